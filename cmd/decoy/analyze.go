@@ -30,30 +30,7 @@ type analyze struct {
 
 func analyzeCommand(t *terminal) *cobra.Command {
 	a := &analyze{}
-	cmd := manual{
-		operands: "MODEL  model file of mst, aim or mwem, or a joint one",
-		session: `
-$ decoy fit --dataset icu-mortality --epsilon 3 --model icu.model
-$ echo 'NR>1 {n++; x+=$1; s+=$1*$1} END {print "mean", x/n, (s/n-x*x/n/n)/n}' > mean.awk
-$ decoy analyze icu.model --program "awk -F, -f mean.awk"
-`}.document(&cobra.Command{
-		Use:   "analyze MODEL --program COMMAND [--replicates M]",
-		Short: "run a program on several synthetic tables, and combine what it finds",
-		Long: `Run a program of your own on M synthetic tables, each from a model that the run might have made
-of other people (decoy sample --replicates), and combine its estimates to one with a confidence
-interval. It costs no budget and needs no private data.
-
-The program gets a table as CSV on standard input, and prints a line for each estimate:
-NAME ESTIMATE VARIANCE, where VARIANCE is that of the estimate in the table at hand, as statistics
-programs print it (the square of the standard error). It is run by the shell, with your rights: it
-is not confined.
-
-The rule is that of Raghunathan, Reiter and Rubin (2003) for synthetic tables. The interval is for
-the population that the private rows are a sample of. It fails for associations that no measurement
-of the model holds: 'decoy queries answer' says which. For cells that the noise hides ('decoy sample
---uncertainty' marks them) it is somewhat too narrow.`,
-		Args: operands("MODEL"),
-	})
+	cmd := verb("analyze")
 	f := cmd.Flags()
 	f.StringVar(&a.program, "program", "",
 		"`COMMAND` that reads CSV and prints NAME ESTIMATE VARIANCE "+

@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // errRefuted is a claim that an audit disproved.
@@ -32,26 +31,7 @@ type audit struct {
 
 func auditCommand(t *terminal) *cobra.Command {
 	a := &audit{}
-	cmd := manual{
-		operands: "METHOD  synthesis method (" + strings.Join(all.Names(), ", ") + "),\n" +
-			"        or a single mechanism:\n        " + strings.Join(attack.GateNames(), ", "),
-		session: `
-$ decoy audit counts --dataset icu-severity --epsilon 4 --runs 1000
-$ decoy audit mst --dataset icu-severity --epsilon 8 --runs 20 --tables balanced --json audit.json
-`}.document(&cobra.Command{
-		Use:   "audit METHOD --schema S|--dataset NAME --epsilon E [flags]",
-		Short: "try to refute a method's guarantee by running it many times on worst-case tables",
-		Long: `Run a method many times on two neighbouring tables, made up from the schema to be as easy
-to tell apart as possible, and compute a lower bound on the epsilon that it really spends. No data
-is read and no budget is spent: the schema is all that is needed.
-
-A bound above the claim refutes it at the stated confidence, and the exit status is 1. A bound below
-it proves nothing: it cannot exceed what so many runs can show. The claim also promises an epsilon
-at every other delta, and runs that exceed any of these refute it too. Audit at a large epsilon (8
-or more) to test code, since the same code then shows the most. 'decoy help audit' explains every
-line of the result.`,
-		Args: operands("METHOD"),
-	})
+	cmd := verb("audit")
 	a.addBudget(cmd)
 	a.addMethod(cmd)
 	a.addSchema(cmd)

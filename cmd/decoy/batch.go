@@ -40,36 +40,7 @@ type batch struct {
 
 func batchCommand(t *terminal) *cobra.Command {
 	b := &batch{t: t}
-	cmd := manual{
-		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs",
-		exits:    []int{exitBudget},
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ printf 'name: first\njobs:\n' > jobs.yaml
-$ printf '  - {name: a, input: icu.csv, schema: icu.yaml, epsilon: 1, out: a.csv}\n' >> jobs.yaml
-$ decoy batch jobs.yaml --dry-run
-$ decoy batch jobs.yaml
-`}.document(&cobra.Command{
-		Use:   "batch JOBS.yaml [--dry-run] [--only K] [--jobs N] [flags]",
-		Short: "run many jobs under shared ledgers; killed and started again, it goes on",
-		Long: `Run the jobs of a batch file. Each job reserves its budget in its table's ledger before it
-reads a row, and a job that fails does not stop the others. If the batch is killed, start it again
-and it carries on: finished jobs stay finished, a fitted model is sampled again at no cost, and a
-run that was cut short continues under its reservation. Nothing is paid for twice: the ledger
-accepts each job's run only once.
-
-One case is left: a job whose journal is lost, or was written by another version of decoy. Its
-budget is spent and there is no result. By default the batch reports this and leaves the job alone
-(on_interrupted: stop); 'rerun' spends the budget again, within the ledger's limit. A job that
-failed after its reservation is never run again.
-
---only K runs just one job, number K counting from 0, which is what a scheduler needs (DECOY_ONLY in
-the environment does the same).
-
-The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows. It is
-confidential, and has mode 0600.`,
-		Args: operands("JOBS.yaml"),
-	})
+	cmd := verb("batch")
 	f := cmd.Flags()
 	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the "+
 		"number of cores)")

@@ -21,30 +21,7 @@ import (
 
 func collectCommand(t *terminal) *cobra.Command {
 	r := &jobFlags{}
-	cmd := manual{
-		operands: "ROW  your own row, .csv with a header or .parquet; - is CSV on standard input\n" +
-			"     (then --ledger is required)",
-		exits: []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ head -n 2 icu.csv > me.csv
-$ decoy collect me.csv --schema icu.yaml --epsilon 2 --out answer.csv
-`}.document(&cobra.Command{
-		Use:   "collect ROW --schema S --epsilon E [--out ANSWER.csv]",
-		Short: "answer a survey about yourself, with noise put in before anybody sees it",
-		Long: `Answer a survey whose asker you need not trust: you run this on your own machine, on a table of one
-row, yours, and hand over the one line that it prints. Nothing else leaves.
-
-S and E are what the asker publishes. The line answers one question, drawn at random: which category
-or bin you have in one column, or in a pair of columns. The answer is drawn at random as well
-(randomised response), so that whatever your row is, this line would have come out with a
-probability that differs by a factor of at most e^E. That is the local guarantee, and it is about
-one answer: a second one to the same form is refused by the ledger beside ROW. A copy of ROW
-elsewhere has another ledger: two answers tell twice as much.
-
-The asker gathers lines and runs 'decoy fit --randomized' (decoy help collect).`,
-		Args: operands("ROW"),
-	})
+	cmd := verb("collect")
 	f := cmd.Flags()
 	f.Float64Var(&r.Epsilon, "epsilon", 0, "what the answer may tell, `E`, as the asker publishes it "+
 		"(required, > 0)")

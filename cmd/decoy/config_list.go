@@ -14,24 +14,15 @@ import (
 
 func configSettingsCommand(t *terminal) *cobra.Command {
 	var method string
-	cmd := manual{session: `
-$ decoy config settings --method mst
-$ decoy plan --dataset icu-mortality --epsilon 1 --method mst --set group_sigmas=3
-`}.document(&cobra.Command{
-		Use:   "settings [--method M]",
-		Short: "list the settings of a method",
-		Long: `List the settings of a method with their defaults. On the command line a setting is --set
-KEY=VALUE, in the environment DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
-		Args: operands(),
-		RunE: func(*cobra.Command, []string) error {
-			settings, err := all.Settings(method)
-			if err != nil {
-				return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
-			}
-			return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
-				func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
-		},
-	})
+	cmd := verb("config settings")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		settings, err := all.Settings(method)
+		if err != nil {
+			return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
+		}
+		return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
+			func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
+	}
 	cmd.Flags().StringVar(&method, "method", all.Auto, "method `M`: "+
 		strings.Join(all.Choices(), ", "))
 	complete(cmd, "method", all.Choices()...)
@@ -43,16 +34,7 @@ type configShow struct{ generate }
 
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{}
-	cmd := manual{session: `
-$ decoy config show --epsilon 1 --method mst --set group_sigmas=2.5
-`}.document(&cobra.Command{
-		Use:   "show [--config FILE] [flags of generate]",
-		Short: "print the resolved values and where each came from",
-		Long: `Print what 'decoy generate' with the same flags, environment and config file would use, and
-where each value came from: command line, environment, file or default, in this order. Nothing is
-read but the config file.`,
-		Args: operands(),
-	})
+	cmd := verb("config show")
 	c.add(cmd, t)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
 	return addJSON(cmd, t)
@@ -106,29 +88,18 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 
 func configSchemaCommand(t *terminal) *cobra.Command {
 	var batch bool
-	cmd := manual{session: `
-$ decoy config schema > job.schema.json
-$ decoy config schema --batch > batch.schema.json
-`}.document(&cobra.Command{
-		Use:   "schema [--batch]",
-		Short: "print the JSON Schema of a config file, for editors",
-		Long: `Print the JSON Schema of a config file of decoy generate, or of a batch file. An editor
-that has it completes keys and marks mistakes. With the YAML language server, begin the file with
-
-  # yaml-language-server: $schema=job.schema.json`,
-		Args: operands(),
-		RunE: func(*cobra.Command, []string) error {
-			make := configs.JobSchema
-			if batch {
-				make = configs.BatchSchema
-			}
-			text, err := make()
-			if err == nil {
-				_, err = t.stdout.Write(text)
-			}
-			return err
-		},
-	})
+	cmd := verb("config schema")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		make := configs.JobSchema
+		if batch {
+			make = configs.BatchSchema
+		}
+		text, err := make()
+		if err == nil {
+			_, err = t.stdout.Write(text)
+		}
+		return err
+	}
 	cmd.Flags().BoolVar(&batch, "batch", false, "of a batch file")
 	return cmd
 }

@@ -15,21 +15,10 @@ type datasetsExport struct{ out, schemaOut string }
 
 func datasetsExportCommand(t *terminal) *cobra.Command {
 	e := &datasetsExport{}
-	cmd := manual{
-		operands: "NAME  data set of decoy datasets list",
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ decoy datasets export icu-mortality --out icu.parquet
-`}.document(&cobra.Command{
-		Use:   "export NAME [--out OUT] [--schema-out S]",
-		Short: "write an embedded example or a schema to a file",
-		Long: "Write the rows of an embedded example (--out), the schema of a known table " +
-			"(--schema-out), or both.",
-		Args: operands("NAME"),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return datasets.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
-	})
+	cmd := verb("datasets export")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return datasets.Names(), cobra.ShellCompDirectiveNoFileComp
+	}
 	cmd.Flags().StringVar(&e.out, "out", "",
 		"table `OUT`: .csv, .parquet, or - for CSV on standard output")
 	addForce(cmd, t)

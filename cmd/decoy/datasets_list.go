@@ -10,38 +10,31 @@ import (
 )
 
 func datasetsListCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{session: `
-$ decoy datasets list
-`}.document(&cobra.Command{
-		Use:   "list",
-		Short: "list the embedded examples and the catalogue of public tables",
-		Long: `List the tables that decoy knows: the embedded, simulated ones, which any verb takes by
---dataset NAME, and public ones that are not part of the program. It has the schemas of all.`,
-		Args: operands(),
-		RunE: func(*cobra.Command, []string) error {
-			out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
-				line: func(d shownDataset) string {
-					return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
-						cmp.Or(d.Origin, "embedded, simulated"))
-				}}
-			for _, name := range datasets.Names() {
-				d, err := datasets.Get(name)
-				if err != nil {
-					return err
-				}
-				s, err := d.Schema()
-				if err != nil {
-					return err
-				}
-				one := shownDataset{d.Name, d.Rows, len(s.Columns), d.Label, d.Rate, ""}
-				if !d.Embedded {
-					one.Origin = d.Origin
-				}
-				out.items = append(out.items, one)
+	cmd := verb("datasets list")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
+			line: func(d shownDataset) string {
+				return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
+					cmp.Or(d.Origin, "embedded, simulated"))
+			}}
+		for _, name := range datasets.Names() {
+			d, err := datasets.Get(name)
+			if err != nil {
+				return err
 			}
-			return t.print(out)
-		},
-	}), t)
+			s, err := d.Schema()
+			if err != nil {
+				return err
+			}
+			one := shownDataset{d.Name, d.Rows, len(s.Columns), d.Label, d.Rate, ""}
+			if !d.Embedded {
+				one.Origin = d.Origin
+			}
+			out.items = append(out.items, one)
+		}
+		return t.print(out)
+	}
+	return addJSON(cmd, t)
 }
 
 type shownDataset struct {

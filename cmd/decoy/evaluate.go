@@ -38,40 +38,7 @@ type evaluate struct {
 
 func evaluateCommand(t *terminal) *cobra.Command {
 	e := &evaluate{}
-	cmd := manual{
-		exits: []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 != 0') > t.csv
-$ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 == 0') > h.csv
-$ decoy generate t.csv --schema icu.yaml --epsilon 3 --out s.csv
-$ decoy evaluate --train t.csv --holdout h.csv --synthetic s.csv --schema icu.yaml --report r.html
-wrote r.html, which is not private: keep it as safe as the real table
-$ decoy evaluate --holdout h.csv --synthetic s.csv --schema icu.yaml --epsilon 1
-guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
-`}.document(&cobra.Command{
-		Use:   "evaluate --train REAL --synthetic SYN --schema S [--holdout REAL] [flags]",
-		Short: "compare a synthetic table with the real one; the result is not private",
-		Long: `Compare a synthetic table with the real one it was made from: does it look alike, is it
-useful, does it copy? The figures are computed from the real rows without any noise. They are NOT
-PRIVATE: keep the report as safe as the table, do not publish it, and do not choose the settings of
-a private run by it. Files are written with mode 0600.
-
-The holdout is real rows that the synthesizer did not see: set some aside before fitting. Without
-it, the figures on privacy and prediction, and the comparison with real rows, are left out. Without
---report and --json a table goes to standard output. 'decoy help evaluate' explains each
-figure.
-
-Give --synthetic again for each further table: the report shows them side by side. With --model,
-once for each of them and in their order, it says under which guarantee each was made.
-
-With --epsilon, a few figures are computed with noise from one private table, the holdout or the
-training table, and may be published: noisy marginal errors, the rate of the positive class,
-the AUROC of a model trained on the synthetic rows. Without --target that table may lie in Spark
-or PostgreSQL ('decoy help scale'). The budget is charged in its ledger; 'decoy verify R.json'
-recomputes the guarantee.`,
-		Args: operands(),
-	})
+	cmd := verb("evaluate")
 	f := cmd.Flags()
 	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or "+
 		".parquet (required)")

@@ -21,36 +21,7 @@ type generate struct {
 
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
-	cmd := manual{
-		operands: "INPUT  private table, .csv, .parquet or .arrow; - (CSV on standard input),\n" +
-			"       arrow:- (Arrow), sc://HOST/TABLE and postgres://HOST/DATABASE/TABLE need --ledger",
-		exits: []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
-$ decoy ledger limit patients.csv.ledger --schema patients.yaml --epsilon 2 --delta 1e-6
-$ decoy generate patients.csv --schema patients.yaml --epsilon 1 --out synthetic.csv
-guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
-ledger: patients.csv.ledger, spent epsilon 1, delta 1e-09 of epsilon 2, delta 1e-06 (rule basic)
-wrote synthetic.csv: 2077 rows, 12 columns (seed 12157665459056928801)
-$ decoy ledger show patients.csv.ledger
-`}.document(&cobra.Command{
-		Use:   "generate INPUT|--dataset NAME [--schema S] --epsilon E --out OUT [flags]",
-		Short: "fit a model to a private table and sample a synthetic one, in one go",
-		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a
-synthetic table from it.
-
-The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
-then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
-strict (decoy ledger limit --strict). Everything that can go wrong without the rows (schema, budget,
-ledger limit, output) is checked first. With --model the model is kept: any number of tables may be
-sampled from it at no further cost.
-
-Without --schema a third of the budget buys one from noisy counts, in the same run, and it is kept
-beside OUT, as OUT.schema.yaml without OUT's extension. The names of the columns become part of it:
---header-is-public says that they may be shown. The methods auto, aim and mst can do that. How many
-rows that needs is known before: decoy schema infer --dry-run, with a third of EPSILON.`,
-		Args: operands("INPUT?"),
-	})
+	cmd := verb("generate")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := g.checkSampling(cmd); err != nil {
 			return err

@@ -22,26 +22,7 @@ import (
 
 func inspectCommand(t *terminal) *cobra.Command {
 	var page string
-	cmd := addJSON(manual{
-		operands: "MODEL   model file, or classifier of decoy train\nLEDGER  ledger file",
-		session: `
-$ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
-$ decoy inspect icu.model
-$ decoy inspect --json icu.model
-$ decoy inspect icu.model --report about.html
-`}.document(&cobra.Command{
-		Use:   "inspect MODEL|LEDGER [--json] [--report OUT.html]",
-		Short: "show what a model or a ledger holds",
-		Long: `Show what a model file, a classifier or a ledger holds: the guarantee, how it was made, the
-columns, the settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger
-verify FILE' check it.
-
-With --report, write a page about a model for those who get its tables: the guarantee in a sentence
-and layer by layer, what was measured with how much noise, what the table can be used for and what
-not, and how to check it. The page is made of the model alone, so it may be given away and costs
-nothing. A model whose guarantee does not hold gets none.`,
-		Args: operands("MODEL or LEDGER"),
-	}), t)
+	cmd := addJSON(verb("inspect"), t)
 	addForce(cmd, t)
 	cmd.Flags().StringVar(&page, "report", "", "write a page about the model to `OUT.html`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -13,39 +13,13 @@ import (
 
 func joinCommand(t *terminal) *cobra.Command {
 	var people, out string
-	cmd := manual{
-		operands: "MODEL  model file of mst, aim or mwem, made by one of the parties",
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ (head -n 1 icu.csv; sed -n '2~2p' icu.csv) > north.csv
-$ (head -n 1 icu.csv; sed -n '3~2p' icu.csv) > south.csv
-$ decoy fit north.csv --schema icu.yaml --epsilon 1 --model north.decoy
-$ decoy fit south.csv --schema icu.yaml --epsilon 1 --model south.decoy
-$ decoy join north.decoy south.decoy --people disjoint --out joint.decoy
-$ decoy verify joint.decoy
-$ decoy sample joint.decoy --out synthetic.csv
-`}.document(&cobra.Command{
-		Use:   "join MODEL MODEL... --people disjoint|may-overlap --out JOINT",
-		Short: "fit one model to the models of several parties, which keep their rows",
-		Long: `Fit one model to the noisy counts that models of several parties keep: each was made at home,
-from rows that nobody else saw, under a ledger of its own, with the same schema. It costs no budget
-and needs no rows.
-
-You must know whether one person may be in the tables of several parties: it decides the guarantee.
-  disjoint     nobody is: the joint model has the largest epsilon and delta of the parties
-  may-overlap  somebody may be: the sums of their epsilons and deltas
-Two models of one table are may-overlap.
-
-Counts that all parties made add up. What only some made stands for the others too, with less weight
-the more the parties differ (decoy help join). JOINT keeps each party's account: 'decoy verify'
-checks them all, and the joint guarantee by them.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usagef("two MODELs or more are needed")
-			}
-			return nil
-		},
-	})
+	cmd := verb("join")
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return usagef("two MODELs or more are needed")
+		}
+		return nil
+	}
 	addForce(cmd, t)
 	cmd.Flags().StringVar(&people, "people", "", "disjoint or may-overlap: whether somebody may be "+
 		"in the tables of several `parties` (required)")

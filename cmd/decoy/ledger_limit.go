@@ -27,42 +27,7 @@ const oneRow = "row"
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
 	l := &ledgerLimit{}
-	cmd := manual{
-		operands: "FILE  ledger file; a new one is made if it is not there",
-		exits:    []int{exitLocked},
-		session: `
-$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
-$ decoy ledger limit patients.csv.ledger --schema patients.yaml --epsilon 3 --delta 1e-6
-$ decoy ledger show patients.csv.ledger
-`}.document(&cobra.Command{
-		Use:   "limit FILE --epsilon E --delta D [flags]",
-		Short: "from here on, refuse runs that would spend more than this in all",
-		Long: `Set the limit of a ledger. From here on a run that would take the total above it is refused
-before it reads a row (exit status 10). What is spent already counts. A later limit replaces this
-one.
-
-Rule basic adds up the epsilons and the deltas of the runs. Rule zcdp adds up their
-zero-concentrated costs, which allows more runs for the same limit, and needs delta > 0.
-
-A run that cannot read its rows is closed as void and costs nothing. Its error message tells
-something about the rows, which is fine for a person who may see them; for anybody else it would be
-a free answer. With --strict, every run that is reserved from now on stays charged even if it is
-void; earlier ones do not. A later limit stays strict unless --strict=false is typed, and gives
-nothing back. 'decoy ledger show' lists all of them.
-
-With --sign a second person decides: the limit carries the signature of KEY, a secret key of
-minisign, and names its public key. From here on the ledger takes no limit without a signature of
-that key, and runs refuse a ledger in which a limit, or any line before one, is not as it was
-signed. The signature covers the place of the limit too, so that an older one cannot be used again.
-Only who has the key can hand it over (--next). Whoever can write the file can still throw it away
-and begin another: 'decoy ledger verify FILE --key PUB' tells, and a copy that the key's owner keeps
-after each limit must be how the file begins.
-
-A new ledger must know what it counts, for good, since a limit for single rows says less about a
-person who has many: with --schema the unit of that schema, with --unit all rows of one patient (or
-customer, or household), or with --unit row one row.`,
-		Args: operands("FILE"),
-	})
+	cmd := verb("ledger limit")
 	f := cmd.Flags()
 	f.Float64Var(&l.Epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
 	f.Float64Var(&l.Delta, "delta", 0, "limit `D` of all runs together (required)")

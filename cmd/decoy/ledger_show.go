@@ -14,19 +14,9 @@ import (
 )
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{
-		operands: "FILE  ledger file",
-		session: `
-$ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model --ledger icu.ledger
-$ decoy ledger show icu.ledger
-`}.document(&cobra.Command{
-		Use:   "show FILE [--json]",
-		Short: "show the runs, what is spent and the limit",
-		Long: "Show the runs of a ledger, what they spent in all, the limit, and the runs that did " +
-			"not finish.",
-		Args: operands("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error { return showLedger(t, args[0]) },
-	}), t)
+	cmd := verb("ledger show")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return showLedger(t, args[0]) }
+	return addJSON(cmd, t)
 }
 
 // shownLedger is what a ledger holds.

@@ -25,20 +25,7 @@ type plan struct {
 
 func planCommand(t *terminal) *cobra.Command {
 	p := &plan{}
-	cmd := manual{session: `
-$ decoy plan --dataset icu-mortality --epsilon 1 --rows 2085
-$ decoy plan --dataset icu-mortality --epsilon 1 --compare
-`}.document(&cobra.Command{
-		Use:   "plan --schema S|--dataset NAME --epsilon E [flags]",
-		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
-		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise,
-the exact cost of their composition at several deltas, the smallest category that stands out from
-the noise, how many rows single columns and pairs need to stand out, the columns to coarsen, and a
-forecast of memory and time. No data is read and nothing is spent.
-
-The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
-		Args: operands(),
-	})
+	cmd := verb("plan")
 	p.addBudget(cmd)
 	p.addMethod(cmd)
 	p.addSchema(cmd)

@@ -16,25 +16,7 @@ import (
 
 func predictCommand(t *terminal) *cobra.Command {
 	out := ""
-	cmd := manual{
-		operands: "MODEL.json  classifier of decoy train\n" +
-			"TABLE       rows to predict, .csv or .parquet; - is CSV on standard input",
-		exits: []int{exitData},
-		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ decoy train icu.csv --schema icu.yaml --target mortality --epsilon 1 --out icu.json
-$ decoy predict icu.json icu.csv --out probabilities.csv
-`}.document(&cobra.Command{
-		Use:   "predict MODEL.json TABLE --out P.csv",
-		Short: "apply a classifier to rows; costs nothing",
-		Long: `Write the probability of each class for each row of a table: one column a class, one line a
-row, in the order of the rows. It costs no budget: the classifier is already private, and the rows
-are yours. What is written is about these rows, and as secret as they are.
-
-TABLE needs the columns that the classifier predicts from, as the schema in it describes them, and
-not the target.`,
-		Args: operands("MODEL.json", "TABLE"),
-	})
+	cmd := verb("predict")
 	cmd.Flags().StringVar(&out, "out", "", "table of probabilities `P.csv` to write (required; - is "+
 		"standard output)")
 	addForce(cmd, t)

@@ -30,41 +30,7 @@ type queriesAnswer struct {
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
-	cmd := manual{
-		operands: "MODEL     model file of decoy fit or decoy generate --model\nWORKLOAD  workload " +
-			"file (YAML, decoy help queries); not needed with --where",
-		session: `
-$ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
-$ decoy queries answer icu.model --where "mortality = 1 and sofa >= 8" --where "sofa < 4"
-$ printf 'decoy_workload: 1\nqueries:\n  - marginal: [sex, mortality]\n  - prefix: gcs\n' > w.yaml
-$ decoy queries answer icu.model w.yaml --csv
-`}.document(&cobra.Command{
-		Use:   "answer MODEL [WORKLOAD] [--where CONDITION]... [--json|--csv]",
-		Short: "answer a workload of queries from a model, with standard errors",
-		Long: `Answer queries from a model: numbers of rows, as the private table would have them but for
-the noise. It costs no budget. A graphical model (kind marginal) is asked directly and exactly;
-another kind is sampled, as is any with --rows, and the answer is scaled to the model's noisy number
-of rows.
-
-The standard error says what it covers:
-  noise     the noise of the one measurement in the model file that answers the query most precisely
-            by itself. The model combines all its measurements, so its answer is usually closer;
-            what combining them bends is not covered.
-  sampling  the finite number of sampled rows only, not the noise of the model.
-  none      no measurement holds these columns together, or a value lies inside a bin, where
-            --interval gives nothing either (at the ends of bins it does): the answer rests on what
-            the model assumes, and its error is unknown.
-  population  with --interval, which makes the model anew 50 times, each time from as many people as
-            the model has rows, drawn from the population that its measurements speak of, and with
-            noise of the same size: the noise, the chance of who is in the table, and what combining
-            measurements bends. The interval has 95 %. It is never narrower than the noise of the
-            measurement that answers by itself, if there is one. It fails where no measurement holds
-            the columns together and they depend on each other otherwise than the model assumes.
-  hidden    with --interval: no measurement holds the columns together, and the answer is so close
-            to 0 or to all rows that the noise hides it: this interval is too narrow.
-Only the interval covers how far the table, as a sample, is from the people it was drawn from.`,
-		Args: operands("MODEL", "WORKLOAD?"),
-	})
+	cmd := verb("queries answer")
 	f := cmd.Flags()
 	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as "+
 		"\"age >= 30 and not (sex = F)\"; may be repeated")

@@ -38,33 +38,7 @@ var releasedTexts = []string{releasedText, releasedInspect, releasedPage}
 func releaseCommand(t *terminal) *cobra.Command {
 	var s jobFlags
 	var keyFile string
-	cmd := manual{
-		operands: "MODEL  model file of decoy fit or decoy generate --model",
-		session: `
-$ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
-$ minisign -G -W -p hospital.pub -s hospital.key
-$ decoy release icu.model --sign hospital.key --out icu.zip
-$ decoy verify icu.zip --key hospital.pub
-`}.document(&cobra.Command{
-		Use:   "release MODEL --sign KEY [--rows N] [--seed K] --out OUT.zip",
-		Short: "pack a table, its model and its claim for others, signed",
-		Long: `Draw a synthetic table from a model and pack it for handing over: one zip archive with the
-table (synthetic.csv), the model with the account of its run (model.decoy), what 'decoy verify' says
-of it and how the table was drawn (claim.json), what the model holds (inspect.txt, inspect.json), a
-page about it for people (about.html, as 'decoy inspect --report' writes it), the hashes of these
-files (SHA256SUMS) and a signature of the hashes (SHA256SUMS.minisig). A model whose claim does not
-hold is not packed. It costs no budget and needs no private data.
-
-Keys and signature are those of minisign. A pair of keys is made once, by
-
-  minisign -G -p hospital.pub -s hospital.key
-
-The public key goes to those who get releases, by another way than the releases. The password of
-the secret key (none with -W) is asked for on the terminal; where there is none, it is the first
-line of standard input. 'decoy verify OUT.zip --key hospital.pub' checks all of it on any machine;
-without decoy, minisign and sha256sum check the unpacked files.`,
-		Args: operands("MODEL"),
-	})
+	cmd := verb("release")
 	addForce(cmd, t)
 	s.addSampling(cmd, "the noisy row count in the model")
 	cmd.Flags().Lookup("out").Usage = "signed archive `OUT.zip` (required)"

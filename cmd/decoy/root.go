@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,25 +14,8 @@ import (
 // newRoot is the whole tree of verbs.
 func newRoot(t *terminal) *cobra.Command {
 	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
-	root := &cobra.Command{
-		Use:   "decoy",
-		Short: "synthetic tables under differential privacy",
-		Long: `decoy turns a private table (CSV, Parquet or Arrow) into a synthetic one under differential
-privacy, says exactly what it cost, and keeps the account in a ledger beside the data.
-
-The commands to begin with:
-
-  decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv   an embedded, simulated example
-  decoy plan --schema S.yaml --epsilon 1                             my schema: the noise, the cost
-  decoy generate IN.csv --schema S.yaml --epsilon 1 --out OUT.csv    my table
-
-Without a schema, a part of the budget buys one:
-
-  decoy generate IN.csv --epsilon 1 --header-is-public --out OUT.csv`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	group(root)
+	root := group("decoy")
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
 	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
@@ -48,33 +30,12 @@ Without a schema, a part of the budget buys one:
 		printHelp(cmd.OutOrStdout(), helpOf(cmd))
 	})
 
-	ledger := group(&cobra.Command{Use: "ledger", Short: "what was spent: show, verify, limit",
-		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit,\n" +
-			"reservation, mechanism call and end of a run, chained by hashes. It holds no data. Keep it " +
-			"with\nthe data: it is the memory of what was spent."})
-	ledger.AddCommand(ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
-	schema := group(&cobra.Command{Use: "schema",
-		Short: "the public description of the columns: check, draft, infer, units, import, export",
-		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories,\n" +
-			"bounds and bins. It is public: it comes from a person, from a public sample, or from the\n" +
-			"private rows at a price in budget (infer); never from them for free."})
-	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
+	schema := group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
 		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
-	datasets := group(&cobra.Command{Use: "datasets", Short: "example tables: list, export",
-		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names\n" +
-			"public tables and has their schemas."})
-	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
-
-	queries := group(&cobra.Command{Use: "queries", Short: "numbers straight from a model: answer",
-		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative\n" +
-			"counts, and counts of rows that satisfy a condition (decoy help queries). It costs no budget."})
-	queries.AddCommand(queriesAnswerCommand(t))
-
-	config := group(&cobra.Command{Use: "config",
-		Short: "config files: show, schema, settings",
-		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings " +
-			"of\nthe method. The command line wins over the environment, the environment over the file."})
-	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
+	ledger := group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
+	datasets := group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
+	queries := group("queries", queriesAnswerCommand(t))
+	config := group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), collectCommand(t), analyzeCommand(t), inspectCommand(t), queries,
@@ -93,9 +54,12 @@ Without a schema, a part of the budget buys one:
 	return root
 }
 
-// group makes a command that only has verbs below it: alone it prints its help, with an unknown
-// verb it refuses.
-func group(cmd *cobra.Command) *cobra.Command {
+// group is a command that only has verbs below it: alone it prints its help, with an unknown verb it
+// refuses.
+func group(name string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := verb(name)
+	delete(cmd.Annotations, exitsKey)
+	cmd.AddCommand(verbs...)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -109,22 +73,6 @@ func group(cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
-}
-
-// operands checks the number of operands: the names in want, the last of which is optional if it
-// ends in "?".
-func operands(want ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > len(want) {
-			return usagef("unexpected operand %q", args[len(want)])
-		}
-		for _, name := range want[len(args):] {
-			if !strings.HasSuffix(name, "?") {
-				return usagef("%s is missing", name)
-			}
-		}
-		return nil
-	}
 }
 
 // flagError says what is wrong with a flag, in our own words where the library's are a

@@ -27,26 +27,7 @@ type sample struct {
 
 func sampleCommand(t *terminal) *cobra.Command {
 	s := &sample{}
-	cmd := manual{
-		operands: "MODEL  model file of decoy fit or decoy generate --model",
-		session: `
-$ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
-$ decoy sample icu.model --rows 500 --seed 7 --out synthetic.csv
-guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
-wrote synthetic.csv: 500 rows, 12 columns (seed 7)
-$ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --out s.csv --uncertainty u.json
-`}.document(&cobra.Command{
-		Use:   "sample MODEL [--rows N] [--seed K] --out OUT",
-		Short: "draw synthetic rows from a model; costs nothing, needs no private data",
-		Long: `Draw synthetic rows from a model file. It costs no budget, however often it is done: what a
-model can tell was decided when it was fitted. 'decoy verify MODEL' checks the guarantee that the
-file claims.
-
-With --replicates M there are M tables, each from a model of its own: people drawn from the
-population that the model's measurements speak of, measured with fresh noise, and fitted anew.
-'decoy analyze' runs a program on such tables and combines what it finds.`,
-		Args: operands("MODEL"),
-	})
+	cmd := verb("sample")
 	addForce(cmd, t)
 	s.addSampling(cmd, "the noisy row count in the model, or its share under --where")
 	cmd.Flags().StringVar(&s.where, "where", "", "draw only rows that satisfy `CONDITION`, such as "+

@@ -18,30 +18,20 @@ import (
 const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{
-		operands: "SCHEMA  schema file (YAML)",
-		session: `
-$ decoy datasets export icu-mortality --schema-out icu.yaml
-$ decoy schema check icu.yaml
-`}.document(&cobra.Command{
-		Use:   "check SCHEMA",
-		Short: "check a schema and show its columns",
-		Long: `Check a schema file: list every problem with its line (those of rules, and of columns that
-follow from others, once all other columns are right), or show the columns, with advice.`,
-		Args: operands("SCHEMA"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := job.LoadSchema(args[0])
-			if err != nil {
-				return err
-			}
-			out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
-				columnsOf(s), s.Constraints(), advice(s)}
-			for _, text := range out.Advice {
-				t.say("advice: %s", text)
-			}
-			return t.print(out)
-		},
-	}), t)
+	cmd := verb("schema check")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		s, err := job.LoadSchema(args[0])
+		if err != nil {
+			return err
+		}
+		out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
+			columnsOf(s), s.Constraints(), advice(s)}
+		for _, text := range out.Advice {
+			t.say("advice: %s", text)
+		}
+		return t.print(out)
+	}
+	return addJSON(cmd, t)
 }
 
 // checkedSchema is a schema that is valid.

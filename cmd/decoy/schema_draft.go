@@ -18,25 +18,7 @@ type schemaDraft struct {
 
 func schemaDraftCommand(t *terminal) *cobra.Command {
 	d := &schemaDraft{}
-	cmd := manual{
-		operands: "FILE  a public table, .csv or .parquet: published data, or made-up rows that " +
-			"look like it",
-		session: `
-$ decoy datasets export icu-mortality --out sample.csv
-$ decoy schema draft --public sample.csv > draft.yaml
-$ decoy schema check draft.yaml
-`}.document(&cobra.Command{
-		Use:   "draft --public FILE [flags]",
-		Short: "draft a schema from a public file",
-		Long: `Draft a schema from the rows of a public file and print it as YAML, to be read and
-corrected by a person.
-
-The draft shows what is in the rows: every category, and the smallest and largest value of every
-number. Drafted from a private file it would reveal, without any protection, that somebody has a
-rare value, and the guarantee of every later run would be void. So the file must be public, and
---public says so; this flag can only be typed, not set in the environment or a config file.`,
-		Args: operands("FILE"),
-	})
+	cmd := verb("schema draft")
 	f := cmd.Flags()
 	f.BoolVar(&d.public, "public", false, "the rows of FILE are public, and may be shown to anyone "+
 		"(required)")

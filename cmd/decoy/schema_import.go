@@ -14,30 +14,7 @@ type schemaImport struct{ from, table, out string }
 
 func schemaImportCommand(t *terminal) *cobra.Command {
 	s := &schemaImport{}
-	cmd := manual{
-		operands: "FILE  description of a table by another tool",
-		session: `
-$ echo '{"age": 100, "sex": 2}' > domain.json
-$ decoy schema import --from mbi domain.json --out people.yaml
-$ decoy schema check people.yaml
-`}.document(&cobra.Command{
-		Use:   "import --from FORM FILE [--out S]",
-		Short: "make a schema of another tool's description",
-		Long: `Make a schema of the description of a table in the form of another tool:
-
-  mbi           domain JSON, a size for each column
-  dpsynth       domain YAML
-  sdv           metadata JSON
-  frictionless  Table Schema or Data Package, JSON
-  csvw          CSV on the Web metadata, JSON
-  croissant     Croissant metadata, JSON-LD
-  json-schema   JSON Schema of one row, or of a list of rows
-
-What the file does not say is left open in the schema, with a comment: it is never guessed. decoy
-schema infer --schema buys what is open, and only that. Its categories and bounds must be public
-knowledge: not such as a tool has found in the private table.`,
-		Args: operands("FILE"),
-	})
+	cmd := verb("schema import")
 	f := cmd.Flags()
 	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+
 		" (required)")
@@ -85,18 +62,7 @@ type schemaExport struct {
 
 func schemaExportCommand(t *terminal) *cobra.Command {
 	s := &schemaExport{}
-	cmd := manual{
-		operands: "SCHEMA  schema file (YAML)",
-		session: `
-$ decoy datasets export icu-mortality --schema-out icu.yaml
-$ decoy schema export --json-schema icu.yaml --out icu.schema.json
-`}.document(&cobra.Command{
-		Use:   "export --json-schema SCHEMA [--out FILE]",
-		Short: "write a schema in another form",
-		Long: `Write a schema in a form that other programs read: --json-schema, a JSON Schema (draft
-2020-12) of one row, as an object with a property for each column.`,
-		Args: operands("SCHEMA"),
-	})
+	cmd := verb("schema export")
 	f := cmd.Flags()
 	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no "+
 		"other form yet)")

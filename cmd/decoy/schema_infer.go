@@ -44,43 +44,7 @@ type purchase struct {
 
 func schemaInferCommand(t *terminal) *cobra.Command {
 	s := &schemaInfer{}
-	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet",
-		exits:    []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out patients.csv
-$ decoy schema infer patients.csv --epsilon 1 --header-is-public --out patients.yaml
-$ decoy generate patients.csv --schema patients.yaml --epsilon 1 --out synthetic.csv
-`}.document(&cobra.Command{
-		Use:   "infer INPUT --epsilon E --header-is-public --out S [flags]",
-		Short: "buy a schema of a private table with budget",
-		Long: `Write a schema for a private table that nobody has described, from noisy counts alone: what
-the cells of each column look like (numbers, dates, texts, missing), how large its numbers are, and
-which of its texts are frequent. Nothing else of the rows is used, so the schema may be shown to
-anyone. The cost is entered in the ledger beside the data, and adds to that of every later run.
-
-The names of the columns, that is the first line of a CSV file, are taken as public and are part of
-the schema: --header-is-public says so, and can only be typed, not set in the environment or a
-config file. In a file without a header that line would be a private row: give --no-header and the
-names, as --columns a,b,c.
-
-What you know already costs nothing: --categories outcome=negative,positive declares the texts of
-a column, so that rare ones survive (with a comma at the end, the cell may be missing, too), and
---schema a file in which some columns are open (a key without a value, such as {name: fee, kind: }
-or {name: fee, kind: real, min: , max: }): only these are bought, and columns that the file does
-not list are left out. A column of texts named as --target keeps a category for the texts that are
-not found.
-
-How much noise a table of few rows bears is known before anything is spent: --dry-run says how many
-rows each step needs at this budget. It reads the names of the columns, and nothing else. If the
-number of rows is public, give it as --rows: a run that is likely to end without a schema is then
-refused, unless --force is given.
-
-A text is listed as a category if it is in many more rows than the noise; rarer ones become
-"(other)". Values beyond the bounds are moved to them. A column in which nothing stands out from
-the noise is left out, and a comment in the schema says so.`,
-		Args: operands("INPUT"),
-	})
+	cmd := verb("schema infer")
 	f := cmd.Flags()
 	s.addBudget(cmd)
 	s.addAccount(cmd, "default INPUT.ledger")

@@ -21,27 +21,7 @@ type schemaUnits struct {
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
 	u := &schemaUnits{}
-	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet",
-		exits:    []int{exitBudget, exitLocked, exitData},
-		session: `
-$ printf 'patient,ward\n1,a\n1,b\n2,a\n3,b\n' > visits.csv
-$ printf 'decoy: 1\nunit: patient\nmax_rows_per_unit: 2\n' > visits.yaml
-$ printf 'columns: [{name: ward, kind: categorical, categories: [a, b]}]\n' >> visits.yaml
-$ decoy schema units visits.csv --schema visits.yaml --epsilon 0.1
-$ decoy schema units visits.csv --unit patient --max-rows-per-unit 1 --epsilon 0.1
-`}.document(&cobra.Command{
-		Use:   "units INPUT --schema S|--unit NAME --epsilon E [flags]",
-		Short: "buy a report on how many rows the units have, and what max_rows_per_unit leaves out",
-		Long: `Count, with noise, how many privacy units (patients, customers) have one row, two rows and
-so on, and say what max_rows_per_unit of the schema does to them: how many units are used whole, how
-many lose rows, and how many rows are left out at least.
-
-The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to
-choose it: before there is a schema, too, with --unit. The cost is entered in the ledger, and adds
-to that of every other run. The report itself may be shown to anyone.`,
-		Args: operands("INPUT"),
-	})
+	cmd := verb("schema units")
 	u.addPrivate(cmd)
 	f := cmd.Flags()
 	f.Lookup("schema").Usage = "schema `FILE` with unit and max_rows_per_unit"

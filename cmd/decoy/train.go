@@ -25,35 +25,7 @@ type trainRun struct {
 
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{}
-	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
-			"(then --ledger is required)",
-		exits: []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
-$ decoy train patients.csv --schema patients.yaml --target mortality --epsilon 1 --out model.json
-guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
-wrote model.json: 2 classes, 97 coefficients
-$ decoy verify model.json
-$ decoy predict model.json patients.csv --out probabilities.csv
-`}.document(&cobra.Command{
-		Use:   "train INPUT --schema S --target C --epsilon E --out MODEL.json [flags]",
-		Short: "train a private classifier, without a synthetic table in between",
-		Long: `Train a logistic regression on a private table under (epsilon, delta)-differential privacy and
-keep its coefficients as JSON, which may be given away. If all that a table is for is to predict one
-column, this is more accurate at small budgets and few rows than a classifier trained on a synthetic
-table of the same epsilon.
-
-The target is categorical or boolean; rows in which it is missing are left out. Every other column
-is predicted from, as one-hot codes of its categories or bins, unless --drop names it. The gradient
-of a row has a bounded size whatever the weights, so that no row is clipped; how many steps are
-taken, and how long ones, follows from a noisy number of rows (or --rows, if that is public), the
-columns and the budget.
-
-The budget is reserved in the ledger before a row is read, and stays spent, as with decoy generate.
-'decoy help train' describes the file, and how to load it elsewhere.`,
-		Args: operands("INPUT"),
-	})
+	cmd := verb("train")
 	f := cmd.Flags()
 	r.addPrivate(cmd)
 	f.StringVar(&r.options.Target, "target", "", "`COLUMN` to predict (required)")

@@ -26,32 +26,7 @@ type validateRun struct {
 
 func validateCommand(t *terminal) *cobra.Command {
 	r := &validateRun{}
-	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
-			"(then --ledger is required)",
-		exits: []int{exitBudget, exitLocked, exitData},
-		session: `
-$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
-$ decoy validate patients.csv --schema patients.yaml --epsilon 1 --statistic mean:sapsii
-`}.document(&cobra.Command{
-		Use:   "validate INPUT --schema S --statistic F --epsilon E [flags]",
-		Short: "one statistic of the private rows, with an interval: does a result hold on them?",
-		Long: `Compute a statistic of a private table under (epsilon, delta)-differential privacy, whatever the
-statistic is: the table is split at random into disjoint blocks, the statistic is computed on each,
-each result is cut to a public range, and their mean is printed with noise and an interval of 95 %.
-A mean or a quantile is computed from noisy counts of all rows instead, which is far more accurate,
-where each unit is one row, unless --blocks or a range is given.
-
---statistic is one of
-` + indented(validate.Kinds) + `
-or give a program of your own with --program: it reads a block as CSV on its standard input and
-prints one number.
-
-Few, large blocks make the noise large; small ones may not be what the statistic was meant for. The
-default follows from a noisy number of rows (or --rows, if that is public). 'decoy help validate'
-has the rest. What is printed may be shown to anyone.`,
-		Args: operands("INPUT"),
-	})
+	cmd := verb("validate")
 	f := cmd.Flags()
 	r.addPrivate(cmd)
 	f.StringVar(&r.statistic, "statistic", "", "`F` to compute, such as mean:COLUMN (this or --program "+
@@ -70,9 +45,6 @@ has the rest. What is printed may be shown to anyone.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
 	return addJSON(cmd, t)
 }
-
-// indented is a text with two spaces before each line.
-func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := r.check(cmd); err != nil {

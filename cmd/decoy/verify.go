@@ -21,41 +21,7 @@ import (
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
 	var nist bool
-	cmd := addJSON(manual{
-		operands: "MODEL  model file, a published evaluation (decoy evaluate --epsilon E --json),\n" +
-			"       a classifier (decoy train), or, with --key, a signed release (decoy release)",
-		session: `
-$ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
-$ decoy verify icu.model
-$ decoy verify icu.model --nist
-`}.document(&cobra.Command{
-		Use:   "verify MODEL [--key PUB] [--nist]",
-		Short: "recompute a model's guarantee from its own ledger, without the data",
-		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of
-hashes, one run, closed as done, every mechanism call within what was reserved, and the cost of
-their composition within the claim. No private data is needed.
-
-The cost is computed twice: by the accountant that planned it ("reserved"), and from closed forms
-that share no arithmetic with the accountant ("derived": no less than the first number, no more
-than the second). A claim below the first is refused, and so is a figure of the accountant that
-cannot be right. Selections and batches have no exact closed form, so for them the two numbers
-differ.
-
-Of a signed release (decoy release) it checks first that the archive is what the key has signed,
-byte for byte, then the guarantee of the model inside, then that the model gives the table inside
-with the seed that the release states, and the pages about it.
-
-With --nist it also says of a model what each layer of NIST SP 800-226 (Guidelines for Evaluating
-Differential Privacy Guarantees) asks: parameters and unit, mechanisms, trust, implementation,
-access, collection; what only the holder of the data can say is left to them.
-
-Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs. A
-model of randomised answers (decoy fit --randomized) has no ledger: its guarantee was kept, or not,
-where each answer was made (decoy collect), and is only repeated.
-
-It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
-		Args: operands("MODEL"),
-	}), t)
+	cmd := addJSON(verb("verify"), t)
 	cmd.Flags().StringVar(&key, "key", "", "minisign's public key of who signed the release, a file "+
 		"`PUB`; got from them by another way than the release")
 	cmd.Flags().BoolVar(&nist, "nist", false, "also print the layers of NIST SP 800-226")

@@ -41,22 +41,13 @@ var ownSHA256 = sync.OnceValue(func() string {
 })
 
 func versionCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{session: `
-$ decoy version
-$ decoy version --json
-`}.document(&cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Long: `Print the version of decoy, the Go release that built it, and the platform. With --json also
-the commit, the modules it is built of with their hashes, and the SHA-256 of this program's own
-file, which every ledger and model records.`,
-		Args: operands(),
-		RunE: func(*cobra.Command, []string) error {
-			v := thisVersion()
-			v.SHA256 = ownSHA256()
-			return t.print(v)
-		},
-	}), t)
+	cmd := verb("version")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		v := thisVersion()
+		v.SHA256 = ownSHA256()
+		return t.print(v)
+	}
+	return addJSON(cmd, t)
 }
 
 type version struct {
