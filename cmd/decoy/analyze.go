@@ -29,17 +29,11 @@ type analyze struct {
 }
 
 func analyzeCommand(t *terminal) *cobra.Command {
-	a := &analyze{}
-	cmd := verb("analyze")
-	f := cmd.Flags()
-	f.StringVar(&a.program, "program", "",
-		"`COMMAND` that reads CSV and prints NAME ESTIMATE VARIANCE "+
-			"(required)")
-	f.IntVar(&a.replicates, "replicates", 20, "number of tables `M`")
-	f.IntVar(&a.rows, "rows", 0, "rows `N` of each table (default the model's noisy number)")
-	f.Uint64Var(&a.seed, "seed", 0, "public seed `K` (default random)")
+	a := &analyze{replicates: 20}
+	cmd := t.verb("analyze", flags{"program": &a.program, "replicates": &a.replicates,
+		"rows": &a.rows, "seed": &a.seed})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // analyzed is one estimate of a program.
@@ -51,12 +45,6 @@ type analyzed struct {
 }
 
 func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
-	if err := need(cmd, "program"); err != nil {
-		return err
-	}
-	if err := checkRows(cmd, a.rows); err != nil {
-		return err
-	}
 	if a.replicates < 2 {
 		return usagef("--replicates %d must be at least 2", a.replicates)
 	}
@@ -64,7 +52,6 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	chooseSeed(cmd, &a.seed)
 	t.sayGuarantee(m)
 	n := cmp.Or(a.rows, job.WholeRows(m.Rows))
 	var names []string

@@ -30,28 +30,12 @@ type audit struct {
 }
 
 func auditCommand(t *terminal) *cobra.Command {
-	a := &audit{}
-	cmd := verb("audit")
-	a.addBudget(cmd)
-	a.addMethod(cmd)
-	a.addSchema(cmd)
-	f := cmd.Flags()
-	f.MarkHidden("method") // is the operand
-	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d",
-		attack.MinRuns))
-	f.StringVar(&a.attack, "attack", manyRun, "attack `A`: "+strings.Join(attackNames, ", "))
-	f.StringVar(&a.tables, "tables", "all", "worst-case tables `T`: "+strings.Join(shapeNames(), ", ")+
-		", or all, which are audited one after the other")
-	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; "+
-		"500 for ltu, shadow and each half of distance)")
-	f.IntVar(&a.canaries, "canaries", 1000, "canaries `N` of a one-run audit, at least 20")
-	f.Float64Var(&a.confidence, "confidence", .95, "confidence `C` of all bounds together")
-	f.StringVar(&a.json, "json", "", "write the whole result to `FILE`, - for standard output")
-	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	f.SetAnnotation("rows", typedKey, []string{}) // of the synthetic table in other verbs
-	addForce(cmd, t)
-	complete(cmd, "attack", attackNames...)
-	complete(cmd, "tables", append(shapeNames(), "all")...)
+	a := &audit{jobFlags: newJob(), runs: 400, attack: manyRun, tables: "all", canaries: 1000,
+		confidence: .95}
+	cmd := t.verb("audit", a.flags(), flags{"runs": &a.runs, "attack": &a.attack,
+		"tables": &a.tables, "rows": &a.rows, "canaries": &a.canaries, "confidence": &a.confidence,
+		"json": &a.json})
+	cmd.Flags().MarkHidden("method") // is the operand
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
 	return cmd
 }
@@ -84,7 +68,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkBudget(cmd); err != nil {
+	if err := a.checkBudget(); err != nil {
 		return err
 	}
 	adjacency := a.Relation()
@@ -134,7 +118,7 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 		return nil, usagef("--runs %d must be at least %d", a.runs, attack.MinRuns)
 	case !(a.confidence > 0 && a.confidence < 1):
 		return nil, usagef("--confidence %v must be between 0 and 1", a.confidence)
-	case a.rows < 0 || a.rows > 1e7:
+	case a.rows > 1e7:
 		return nil, usagef("--rows %d must be from 1 to 10000000", a.rows)
 	case !slices.Contains(attackNames, a.attack):
 		return nil, usagef("--attack %q must be one of %s", a.attack, strings.Join(attackNames, ", "))

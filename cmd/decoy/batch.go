@@ -39,26 +39,12 @@ type batch struct {
 }
 
 func batchCommand(t *terminal) *cobra.Command {
-	b := &batch{t: t}
-	cmd := verb("batch")
-	f := cmd.Flags()
-	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the "+
-		"number of cores)")
-	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
-	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run "+
-		"together, such as 4GB; each for the rows that the job names, or else for "+
-		fmt.Sprint(job.AssumedRows)+" (default 'memory' of the file, else none)")
-	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent "+
-		"in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
-	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default "+
-		"JOBS.results.csv)")
-	f.StringVar(&b.state, "state", "", "folder `DIR` of what is known of each job (default "+
-		"JOBS.state)")
-	addForce(cmd, t)
-	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no "+
-		"data, write nothing")
+	b := &batch{t: t, only: -1}
+	cmd := t.verb("batch", flags{"jobs": &b.jobs, "only": &b.only, "memory": &b.memory,
+		"on-interrupted": &b.interrupted, "results": &b.results, "state": &b.state,
+		"dry-run": &b.dryRun})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {

@@ -20,31 +20,20 @@ import (
 )
 
 func collectCommand(t *terminal) *cobra.Command {
-	r := &jobFlags{}
-	cmd := verb("collect")
-	f := cmd.Flags()
-	f.Float64Var(&r.Epsilon, "epsilon", 0, "what the answer may tell, `E`, as the asker publishes it "+
-		"(required, > 0)")
-	f.StringVar(&r.Schema, "schema", "", "schema `FILE` of the asker (required)")
-	f.StringVar(&r.Out, "out", job.Standard, "answer `ANSWER.csv` to write; - is standard output")
-	r.addAccount(cmd, "default ROW.ledger")
-	addForce(cmd, t)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.answer(cmd, t, args[0]) }
+	j := newJob()
+	j.Delta, j.Adjacency, j.Out = 0, accountant.ReplaceOne.String(), job.Standard
+	cmd := t.verb("collect", j.flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.answer(cmd, t, args[0]) }
 	return cmd
 }
 
 // answer runs collect.
 func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
-	j.Adjacency = accountant.ReplaceOne.String()
-	if err := j.checkBudget(cmd); err != nil {
+	if err := j.checkBudget(); err != nil {
 		return err
 	}
-	required := []string{"schema"}
-	if cmd.Flags().Changed("out") {
-		required = append(required, "out")
-	}
-	if err := need(cmd, required...); err != nil {
-		return err
+	if j.Out == "" {
+		return usagef("--out is empty")
 	}
 	form, err := formOf(j.Job)
 	if err != nil {
@@ -128,7 +117,7 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	if other != nil {
 		return other
 	}
-	if err := errors.Join(need(cmd, "randomized", "schema"), j.checkBudget(cmd)); err != nil {
+	if err := errors.Join(need(cmd, "randomized", "schema"), j.checkBudget()); err != nil {
 		return err
 	}
 	form, err := formOf(j.Job)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,8 +12,8 @@ import (
 )
 
 func configSettingsCommand(t *terminal) *cobra.Command {
-	var method string
-	cmd := verb("config settings")
+	method := all.Auto
+	cmd := t.verb("config settings", flags{"method": &method})
 	cmd.RunE = func(*cobra.Command, []string) error {
 		settings, err := all.Settings(method)
 		if err != nil {
@@ -23,21 +22,17 @@ func configSettingsCommand(t *terminal) *cobra.Command {
 		return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
 			func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
 	}
-	cmd.Flags().StringVar(&method, "method", all.Auto, "method `M`: "+
-		strings.Join(all.Choices(), ", "))
-	complete(cmd, "method", all.Choices()...)
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // configShow resolves the flags of generate, and the settings of the method, without a run.
 type configShow struct{ generate }
 
 func configShowCommand(t *terminal) *cobra.Command {
-	c := &configShow{}
-	cmd := verb("config show")
-	c.add(cmd, t)
+	c := &configShow{newGenerate()}
+	cmd := t.verb("config show", c.flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // resolved is one value and its origin.
@@ -88,7 +83,7 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 
 func configSchemaCommand(t *terminal) *cobra.Command {
 	var batch bool
-	cmd := verb("config schema")
+	cmd := t.verb("config schema", flags{"batch": &batch})
 	cmd.RunE = func(*cobra.Command, []string) error {
 		make := configs.JobSchema
 		if batch {
@@ -100,6 +95,5 @@ func configSchemaCommand(t *terminal) *cobra.Command {
 		}
 		return err
 	}
-	cmd.Flags().BoolVar(&batch, "batch", false, "of a batch file")
 	return cmd
 }

@@ -15,14 +15,9 @@ type datasetsExport struct{ out, schemaOut string }
 
 func datasetsExportCommand(t *terminal) *cobra.Command {
 	e := &datasetsExport{}
-	cmd := verb("datasets export")
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return datasets.Names(), cobra.ShellCompDirectiveNoFileComp
-	}
-	cmd.Flags().StringVar(&e.out, "out", "",
-		"table `OUT`: .csv, .parquet, or - for CSV on standard output")
-	addForce(cmd, t)
-	cmd.Flags().StringVar(&e.schemaOut, "schema-out", "", "schema file `S` (YAML)")
+	cmd := t.verb("datasets export", flags{"out": &e.out, "schema-out": &e.schemaOut})
+	cmd.ValidArgsFunction = cobra.FixedCompletions(datasets.Names(),
+		cobra.ShellCompDirectiveNoFileComp)
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return e.run(t, args[0]) }
 	return cmd
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func datasetsListCommand(t *terminal) *cobra.Command {
-	cmd := verb("datasets list")
+	cmd := t.verb("datasets list")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
 			line: func(d shownDataset) string {
@@ -34,7 +34,7 @@ func datasetsListCommand(t *terminal) *cobra.Command {
 		}
 		return t.print(out)
 	}
-	return addJSON(cmd, t)
+	return cmd
 }
 
 type shownDataset struct {

@@ -37,38 +37,11 @@ type evaluate struct {
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
-	e := &evaluate{}
-	cmd := verb("evaluate")
-	f := cmd.Flags()
-	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or "+
-		".parquet (required)")
-	f.StringVar(&e.holdout, "holdout", "", "other `REAL` rows, which the synthesizer did not see")
-	f.StringArrayVar(&e.synthetic, "synthetic", nil, "synthetic table `SYN` (required; again for "+
-		"each further table)")
-	f.StringArrayVar(&e.models, "model", nil, "`MODEL` file of the synthetic table, whose guarantee "+
-		"is verified and shown")
-	f.StringVar(&e.Schema, "schema", "", "schema `FILE` of all of them (required)")
-	f.StringVar(&e.options.Target, "target", "", "`COLUMN` to predict")
-	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as "+
-		"positive (default the rarest)")
-	f.StringVar(&e.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as "+
-		"those that give the answer away")
-	f.StringVar(&e.quasi, "quasi", "", "quasi-identifiers: `COLUMNS`, separated by commas, that an "+
-		"outsider might know of a person")
-	f.Uint64Var(&e.options.Seed, "seed", 1, "public seed `K` of subsamples, forests and bootstraps")
-	f.StringVar(&e.pairs, "pairs", "0",
-		"also draw the `N` pairs of columns that are furthest off, or "+
-			"all")
-	f.StringVar(&e.html, "report", "", "page `R.html` to write")
-	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
-	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	e.addBudget(cmd)
-	f.Lookup("epsilon").Usage = "publish: privacy budget `E` of what is asked of the private table; " +
-		"must be typed each time"
-	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
-	e.addAccount(cmd, "with --epsilon; default beside the private table")
-	addForce(cmd, t)
-	e.completeColumns(cmd, "target")
+	e := &evaluate{jobFlags: newJob(), pairs: "0", options: report.Options{Seed: 1}}
+	cmd := t.verb("evaluate", e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
+		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
+		"positive": &e.options.Positive, "drop": &e.drop, "quasi": &e.quasi, "seed": &e.options.Seed,
+		"pairs": &e.pairs, "report": &e.html, "json": &e.json})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
@@ -79,7 +52,7 @@ func evaluateCommand(t *terminal) *cobra.Command {
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
-	if err := need(cmd, "train", "synthetic", "schema"); err != nil {
+	if err := need(cmd, "train"); err != nil {
 		return err
 	}
 	s, err := e.check(cmd)

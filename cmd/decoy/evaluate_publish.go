@@ -74,10 +74,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 		name = "--train"
 	}
 	e.Input = cmp.Or(e.holdout, e.train)
-	if err := need(cmd, "synthetic", "schema"); err != nil {
-		return fail(err)
-	}
-	if err := e.checkBudget(cmd); err != nil {
+	if err := e.checkBudget(); err != nil {
 		return fail(err)
 	}
 	synthetic := e.synthetic[0]

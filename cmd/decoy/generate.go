@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,33 +22,18 @@ type generate struct {
 }
 
 func generateCommand(t *terminal) *cobra.Command {
-	g := &generate{}
-	cmd := verb("generate")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := g.checkSampling(cmd); err != nil {
-			return err
-		}
-		return g.run(cmd, t, args)
-	}
-	g.add(cmd, t)
+	g := newGenerate()
+	cmd := t.verb("generate", g.flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return g.run(cmd, t, args) }
 	return cmd
 }
 
-// add adds the flags of generate, which are those of config show too.
-func (g *generate) add(cmd *cobra.Command, t *terminal) {
-	g.addFit(cmd, t, "also keep the fitted model in `FILE`")
-	g.addSampling(cmd, "the noisy row count of the table")
-}
+func newGenerate() generate { return generate{newJob(), inferFlags{comma: ","}} }
 
-func (g *generate) addFit(cmd *cobra.Command, t *terminal, model string) {
-	addForce(cmd, t)
-	g.addBudget(cmd)
-	g.addMethod(cmd)
-	g.addSchema(cmd)
-	g.texts.addTexts(cmd, "without --schema: ")
-	cmd.Flags().StringVar(&g.Input, "input", "", "INPUT as a flag, for config files")
-	g.addAccount(cmd, "default INPUT.ledger; none for --dataset")
-	cmd.Flags().StringVar(&g.Model, "model", "", model)
+func (g *generate) flags() flags {
+	out := g.jobFlags.flags()
+	maps.Copy(out, g.texts.flags())
+	return out
 }
 
 // run fits and, for generate, samples.
@@ -168,7 +155,7 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error
 	case g.Dataset == "" && g.Input == "":
 		return nil, usagef("INPUT or --dataset is missing")
 	}
-	for _, name := range textFlags {
+	for _, name := range slices.Sorted(maps.Keys(g.texts.flags())) {
 		if typedNow(cmd, name) && (g.Schema != "" || g.Dataset != "") {
 			return nil, usagef("--%s is for a table without a schema: this one has one", name)
 		}

@@ -1,90 +1,16 @@
 package main
 
 import (
-	"embed"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/docs"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/synth/all"
-	"github.com/decoy-dp/decoy/validate"
 )
-
-// manuals hold what the help of a verb says besides its flags, as text, in the file VERB.txt: usage,
-// summary and further exit codes; what it does; its operands; one worked session, whose lines after
-// "$ " run as they are, in order, in an empty directory.
-//
-//go:embed manual
-var manuals embed.FS
-
-const (
-	operandsKey = "operands"
-	exitsKey    = "exits"
-)
-
-// verb is the command of a manual, with the operands that it names.
-func verb(name string) *cobra.Command {
-	page, err := manuals.ReadFile("manual/" + strings.ReplaceAll(name, " ", "-") + ".txt")
-	if err != nil {
-		panic("decoy: " + err.Error())
-	}
-	lists := strings.NewReplacer("{methods}", strings.Join(all.Names(), ", "),
-		"{mechanisms}", strings.Join(attack.GateNames(), ", "), "{statistics}", indent(validate.Kinds),
-		"{topics}", topicList())
-	head, text, _ := strings.Cut(lists.Replace(string(page)), "\n\n")
-	cmd := &cobra.Command{}
-	exits := []int{exitOK, exitError, exitUsage}
-	for line := range strings.Lines(head) {
-		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); key {
-		case "usage":
-			cmd.Use = value
-		case "short":
-			cmd.Short = value
-		case "exits":
-			for _, code := range strings.Fields(value) {
-				n, _ := strconv.Atoi(code)
-				exits = append(exits, n)
-			}
-		}
-	}
-	text, cmd.Example, _ = strings.Cut(text, "\nExample:\n")
-	long, operands, _ := strings.Cut(text, "\nOperands:\n")
-	cmd.Long, cmd.Args = long, operandsOf(cmd.Use, operands)
-	cmd.Annotations = map[string]string{operandsKey: operands}
-	for _, code := range exits {
-		cmd.Annotations[exitsKey] += fmt.Sprintf("  %-3d %s\n", code, exitMeaning[code])
-	}
-	return cmd
-}
-
-// operandsOf checks the number of operands, each of which begins a line of the manual. One is
-// optional that the usage has in brackets, or with a flag that may stand in its place.
-func operandsOf(usage, manual string) cobra.PositionalArgs {
-	var names []string
-	for line := range strings.Lines(manual) {
-		if name, _, _ := strings.Cut(line, "  "); name != "" {
-			names = append(names, name)
-		}
-	}
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > len(names) {
-			return usagef("unexpected operand %q", args[len(names)])
-		}
-		for _, name := range names[len(args):] {
-			if !strings.Contains(usage, "["+name) && !strings.Contains(usage, name+"|--") {
-				return usagef("%s is missing", name)
-			}
-		}
-		return nil
-	}
-}
 
 // section is a part of a command's help, which is shown in a terminal and in a man page.
 type section struct{ head, text string }
@@ -162,10 +88,8 @@ func topicList() string {
 
 func helpCommand(t *terminal) *cobra.Command {
 	var man string
-	cmd := verb("help")
+	cmd := t.verb("help", flags{"man": &man})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVar(&man, "man", "", "write the man pages to the folder `DIR`")
-	addForce(cmd, t)
 	cmd.ValidArgsFunction = func(
 		cmd *cobra.Command, args []string, _ string,
 	) (out []string, _ cobra.ShellCompDirective) {

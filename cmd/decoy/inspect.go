@@ -22,9 +22,7 @@ import (
 
 func inspectCommand(t *terminal) *cobra.Command {
 	var page string
-	cmd := addJSON(verb("inspect"), t)
-	addForce(cmd, t)
-	cmd.Flags().StringVar(&page, "report", "", "write a page about the model to `OUT.html`")
+	cmd := t.verb("inspect", flags{"report": &page})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("report") {
 			return inspect(t, args[0])

@@ -13,21 +13,14 @@ import (
 
 func joinCommand(t *terminal) *cobra.Command {
 	var people, out string
-	cmd := verb("join")
+	cmd := t.verb("join", flags{"people": &people, "out": &out})
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
 			return usagef("two MODELs or more are needed")
 		}
 		return nil
 	}
-	addForce(cmd, t)
-	cmd.Flags().StringVar(&people, "people", "", "disjoint or may-overlap: whether somebody may be "+
-		"in the tables of several `parties` (required)")
-	cmd.Flags().StringVar(&out, "out", "", "joint model `FILE` to write (required)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := need(cmd, "people", "out"); err != nil {
-			return err
-		}
 		return join(cmd, t, args, release.People(people), out)
 	}
 	return cmd

@@ -26,33 +26,16 @@ type ledgerLimit struct {
 const oneRow = "row"
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
-	l := &ledgerLimit{}
-	cmd := verb("ledger limit")
-	f := cmd.Flags()
-	f.Float64Var(&l.Epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
-	f.Float64Var(&l.Delta, "delta", 0, "limit `D` of all runs together (required)")
-	f.StringVar(&l.rule, "rule", string(ledger.RuleBasic), "how runs add up, `R`: basic or zcdp")
-	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their "+
-		"first mechanism, because the rows do not fit the schema")
-	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
-	f.StringVar(&l.Schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts")
-	f.StringVar(&l.unit, "unit", "", "id column `NAME` of the privacy unit that a new ledger counts, "+
-		"where there is no schema yet; row: each row is another person")
-	f.StringVar(&l.sign, "sign", "", "minisign's secret key, a file `KEY`; each later limit needs its "+
-		"signature")
-	f.StringVar(&l.next, "next", "", "minisign's public key, a file `PUB`, whose signature later limits "+
-		"need instead, with --sign")
-	l.addAdjacency(cmd)
-	complete(cmd, "rule", string(ledger.RuleBasic), string(ledger.RuleZCDP))
+	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic)}
+	l.Delta = 0
+	cmd := t.verb("ledger limit", l.flags(), flags{"rule": &l.rule, "strict": &l.strict,
+		"unit": &l.unit, "sign": &l.sign, "next": &l.next})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
 	return cmd
 }
 
 func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
-	if err := need(cmd, "epsilon", "delta"); err != nil {
-		return err
-	}
-	if err := l.checkBudget(cmd); err != nil {
+	if err := l.checkBudget(); err != nil {
 		return err
 	}
 	rule := ledger.Rule(l.rule)

@@ -14,9 +14,9 @@ import (
 )
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
-	cmd := verb("ledger show")
+	cmd := t.verb("ledger show")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return showLedger(t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // shownLedger is what a ledger holds.

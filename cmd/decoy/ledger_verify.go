@@ -14,7 +14,7 @@ import (
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
 	var keyFile string
-	cmd := verb("ledger verify")
+	cmd := t.verb("ledger verify", flags{"key": &keyFile})
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		l, torn, err := openLedger(args[0])
 		if err != nil {
@@ -36,9 +36,6 @@ func ledgerVerifyCommand(t *terminal) *cobra.Command {
 		return t.print(verifiedLedger{len(l.Entries), len(l.Runs()), l.Spent(), torn,
 			job.SpentText(l)})
 	}
-	addJSON(cmd, t)
-	cmd.Flags().StringVar(&keyFile, "key", "", "minisign's public key of who signs the limits, a "+
-		"file `PUB`; got from them by another way than the ledger")
 	return cmd
 }
 

@@ -3,32 +3,20 @@ package main
 import (
 	"cmp"
 
-	"github.com/spf13/cobra"
-
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// addPrivate adds what every verb has that buys one result from a private table.
-func (j *jobFlags) addPrivate(cmd *cobra.Command) {
-	j.addBudget(cmd)
-	j.addAccount(cmd, "default INPUT.ledger")
-	cmd.Flags().StringVar(&j.Schema, "schema", "", "schema `FILE` (required)")
-}
-
-// checkPrivate checks the flags of such a verb, whose noise is Gaussian.
-func (j *jobFlags) checkPrivate(cmd *cobra.Command, required ...string) error {
-	if err := j.checkBudget(cmd); err != nil {
-		return err
-	}
-	if err := need(cmd, append([]string{"schema"}, required...)...); err != nil {
+// checkPrivate checks the budget of a verb that buys one result, whose noise is Gaussian.
+func (j *jobFlags) checkPrivate() error {
+	if err := j.checkBudget(); err != nil {
 		return err
 	}
 	if j.Delta == 0 {
 		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
 	}
-	return checkRows(cmd, j.Rows)
+	return nil
 }
 
 // paid is a run under way that buys one result from a private table.

@@ -24,18 +24,10 @@ type plan struct {
 }
 
 func planCommand(t *terminal) *cobra.Command {
-	p := &plan{}
-	cmd := verb("plan")
-	p.addBudget(cmd)
-	p.addMethod(cmd)
-	p.addSchema(cmd)
-	cmd.Flags().IntVar(&p.Rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` "+
-		"(default %d)", job.AssumedRows))
-	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost "+
-		"together, such as 12 monthly ones")
-	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
+	p := &plan{jobFlags: newJob(), releases: 1}
+	cmd := t.verb("plan", p.flags(), flags{"releases": &p.releases, "compare": &p.all})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // planned is the plan as JSON.
@@ -104,9 +96,6 @@ func (p *plan) plan(f synth.Fitter, s *schema.Schema) (synth.Plan, error) {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal) error {
-	if err := checkRows(cmd, p.Rows); err != nil {
-		return err
-	}
 	if p.releases < 1 || p.releases > maxReleases {
 		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)
 	}

@@ -200,7 +200,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}
 	}
-	if err := p.checkBudget(cmd); err != nil {
+	if err := p.checkBudget(); err != nil {
 		return err
 	}
 	s, err := job.SchemaOf(p.Schema, p.Dataset)

@@ -16,14 +16,8 @@ import (
 
 func predictCommand(t *terminal) *cobra.Command {
 	out := ""
-	cmd := verb("predict")
-	cmd.Flags().StringVar(&out, "out", "", "table of probabilities `P.csv` to write (required; - is "+
-		"standard output)")
-	addForce(cmd, t)
+	cmd := t.verb("predict", flags{"out": &out})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := need(cmd, "out"); err != nil {
-			return err
-		}
 		return predict(cmd, t, args[0], args[1], out)
 	}
 	return cmd

@@ -30,27 +30,16 @@ type queriesAnswer struct {
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
-	cmd := verb("queries answer")
-	f := cmd.Flags()
-	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as "+
-		"\"age >= 30 and not (sex = F)\"; may be repeated")
-	f.BoolVar(&q.csv, "csv", false, "print CSV")
-	f.IntVar(&q.rows, "rows", 0, fmt.Sprintf("answer by sampling `N` rows (default for a model that "+
-		"cannot be asked directly: %d)", defaultDraws))
-	f.BoolVar(&q.interval, "interval", false, "add confidence intervals of 95 %, by fitting 50 times")
-	f.Uint64Var(&q.seed, "seed", 0, "public seed `K` of the sampling and of --interval (default "+
-		"random)")
+	cmd := t.verb("queries answer", flags{"where": &q.where, "csv": &q.csv, "rows": &q.rows,
+		"interval": &q.interval, "seed": &q.seed})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return q.run(cmd, t, args) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
-	rows := checkRows(cmd, q.rows)
 	switch {
 	case t.json && q.csv:
 		return usagef("--json and --csv are two formats")
-	case rows != nil:
-		return rows
 	case q.interval && q.rows > 0:
 		return usagef("--interval asks the model itself: leave out --rows")
 	case len(args) == 1 && len(q.where) == 0:
@@ -64,7 +53,6 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	if err != nil {
 		return err
 	}
-	chooseSeed(cmd, &q.seed)
 	t.sayGuarantee(m)
 	_, direct := m.Params().(*release.Marginal)
 	var answers []release.Answered

@@ -36,20 +36,10 @@ const (
 var releasedTexts = []string{releasedText, releasedInspect, releasedPage}
 
 func releaseCommand(t *terminal) *cobra.Command {
-	var s jobFlags
+	s := newJob()
 	var keyFile string
-	cmd := verb("release")
-	addForce(cmd, t)
-	s.addSampling(cmd, "the noisy row count in the model")
-	cmd.Flags().Lookup("out").Usage = "signed archive `OUT.zip` (required)"
-	cmd.Flags().StringVar(&keyFile, "sign", "", "minisign's secret key, a file `KEY` (required)")
+	cmd := t.verb("release", s.flags(), flags{"sign": &keyFile})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := need(cmd, "sign"); err != nil {
-			return err
-		}
-		if err := s.checkSampling(cmd); err != nil {
-			return err
-		}
 		return t.release(cmd.Context(), s, args[0], keyFile)
 	}
 	return cmd

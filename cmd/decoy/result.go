@@ -9,8 +9,6 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -31,12 +29,6 @@ func (t *terminal) print(r result) error {
 	w := tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
 	r.text(w)
 	return w.Flush()
-}
-
-// addJSON is the flag of the verbs that print a result.
-func addJSON(cmd *cobra.Command, t *terminal) *cobra.Command {
-	cmd.Flags().BoolVar(&t.json, "json", false, "print JSON")
-	return cmd
 }
 
 // encode writes a value as indented JSON.

@@ -14,7 +14,7 @@ import (
 // newRoot is the whole tree of verbs.
 func newRoot(t *terminal) *cobra.Command {
 	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
-	root := group("decoy")
+	root := t.group("decoy")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
@@ -23,19 +23,22 @@ func newRoot(t *terminal) *cobra.Command {
 		if ledger := cmd.Flag("ledger"); ledger != nil && ledger.Changed && ledger.Value.String() == "" {
 			return usagef("--ledger is empty: leave it out for the ledger beside the table")
 		}
-		return fill(cmd)
+		if err := fill(cmd); err != nil {
+			return err
+		}
+		return checkFlags(cmd)
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		printHelp(cmd.OutOrStdout(), helpOf(cmd))
 	})
 
-	schema := group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
+	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
 		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
-	ledger := group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
-	datasets := group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
-	queries := group("queries", queriesAnswerCommand(t))
-	config := group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
+	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
+	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
+	queries := t.group("queries", queriesAnswerCommand(t))
+	config := t.group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), collectCommand(t), analyzeCommand(t), inspectCommand(t), queries,
@@ -56,8 +59,8 @@ func newRoot(t *terminal) *cobra.Command {
 
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb it
 // refuses.
-func group(name string, verbs ...*cobra.Command) *cobra.Command {
-	cmd := verb(name)
+func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := t.verb(name)
 	delete(cmd.Annotations, exitsKey)
 	cmd.AddCommand(verbs...)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -90,17 +93,4 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return &job.UsageError{Err: err}
-}
-
-// need is an error for a flag that must be given and was not.
-func need(cmd *cobra.Command, names ...string) error {
-	for _, name := range names {
-		switch f := cmd.Flags().Lookup(name); {
-		case !f.Changed:
-			return usagef("--%s is required", name)
-		case f.Value.String() == "":
-			return usagef("--%s is empty", name)
-		}
-	}
-	return nil
 }

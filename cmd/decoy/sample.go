@@ -27,22 +27,9 @@ type sample struct {
 
 func sampleCommand(t *terminal) *cobra.Command {
 	s := &sample{}
-	cmd := verb("sample")
-	addForce(cmd, t)
-	s.addSampling(cmd, "the noisy row count in the model, or its share under --where")
-	cmd.Flags().StringVar(&s.where, "where", "", "draw only rows that satisfy `CONDITION`, such as "+
-		"\"age >= 30 and not (sex = F)\": exactly, from the model")
-	cmd.Flags().StringVar(&s.uncertainty, "uncertainty", "", "also write the noisy marginals behind "+
-		"the model, with the σ of their noise, to `U.json`")
-	cmd.Flags().StringArrayVar(&s.texts, "texts", nil, "in .parquet and .arrow: write the column "+
-		"`NAME` as the texts that it has in CSV (repeatable)")
-	cmd.Flags().IntVar(&s.replicates, "replicates", 0,
-		"write `M` tables, OUT-1 to OUT-M, each from a model fitted anew to other people and other "+
-			"noise: how much they differ is the uncertainty")
+	cmd := t.verb("sample", s.flags(), flags{"where": &s.where, "uncertainty": &s.uncertainty,
+		"texts": &s.texts, "replicates": &s.replicates})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := s.checkSampling(cmd); err != nil {
-			return err
-		}
 		m, err := s.open(args[0])
 		switch {
 		case err != nil:

@@ -18,7 +18,7 @@ import (
 const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
-	cmd := verb("schema check")
+	cmd := t.verb("schema check")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		s, err := job.LoadSchema(args[0])
 		if err != nil {
@@ -31,7 +31,7 @@ func schemaCheckCommand(t *terminal) *cobra.Command {
 		}
 		return t.print(out)
 	}
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // checkedSchema is a schema that is valid.

@@ -17,13 +17,9 @@ type schemaDraft struct {
 }
 
 func schemaDraftCommand(t *terminal) *cobra.Command {
-	d := &schemaDraft{}
-	cmd := verb("schema draft")
-	f := cmd.Flags()
-	f.BoolVar(&d.public, "public", false, "the rows of FILE are public, and may be shown to anyone "+
-		"(required)")
-	f.BoolVar(&d.noHeader, "no-header", false, "the first line of a CSV file is a row")
-	f.StringVar(&d.comma, "comma", ",", "separator `C` of a CSV file")
+	d := &schemaDraft{comma: ","}
+	cmd := t.verb("schema draft", flags{"public": &d.public, "no-header": &d.noHeader,
+		"comma": &d.comma})
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return d.run(t, args[0]) }
 	return cmd
 }

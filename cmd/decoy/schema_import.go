@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
@@ -13,24 +11,13 @@ import (
 type schemaImport struct{ from, table, out string }
 
 func schemaImportCommand(t *terminal) *cobra.Command {
-	s := &schemaImport{}
-	cmd := verb("schema import")
-	f := cmd.Flags()
-	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+
-		" (required)")
-	f.StringVar(&s.table, "table", "", "`NAME` of the table (in CSVW its url), for a file that describes "+
-		"several")
-	f.StringVar(&s.out, "out", job.Standard, "schema file `S`; - is standard output")
-	addForce(cmd, t)
-	complete(cmd, "from", exchange.Formats()...)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
+	s := &schemaImport{out: job.Standard}
+	cmd := t.verb("schema import", flags{"from": &s.from, "table": &s.table, "out": &s.out})
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return s.run(t, args[0]) }
 	return cmd
 }
 
-func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
-	if err := need(cmd, "from"); err != nil {
-		return err
-	}
+func (s *schemaImport) run(t *terminal, path string) error {
 	if err := job.Distinct([]job.NamedPath{job.At("--out", s.out)},
 		[]job.NamedPath{job.At("FILE", path)}); err != nil {
 		return err
@@ -61,13 +48,8 @@ type schemaExport struct {
 }
 
 func schemaExportCommand(t *terminal) *cobra.Command {
-	s := &schemaExport{}
-	cmd := verb("schema export")
-	f := cmd.Flags()
-	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no "+
-		"other form yet)")
-	f.StringVar(&s.out, "out", job.Standard, "`FILE` to write; - is standard output")
-	addForce(cmd, t)
+	s := &schemaExport{out: job.Standard}
+	cmd := t.verb("schema export", flags{"json-schema": &s.jsonSchema, "out": &s.out})
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")

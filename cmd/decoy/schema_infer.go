@@ -43,58 +43,32 @@ type purchase struct {
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
-	s := &schemaInfer{}
-	cmd := verb("schema infer")
-	f := cmd.Flags()
-	s.addBudget(cmd)
-	s.addAccount(cmd, "default INPUT.ledger")
-	f.StringVar(&s.Out, "out", "", "schema file `S` to write (required; - is standard output)")
-	addForce(cmd, t)
-	s.addTexts(cmd, "")
-	f.IntVar(&s.maxCategories, "max-categories", maxCategories, "most categories `N` of a column, the most "+
-		"frequent ones")
-	f.StringVar(&s.partial, "schema", "", "partial schema `S`: only what is open in it is bought")
-	f.StringArrayVar(&s.categories, "categories", nil, "declare the texts of a column, `NAME=A,B`; "+
-		"may be repeated")
-	f.StringVar(&s.target, "target", "", "column `NAME` whose rare texts must keep a category")
-	f.BoolVar(&s.dryRun, "dry-run", false, "say what it needs, spend nothing")
-	f.IntVar(&s.Rows, "rows", 0, "number of rows `N`, if that is public")
+	s := &schemaInfer{newJob(), inferFlags{comma: ",", maxCategories: maxCategories}}
+	cmd := t.verb("schema infer", s.jobFlags.flags(), s.inferFlags.flags(), flags{
+		"schema": &s.partial, "categories": &s.categories, "max-categories": &s.maxCategories,
+		"target": &s.target, "dry-run": &s.dryRun})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 // maxCategories is how many categories a column may have where nobody says it.
 const maxCategories = 1000
 
-// textFlags are the flags of addTexts.
-var textFlags = []string{"header-is-public", "no-header", "columns", "comma", "unit",
-	"max-rows-per-unit"}
-
-// addTexts adds what must be said of a file that no schema describes.
-func (s *inferFlags) addTexts(cmd *cobra.Command, when string) {
-	f := cmd.Flags()
-	f.BoolVar(&s.public, "header-is-public", false, when+"the names of the columns may be shown to "+
-		"anyone")
-	f.BoolVar(&s.noHeader, "no-header", false, when+"the first line of a CSV file is a row")
-	f.StringVar(&s.names, "columns", "", "with --no-header: the columns' names `A,B,C`, in order")
-	f.StringVar(&s.comma, "comma", ",", when+"separator `C` of a CSV file; default a comma, or else "+
-		"what parts the header: ; | or a tab")
-	f.StringVar(&s.unit, "unit", "", when+"id column `NAME`: all rows with one id are one privacy unit")
-	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
+// flags are those by which a person says of a file what no schema does.
+func (s *inferFlags) flags() flags {
+	return flags{"header-is-public": &s.public, "no-header": &s.noHeader, "columns": &s.names,
+		"comma": &s.comma, "unit": &s.unit, "max-rows-per-unit": &s.maxRows}
 }
 
 // check checks the flags; nothing but the header is read.
 func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error) {
-	if err := s.checkBudget(cmd); err != nil {
+	if err := s.checkBudget(); err != nil {
 		return nil, err
 	}
 	if !s.dryRun {
 		if err := need(cmd, "out"); err != nil {
 			return nil, err
 		}
-	}
-	if err := checkRows(cmd, s.Rows); err != nil {
-		return nil, err
 	}
 	return s.purchase(cmd, input)
 }

@@ -20,20 +20,14 @@ type schemaUnits struct {
 }
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
-	u := &schemaUnits{}
-	cmd := verb("schema units")
-	u.addPrivate(cmd)
-	f := cmd.Flags()
-	f.Lookup("schema").Usage = "schema `FILE` with unit and max_rows_per_unit"
-	f.StringVar(&u.unit, "unit", "", "in place of --schema: id column `NAME`, all of whose rows with "+
-		"one id are one unit")
-	f.IntVar(&u.maxRows, "max-rows-per-unit", 1, "with --unit: how many rows `K` of a unit are used")
+	u := &schemaUnits{jobFlags: newJob(), maxRows: 1}
+	cmd := t.verb("schema units", u.flags(), flags{"unit": &u.unit, "max-rows-per-unit": &u.maxRows})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
-	if err := u.checkBudget(cmd); err != nil {
+	if err := u.checkBudget(); err != nil {
 		return err
 	}
 	switch {

@@ -11,8 +11,7 @@ import (
 
 func serveCommand(t *terminal) *cobra.Command {
 	port := 0
-	cmd := verb("serve")
-	cmd.Flags().IntVar(&port, "port", 0, "port `N`; 0 is any that is free")
+	cmd := t.verb("serve", flags{"port": &port})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if port < 0 || port > 65535 {
 			return usagef("--port: %d is not 0 to 65535", port)

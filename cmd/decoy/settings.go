@@ -248,15 +248,11 @@ func (s *settings) fill(file map[string]any, at func(key string) string) {
 }
 
 // shorthand are flags that set the method's setting of the same name, where it has one.
-var shorthand = map[string]string{
-	"target":     "column `C` that the synthetic table will be used to predict",
-	"workload":   "marginals or queries `W` that must be accurate",
-	"time-limit": "stop refining after `T` (90s, 10m); the guarantee holds",
-}
+var shorthand = []string{"target", "workload", "time-limit"}
 
 // of are all settings of a method that were given, those that win last.
 func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, error) {
-	for name := range shorthand {
+	for _, name := range shorthand {
 		f, key := cmd.Flags().Lookup(name), strings.ReplaceAll(name, "-", "_")
 		if !f.Changed {
 			continue

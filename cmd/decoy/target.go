@@ -4,8 +4,6 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/spf13/cobra"
-
 	"github.com/decoy-dp/decoy/internal/job"
 )
 
@@ -50,8 +48,3 @@ func (t *terminal) writeText(flag, path string, text []byte) error {
 	})
 }
 
-// addForce is the flag of the verbs that write files.
-func addForce(cmd *cobra.Command, t *terminal) {
-	cmd.Flags().BoolVar(&t.force, "force", false, "replace outputs that are there; a link, a pipe, a "+
-		"device or a folder is refused all the same")
-}

@@ -24,21 +24,11 @@ type trainRun struct {
 }
 
 func trainCommand(t *terminal) *cobra.Command {
-	r := &trainRun{}
-	cmd := verb("train")
-	f := cmd.Flags()
-	r.addPrivate(cmd)
-	f.StringVar(&r.options.Target, "target", "", "`COLUMN` to predict (required)")
-	f.StringVar(&r.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as "+
-		"those that give the answer away")
-	f.IntVar(&r.Rows, "rows", 0, "number of rows `N`, if that is public (default: bought with a "+
-		"part of the budget)")
-	f.StringVar(&r.Out, "out", "", "classifier `MODEL.json` to write (required; - is standard output)")
-	f.BoolVar(&r.dryRun, "dry-run", false, "say what would be measured, spend nothing")
-	addForce(cmd, t)
-	r.completeColumns(cmd, "target")
+	r := &trainRun{jobFlags: newJob()}
+	cmd := t.verb("train", r.flags(), flags{"target": &r.options.Target, "drop": &r.drop,
+		"dry-run": &r.dryRun})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
@@ -83,12 +73,13 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 
 // check checks the flags.
 func (r *trainRun) check(cmd *cobra.Command) error {
-	required := []string{"target", "out"}
-	if r.dryRun {
-		required = required[:1]
-	}
-	if err := r.checkPrivate(cmd, required...); err != nil {
+	if err := r.checkPrivate(); err != nil {
 		return err
+	}
+	if !r.dryRun {
+		if err := need(cmd, "out"); err != nil {
+			return err
+		}
 	}
 	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
 		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)

@@ -25,25 +25,12 @@ type validateRun struct {
 }
 
 func validateCommand(t *terminal) *cobra.Command {
-	r := &validateRun{}
-	cmd := verb("validate")
-	f := cmd.Flags()
-	r.addPrivate(cmd)
-	f.StringVar(&r.statistic, "statistic", "", "`F` to compute, such as mean:COLUMN (this or --program "+
-		"is required)")
-	f.StringVar(&r.program, "program", "", "`COMMAND` to run on each block, words separated by spaces "+
-		"(Linux)")
-	f.Float64Var(&r.lower, "lower", 0, "least result `A` (default that of the column; required for a "+
-		"coefficient or a program)")
-	f.Float64Var(&r.upper, "upper", 0, "greatest result `B` (likewise)")
-	f.IntVar(&r.options.Blocks, "blocks", 0, "number of blocks `K`, at least 2 (default by a noisy "+
-		"number of rows)")
-	f.IntVar(&r.Rows, "rows", 0, "number of rows `N`, if that is public (default: bought with a "+
-		"part of the budget)")
-	f.DurationVar(&r.limits.Time, "time-limit", 10*time.Second, "of a program on a block, `T`")
-	f.IntVar(&r.limits.MiB, "memory-limit", 2048, "of a program, `MIB`")
+	r := &validateRun{jobFlags: newJob(), limits: validate.Limits{Time: 10 * time.Second, MiB: 2048}}
+	cmd := t.verb("validate", r.flags(), flags{"statistic": &r.statistic, "program": &r.program,
+		"lower": &r.lower, "upper": &r.upper, "blocks": &r.options.Blocks, "time-limit": &r.limits.Time,
+		"memory-limit": &r.limits.MiB})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
-	return addJSON(cmd, t)
+	return cmd
 }
 
 func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
@@ -82,7 +69,7 @@ func unitOf(id string) string {
 
 // check checks the flags.
 func (r *validateRun) check(cmd *cobra.Command) error {
-	if err := r.checkPrivate(cmd); err != nil {
+	if err := r.checkPrivate(); err != nil {
 		return err
 	}
 	switch k := r.options.Blocks; {

@@ -21,10 +21,7 @@ import (
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
 	var nist bool
-	cmd := addJSON(verb("verify"), t)
-	cmd.Flags().StringVar(&key, "key", "", "minisign's public key of who signed the release, a file "+
-		"`PUB`; got from them by another way than the release")
-	cmd.Flags().BoolVar(&nist, "nist", false, "also print the layers of NIST SP 800-226")
+	cmd := t.verb("verify", flags{"key": &key, "nist": &nist})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		check := func() (result, *release.Model, error) { return verify(args[0]) }
 		if cmd.Flags().Changed("key") {

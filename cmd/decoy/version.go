@@ -41,13 +41,13 @@ var ownSHA256 = sync.OnceValue(func() string {
 })
 
 func versionCommand(t *terminal) *cobra.Command {
-	cmd := verb("version")
+	cmd := t.verb("version")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		v := thisVersion()
 		v.SHA256 = ownSHA256()
 		return t.print(v)
 	}
-	return addJSON(cmd, t)
+	return cmd
 }
 
 type version struct {

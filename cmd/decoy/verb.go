@@ -1,0 +1,247 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/schema/exchange"
+	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/validate"
+)
+
+// manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
+// usage, a summary, the exit codes beyond 0 to 2, the flags whose text is in flags.txt, those that
+// must be given, and those that must be typed because their names mean something else in other
+// verbs; then what it does; its operands; its own flags; one worked session, whose lines after
+// "$ " run as they are, in order, in an empty directory.
+//
+//go:embed manual
+var manuals embed.FS
+
+const (
+	operandsKey = "operands"
+	exitsKey    = "exits"
+	needsKey    = "needs"
+)
+
+// flags are the variables that the flags of a verb set. What they hold is the default.
+type flags map[string]any
+
+// verb is the command of a manual, with the operands and flags that it names. The variables of
+// later lists win.
+func (t *terminal) verb(name string, bound ...flags) *cobra.Command {
+	head, text, _ := strings.Cut(manual(strings.ReplaceAll(name, " ", "-")), "\n\n")
+	keys := map[string]string{}
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		keys[key] += value + " "
+	}
+	text, example, _ := strings.Cut(text, "\nExample:\n")
+	text, own, _ := strings.Cut(text, "\nFlags:\n")
+	long, operands, _ := strings.Cut(text, "\nOperands:\n")
+	cmd := &cobra.Command{Use: strings.TrimSpace(keys["usage"]),
+		Short: strings.TrimSpace(keys["short"]), Long: long, Example: strings.TrimSpace(example),
+		Annotations: map[string]string{operandsKey: operands, needsKey: keys["needs"]}}
+	cmd.Args = operandsOf(cmd.Use, operands)
+	for _, code := range strings.Fields("0 1 2 " + keys["exits"]) {
+		n, _ := strconv.Atoi(code)
+		cmd.Annotations[exitsKey] += fmt.Sprintf("  %-3d %s\n", n, exitMeaning[n])
+	}
+	variables := flags{"force": &t.force, "json": &t.json}
+	for _, b := range bound {
+		maps.Copy(variables, b)
+	}
+	texts, shared := flagTexts(own), flagTexts(manual("flags"))
+	for _, name := range strings.Fields(keys["flags"]) {
+		texts[name] = shared[name]
+	}
+	for name, text := range texts {
+		define(cmd.Flags(), name, text, variables[name])
+		complete(cmd, name)
+	}
+	for _, name := range strings.Fields(keys["typed"]) {
+		cmd.Flags().SetAnnotation(name, typedKey, []string{})
+	}
+	return cmd
+}
+
+// manual is the text of a file, with the lists that it leaves to the program.
+func manual(name string) string {
+	page, err := manuals.ReadFile("manual/" + name + ".txt")
+	if err != nil {
+		panic("decoy: " + err.Error())
+	}
+	return strings.NewReplacer("{methods}", strings.Join(all.Names(), ", "),
+		"{choices}", strings.Join(all.Choices(), ", "),
+		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
+		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(shapeNames(), ", "),
+		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
+		"{statistics}", indent(validate.Kinds), "{forms}", strings.Join(exchange.Formats(), ", "),
+		"{assumed-rows}", fmt.Sprint(job.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
+		"{topics}", topicList()).Replace(string(page))
+}
+
+// operandsOf checks the number of operands, each of which begins a line of the manual. One is
+// optional that the usage has in brackets, or with a flag that may stand in its place.
+func operandsOf(usage, manual string) cobra.PositionalArgs {
+	var names []string
+	for line := range strings.Lines(manual) {
+		if name, _, _ := strings.Cut(line, "  "); name != "" {
+			names = append(names, name)
+		}
+	}
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > len(names) {
+			return usagef("unexpected operand %q", args[len(names)])
+		}
+		for _, name := range names[len(args):] {
+			if !strings.Contains(usage, "["+name) && !strings.Contains(usage, name+"|--") {
+				return usagef("%s is missing", name)
+			}
+		}
+		return nil
+	}
+}
+
+// flagTexts are the texts of flags by their names: lines of NAME: TEXT, and indented further ones.
+func flagTexts(manual string) map[string]string {
+	out, name := map[string]string{}, ""
+	for line := range strings.Lines(manual) {
+		text := line
+		if !strings.HasPrefix(line, " ") {
+			name, text, _ = strings.Cut(line, ": ")
+		}
+		out[name] = strings.TrimSpace(out[name] + " " + strings.TrimSpace(text))
+	}
+	return out
+}
+
+// define makes a flag that sets a variable.
+func define(f *pflag.FlagSet, name, text string, variable any) {
+	switch v := variable.(type) {
+	case *bool:
+		f.BoolVar(v, name, *v, text)
+	case *int:
+		f.IntVar(v, name, *v, text)
+	case *uint64:
+		f.Uint64Var(v, name, *v, text)
+	case *float64:
+		f.Float64Var(v, name, *v, text)
+	case *string:
+		f.StringVar(v, name, *v, text)
+	case *[]string:
+		f.StringArrayVar(v, name, nil, text)
+	case *time.Duration:
+		f.DurationVar(v, name, *v, text)
+	case pflag.Value:
+		f.Var(v, name, text)
+	default:
+		panic("decoy: no variable for --" + name)
+	}
+}
+
+// choices are the values that the shell offers for a flag; of gives those of other flags.
+var choices = map[string]func(of func(flag string) string) []string{
+	"adjacency": func(func(string) string) []string {
+		return []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
+	},
+	"rule": func(func(string) string) []string {
+		return []string{string(ledger.RuleBasic), string(ledger.RuleZCDP)}
+	},
+	"method":  func(func(string) string) []string { return all.Choices() },
+	"dataset": func(func(string) string) []string { return datasets.Names() },
+	"from":    func(func(string) string) []string { return exchange.Formats() },
+	"attack":  func(func(string) string) []string { return attackNames },
+	"tables":  func(func(string) string) []string { return append(shapeNames(), "all") },
+	"target": func(of func(string) string) []string {
+		if s, err := job.SchemaOf(of("schema"), of("dataset")); err == nil {
+			return s.Names()
+		}
+		return nil
+	},
+	"set": func(of func(string) string) (keys []string) {
+		known, _ := all.Settings(of("method"))
+		for _, s := range known {
+			keys = append(keys, s.Key+"=\t"+s.Text)
+		}
+		return keys
+	},
+}
+
+// complete has the shell offer the choices of a flag.
+func complete(cmd *cobra.Command, flag string) {
+	if choices[flag] == nil {
+		return
+	}
+	of := func(name string) string {
+		if f := cmd.Flag(name); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	cmd.RegisterFlagCompletionFunc(flag, func(
+		_ *cobra.Command, _ []string, typed string,
+	) ([]string, cobra.ShellCompDirective) {
+		how := cobra.ShellCompDirectiveNoFileComp
+		if flag == "set" {
+			if strings.Contains(typed, "=") {
+				return nil, how
+			}
+			how |= cobra.ShellCompDirectiveNoSpace
+		}
+		return choices[flag](of), how
+	})
+}
+
+// checkFlags checks what holds of flags in every verb, and chooses a public seed where none is
+// given.
+func checkFlags(cmd *cobra.Command) error {
+	f := cmd.Flags()
+	if err := need(cmd, strings.Fields(cmd.Annotations[needsKey])...); err != nil {
+		return err
+	}
+	if seed := f.Lookup("seed"); seed != nil && !seed.Changed && seed.DefValue == "0" {
+		seed.Value.Set(strconv.FormatUint(rand.Uint64(), 10))
+	}
+	rows, _ := f.GetInt("rows")
+	switch {
+	case !f.Changed("rows"):
+	case rows < 1:
+		return usagef("--rows %d must be at least 1", rows)
+	case rows > math.MaxInt32: // the bound of a job file
+		return usagef("--rows %d must be at most %d", rows, math.MaxInt32)
+	}
+	out, _ := f.GetString("out")
+	safe, _ := f.GetBool("spreadsheet-safe")
+	if format, err := job.FormatOf("--out", out); safe && err == nil && !format.IsCSV() {
+		return usagef("--spreadsheet-safe is for CSV, which %s is not", out)
+	}
+	return nil
+}
+
+// need is an error for a flag that must be given and was not.
+func need(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		switch f := cmd.Flags().Lookup(name); {
+		case !f.Changed:
+			return usagef("--%s is required", name)
+		case f.Value.String() == "":
+			return usagef("--%s is empty", name)
+		}
+	}
+	return nil
+}
