@@ -156,11 +156,7 @@ func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
 
 // unsuitable is an eval.ErrColumn in the user's words.
 func unsuitable(err error) error {
-	text := strings.TrimSuffix(err.Error(), ": "+eval.ErrColumn.Error())
-	for _, inner := range []string{"report: ", "publish: ", "eval: "} {
-		text = strings.TrimPrefix(text, inner)
-	}
-	return usagef("%s", text)
+	return usagef("%s", strings.TrimSuffix(err.Error(), ": "+eval.ErrColumn.Error()))
 }
 
 // named refuses names that are no columns of the schema.

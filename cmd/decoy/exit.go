@@ -75,7 +75,7 @@ func usagef(format string, args ...any) error { return job.Usagef(format, args..
 // printError writes each line of the error with the program's name before it, and for a usage error
 // where to read on.
 func printError(w io.Writer, err error, command string) {
-	text := err.Error()
+	text := spelling.Plain(err)
 	if errors.Is(err, context.Canceled) && text == context.Canceled.Error() {
 		text = "interrupted"
 	}

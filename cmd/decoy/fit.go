@@ -14,4 +14,3 @@ func fitCommand(t *terminal) *cobra.Command {
 	}
 	return cmd
 }
-

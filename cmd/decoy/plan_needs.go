@@ -225,7 +225,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		fit, err := p.plan(f, s)
 		switch {
 		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
-			l.Error = err.Error()
+			l.Error = spelling.Plain(err)
 		case err != nil:
 			return err
 		default:

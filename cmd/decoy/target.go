@@ -47,4 +47,3 @@ func (t *terminal) writeText(flag, path string, text []byte) error {
 		return err
 	})
 }
-

@@ -17,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -95,7 +96,8 @@ type Worker struct {
 func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Record) {
 	unlock, err := w.State.lock(ctx, t.Identity)
 	if err != nil {
-		return Record{Job: t.Name, Identity: t.Identity, Status: statusOf(err), Error: err.Error()}
+		return Record{Job: t.Name, Identity: t.Identity, Status: statusOf(err),
+			Error: spelling.Plain(err)}
 	}
 	defer unlock()
 	atomicfile.Sweep(w.State.path(t.Identity, ""))
@@ -108,17 +110,17 @@ func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Re
 	}
 	outputs, err := w.State.create(t, &r, w.Force)
 	if err != nil {
-		r.Status, r.Error = Failed, err.Error()
+		r.Status, r.Error = Failed, spelling.Plain(err)
 		return r
 	}
 	defer outputs.Abort()
 	err = w.guarded(ctx, t, outputs, &r, progress)
 	r.Status, r.Error, r.Sampling = statusOf(err), "", t.sampling()
 	if err != nil {
-		r.Error = err.Error()
+		r.Error = spelling.Plain(err)
 	}
 	if err := w.State.write(r); err != nil && r.Error == "" {
-		r.Status, r.Error = Failed, err.Error()
+		r.Status, r.Error = Failed, spelling.Plain(err)
 	}
 	return r
 }

@@ -1,0 +1,12 @@
+package spelling
+
+import "regexp"
+
+// packages are names of packages that begin the errors of these, and say nothing to a user. Those
+// of what users know, such as table, schema and the methods, say what an error is about.
+var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:accountant|attack|bounds|calibrate|collect|` +
+	`configs|critic|datadependent|datasets|engine|eval|exchange|gan|infer|marginal|noise|penalty|` +
+	`pld|privacy|publish|ranges|release|report|signed|synth|train|validate|workload): )+`)
+
+// Plain is the text of an error as a user should read it, without the names of packages.
+func Plain(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }
