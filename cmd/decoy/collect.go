@@ -39,8 +39,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
-	rows, l, err := j.private("ROW", input, []job.NamedPath{job.At("--out", j.Out)},
-		[]job.NamedPath{configPath(cmd)})
+	rows, l, err := j.private(cmd, "ROW", input)
 	if err != nil {
 		return err
 	}
@@ -125,10 +124,6 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 		return err
 	}
 	if err := job.Readable(path); err != nil {
-		return err
-	}
-	if err := job.Distinct([]job.NamedPath{job.At("--model", j.Model)}, []job.NamedPath{
-		job.At("--randomized", path), job.At("--schema", j.Schema), configPath(cmd)}); err != nil {
 		return err
 	}
 	tally, err := readAnswers(form, path)

@@ -26,10 +26,6 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	if e.out == "" && e.schemaOut == "" {
 		return usagef("--out or --schema-out is required")
 	}
-	if err := job.Distinct([]job.NamedPath{job.At("--out", e.out),
-		job.At("--schema-out", e.schemaOut)}, nil); err != nil {
-		return err
-	}
 	d, err := datasets.Get(name)
 	if err != nil {
 		return err

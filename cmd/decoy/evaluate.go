@@ -55,7 +55,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err := need(cmd, "train"); err != nil {
 		return err
 	}
-	s, err := e.check(cmd)
+	s, err := e.check()
 	if err != nil {
 		return err
 	}
@@ -116,17 +116,13 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 }
 
 // check refuses what cannot work before anything is read.
-func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
+func (e *evaluate) check() (*schema.Schema, error) {
 	tables := []job.NamedPath{job.At("--train", e.train), job.At("--holdout", e.holdout)}
 	for _, path := range e.synthetic {
 		tables = append(tables, job.At("--synthetic", path))
 	}
 	if n := len(e.models); n > 0 && n != len(e.synthetic) {
 		return nil, usagef("--model must be given once for each --synthetic, in their order")
-	}
-	if err := job.Distinct([]job.NamedPath{job.At("--report", e.html), job.At("--json", e.json)},
-		append(tables, job.At("--schema", e.Schema), configPath(cmd))); err != nil {
-		return nil, err
 	}
 	if e.holdout != "" && !job.IsStandard(e.holdout) && job.SameFile(e.holdout, e.train) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +

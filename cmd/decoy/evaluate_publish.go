@@ -91,12 +91,10 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err := job.Readable(synthetic); err != nil {
 		return fail(err)
 	}
-	written := []job.NamedPath{job.At("--json", e.json)}
-	read := []job.NamedPath{job.At("--synthetic", synthetic), configPath(cmd)}
 	program, elsewhere, err := job.Counter(e.Input, e.Ledger)
 	switch {
 	case !elsewhere:
-		return e.private(name, e.Input, written, read)
+		return e.private(cmd, name, e.Input)
 	case err != nil:
 		return fail(err)
 	case e.options.Target != "":
@@ -111,8 +109,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err != nil {
 		return fail(err)
 	}
-	if err := job.Distinct(append(written, job.At("the ledger", l.Path())),
-		append(read, job.At("--schema", e.Schema))); err != nil {
+	if err := apart(cmd, l); err != nil {
 		return fail(err)
 	}
 	rows, err := job.CountedRows(program, e.Input, s, publish.Sets(s), &e.counting)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
@@ -105,7 +107,7 @@ const targetKey = "target"
 // private names the private table at path, which messages call name, and the ledger that pays for
 // a run on it. It checks that the table can be read, and reads nothing of it.
 func (j *jobFlags) private(
-	name, path string, written, read []job.NamedPath,
+	cmd *cobra.Command, name, path string,
 ) (*privacy.Rows, *ledger.File, error) {
 	if _, err := job.FormatOf(name, path); err != nil {
 		return nil, nil, err
@@ -124,9 +126,7 @@ func (j *jobFlags) private(
 	if err != nil {
 		return nil, nil, err
 	}
-	written = append(written, job.At("the ledger", l.Path()))
-	read = append(read, job.At(name, path), job.At("--schema", j.Schema))
-	return privacy.File(path, s), l, job.Distinct(written, read)
+	return privacy.File(path, s), l, apart(cmd, l)
 }
 
 // account is what a run on input pays from.
@@ -147,4 +147,34 @@ func flagged(err error) error {
 func configPath(cmd *cobra.Command) job.NamedPath {
 	path, _ := cmd.Flags().GetString("config")
 	return job.At("--config", path)
+}
+
+// filesOf are the files that a command line names, as the manual has them.
+func filesOf(cmd *cobra.Command) (written, read []job.NamedPath) {
+	flags := func(key string) (out []job.NamedPath) {
+		for _, name := range strings.Fields(cmd.Annotations[key]) {
+			f := cmd.Flag(name)
+			paths := []string{f.Value.String()}
+			if several, ok := f.Value.(pflag.SliceValue); ok {
+				paths = several.GetSlice()
+			}
+			for _, path := range paths {
+				out = append(out, job.At("--"+name, path))
+			}
+		}
+		return out
+	}
+	written, read = flags(writesKey), append(flags(readsKey), configPath(cmd))
+	if names := strings.Fields(cmd.Annotations[inputsKey]); len(names) > 0 {
+		for i, path := range cmd.Flags().Args() {
+			read = append(read, job.At(names[min(i, len(names)-1)], path))
+		}
+	}
+	return written, read
+}
+
+// apart refuses a ledger that the command line names for something else, too.
+func apart(cmd *cobra.Command, l *ledger.File) error {
+	written, read := filesOf(cmd)
+	return job.Distinct([]job.NamedPath{job.At("the ledger", l.Path())}, append(written, read...))
 }

@@ -34,11 +34,6 @@ func inspectCommand(t *terminal) *cobra.Command {
 
 // pageOf writes the page about a model.
 func (t *terminal) pageOf(path, page string) error {
-	err := job.Distinct([]job.NamedPath{job.At("--report", page)},
-		[]job.NamedPath{job.At("MODEL", path)})
-	if err != nil {
-		return err
-	}
 	m, err := openModel(path)
 	if err != nil {
 		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)

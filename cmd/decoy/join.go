@@ -37,18 +37,14 @@ func join(
 	}
 	o := release.JoinOptions{People: people, Tool: tool(), Price: pld.Epsilon}
 	var models []*release.Model
-	var read []job.NamedPath
 	for _, path := range paths {
 		m, err := openModel(path)
 		if err != nil {
 			return err
 		}
-		models, read = append(models, m), append(read, job.At("MODEL", path))
+		models = append(models, m)
 		name := filepath.Base(path)
 		o.Names = append(o.Names, strings.TrimSuffix(name, filepath.Ext(name)))
-	}
-	if err := job.Distinct([]job.NamedPath{job.At("--out", out)}, read); err != nil {
-		return err
 	}
 	f, err := t.create("--out", out, job.ReleaseMode)
 	if err != nil {

@@ -24,10 +24,6 @@ func predictCommand(t *terminal) *cobra.Command {
 }
 
 func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
-	if err := job.Distinct([]job.NamedPath{job.At("--out", out)},
-		[]job.NamedPath{job.At("MODEL.json", model), job.At("TABLE", input)}); err != nil {
-		return err
-	}
 	if _, err := job.FormatOf("TABLE", input); err != nil {
 		return err
 	}

@@ -61,11 +61,6 @@ type claimed struct {
 
 // release writes an archive.
 func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string) error {
-	err := job.Distinct([]job.NamedPath{job.At("--out", s.Out)},
-		[]job.NamedPath{job.At("MODEL", path), job.At("--sign", keyFile)})
-	if err != nil {
-		return err
-	}
 	m, err := openModel(path)
 	if err != nil {
 		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)

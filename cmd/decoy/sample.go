@@ -37,17 +37,13 @@ func sampleCommand(t *terminal) *cobra.Command {
 		case cmd.Flags().Changed("replicates"):
 			return s.runReplicates(cmd.Context(), t, args[0], m)
 		}
-		return s.run(cmd, t, args[0], m)
+		return s.run(cmd, t, m)
 	}
 	return cmd
 }
 
-// create starts an output for rows of the model at path.
-func (s *sample) create(t *terminal, out, path string) (*job.Output, error) {
-	if err := job.Distinct([]job.NamedPath{job.At("--out", out),
-		job.At("--uncertainty", s.uncertainty)}, []job.NamedPath{job.At("MODEL", path)}); err != nil {
-		return nil, err
-	}
+// create starts an output for rows of the model.
+func (s *sample) create(t *terminal, out string) (*job.Output, error) {
 	o, err := job.CreateOutput("--out", out, t.stdout, t.force)
 	if err == nil {
 		o.Safe, o.Texts = s.SpreadsheetSafe, s.texts
@@ -90,7 +86,13 @@ func (s *sample) runReplicates(
 	n := cmp.Or(s.Rows, job.WholeRows(m.Rows))
 	var outs []*job.Output
 	for i := range s.replicates {
-		out, err := s.create(t, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext), path)
+		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
+		err := job.Distinct([]job.NamedPath{job.At("--out", name)},
+			[]job.NamedPath{job.At("MODEL", path)})
+		if err != nil {
+			return err
+		}
+		out, err := s.create(t, name)
 		if err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (s *sample) runReplicates(
 	return err
 }
 
-func (s *sample) run(cmd *cobra.Command, t *terminal, path string, m *release.Model) error {
+func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 	var from job.Sampler = m
 	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
@@ -121,7 +123,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string, m *release.Mo
 		}
 		from, rows, condition = given, given.Rows(), text
 	}
-	out, err := s.create(t, s.Out, path)
+	out, err := s.create(t, s.Out)
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,6 @@ func schemaImportCommand(t *terminal) *cobra.Command {
 }
 
 func (s *schemaImport) run(t *terminal, path string) error {
-	if err := job.Distinct([]job.NamedPath{job.At("--out", s.out)},
-		[]job.NamedPath{job.At("FILE", path)}); err != nil {
-		return err
-	}
 	data, err := job.ReadBounded(path, 64<<20)
 	if err != nil {
 		return job.Bare(path, err)
@@ -53,10 +49,6 @@ func schemaExportCommand(t *terminal) *cobra.Command {
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")
-		}
-		if err := job.Distinct([]job.NamedPath{job.At("--out", s.out)},
-			[]job.NamedPath{job.At("SCHEMA", args[0])}); err != nil {
-			return err
 		}
 		in, err := job.LoadSchema(args[0])
 		if err != nil {

@@ -134,9 +134,7 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if p.ledger, err = job.LedgerOf(s.Ledger, input); err != nil || s.dryRun {
 		return p, err
 	}
-	return p, job.Distinct(
-		[]job.NamedPath{job.At("--out", s.Out), job.At("the ledger", p.ledger.Path())},
-		[]job.NamedPath{job.At("INPUT", input), job.At("--schema", s.partial)})
+	return p, apart(cmd, p.ledger)
 }
 
 // declare takes --categories, and looks for --target.

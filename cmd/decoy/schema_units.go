@@ -48,7 +48,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if input == job.Standard {
 		return usagef("INPUT must be a file")
 	}
-	rows, ledger, err := u.private("INPUT", input, nil, nil)
+	rows, ledger, err := u.private(cmd, "INPUT", input)
 	switch {
 	case err != nil:
 		return err

@@ -38,11 +38,7 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if t.json && !r.dryRun {
 		return usagef("--json is for what --dry-run prints: give both")
 	}
-	written := []job.NamedPath{job.At("--out", r.Out)}
-	if r.dryRun {
-		written = nil
-	}
-	rows, l, err := r.private("INPUT", input, written, []job.NamedPath{configPath(cmd)})
+	rows, l, err := r.private(cmd, "INPUT", input)
 	if err != nil {
 		return err
 	}

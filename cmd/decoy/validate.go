@@ -37,7 +37,7 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := r.check(cmd); err != nil {
 		return err
 	}
-	rows, l, err := r.private("INPUT", input, nil, []job.NamedPath{configPath(cmd)})
+	rows, l, err := r.private(cmd, "INPUT", input)
 	if err != nil {
 		return err
 	}

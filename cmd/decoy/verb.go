@@ -25,9 +25,9 @@ import (
 
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
 // usage, a summary, the exit codes beyond 0 to 2, the flags whose text is in flags.txt, those that
-// must be given, and those that must be typed because their names mean something else in other
-// verbs; then what it does; its operands; its own flags; one worked session, whose lines after
-// "$ " run as they are, in order, in an empty directory.
+// must be given, those that must be typed because their names mean something else in other verbs,
+// and what is a file; then what it does; its operands; its own flags; one worked session, whose
+// lines after "$ " run as they are, in order, in an empty directory.
 //
 //go:embed manual
 var manuals embed.FS
@@ -35,7 +35,10 @@ var manuals embed.FS
 const (
 	operandsKey = "operands"
 	exitsKey    = "exits"
-	needsKey    = "needs"
+	needsKey    = "needs"  // flags that must be given
+	inputsKey   = "inputs" // operands that are files, the last for all further ones
+	readsKey    = "reads"  // flags that name files
+	writesKey   = "writes"
 )
 
 // flags are the variables that the flags of a verb set. What they hold is the default.
@@ -55,11 +58,14 @@ func (t *terminal) verb(name string, bound ...flags) *cobra.Command {
 	long, operands, _ := strings.Cut(text, "\nOperands:\n")
 	cmd := &cobra.Command{Use: strings.TrimSpace(keys["usage"]),
 		Short: strings.TrimSpace(keys["short"]), Long: long, Example: strings.TrimSpace(example),
-		Annotations: map[string]string{operandsKey: operands, needsKey: keys["needs"]}}
+		Annotations: keys}
+	keys[operandsKey] = operands
 	cmd.Args = operandsOf(cmd.Use, operands)
-	for _, code := range strings.Fields("0 1 2 " + keys["exits"]) {
+	codes := strings.Fields("0 1 2 " + keys[exitsKey])
+	keys[exitsKey] = ""
+	for _, code := range codes {
 		n, _ := strconv.Atoi(code)
-		cmd.Annotations[exitsKey] += fmt.Sprintf("  %-3d %s\n", n, exitMeaning[n])
+		keys[exitsKey] += fmt.Sprintf("  %-3d %s\n", n, exitMeaning[n])
 	}
 	variables := flags{"force": &t.force, "json": &t.json}
 	for _, b := range bound {
@@ -216,6 +222,9 @@ func checkFlags(cmd *cobra.Command) error {
 	}
 	if seed := f.Lookup("seed"); seed != nil && !seed.Changed && seed.DefValue == "0" {
 		seed.Value.Set(strconv.FormatUint(rand.Uint64(), 10))
+	}
+	if err := job.Distinct(filesOf(cmd)); err != nil {
+		return err
 	}
 	rows, _ := f.GetInt("rows")
 	switch {
