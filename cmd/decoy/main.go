@@ -11,10 +11,18 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 func main() {
@@ -42,4 +50,88 @@ func run(args []string, stdout, stderr io.Writer) int {
 		printError(stderr, err, cmd.CommandPath())
 	}
 	return exitCode(err)
+}
+
+// newRoot is the whole tree of verbs.
+func newRoot(t *terminal) *cobra.Command {
+	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
+	root := t.group("decoy")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
+		"error; errors are still printed")
+	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if ledger := cmd.Flag("ledger"); ledger != nil && ledger.Changed && ledger.Value.String() == "" {
+			return usagef("--ledger is empty: leave it out for the ledger beside the table")
+		}
+		if err := fill(cmd); err != nil {
+			return err
+		}
+		return checkFlags(cmd)
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		printHelp(cmd.OutOrStdout(), helpOf(cmd))
+	})
+
+	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
+		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
+	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
+	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
+	queries := t.group("queries", queriesAnswerCommand(t))
+	config := t.group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
+
+	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
+		planCommand(t), joinCommand(t), collectCommand(t), analyzeCommand(t), inspectCommand(t), queries,
+		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
+		auditCommand(t), evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
+		versionCommand(t))
+	help := helpCommand(t)
+	root.SetHelpCommand(help)
+	root.AddCommand(help)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Short = "completion for a shell"
+		}
+	}
+	return root
+}
+
+// group is a command that only has verbs below it: alone it prints its help, with an unknown verb it
+// refuses.
+func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := t.verb(name)
+	delete(cmd.Annotations, exitsKey)
+	cmd.AddCommand(verbs...)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		cmd.SuggestionsMinimumDistance = 2
+		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += fmt.Sprintf(", did you mean %q?", near[0])
+		}
+		return usagef("%s", text)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+// flagError says what is wrong with a flag, in our own words where the library's are a
+// programmer's.
+func flagError(cmd *cobra.Command, err error) error {
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return usagef("--%s: %q is not %s", f.Name, invalid.GetValue(), kindOf(f))
+	}
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return usagef("%w; did you mean --%s?", err, near)
+		}
+	}
+	return &job.UsageError{Err: err}
 }

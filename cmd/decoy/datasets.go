@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/csv"
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+func datasetsListCommand(t *terminal) *cobra.Command {
+	cmd := t.verb("datasets list")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
+			line: func(d shownDataset) string {
+				return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
+					cmp.Or(d.Origin, "embedded, simulated"))
+			}}
+		for _, name := range datasets.Names() {
+			d, err := datasets.Get(name)
+			if err != nil {
+				return err
+			}
+			s, err := d.Schema()
+			if err != nil {
+				return err
+			}
+			one := shownDataset{d.Name, d.Rows, len(s.Columns), d.Label, d.Rate, ""}
+			if !d.Embedded {
+				one.Origin = d.Origin
+			}
+			out.items = append(out.items, one)
+		}
+		return t.print(out)
+	}
+	return cmd
+}
+
+type shownDataset struct {
+	Name    string  `json:"name"`
+	Rows    int     `json:"rows"`
+	Columns int     `json:"columns"`
+	Label   string  `json:"label"`
+	Rate    float64 `json:"rate"`             // of the label
+	Origin  string  `json:"origin,omitempty"` // "" of an embedded one
+}
+
+type datasetsExport struct{ out, schemaOut string }
+
+func datasetsExportCommand(t *terminal) *cobra.Command {
+	e := &datasetsExport{}
+	cmd := t.verb("datasets export", flags{"out": &e.out, "schema-out": &e.schemaOut})
+	cmd.ValidArgsFunction = cobra.FixedCompletions(datasets.Names(),
+		cobra.ShellCompDirectiveNoFileComp)
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return e.run(t, args[0]) }
+	return cmd
+}
+
+func (e *datasetsExport) run(t *terminal, name string) error {
+	if e.out == "" && e.schemaOut == "" {
+		return usagef("--out or --schema-out is required")
+	}
+	d, err := datasets.Get(name)
+	if err != nil {
+		return err
+	}
+	if e.schemaOut != "" && e.schemaOut != job.Standard { // before the table is written
+		if err := job.TryCreate("--schema-out", e.schemaOut, t.force); err != nil {
+			return err
+		}
+	}
+	if e.out != "" {
+		if !d.Embedded {
+			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)", name,
+				datasets.ErrNotEmbedded, d.Origin)
+		}
+		if err := e.rows(t, d); err != nil {
+			return err
+		}
+	}
+	if e.schemaOut == "" {
+		return nil
+	}
+	return t.writeText("--schema-out", e.schemaOut, d.SchemaYAML())
+}
+
+// rows writes the table as it is: no code, bin or rounding in between.
+func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
+	format, err := job.FormatOf("--out", e.out)
+	if err != nil {
+		return err
+	}
+	if format != table.CSV && format != table.Parquet {
+		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
+	}
+	if format == table.CSV {
+		return t.writeText("--out", e.out, d.CSV())
+	}
+	return t.write("--out", e.out, func(w io.Writer) error { return writeParquet(w, d) })
+}
+
+// writeParquet writes the cells of an embedded table, value for value: numbers as int64 and
+// float64, all else as text, missing cells as nulls. The rows do not go through codes, which would
+// round them to bins.
+func writeParquet(w io.Writer, d datasets.Dataset) error {
+	s, err := d.Schema()
+	if err != nil {
+		return err
+	}
+	fields, missing := make([]arrow.Field, len(s.Columns)), []string{}
+	for i, c := range s.Columns {
+		missing = append(missing, c.Missing...)
+		fields[i] = arrow.Field{Name: c.Name, Type: exportedType(c.Kind), Nullable: len(c.Missing) > 0}
+	}
+	rows := csv.NewReader(bytes.NewReader(d.CSV()), arrow.NewSchema(fields, nil),
+		csv.WithHeader(true), csv.WithChunk(-1), csv.WithNullReader(true, missing...))
+	defer rows.Release()
+	rows.Next()
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return table.WriteParquet(w, rows.Record())
+}
+
+// exportedType is how a column of the embedded tables is stored.
+func exportedType(k schema.Kind) arrow.DataType {
+	switch k.Stored() {
+	case schema.StoredInt:
+		return arrow.PrimitiveTypes.Int64
+	case schema.StoredFloat:
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.BinaryTypes.String
+}
