@@ -31,7 +31,7 @@ const fineCells = 64
 // distance over fineCells cells of the real values (and missing), of the Kolmogorov–Smirnov
 // distance of the values themselves, and of the difference of the means in standard deviations;
 // with -columns the same of each column.
-func binned(args []string) error {
+func binned(args []string) {
 	f := flag.NewFlagSet("bins", flag.ExitOnError)
 	parse := folderOf(f, "adult,bank,support2,creditcard_sub")
 	variants := f.String("variants", "mst,aim", "methods, each with its settings")
@@ -41,38 +41,26 @@ func binned(args []string) error {
 	each := f.Bool("columns", false, "print a line for each column too")
 	dir, names := parse(args)
 	if dir == "" {
-		return nil
+		return
 	}
 	fmt.Printf("%-16s %-22s %-8s %9s %9s %9s %9s %8s\n", "table", "variant", "bins", "one-way", "KS",
 		"mean", "two-way", "CPU")
 	for _, name := range names {
 		path := filepath.Join(dir, name+".csv")
-		real, err := readExact(path)
-		if err != nil {
-			return err
-		}
+		real := readExact(path)
 		for _, variant := range split(*variants) {
-			fitter, err := fitterOf(variant)
-			if err != nil {
-				return err
-			}
+			fitter := must(fitterOf(variant))
 			for _, kind := range strings.Split(*kinds, ",") {
-				s, err := real.withBins(name, kind, fitter)
-				if err != nil {
-					return err
-				}
+				s := real.withBins(name, kind, fitter)
 				sums := map[string][5]float64{}
 				for range *runs {
-					err := real.compare(path, name, s, fitter, *epsilon, func(column string, x [5]float64) {
+					real.compare(path, name, s, fitter, *epsilon, func(column string, x [5]float64) {
 						sum := sums[column]
 						for i := range x {
 							sum[i] += x[i] / float64(*runs)
 						}
 						sums[column] = sum
 					})
-					if err != nil {
-						return err
-					}
 				}
 				fmt.Printf("%-16s %-22s %-8s %s\n", name, variant, kind, figures(sums[""]))
 				for i, c := range real.names {
@@ -83,7 +71,6 @@ func binned(args []string) error {
 			}
 		}
 	}
-	return nil
 }
 
 func figures(x [5]float64) string {
@@ -91,14 +78,12 @@ func figures(x [5]float64) string {
 }
 
 // withBins is the public schema of a table with other bins of numbers.
-func (t *exact) withBins(name, kind string, f synth.Fitter) (*schema.Schema, error) {
-	d, err := datasets.Get(name)
-	if err != nil {
-		return nil, err
-	}
+func (t *exact) withBins(name, kind string, f synth.Fitter) *schema.Schema {
+	d := must(datasets.Get(name))
 	s, err := d.Schema()
 	if err != nil || kind == "good" {
-		return s, err
+		check(err)
+		return s
 	}
 	for i := range s.Columns {
 		if c := &s.Columns[i]; len(c.Edges) > 0 {
@@ -115,13 +100,15 @@ func (t *exact) withBins(name, kind string, f synth.Fitter) (*schema.Schema, err
 				c.Edges, c.Decimals = quantiles(t.values[at], c.Min, c.Max), 0
 			}
 		}
-		return s, s.Validate()
+		check(s.Validate())
+		return s
 	case "bought":
-		return synth.Adaptive(f, s), nil
+		return synth.Adaptive(f, s)
 	case "equal":
-		return s, nil
+	default:
+		check(fmt.Errorf("-bins: %q is not good, quantiles, bought or equal", kind))
 	}
-	return nil, fmt.Errorf("-bins: %q is not good, quantiles, bought or equal", kind)
+	return s
 }
 
 // quantiles are the edges of 32 bins of equal counts, or fewer where values are heavy: then these
@@ -151,31 +138,18 @@ func quantiles(sorted []float64, least, most float64) []float64 {
 func (t *exact) compare(
 	path, name string, s *schema.Schema, f synth.Fitter, epsilon float64,
 	tell func(string, [5]float64),
-) error {
+) {
 	ctx, used := context.Background(), cpu()
-	rows, err := readTable(path, s)
-	if err != nil {
-		return err
-	}
+	rows := readTable(path, s)
 	m, _, err := synth.Run(ctx, privacy.FromTable(rows), f, synth.RunOptions{Options: privacy.Options{
 		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "bench"}})
-	if err != nil {
-		return err
-	}
+	check(err)
 	var drawn *table.Table
-	if err := m.Sample(ctx, t.rows, rand.Uint64(),
-		func(t *table.Table) error { drawn = t; return nil }); err != nil {
-		return err
-	}
+	check(m.Sample(ctx, t.rows, rand.Uint64(),
+		func(t *table.Table) error { drawn = t; return nil }))
 	used = cpu() - used
-	codecs, err := m.Schema().Codecs()
-	if err != nil {
-		return err
-	}
-	pairs, err := t.twoWay(path, name, drawn, codecs)
-	if err != nil {
-		return err
-	}
+	codecs := must(m.Schema().Codecs())
+	pairs := t.twoWay(path, name, drawn, codecs)
 	var mean [5]float64
 	count := 0.0
 	for i, name := range t.names {
@@ -203,25 +177,15 @@ func (t *exact) compare(
 		mean[k] /= count
 	}
 	tell("", mean)
-	return nil
 }
 
 // twoWay is the mean total variation distance of all pairs in the good bins.
 func (t *exact) twoWay(
 	path, name string, drawn *table.Table, codecs []*schema.Codec,
-) (float64, error) {
-	s, err := t.withBins(name, "good", nil)
-	if err != nil {
-		return 0, err
-	}
-	real, err := readTable(path, s)
-	if err != nil {
-		return 0, err
-	}
-	good, err := s.Codecs()
-	if err != nil {
-		return 0, err
-	}
+) float64 {
+	s := t.withBins(name, "good", nil)
+	real := readTable(path, s)
+	good := must(s.Codecs())
 	random, cols := rand.New(rand.NewPCG(1, 0)), make([]table.Codes, len(good))
 	for i, codec := range good {
 		codes, kind := drawn.Column(i), s.Columns[i].Kind
@@ -235,17 +199,12 @@ func (t *exact) twoWay(
 			if v.Missing {
 				code, err = codec.EncodeMissing()
 			}
-			if err != nil {
-				return 0, err
-			}
+			check(err)
 			cols[i].Set(r, code)
 		}
 	}
-	syn, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		return 0, err
-	}
-	return eval.MarginalError(real, syn, 2)
+	syn := must(table.FromColumns(s, cols, nil))
+	return must(eval.MarginalError(real, syn, 2))
 }
 
 // compared are the distances of two sorted lists out of as many rows, in which what is not there is

@@ -30,34 +30,25 @@ import (
 // of the whole budget on the schema that the two runs bought, as if that cost nothing. The error
 // is that of methods on the codes of NAME.domain.json: a column that the schema leaves out is all
 // wrong.
-func oneCommand(args []string) error {
+func oneCommand(args []string) {
 	f := flag.NewFlagSet("bought", flag.ExitOnError)
 	parse := folderOf(f, "adult,bank,support2,heart_cleveland,acs_ma2019")
 	runs, epsilons := runsOf(f, 3), f.String("epsilon", "1,3", "budgets, with commas between")
 	method := f.String("method", all.Auto, "method")
 	dir, names := parse(args)
 	if dir == "" {
-		return nil
+		return
 	}
-	budgets, err := budgetsOf(*epsilons, 1e-9)
-	if err != nil {
-		return err
-	}
+	budgets := budgetsOf(*epsilons, 1e-9)
 	fmt.Println("| table | ε | one-way: one command | two runs | free schema | two-way: one " +
 		"command | two runs | free schema |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, name := range names {
-		t, err := openDescribed(dir, name)
-		if err != nil {
-			return err
-		}
+		t := openDescribed(dir, name)
 		for _, b := range budgets {
 			var cells [6][]float64
 			for range *runs {
-				errors, err := t.compare(*method, b)
-				if err != nil {
-					return err
-				}
+				errors := t.compare(*method, b)
 				for i, x := range errors {
 					cells[i] = append(cells[i], x)
 				}
@@ -69,7 +60,6 @@ func oneCommand(args []string) error {
 			fmt.Println(line)
 		}
 	}
-	return nil
 }
 
 // described is a public table as a program meets it, and what is true of it.
@@ -79,12 +69,10 @@ type described struct {
 	real  *table.Table // in codes that no run knows
 }
 
-func openDescribed(dir, name string) (*described, error) {
+func openDescribed(dir, name string) *described {
 	d := &described{path: filepath.Join(dir, name+".csv")}
 	s, _, err := valuesSchema(filepath.Join(dir, name+".domain.json"))
-	if err != nil {
-		return nil, err
-	}
+	check(err)
 	s.Lenient = true
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -99,14 +87,12 @@ func openDescribed(dir, name string) (*described, error) {
 			}
 		}
 	}
-	content, err := os.ReadFile(d.path)
-	if err != nil {
-		return nil, err
-	}
+	content := must(os.ReadFile(d.path))
 	header, _, _ := strings.Cut(string(content), "\n")
 	d.names = strings.Split(strings.TrimSpace(header), ",")
 	d.real, err = readStays(content, s)
-	return d, err
+	check(err)
+	return d
 }
 
 // codes makes whole numbers of a column whose categories are: 1.0 and 1 are the same.
@@ -131,15 +117,9 @@ func codes(c *schema.Column) {
 }
 
 // compare fits in the three ways. Of errors, the first three are one-way.
-func (d *described) compare(method string, b accountant.Budget) (out [6]float64, err error) {
-	f, err := fitterOf(method)
-	if err != nil {
-		return out, err
-	}
-	source, err := text.File(d.path, text.Options{Names: d.names, CSV: schema.CSV{Comma: ','}})
-	if err != nil {
-		return out, err
-	}
+func (d *described) compare(method string, b accountant.Budget) (out [6]float64) {
+	f := must(fitterOf(method))
+	source := must(text.File(d.path, text.Options{Names: d.names, CSV: schema.CSV{Comma: ','}}))
 	ctx, options := context.Background(), infer.Options{CSV: schema.CSV{Comma: ','}}
 	part := func(share float64) accountant.Budget {
 		return accountant.Budget{Epsilon: share * b.Epsilon, Delta: share * b.Delta}
@@ -147,28 +127,17 @@ func (d *described) compare(method string, b accountant.Budget) (out [6]float64,
 	run := func(budget accountant.Budget) synth.RunOptions {
 		return synth.RunOptions{Options: privacy.Options{Budget: budget, Tool: "bench"}}
 	}
-	plan, err := infer.NewPlan(len(d.names), source.Neighbours(accountant.AddRemove), b)
-	if err != nil {
-		return out, err
-	}
+	plan := must(infer.NewPlan(len(d.names), source.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
 	one, _, err := synth.RunBought(ctx, source, plan, options, f.(synth.Continuer), run(b))
-	if err != nil {
-		return out, err
-	}
+	check(err)
 	options.Options = privacy.Options{Budget: part(1. / 3)}
 	r, _, err := infer.Run(ctx, source, options)
-	if err != nil {
-		return out, err
-	}
+	check(err)
 	two, _, err := synth.Run(ctx, privacy.File(d.path, r.Schema()), f, run(part(2./3)))
-	if err != nil {
-		return out, err
-	}
+	check(err)
 	free, _, err := synth.Run(ctx, privacy.File(d.path, r.Schema()), f, run(b))
-	if err != nil {
-		return out, err
-	}
+	check(err)
 	for i, m := range []*release.Model{one, two, free} {
 		var csv bytes.Buffer
 		seed := rand.Uint64()
@@ -180,18 +149,14 @@ func (d *described) compare(method string, b accountant.Budget) (out [6]float64,
 		if err == nil {
 			err = w.Close()
 		}
-		if err != nil {
-			return out, err
-		}
-		drawn, err := readStays(csv.Bytes(), d.real.Schema())
-		if err != nil {
-			return out, err
-		}
+		check(err)
+		drawn := must(readStays(csv.Bytes(), d.real.Schema()))
 		for way := range 2 {
 			if out[3*way+i], err = eval.MarginalError(d.real, drawn, way+1); err != nil {
-				return out, err
+				check(err)
+				return out
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -18,19 +18,10 @@ import (
 // is out of order.
 func printCertificates(train *table.Table, f synth.Fitter, b accountant.Budget) error {
 	nb := privacy.NeighboursOf(train.Schema(), accountant.AddRemove)
-	p, err := f.Plan(train.Schema(), nb, b)
-	if err != nil {
-		return err
-	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(train),
-		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()})
-	if err != nil {
-		return err
-	}
-	sizes, err := wgan.StepSizes(context.Background(), p, s)
-	if err != nil {
-		return err
-	}
+	p := must(f.Plan(train.Schema(), nb, b))
+	s := must(privacy.Open(context.Background(), privacy.FromTable(train),
+		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()}))
+	sizes := must(wgan.StepSizes(context.Background(), p, s))
 	fmt.Printf("%-6s %10s %10s %10s %16s %14s\n", "step", "thesis", "box", "residual",
 		"thesis/residual", "interpolates")
 	for k, x := range sizes {

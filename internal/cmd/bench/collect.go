@@ -15,7 +15,7 @@ import (
 // collected prints the figures of docs/collect.md: the mean total variation distance of all one-
 // and two-way marginals from those of the table, of models of its rows' randomised answers, one
 // each, and of models that were fitted to the rows themselves at the same ε.
-func collected(args []string) error {
+func collected(args []string) {
 	flags := flag.NewFlagSet("collect", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
@@ -25,18 +25,15 @@ func collected(args []string) error {
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
 		fmt.Println("bench collect: skipped, neither -table nor -discrete names a table")
-		return nil
+		return
 	}
-	return src.each(func(t testTable) error {
+	src.each(func(t testTable) {
 		fmt.Printf("%s: %d rows, epsilon %v; one-way and two-way error\n", t.name, t.train.Rows(),
 			*epsilon)
 		for _, v := range append([]string{""}, split(*central)...) {
 			var mean [2]float64
 			for range *runs {
-				e, err := collectedError(t.train, v, *epsilon)
-				if err != nil {
-					return err
-				}
+				e := collectedError(t.train, v, *epsilon)
 				for i := range mean {
 					mean[i] += e[i] / float64(*runs)
 				}
@@ -46,42 +43,28 @@ func collected(args []string) error {
 			}
 			fmt.Printf("%-16s %.4f %.4f\n", v, mean[0], mean[1])
 		}
-		return nil
 	})
 }
 
 // collectedError is that of a variant, or of answers if there is none.
-func collectedError(t *table.Table, variant string, epsilon float64) (out [2]float64, err error) {
+func collectedError(t *table.Table, variant string, epsilon float64) (out [2]float64) {
 	ctx := context.Background()
 	if variant != "" {
-		f, err := fitterOf(variant)
-		if err != nil {
-			return out, err
-		}
+		f := must(fitterOf(variant))
 		m, _, err := synth.Run(ctx, privacy.FromTable(t), f, synth.RunOptions{Options: privacy.Options{
 			Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "bench"}})
-		if err != nil {
-			return out, err
-		}
+		check(err)
 		return errorOf(t, m)
 	}
-	form, err := collect.NewForm(t.Schema(), epsilon)
-	if err != nil {
-		return out, err
-	}
+	form := must(collect.NewForm(t.Schema(), epsilon))
 	tally := form.NewTally()
 	for r := range t.Rows() {
 		a, _, err := form.Answer(ctx, privacy.FromTable(t.Select([]int{r})), collect.Options{})
 		if err == nil {
 			err = tally.Add(a)
 		}
-		if err != nil {
-			return out, err
-		}
+		check(err)
 	}
-	m, err := tally.Fit(ctx, "bench", nil)
-	if err != nil {
-		return out, err
-	}
+	m := must(tally.Fit(ctx, "bench", nil))
 	return errorOf(t, m)
 }

@@ -62,7 +62,7 @@ columns:
 // constraints prints one line for each method: how many of the rows that it makes break a
 // constraint, and the mean two-way error of as many rows as fitted ones, on the cells as they are
 // written; each with constraints in the schema and without. The table is drawn here.
-func constraints(args []string) error {
+func constraints(args []string) {
 	flags := flag.NewFlagSet("constraints", flag.ExitOnError)
 	variants := flags.String("variants",
 		"mst,aim,mwem rounds=10,wgan,pategan,smalldb", "methods, each with its settings")
@@ -76,37 +76,24 @@ func constraints(args []string) error {
 	fmt.Printf("| method | rows that break a constraint, of %d: without | with | "+
 		"two-way error without | with |\n| --- | --- | --- | --- | --- |\n", *sampled)
 	for _, variant := range split(*variants) {
-		f, err := fitterOf(variant)
-		if err != nil {
-			return err
-		}
+		f := must(fitterOf(variant))
 		texts := []string{plainStays, constrainedStays}
 		if variant == "smalldb" {
 			texts = []string{plainSmall, constrainedSmall}
 		}
-		judge, err := schema.Parse([]byte(texts[0]))
-		if err != nil {
-			return err
-		}
-		real, err := readStays(stays, judge)
-		if err != nil {
-			return err
-		}
+		judge := must(schema.Parse([]byte(texts[0])))
+		real := must(readStays(stays, judge))
 		var broken [2]int
 		var errs [2][]float64
 		for k, text := range texts {
 			for run := range *runs {
-				x, n, err := oneConstrained(text, stays, real, f, *b, *sampled, run == 0)
-				if err != nil {
-					return err
-				}
+				x, n := oneConstrained(text, stays, real, f, *b, *sampled, run == 0)
 				broken[k], errs[k] = broken[k]+n, append(errs[k], x)
 			}
 		}
 		fmt.Printf("| `%s` | %d | %d | %s | %s |\n", variant, broken[0], broken[1], spread(errs[0], 4),
 			spread(errs[1], 4))
 	}
-	return nil
 }
 
 // oneConstrained fits once with the schema in text: the two-way error, as the schema of real sees
@@ -114,34 +101,19 @@ func constraints(args []string) error {
 func oneConstrained(
 	text string, stays []byte, real *table.Table, f synth.Fitter, b accountant.Budget, sampled int,
 	count bool,
-) (twoWay float64, broken int, err error) {
-	s, err := schema.Parse([]byte(text))
-	if err != nil {
-		return 0, 0, err
-	}
-	train, err := readStays(stays, s)
-	if err != nil {
-		return 0, 0, err
-	}
-	m, err := fitted(train, f, b)
-	if err != nil {
-		return 0, 0, err
-	}
+) (twoWay float64, broken int) {
+	s := must(schema.Parse([]byte(text)))
+	train := must(readStays(stays, s))
+	m := fitted(train, f, b)
 	var rows bytes.Buffer
-	if err := writeStays(&rows, m, real.Rows()); err != nil {
-		return 0, 0, err
-	}
-	syn, err := readStays(rows.Bytes(), real.Schema())
-	if err != nil {
-		return 0, 0, err
-	}
-	if twoWay, err = eval.MarginalError(real, syn, 2); err != nil || !count {
-		return twoWay, 0, err
+	check(writeStays(&rows, m, real.Rows()))
+	syn := must(readStays(rows.Bytes(), real.Schema()))
+	if twoWay = must(eval.MarginalError(real, syn, 2)); !count {
+		return twoWay, 0
 	}
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(writeStays(out, m, sampled)) }()
-	broken, err = countBroken(in)
-	return twoWay, broken, err
+	return twoWay, must(countBroken(in))
 }
 
 func writeStays(w io.Writer, m *release.Model, n int) error {

@@ -14,7 +14,7 @@ import (
 // intervals prints how often the intervals of decoy queries answer --interval hold the population's
 // value: in each of many tables drawn from one population, one-way shares, two-way shares, and the
 // slope of each column on each before it, of pairs that were measured and of others.
-func intervals(args []string) error {
+func intervals(args []string) {
 	flags := flag.NewFlagSet("intervals", flag.ExitOnError)
 	variant := flags.String("variant", "mst", "method with its settings")
 	n := flags.Int("rows", 10000, "rows of each table")
@@ -22,46 +22,25 @@ func intervals(args []string) error {
 	tables := flags.Int("populations", 500, "tables to draw")
 	flags.Parse(args)
 	s := categorical(3, 4, 3, 5, 2)
-	f, err := fitterOf(*variant)
-	if err != nil {
-		return err
-	}
-	whole, err := rows(s, 4_000_000, rand.New(rand.NewPCG(9, 9)))
-	if err != nil {
-		return err
-	}
-	w, err := workload.New(s, append(workload.Marginals(s, 1, 0), workload.Marginals(s, 2, 0)...))
-	if err != nil {
-		return err
-	}
-	answers, err := w.OnTable(whole)
-	if err != nil {
-		return err
-	}
+	f := must(fitterOf(*variant))
+	whole := rows(s, 4_000_000, rand.New(rand.NewPCG(9, 9)))
+	w := must(workload.New(s, append(workload.Marginals(s, 1, 0), workload.Marginals(s, 2, 0)...)))
+	answers := must(w.OnTable(whole))
 	truth, items := shares(w, answers)
 	kinds := []string{"one-way share", "two-way share", "slope", "two-way share, not measured",
 		"slope, not measured"}
 	held, all := make([]int, len(kinds)), make([]int, len(kinds))
 	u := rand.New(rand.NewPCG(5, 5))
 	for range *tables {
-		t, err := rows(s, *n, u)
-		if err != nil {
-			return err
-		}
-		m, err := fitted(t, f, *budget)
-		if err != nil {
-			return err
-		}
+		t := rows(s, *n, u)
+		m := fitted(t, f, *budget)
 		ask := func(m *release.Model) ([]float64, error) {
 			p := m.Params().(*release.Marginal)
 			answers, err := w.OnModel(p.Model, p.Grouping)
 			x, _ := shares(w, answers)
 			return x, err
 		}
-		list, err := m.Bootstrap(context.Background(), u.Uint64(), ask, func(float64) {})
-		if err != nil {
-			return err
-		}
+		list := must(m.Bootstrap(context.Background(), u.Uint64(), ask, func(float64) {}))
 		for k, x := range list {
 			cols, kind := w.Item(items[k]).Cols, 0
 			if len(cols) == 2 {
@@ -87,7 +66,6 @@ func intervals(args []string) error {
 	for i, kind := range kinds {
 		fmt.Printf("%-28s %.3f of %d intervals\n", kind, float64(held[i])/float64(max(all[i], 1)), all[i])
 	}
-	return nil
 }
 
 // shares are the shares of each marginal's cells, and of a pair the slope of its second column's

@@ -19,7 +19,7 @@ import (
 // model of parties that have a part of it each, of the parties' models side by side (each weighted
 // by its rows: their synthetic tables, one below the other), and of the best of the parties'
 // models.
-func join(args []string) error {
+func join(args []string) {
 	flags := flag.NewFlagSet("join", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
@@ -31,70 +31,46 @@ func join(args []string) error {
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
 		fmt.Println("bench join: skipped, neither -table nor -discrete names a table")
-		return nil
+		return
 	}
-	return src.each(func(t testTable) error {
-		parts, err := divide(t.train, *parties, *by)
-		if err != nil {
-			return err
-		}
+	src.each(func(t testTable) {
+		parts := divide(t.train, *parties, *by)
 		fmt.Printf("%s: %d rows, of %d parties; one-way and two-way error\n", t.name, t.train.Rows(),
 			len(parts))
 		fmt.Printf("%-16s %-17s %-17s %-17s %-17s %s\n", "variant", "whole table", "joint",
 			"side by side", "best party", "seconds of the join")
 		for _, v := range split(*variants) {
-			if err := joinLine(t.train, parts, v, *budget, *runs); err != nil {
-				return err
-			}
+			joinLine(t.train, parts, v, *budget, *runs)
 		}
-		return nil
 	})
 }
 
 // joinLine prints the errors of one method.
 func joinLine(
 	t *table.Table, parts []*table.Table, variant string, b accountant.Budget, runs int,
-) error {
-	f, err := fitterOf(variant)
-	if err != nil {
-		return err
-	}
+) {
+	f := must(fitterOf(variant))
 	var cells [4][2]float64
 	seconds := 0.0
 	for range runs {
-		central, err := fitted(t, f, b)
-		if err != nil {
-			return err
-		}
+		central := fitted(t, f, b)
 		var models []*release.Model
 		var names []string
 		best := [2]float64{1, 1}
 		for i, part := range parts {
-			m, err := fitted(part, f, b)
-			if err != nil {
-				return err
-			}
-			one, err := errorOf(t, m)
-			if err != nil {
-				return err
-			}
+			m := fitted(part, f, b)
+			one := errorOf(t, m)
 			if one[1] < best[1] {
 				best = one
 			}
 			models, names = append(models, m), append(names, fmt.Sprint("party ", i+1))
 		}
 		before := cpu()
-		joint, err := release.Join(context.Background(), models,
-			release.JoinOptions{People: release.Disjoint, Names: names, Tool: "bench"})
-		if err != nil {
-			return err
-		}
+		joint := must(release.Join(context.Background(), models,
+			release.JoinOptions{People: release.Disjoint, Names: names, Tool: "bench"}))
 		seconds += (cpu() - before) / float64(runs)
 		for i, list := range [][]*release.Model{{central}, {joint}, models} {
-			e, err := errorOf(t, list...)
-			if err != nil {
-				return err
-			}
+			e := errorOf(t, list...)
 			for k, x := range e {
 				cells[i][k] += x / float64(runs)
 			}
@@ -108,26 +84,20 @@ func joinLine(
 		fmt.Printf(" %-17s", fmt.Sprintf("%.4f %.4f", c[0], c[1]))
 	}
 	fmt.Printf(" %.1f\n", seconds)
-	return nil
 }
 
 // errorOf is the mean one-way and two-way error of models side by side.
-func errorOf(t *table.Table, models ...*release.Model) (out [2]float64, err error) {
+func errorOf(t *table.Table, models ...*release.Model) (out [2]float64) {
 	for way := range out {
-		w, err := workload.New(t.Schema(), workload.Marginals(t.Schema(), way+1, 0))
-		if err != nil {
-			return out, err
-		}
-		if out[way], _, err = errorsOf(w, t, models...); err != nil {
-			return out, err
-		}
+		w := must(workload.New(t.Schema(), workload.Marginals(t.Schema(), way+1, 0)))
+		out[way], _ = errorsOf(w, t, models...)
 	}
-	return out, nil
+	return out
 }
 
 // divide cuts a table into parts: at random, or so that each has some of the codes of a column, the
 // most frequent first, each to the part with the fewest rows so far.
-func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
+func divide(t *table.Table, parts int, by string) []*table.Table {
 	rows := make([][]int, parts)
 	if by == "" {
 		for i, r := range rand.New(rand.NewPCG(1, 0)).Perm(t.Rows()) {
@@ -136,8 +106,8 @@ func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
 	} else {
 		c := t.Schema().Index(by)
 		if c < 0 {
-			return nil, fmt.Errorf("-by: there is no column %q among %s", by, strings.Join(
-				t.Schema().Names(), ", "))
+			check(fmt.Errorf("-by: there is no column %q among %s", by, strings.Join(
+				t.Schema().Names(), ", ")))
 		}
 		of := make([][]int, t.Schema().Sizes()[c])
 		for r := range t.Rows() {
@@ -158,9 +128,9 @@ func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
 	var out []*table.Table
 	for i, list := range rows {
 		if len(list) == 0 {
-			return nil, fmt.Errorf("party %d has no rows", i+1)
+			check(fmt.Errorf("party %d has no rows", i+1))
 		}
 		out = append(out, t.Select(list))
 	}
-	return out, nil
+	return out
 }

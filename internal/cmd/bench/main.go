@@ -44,7 +44,7 @@ import (
 )
 
 func main() {
-	verbs := map[string]func([]string) error{
+	verbs := map[string]func([]string){
 		"bought": oneCommand, "newcomer": newcomer,
 		"bins": binned, "methods": methods, "queries": queries, "schemas": schemas,
 		"constraints": constraints, "join": join, "collect": collected, "peers": peers,
@@ -55,10 +55,21 @@ func main() {
 			"newcomer, train, queries, schemas, constraints, join, collect, peers, intervals or timed")
 		os.Exit(2)
 	}
-	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {
+	verbs[os.Args[1]](os.Args[2:])
+}
+
+// check ends the program: a figure cannot be computed.
+func check(err error) {
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench %s: %v\n", os.Args[1], err)
 		os.Exit(1)
 	}
+}
+
+// must is a value that could be computed.
+func must[T any](x T, err error) T {
+	check(err)
+	return x
 }
 
 // budgetOf adds -epsilon; delta is 1e-9.
@@ -72,8 +83,9 @@ func budgetOf(f *flag.FlagSet) *accountant.Budget {
 func runsOf(f *flag.FlagSet, usual int) *int { return f.Int("runs", usual, "runs of each line") }
 
 // fitted is the model of a table.
-func fitted(t *table.Table, f synth.Fitter, b accountant.Budget) (*release.Model, error) {
+func fitted(t *table.Table, f synth.Fitter, b accountant.Budget) *release.Model {
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
 		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
-	return m, err
+	check(err)
+	return m
 }

@@ -32,7 +32,7 @@ import (
 //
 // A variant is a method with settings, as in -variants 'mst,wgan steps=8 hidden=32,64'. A line is
 // printed as soon as its runs are done, so that the command may be cut short.
-func methods(args []string) error {
+func methods(args []string) {
 	flags := flag.NewFlagSet("methods", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
@@ -45,7 +45,7 @@ func methods(args []string) error {
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" && src.simulated == "" {
 		fmt.Println("bench methods: skipped, none of -table, -discrete and -simulated names a table")
-		return nil
+		return
 	}
 	if *epsilons == "" {
 		*epsilons = map[bool]string{true: "1", false: ".1,1,10"}[src.path != ""]
@@ -53,52 +53,39 @@ func methods(args []string) error {
 	if *delta == 0 {
 		*delta = map[bool]float64{true: 1e-5, false: 1e-9}[src.path != ""]
 	}
-	budgets, err := budgetsOf(*epsilons, *delta)
-	if err != nil {
-		return err
-	}
-	return src.each(func(t testTable) error {
+	budgets := budgetsOf(*epsilons, *delta)
+	src.each(func(t testTable) {
 		if *certified != "" {
-			f, err := fitterOf(*certified)
-			if err != nil {
-				return err
-			}
-			return printCertificates(t.train, f, budgets[0])
+			f := must(fitterOf(*certified))
+			check(printCertificates(t.train, f, budgets[0]))
+			return
 		}
-		if err := t.head(*delta, *runs); err != nil {
-			return err
-		}
+		t.head(*delta, *runs)
 		for _, b := range budgets {
 			for _, v := range split(*variants) {
-				if err := line(t, v, b, *runs); err != nil {
-					return err
-				}
+				line(t, v, b, *runs)
 			}
 		}
-		return nil
 	})
 }
 
 // budgetsOf are those of a list of epsilons.
-func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err error) {
+func budgetsOf(epsilons string, delta float64) (out []accountant.Budget) {
 	for _, e := range strings.Split(epsilons, ",") {
 		epsilon, err := strconv.ParseFloat(e, 64)
 		if err != nil {
-			return nil, fmt.Errorf("-epsilon: %q is not a number", e)
+			check(fmt.Errorf("-epsilon: %q is not a number", e))
 		}
 		out = append(out, accountant.Budget{Epsilon: epsilon, Delta: delta})
 	}
-	return out, nil
+	return out
 }
 
 // head prints what a table's lines are about.
-func (t testTable) head(delta float64, runs int) error {
+func (t testTable) head(delta float64, runs int) {
 	fmt.Printf("%s: %d rows fitted, delta %v, %d runs", t.name, t.train.Rows(), delta, runs)
 	if t.task.Label != "" {
-		real, err := eval.TRTR(t.train, t.test, t.task)
-		if err != nil {
-			return err
-		}
+		real := must(eval.TRTR(t.train, t.test, t.task))
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
 	score := "AUROC"
@@ -107,27 +94,19 @@ func (t testTable) head(delta float64, runs int) error {
 	}
 	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", "variant", "epsilon",
 		"one-way error", "two-way error", "three-way error", score, "positives", "seconds", "CPU")
-	return nil
 }
 
 // line fits and scores a variant some times and prints it.
-func line(t testTable, variant string, b accountant.Budget, runs int) error {
-	f, err := fitterOf(variant)
-	if err != nil {
-		return err
-	}
+func line(t testTable, variant string, b accountant.Budget, runs int) {
+	f := must(fitterOf(variant))
 	var cells [7][]float64
 	for range runs {
-		r, err := once(t, f, b)
-		if err != nil {
-			return err
-		}
+		r := once(t, f, b)
 		for i, x := range r {
 			cells[i] = append(cells[i], x)
 		}
 	}
 	t.print(variant, fmt.Sprint(b.Epsilon), cells, "")
-	return nil
 }
 
 // print prints the scores of some runs, with a word behind them.
@@ -179,19 +158,15 @@ func fitterOf(variant string) (synth.Fitter, error) {
 const mostTriples = 50
 
 // once fits and scores one time: see score; then seconds, seconds of CPU.
-func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err error) {
+func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64) {
 	start, used := time.Now(), cpu()
-	m, err := fitted(t.train, f, b)
-	if err != nil {
-		return out, err
-	}
+	m := fitted(t.train, f, b)
 	var syn *table.Table
-	if err := m.Sample(context.Background(), t.train.Rows(), rand.Uint64(),
-		func(t *table.Table) error { syn = t; return nil }); err != nil {
-		return out, err
-	}
+	check(m.Sample(context.Background(), t.train.Rows(), rand.Uint64(),
+		func(t *table.Table) error { syn = t; return nil }))
 	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
-	return out, t.score(syn, &out)
+	check(t.score(syn, &out))
+	return out
 }
 
 // score is the one-, two- and three-way error, AUROC and rate of the positive class of a synthetic

@@ -14,20 +14,17 @@ import (
 // newcomer prints what somebody needs who has nothing but CSV files: decoy generate is run on each
 // table as it is, and again with the flag that its refusal names, until a synthetic table is there.
 // A guess is a value that no refusal gives: that of epsilon is one.
-func newcomer(args []string) error {
+func newcomer(args []string) {
 	f := flag.NewFlagSet("newcomer", flag.ExitOnError)
 	dir := f.String("tables", "", "`FOLDER` of tables, .csv")
 	program := f.String("decoy", "decoy", "the `PROGRAM`")
 	f.Parse(args)
-	paths, err := filepath.Glob(filepath.Join(*dir, "*.csv"))
-	if err != nil || *dir == "" || len(paths) == 0 {
+	paths := must(filepath.Glob(filepath.Join(*dir, "*.csv")))
+	if *dir == "" || len(paths) == 0 {
 		fmt.Println("skipped: there is no folder of tables (-tables)")
-		return err
+		return
 	}
-	tmp, err := os.MkdirTemp("", "newcomer")
-	if err != nil {
-		return err
-	}
+	tmp := must(os.MkdirTemp("", "newcomer"))
 	defer os.RemoveAll(tmp)
 	// what a refusal names, and what is typed then
 	answers := [][]string{{"--epsilon", "1"}, {"--header-is-public"}}
@@ -45,7 +42,7 @@ func newcomer(args []string) error {
 			seconds := time.Since(start).Seconds()
 			var refused *exec.ExitError
 			if err != nil && !errors.As(err, &refused) {
-				return err
+				check(err)
 			}
 			if err != nil && len(left) > 0 && strings.Contains(string(out), left[0][0]) {
 				line = append(line, left[0]...)
@@ -59,5 +56,4 @@ func newcomer(args []string) error {
 			break
 		}
 	}
-	return nil
 }

@@ -27,7 +27,7 @@ import (
 // decoy), {epsilon} and {delta} by the budget, {label} by the column to predict; it writes
 // {dir}/out.csv. Errors and AUROC are those of methods; seconds, processor seconds and peak memory
 // are of the whole program.
-func peers(args []string) error {
+func peers(args []string) {
 	flags := flag.NewFlagSet("peers", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
@@ -38,49 +38,38 @@ func peers(args []string) error {
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
 		fmt.Println("bench peers: skipped, neither -table nor -discrete names a table")
-		return nil
+		return
 	}
 	if flags.NArg() == 0 || *runs < 1 {
-		return errors.New("it needs programs, NAME=COMMAND, and one run or more")
+		check(errors.New("it needs programs, NAME=COMMAND, and one run or more"))
 	}
-	return src.each(func(t testTable) error {
-		codes, err := inCodes(&t)
-		if err != nil {
-			return err
-		}
-		if err := t.head(*delta, *runs); err != nil {
-			return err
-		}
+	src.each(func(t testTable) {
+		codes := inCodes(&t)
+		t.head(*delta, *runs)
 		for _, e := range strings.Split(*epsilons, ",") {
 			for _, program := range flags.Args() {
 				name, command, ok := strings.Cut(program, "=")
 				if !ok {
-					return fmt.Errorf("%q is not NAME=COMMAND", program)
+					check(fmt.Errorf("%q is not NAME=COMMAND", program))
 				}
 				words := strings.NewReplacer("{epsilon}", e, "{label}", t.task.Label,
 					"{delta}", strconv.FormatFloat(*delta, 'g', -1, 64))
 				p := peer{name: name, command: words.Replace(command), limit: *limit, codes: codes}
-				if err := p.line(t, e, *runs); err != nil {
-					return err
-				}
+				check(p.line(t, e, *runs))
 			}
 		}
-		return nil
 	})
 }
 
 // inCodes makes a table's columns categorical, a category for each code, so that every program
 // works in the same bins, and is the files that programs read.
-func inCodes(t *testTable) (map[string][]byte, error) {
+func inCodes(t *testTable) map[string][]byte {
 	s := &schema.Schema{}
 	var domain strings.Builder
 	for i, c := range t.train.Schema().Columns {
 		size := t.train.Schema().Sizes()[i]
 		s.Columns = append(s.Columns, codesColumn(c.Name, size))
-		name, err := json.Marshal(c.Name)
-		if err != nil {
-			return nil, err
-		}
+		name := must(json.Marshal(c.Name))
 		fmt.Fprintf(&domain, ",\n%s: %d", name, size)
 	}
 	for _, one := range []**table.Table{&t.train, &t.test} {
@@ -88,27 +77,18 @@ func inCodes(t *testTable) (map[string][]byte, error) {
 		for i := range s.Columns {
 			cols = append(cols, (*one).Column(i))
 		}
-		coded, err := table.FromColumns(s, cols, nil)
-		if err != nil {
-			return nil, err
-		}
+		coded := must(table.FromColumns(s, cols, nil))
 		*one = coded
 	}
 	var rows bytes.Buffer
-	w, err := table.NewWriter(&rows, table.CSV, s, rand.New(rand.NewPCG(1, 0)),
-		table.WriterOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(w.Write(t.train), w.Close()); err != nil {
-		return nil, err
-	}
-	text, err := s.YAML()
+	w := must(table.NewWriter(&rows, table.CSV, s, rand.New(rand.NewPCG(1, 0)),
+		table.WriterOptions{}))
+	check(errors.Join(w.Write(t.train), w.Close()))
 	return map[string][]byte{
 		"train.csv":   rows.Bytes(),
 		"domain.json": []byte("{" + strings.TrimPrefix(domain.String(), ",") + "}\n"),
-		"schema.yaml": text,
-	}, err
+		"schema.yaml": must(s.YAML()),
+	}
 }
 
 // peer is a program and what it reads.

@@ -24,23 +24,20 @@ import (
 // queries prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and of
 // answering a workload, on tables drawn here from a public seed. Seconds are wall time and, after
 // the slash, processor time of the whole process.
-func queries(args []string) error {
+func queries(args []string) {
 	flags := flag.NewFlagSet("queries", flag.ExitOnError)
 	only := flags.String("only", "mwem,forms,answers,smalldb", "parts to run")
 	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
-	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms,
+	parts := map[string]func(int, accountant.Budget){"mwem": histogram, "forms": forms,
 		"answers": answers, "smalldb": small}
 	for _, name := range strings.Split(*only, ",") {
 		part := parts[name]
 		if part == nil {
-			return fmt.Errorf("there is no part %q", name)
+			check(fmt.Errorf("there is no part %q", name))
 		}
-		if err := part(*runs, *budget); err != nil {
-			return err
-		}
+		part(*runs, *budget)
 	}
-	return nil
 }
 
 // categorical is a schema of columns with these numbers of codes.
@@ -58,7 +55,7 @@ func categorical(sizes ...int) *schema.Schema {
 
 // rows draws n rows: the first column is skewed, every other copies the one before, scaled, in six
 // of ten rows.
-func rows(s *schema.Schema, n int, u *rand.Rand) (*table.Table, error) {
+func rows(s *schema.Schema, n int, u *rand.Rand) *table.Table {
 	sizes := s.Sizes()
 	cols := make([]table.Codes, len(sizes))
 	for i, size := range sizes {
@@ -73,7 +70,7 @@ func rows(s *schema.Schema, n int, u *rand.Rand) (*table.Table, error) {
 			cols[i].Set(r, uint16(x))
 		}
 	}
-	return table.FromColumns(s, cols, nil)
+	return must(table.FromColumns(s, cols, nil))
 }
 
 // counts draws conjunctions over one to three columns, each of a random interval or set of codes.
@@ -113,22 +110,16 @@ func (c clock) String() string {
 // its rows, as shares of the rows, and their mean error of marginals (total variation).
 func errorsOf(
 	w *workload.Workload, t *table.Table, models ...*release.Model,
-) (mean, worst float64, err error) {
-	want, err := w.OnTable(t)
-	if err != nil {
-		return 0, 0, err
-	}
+) (mean, worst float64) {
+	want := must(w.OnTable(t))
 	var parts []workload.Answers
 	rows := 0.0
 	for _, m := range models {
 		p, ok := m.Params().(*release.Marginal)
 		if !ok {
-			return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
+			check(fmt.Errorf("a model of kind %s", m.Parameters.Kind))
 		}
-		got, err := w.OnModel(p.Model, p.Grouping)
-		if err != nil {
-			return 0, 0, err
-		}
+		got := must(w.OnModel(p.Model, p.Grouping))
 		parts, rows = append(parts, got), rows+m.Rows
 	}
 	for i := range want {
@@ -146,61 +137,42 @@ func errorsOf(
 		mean += e / float64(len(want))
 		worst = max(worst, e)
 	}
-	return mean, worst, nil
+	return mean, worst
 }
 
 // fit runs a method some times and prints its error and time.
 func fit(
 	name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int, b accountant.Budget,
-) error {
+) {
 	var means, worsts []float64
 	var last string
 	for range runs {
 		c := start()
-		m, err := fitted(t, f, b)
-		if err != nil {
-			return err
-		}
+		m := fitted(t, f, b)
 		last = c.String()
-		mean, worst, err := errorsOf(w, t, m)
-		if err != nil {
-			return err
-		}
+		mean, worst := errorsOf(w, t, m)
 		means, worsts = append(means, mean), append(worsts, worst)
 	}
 	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, stat.Mean(means, nil),
 		stat.Mean(worsts, nil), last)
-	return nil
 }
 
 // histogram is MWEM on 10⁶ cells, 1000 counts, 30 rounds.
-func histogram(runs int, b accountant.Budget) error {
+func histogram(runs int, b accountant.Budget) {
 	u := rand.New(rand.NewPCG(1, 1))
 	for _, sizes := range [][]int{{10, 10, 10, 10, 10, 10}, slices.Repeat([]int{2}, 20),
 		{100, 100, 100}} {
 		s := categorical(sizes...)
-		t, err := rows(s, 50000, u)
-		if err != nil {
-			return err
-		}
-		w, err := workload.New(s, counts(sizes, 1000, u))
-		if err != nil {
-			return err
-		}
+		t := rows(s, 50000, u)
+		w := must(workload.New(s, counts(sizes, 1000, u)))
 		fmt.Printf("histogram of %v, 50000 rows, 1000 counts, 30 rounds, epsilon %v\n",
 			shape(sizes), b.Epsilon)
 		for _, c := range []mwem.Config{{Algorithm: mwem.Paper, Rounds: 30},
 			{Algorithm: mwem.Dense, Rounds: 30}} {
-			f, err := mwem.NewFor(c, w)
-			if err != nil {
-				return err
-			}
-			if err := fit("  mwem "+c.Algorithm, f, w, t, runs, b); err != nil {
-				return err
-			}
+			f := must(mwem.NewFor(c, w))
+			fit("  mwem "+c.Algorithm, f, w, t, runs, b)
 		}
 	}
-	return nil
 }
 
 // shape is, for example, "6 columns, 1e+06 cells".
@@ -214,22 +186,13 @@ func shape(sizes []int) string {
 
 // forms compares the forms of MWEM on all pairs of a wide table, and dense components on counts of
 // it.
-func forms(runs int, b accountant.Budget) error {
+func forms(runs int, b accountant.Budget) {
 	u := rand.New(rand.NewPCG(2, 2))
 	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
 	s := categorical(sizes...)
-	t, err := rows(s, 50000, u)
-	if err != nil {
-		return err
-	}
-	pairs, err := workload.New(s, workload.Marginals(s, 2, 0))
-	if err != nil {
-		return err
-	}
-	single, err := workload.New(s, counts(sizes, 500, u))
-	if err != nil {
-		return err
-	}
+	t := rows(s, 50000, u)
+	pairs := must(workload.New(s, workload.Marginals(s, 2, 0)))
+	single := must(workload.New(s, counts(sizes, 500, u)))
 	fmt.Printf("table of %s, 50000 rows, epsilon %v\n", shape(sizes), b.Epsilon)
 	for _, x := range []struct {
 		name string
@@ -241,77 +204,45 @@ func forms(runs int, b accountant.Budget) error {
 			mwem.Config{Algorithm: mwem.Dense, MaxCells: 1000000}},
 		{"  mwem dense components, 500 counts", single, mwem.Config{MaxCells: 1000000}},
 	} {
-		f, err := mwem.NewFor(x.c, x.w)
-		if err != nil {
-			return err
-		}
-		if err := fit(x.name, f, x.w, t, runs, b); err != nil {
-			return err
-		}
+		f := must(mwem.NewFor(x.c, x.w))
+		fit(x.name, f, x.w, t, runs, b)
 	}
-	return nil
 }
 
 // answers is the time to answer workloads on rows and on a model.
-func answers(runs int, b accountant.Budget) error {
+func answers(runs int, b accountant.Budget) {
 	u := rand.New(rand.NewPCG(3, 3))
 	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
 	s := categorical(sizes...)
-	t, err := rows(s, 1000000, u)
-	if err != nil {
-		return err
-	}
-	w, err := workload.New(s, counts(sizes, 1000, u))
-	if err != nil {
-		return err
-	}
+	t := rows(s, 1000000, u)
+	w := must(workload.New(s, counts(sizes, 1000, u)))
 	c := start()
-	if _, err := w.OnTable(t); err != nil {
-		return err
-	}
+	must(w.OnTable(t))
 	fmt.Printf("1000 counts on 1000000 rows: %s\n", c)
-	f, err := mwem.New(mwem.Config{})
-	if err != nil {
-		return err
-	}
-	m, err := fitted(t, f, b)
-	if err != nil {
-		return err
-	}
+	f := must(mwem.New(mwem.Config{}))
+	m := fitted(t, f, b)
 	p := m.Params().(*release.Marginal)
 	c = start()
-	if _, err := w.OnModel(p.Model, p.Grouping); err != nil {
-		return err
-	}
+	must(w.OnModel(p.Model, p.Grouping))
 	fmt.Printf("1000 counts on a model of %d cliques: %s\n", len(p.Model.Cliques()), c)
-	return nil
 }
 
 // small is SmallDB on |X| = 16, |Q| = 20, alpha = .3: every multiset is scored.
-func small(runs int, b accountant.Budget) error {
+func small(runs int, b accountant.Budget) {
 	u := rand.New(rand.NewPCG(4, 4))
 	s := categorical(2, 2, 2, 2)
-	t, err := rows(s, 1000, u)
-	if err != nil {
-		return err
-	}
+	t := rows(s, 1000, u)
 	text := "decoy_workload: 1\nqueries:\n"
 	for range 20 {
 		a, c := u.IntN(4), u.IntN(4)
 		text += fmt.Sprintf("  - where: c%d = v%d or c%d = v%d and not c%d = v0\n", a, u.IntN(2), c,
 			u.IntN(2), u.IntN(4))
 	}
-	w, err := workload.Parse([]byte(text), s)
-	if err != nil {
-		return err
-	}
+	w := must(workload.Parse([]byte(text), s))
 	m := smalldb.RowsFor(20, .3)
 	fmt.Printf("smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 "+
 		"rows: %v), 1000 rows, epsilon %v\n", smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34),
 		b.Epsilon)
-	f, err := smalldb.New(smalldb.Config{Workload: text, Alpha: .3})
-	if err != nil {
-		return err
-	}
-	return fit("  smalldb", f, w, t, runs, b)
+	f := must(smalldb.New(smalldb.Config{Workload: text, Alpha: .3}))
+	fit("  smalldb", f, w, t, runs, b)
 }

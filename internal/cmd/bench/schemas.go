@@ -22,7 +22,7 @@ import (
 
 // schemas buys schemas of public tables many times over, compares each with the exact cells, and
 // prints a line for each table and epsilon.
-func schemas(args []string) error {
+func schemas(args []string) {
 	f := flag.NewFlagSet("schemas", flag.ExitOnError)
 	parse := folderOf(f, "adult,bank,acs_ma2019,support2,creditcard_sub,mammography,cervical,"+
 		"heart_cleveland")
@@ -30,28 +30,19 @@ func schemas(args []string) error {
 	each := f.Bool("columns", false, "print a line for each column that is wrong too")
 	dir, names := parse(args)
 	if dir == "" {
-		return nil
+		return
 	}
-	budgets, err := budgetsOf(*epsilons, 1e-9)
-	if err != nil {
-		return err
-	}
+	budgets := budgetsOf(*epsilons, 1e-9)
 	fmt.Println("| table | rows × columns | ε | cells moved to a bound, % | schemas with an absurd " +
 		"bound, % | wrong kinds a schema | columns left out, % | without a schema, % | distance |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, name := range names {
 		path := filepath.Join(dir, name+".csv")
-		t, err := readExact(path)
-		if err != nil {
-			return err
-		}
+		t := readExact(path)
 		for _, b := range budgets {
 			var sum bought
 			for range *runs {
-				one, err := t.buy(path, b, *each)
-				if err != nil {
-					return err
-				}
+				one := t.buy(path, b, *each)
 				sum.add(one)
 			}
 			n := float64(*runs)
@@ -60,7 +51,6 @@ func schemas(args []string) error {
 				100*sum.left/n/float64(len(t.names)), 100*sum.none/n, sum.distance/max(1, sum.columns))
 		}
 	}
-	return nil
 }
 
 // exact is what is true of a table.
@@ -87,16 +77,10 @@ func (b *bought) add(o bought) {
 	b.distance, b.columns = b.distance+o.distance, b.columns+o.columns
 }
 
-func readExact(path string) (*exact, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
+func readExact(path string) *exact {
+	f := must(os.Open(path))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, err
-	}
+	rows := must(csv.NewReader(f).ReadAll())
 	t := &exact{names: rows[0], rows: len(rows) - 1}
 	for i := range t.names {
 		var values []float64
@@ -131,23 +115,21 @@ func readExact(path string) (*exact, error) {
 		t.broken = append(t.broken, number && float64(fractions) > .005*float64(len(values)))
 		t.values = append(t.values, values)
 	}
-	return t, nil
+	return t
 }
 
 // buy buys one schema.
 func (t *exact) buy(
 	path string, b accountant.Budget, verbose bool,
-) (s bought, err error) {
-	text, err := text.File(path, text.Options{Names: t.names, CSV: schema.CSV{Comma: ','}})
-	if err != nil {
-		return s, err
-	}
+) (s bought) {
+	text := must(text.File(path, text.Options{Names: t.names, CSV: schema.CSV{Comma: ','}}))
 	r, _, err := infer.Run(context.Background(), text,
 		infer.Options{Options: privacy.Options{Budget: b}, CSV: schema.CSV{Comma: ','}})
 	if errors.Is(err, infer.ErrNothing) {
-		return bought{none: 1, left: float64(len(t.names))}, nil
+		return bought{none: 1, left: float64(len(t.names))}
 	} else if err != nil {
-		return s, err
+		check(err)
+		return s
 	}
 	got := r.Schema()
 	for i, name := range t.names {
@@ -185,10 +167,7 @@ func (t *exact) buy(
 			}
 			return 1
 		})
-		d, err := distance(c, v)
-		if err != nil {
-			return s, err
-		}
+		d := distance(c, v)
 		s.distance, s.columns = s.distance+d, s.columns+1
 		moved := float64(lo + len(v) - hi)
 		s.moved += moved
@@ -202,7 +181,7 @@ func (t *exact) buy(
 			say("is absurd: values are %v to %v", v[0], v[len(v)-1])
 		}
 	}
-	return s, nil
+	return s
 }
 
 // few reports that a column of numbers may as well be of categories.
@@ -210,19 +189,13 @@ func few(sorted []float64) bool { return len(slices.Compact(slices.Clone(sorted)
 
 // distance is the largest difference of the shares of values up to any point, between the values
 // and draws that are even within each bin of the column.
-func distance(c schema.Column, sorted []float64) (float64, error) {
+func distance(c schema.Column, sorted []float64) float64 {
 	one := schema.Schema{Lenient: true, Columns: []schema.Column{c}}
-	codecs, err := one.Codecs()
-	if err != nil {
-		return 0, err
-	}
+	codecs := must(one.Codecs())
 	random := rand.New(rand.NewPCG(1, 0))
 	drawn := make([]float64, 0, len(sorted))
 	for _, x := range sorted {
-		code, err := codecs[0].EncodeText(strconv.AppendFloat(nil, x, 'f', -1, 64))
-		if err != nil {
-			return 0, err
-		}
+		code := must(codecs[0].EncodeText(strconv.AppendFloat(nil, x, 'f', -1, 64)))
 		switch v := codecs[0].Decode(code, random); {
 		case v.Missing: // a value that is also a token
 		case c.Kind == schema.Real:
@@ -242,5 +215,5 @@ func distance(c schema.Column, sorted []float64) (float64, error) {
 		}
 		worst = max(worst, math.Abs(float64(i+1-j))/float64(len(sorted)))
 	}
-	return worst, nil
+	return worst
 }

@@ -100,10 +100,7 @@ func simulate(names string, rows int) ([]testTable, error) {
 				columns[c].U8[r] = uint8(code)
 			}
 		}
-		t, err := table.FromColumns(declared, columns, nil)
-		if err != nil {
-			return nil, err
-		}
+		t := must(table.FromColumns(declared, columns, nil))
 		out = append(out, testTable{name: name, train: t, test: t, shown: s.shown})
 	}
 	return out, nil

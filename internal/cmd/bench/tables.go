@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,18 +74,12 @@ type testTable struct {
 }
 
 // each opens one table after the other.
-func (t *tables) each(do func(testTable) error) error {
+func (t *tables) each(do func(testTable)) {
 	if t.simulated != "" {
-		if t.rows == 0 {
-			t.rows = 10_000
+		for _, one := range must(simulate(t.simulated, cmp.Or(t.rows, 10_000))) {
+			do(one)
 		}
-		drawn, err := simulate(t.simulated, t.rows)
-		for _, one := range drawn {
-			if err == nil {
-				err = do(one)
-			}
-		}
-		return err
+		return
 	}
 	names, holdout := strings.Split(t.names, ","), max(t.holdout, 0)
 	if t.path != "" {
@@ -94,25 +89,15 @@ func (t *tables) each(do func(testTable) error) error {
 		}
 	}
 	if t.beside > 0 {
-		wide, err := t.wide(names)
-		if err != nil {
-			return err
-		}
-		return do(wide)
+		do(must(t.wide(names)))
+		return
 	}
 	for _, name := range names {
-		opened, err := t.open(name, holdout)
-		if err == nil {
-			err = do(opened)
-		}
-		if err != nil {
-			return err
-		}
+		do(t.open(name, holdout))
 	}
-	return nil
 }
 
-func (t *tables) open(name string, holdout float64) (testTable, error) {
+func (t *tables) open(name string, holdout float64) testTable {
 	out, path := testTable{name: name}, t.path
 	var s *schema.Schema
 	var err error
@@ -125,18 +110,11 @@ func (t *tables) open(name string, holdout float64) (testTable, error) {
 			s, out.task, err = valuesSchema(filepath.Join(t.folder, name+".domain.json"))
 		}
 	}
-	if err != nil {
-		return out, err
-	}
+	check(err)
 	if out.task.Label == "" && t.label != "" {
-		if out.task, err = taskOf(s, t.label, t.positive, t.drop); err != nil {
-			return out, err
-		}
+		out.task = taskOf(s, t.label, t.positive, t.drop)
 	}
-	real, err := readTable(path, s)
-	if err != nil {
-		return out, err
-	}
+	real := readTable(path, s)
 	out.train, out.test = real, real
 	cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
 	if t.rows > 0 {
@@ -146,7 +124,7 @@ func (t *tables) open(name string, holdout float64) (testTable, error) {
 		order := rand.New(rand.NewPCG(1, 0)).Perm(real.Rows())
 		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
 	}
-	return out, nil
+	return out
 }
 
 // wide is a table of columns of the named ones side by side: rows that have nothing to do with each
@@ -162,10 +140,7 @@ func (t *tables) wide(names []string) (testTable, error) {
 		for _, name := range names {
 			one := *t
 			one.rows = 0
-			opened, err := one.open(name, 0)
-			if err != nil {
-				return testTable{}, err
-			}
+			opened := one.open(name, 0)
 			if opened.train.Rows() < (time+1)*t.rows {
 				continue // its rows are used up
 			}
@@ -190,22 +165,22 @@ func (t *tables) wide(names []string) (testTable, error) {
 }
 
 // taskOf is the prediction of a column's category.
-func taskOf(s *schema.Schema, label, positive, drop string) (eval.Task, error) {
+func taskOf(s *schema.Schema, label, positive, drop string) eval.Task {
 	k, task := s.Index(label), eval.Task{Label: label, Positive: 1}
 	if k < 0 {
-		return task, fmt.Errorf("-label: the schema has no column %q", label)
+		check(fmt.Errorf("-label: the schema has no column %q", label))
 	}
 	if positive != "" {
 		code := slices.Index(s.Columns[k].Categories, positive)
 		if code < 0 {
-			return task, fmt.Errorf("-positive: column %q has no category %q", label, positive)
+			check(fmt.Errorf("-positive: column %q has no category %q", label, positive))
 		}
 		task.Positive = uint16(code)
 	}
 	if drop != "" {
 		task.Drop = strings.Split(drop, ",")
 	}
-	return task, nil
+	return task
 }
 
 // codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
@@ -255,10 +230,7 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 			Min, Max            float64
 		}
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, eval.Task{}, err
-	}
+	text := must(os.ReadFile(path))
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, eval.Task{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -282,9 +254,10 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 }
 
 // readTable reads a public table.
-func readTable(path string, s *schema.Schema) (*table.Table, error) {
+func readTable(path string, s *schema.Schema) *table.Table {
 	t, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
-	return t, err
+	check(err)
+	return t
 }
 
 // readStays reads rows that were drawn here.

@@ -18,7 +18,7 @@ import (
 
 // trained prints the AUROC of private classifiers on rows that they did not see, beside that of a
 // regression without privacy on the same rows.
-func trained(args []string) error {
+func trained(args []string) {
 	f := flag.NewFlagSet("train", flag.ExitOnError)
 	t := tables{}
 	t.flags(f)
@@ -27,63 +27,45 @@ func trained(args []string) error {
 	delta := f.Float64("delta", 1e-5, "their delta")
 	runs := runsOf(f, 5)
 	f.Parse(args)
-	budgets, err := budgetsOf(*epsilons, *delta)
-	if err != nil {
-		return err
-	}
-	return t.each(func(x testTable) error {
+	budgets := budgetsOf(*epsilons, *delta)
+	t.each(func(x testTable) {
 		for _, size := range strings.Split(*sizes, ",") {
 			n, err := strconv.Atoi(size)
 			if err != nil || n < 1 || n > x.train.Rows() {
-				return fmt.Errorf("-sizes: %q is not from 1 to %d", size, x.train.Rows())
+				check(fmt.Errorf("-sizes: %q is not from 1 to %d", size, x.train.Rows()))
 			}
-			line, err := classifiers(x, n, budgets, *runs)
-			if err != nil {
-				return err
-			}
+			line := classifiers(x, n, budgets, *runs)
 			fmt.Println(line)
 		}
-		return nil
 	})
 }
 
 // classifiers is a line of the table: mean and least AUROC for each budget, and without privacy.
-func classifiers(x testTable, n int, budgets []accountant.Budget, runs int) (string, error) {
+func classifiers(x testTable, n int, budgets []accountant.Budget, runs int) string {
 	line, open := fmt.Sprintf("| %d |", n), 0.
 	for at, b := range budgets {
 		sum, least := 0., 1.
 		for k := range runs {
 			rows := x.train.Select(rand.New(rand.NewPCG(uint64(k), 1)).Perm(x.train.Rows())[:n])
-			auroc, err := classified(x, rows, b)
-			if err != nil {
-				return "", err
-			}
+			auroc := classified(x, rows, b)
 			sum, least = sum+auroc/float64(runs), min(least, auroc)
 			if at == 0 {
-				p, err := eval.TRTR(rows, x.test, x.task)
-				if err != nil {
-					return "", err
-				}
+				p := must(eval.TRTR(rows, x.test, x.task))
 				open += p.AUROC / float64(runs)
 			}
 		}
 		line += fmt.Sprintf(" %.3f (%.3f) |", sum, least)
 	}
-	return fmt.Sprintf("%s %.3f |", line, open), nil
+	return fmt.Sprintf("%s %.3f |", line, open)
 }
 
 // classified trains once and predicts the rows to test on.
-func classified(x testTable, rows *table.Table, b accountant.Budget) (float64, error) {
+func classified(x testTable, rows *table.Table, b accountant.Budget) float64 {
 	c, _, err := train.Run(context.Background(), privacy.FromTable(rows), train.Options{
 		Options: privacy.Options{Budget: b, Tool: "bench"}, Target: x.task.Label, Drop: x.task.Drop,
 	})
-	if err != nil {
-		return 0, err
-	}
-	p, err := c.Probabilities(x.test)
-	if err != nil {
-		return 0, err
-	}
+	check(err)
+	p := must(c.Probabilities(x.test))
 	at := x.test.Schema().Index(x.task.Label)
 	codec := x.test.Column(at)
 	positive := slices.Index(c.Classes, x.test.Schema().Columns[at].Categories[x.task.Positive])
@@ -91,5 +73,5 @@ func classified(x testTable, rows *table.Table, b accountant.Budget) (float64, e
 	for i := range p {
 		scores[i], labels[i] = p[i][positive], codec.At(i) == x.task.Positive
 	}
-	return eval.AUROC(scores, labels)
+	return must(eval.AUROC(scores, labels))
 }
