@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,30 +45,30 @@ type choice struct {
 	Out, SampleRows string
 }
 
-func choiceOf(q *request) choice {
-	c := choice{Table: q.value("table"), Schema: q.value("schema"), Header: q.value("header") != "",
-		Unit: q.value("unit"), UnitRows: q.value("unit_rows"), Epsilon: q.value("epsilon"),
-		Delta: q.value("delta"), Target: q.value("target"), Method: q.value("method"),
-		Out: q.value("out"), SampleRows: q.value("rows")}
-	if c.Epsilon == "" {
-		c.Epsilon = "1"
+// parts are the choices by their names in an address.
+func (c *choice) parts() map[string]*string {
+	return map[string]*string{"table": &c.Table, "schema": &c.Schema, "unit": &c.Unit,
+		"unit_rows": &c.UnitRows, "epsilon": &c.Epsilon, "delta": &c.Delta, "target": &c.Target,
+		"method": &c.Method, "out": &c.Out, "rows": &c.SampleRows}
+}
+
+func choiceOf(q *request) (c choice) {
+	for name, part := range c.parts() {
+		*part = q.value(name)
 	}
+	c.Header, c.Epsilon = q.value("header") != "", cmp.Or(c.Epsilon, "1")
 	return c
 }
 
 func (c choice) values() url.Values {
 	v := url.Values{}
-	header := ""
-	if c.Header {
-		header = "public"
-	}
-	for name, value := range map[string]string{"table": c.Table, "schema": c.Schema,
-		"header": header, "unit": c.Unit, "unit_rows": c.UnitRows, "epsilon": c.Epsilon,
-		"delta": c.Delta, "target": c.Target, "method": c.Method, "out": c.Out, "rows": c.SampleRows,
-	} {
-		if value != "" {
-			v.Set(name, value)
+	for name, part := range c.parts() {
+		if *part != "" {
+			v.Set(name, *part)
 		}
+	}
+	if c.Header {
+		v.Set("header", "public")
 	}
 	return v
 }
@@ -77,21 +79,20 @@ func (c choice) To(path string) string { return path + "?" + c.values().Encode()
 // Bought tells whether the schema is bought in the run.
 func (c choice) Bought() bool { return c.Schema == "" }
 
-// flag adds --name=value if there is a value: one argument, so that a value is never taken for a
-// flag.
-func flag(args []string, name, value string) []string {
-	if value == "" {
-		return args
+// flags adds --name=value for each name that has a value: one argument, so that a value is never
+// taken for a flag.
+func flags(args []string, namesAndValues ...string) []string {
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		if pair[1] != "" {
+			args = append(args, "--"+pair[0]+"="+pair[1])
+		}
 	}
-	return append(args, "--"+name+"="+value)
+	return args
 }
 
 // budget is the part of the command line that plan and generate share.
 func (c choice) budget(args []string) []string {
-	args = flag(args, "epsilon", c.Epsilon)
-	args = flag(args, "delta", c.Delta)
-	args = flag(args, "method", c.Method)
-	return flag(args, "target", c.Target)
+	return flags(args, "epsilon", c.Epsilon, "delta", c.Delta, "method", c.Method, "target", c.Target)
 }
 
 // checked are the figures of a choice, of which the program is asked only if they are numbers: its

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -122,24 +123,13 @@ func (s *Server) result(q *request) error {
 			body["Preview"] = preview
 		}
 	}
-	if r := s.runs.lastReport(model); r != nil {
+	if r := s.runs.last(func(v view) bool {
+		return v.Verb == "evaluate" && v.State == finished.String() && modelOf(v.Choice.Out) == model
+	}); r != nil {
 		body["Report"] = r.ID
 	}
 	return s.show(q, "result.html", page{Title: "The synthetic table", Step: 5, Choice: c,
 		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
-}
-
-// lastReport is the last finished evaluation of a model's table.
-func (a *runs) lastReport(model string) *run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, r := range slices.Backward(a.all) {
-		v := r.view()
-		if v.Verb == "evaluate" && v.State == finished.String() && modelOf(v.Choice.Out) == model {
-			return r
-		}
-	}
-	return nil
 }
 
 // model downloads a model: all in it is noise or public.
@@ -181,17 +171,12 @@ func (s *Server) send(q *request, name string) error {
 func (s *Server) sample(q *request) error {
 	c := choiceOf(q)
 	model := q.value("model")
-	if err := c.checked(); err != nil {
+	if err := cmp.Or(c.checked(), s.folder.have("model", model, modelEndings),
+		s.folder.fresh("synthetic table", c.Out, outputEndings)); err != nil {
 		return err
 	}
-	if err := s.folder.have("model", model, modelEndings); err != nil {
-		return err
-	}
-	if err := s.folder.fresh("synthetic table", c.Out, outputEndings); err != nil {
-		return err
-	}
-	args := flag([]string{"sample", model}, "rows", c.SampleRows)
-	return s.begin(q, "sample", flag(args, "out", c.Out), []string{c.Out}, c)
+	args := flags([]string{"sample", model}, "rows", c.SampleRows, "out", c.Out)
+	return s.begin(q, "sample", args, []string{c.Out}, c)
 }
 
 // evaluate compares with the real rows, without protection.
@@ -210,20 +195,15 @@ func (s *Server) evaluate(q *request) error {
 			return err
 		}
 	}
-	for _, err := range []error{s.folder.have("table", c.Table, tableEndings),
+	if err := cmp.Or(s.folder.have("table", c.Table, tableEndings),
 		s.folder.have("synthetic table", c.Out, outputEndings),
-		s.folder.have("schema", c.Schema, schemaEndings)} {
-		if err != nil {
-			return err
-		}
+		s.folder.have("schema", c.Schema, schemaEndings)); err != nil {
+		return err
 	}
 	report := s.folder.free(stem(c.Out)+"-NOT-PRIVATE", ".html")
-	args := []string{"evaluate", "--train=" + c.Table}
-	args = flag(args, "holdout", holdout)
-	args = flag(args, "synthetic", c.Out)
-	args = flag(args, "schema", c.Schema)
-	args = flag(args, "target", c.Target)
-	return s.begin(q, "evaluate", flag(args, "report", report), []string{report}, c)
+	args := flags([]string{"evaluate"}, "train", c.Table, "holdout", holdout, "synthetic", c.Out,
+		"schema", c.Schema, "target", c.Target, "report", report)
+	return s.begin(q, "evaluate", args, []string{report}, c)
 }
 
 // report shows the page of an evaluation, the only one with figures of the real rows that are not

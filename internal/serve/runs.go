@@ -148,37 +148,32 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 	return r, nil
 }
 
-func (a *runs) find(id string) *run {
+// last is the last run of which is says so, or nil.
+func (a *runs) last(is func(view) bool) *run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, r := range a.all {
-		if r.ID == id {
+	for _, r := range slices.Backward(a.all) {
+		if is(r.view()) {
 			return r
 		}
 	}
 	return nil
 }
 
+func (a *runs) find(id string) *run { return a.last(func(v view) bool { return v.ID == id }) }
+
 // list is newest first.
 func (a *runs) list() (out []view) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, r := range slices.Backward(a.all) {
-		out = append(out, r.view())
-	}
+	a.last(func(v view) bool {
+		out = append(out, v)
+		return false
+	})
 	return out
 }
 
 // of is the last finished run that wrote a file, or nil.
 func (a *runs) of(output string) *run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, r := range slices.Backward(a.all) {
-		if v := r.view(); slices.Contains(v.Outputs, output) {
-			return r
-		}
-	}
-	return nil
+	return a.last(func(v view) bool { return slices.Contains(v.Outputs, output) })
 }
 
 // stop interrupts what is under way and waits for it.

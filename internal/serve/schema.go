@@ -166,8 +166,8 @@ func (s *Server) importSchema(q *request) error {
 		return err
 	}
 	out := s.folder.free(stem(c.Table), ".yaml")
-	args := flag([]string{"schema", "import", file}, "from", from)
-	r, err := s.runs.start("import", flag(args, "out", out), []string{out}, c)
+	args := flags([]string{"schema", "import", file}, "from", from, "out", out)
+	r, err := s.runs.start("import", args, []string{out}, c)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -310,15 +311,11 @@ func (s *Server) figures(q *request) error {
 func generate(c choice) []string {
 	args := []string{"generate", c.Table}
 	if c.Bought() {
-		args = append(args, "--header-is-public")
-		args = flag(args, "unit", c.Unit)
-		args = flag(args, "max-rows-per-unit", c.UnitRows)
+		args = flags(append(args, "--header-is-public"), "unit", c.Unit, "max-rows-per-unit", c.UnitRows)
 	} else {
-		args = flag(args, "schema", c.Schema)
+		args = flags(args, "schema", c.Schema)
 	}
-	args = c.budget(args)
-	args = flag(args, "out", c.Out)
-	return flag(args, "model", modelOf(c.Out))
+	return flags(c.budget(args), "out", c.Out, "model", modelOf(c.Out))
 }
 
 // modelOf is where the model of a synthetic table is kept.
@@ -330,26 +327,13 @@ func boughtOf(out string) string { return stem(out) + ".schema.yaml" }
 // Step 4: run.
 func (s *Server) start(q *request) error {
 	c := choiceOf(q)
-	if err := c.checked(); err != nil {
-		return err
+	args, place := generate(c), s.folder.fresh
+	if q.value("resume") != "" {
+		args, place = append(args, "--resume"), s.folder.place
 	}
-	if err := s.reads(c); err != nil {
+	if err := cmp.Or(c.checked(), s.reads(c), place("synthetic table", c.Out, outputEndings),
+		place("model", modelOf(c.Out), modelEndings)); err != nil {
 		return err
-	}
-	resume := q.value("resume") != ""
-	if !resume {
-		if err := s.folder.fresh("synthetic table", c.Out, outputEndings); err != nil {
-			return err
-		}
-		if err := s.folder.fresh("model", modelOf(c.Out), modelEndings); err != nil {
-			return err
-		}
-	} else if err := s.folder.place("synthetic table", c.Out, outputEndings); err != nil {
-		return err
-	}
-	args := generate(c)
-	if resume {
-		args = append(args, "--resume")
 	}
 	outputs := []string{c.Out, modelOf(c.Out)}
 	if c.Bought() {
