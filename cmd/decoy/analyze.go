@@ -18,7 +18,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/table"
 )
 
 type analyze struct {
@@ -116,15 +115,8 @@ func (a *analyze) once(
 	ctx context.Context, m *release.Model, rows int, seed uint64,
 ) ([]estimate, error) {
 	var in, out, said bytes.Buffer
-	w, err := table.NewWriter(&in, table.CSV, m.Schema(), release.ValueRand(seed),
-		table.WriterOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if err := m.Sample(ctx, rows, seed, w.Write); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
+	how := drawn{Rows: rows, Seed: seed}
+	if err := how.draw(ctx, &in, m, func(float64) {}); err != nil {
 		return nil, err
 	}
 	program := exec.CommandContext(ctx, "sh", "-c", a.program)

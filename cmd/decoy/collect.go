@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	if err := job.Readable(path); err != nil {
 		return err
 	}
-	tally, err := readAnswers(form, path)
+	tally, err := readFile(path, form.Read)
 	if err != nil {
 		return err
 	}
@@ -143,17 +142,4 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	}
 	t.sayGuarantee(m)
 	return t.deliver(out, fmt.Sprintf(": of %s", plural(tally.Answers, "answer", "answers")), m.Write)
-}
-
-func readAnswers(form *collect.Form, path string) (*collect.Tally, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, job.Bare(path, err)
-	}
-	defer f.Close()
-	tally, err := form.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return tally, nil
 }

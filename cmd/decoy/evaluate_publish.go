@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -143,12 +142,9 @@ const maxPublished = 16 << 20
 // verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file
 // is none.
 func verifyPublished(path string) (verified, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return verified{}, job.Bare(path, err)
-	}
-	defer f.Close()
-	r, err := publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
+	r, err := readFile(path, func(f io.Reader) (*publish.Result, error) {
+		return publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
+	})
 	if err != nil {
 		return verified{}, err
 	}

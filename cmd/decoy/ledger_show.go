@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,17 +21,11 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 	if err := job.Readable(path); err != nil {
 		return nil, false, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, job.Bare(path, err)
-	}
-	defer f.Close()
-	l, err = ledger.Parse(f)
+	l, err = readFile(path, ledger.Parse)
 	if errors.Is(err, ledger.ErrTorn) {
 		return l, true, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
 		if beside := path + ".ledger"; errors.Is(err, ledger.ErrInvalid) && job.Readable(beside) == nil {
 			err = fmt.Errorf("%w; the ledger of that table is %s", err, beside)
 		}

@@ -4,9 +4,9 @@
 // The command line is an interface: verbs, flags and exit codes stay what they are. One file holds
 // one verb; a page in the folder manual names its operands and flags, and is its help. What all verbs
 // share: verb.go (verbs of their pages), flags.go (the flags of a job), settings.go (flag,
-// environment, file, default), result.go (what is printed, as text or JSON), target.go (what is
-// written), exit.go (errors to exit codes), talk.go and progress.go (standard error), help.go with
-// help_page.go and help_man.go (help, pages and man pages from one source).
+// environment, file, default), talk.go (talk, and results as text or JSON), progress.go, paid.go
+// (files, and runs that buy one result), exit.go (errors to exit codes), help.go with help_page.go
+// (help, pages and man pages from one source).
 package main
 
 import (

@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
@@ -100,4 +102,17 @@ func (p *paid) end(s *privacy.Session, err error) error {
 	}
 	p.t.sayIgnored("", s.Report().Ignored)
 	return nil
+}
+
+// readFile parses a file, which errors name.
+func readFile[T any](path string, parse func(io.Reader) (T, error)) (out T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return out, job.Bare(path, err)
+	}
+	defer f.Close()
+	if out, err = parse(f); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return out, err
 }

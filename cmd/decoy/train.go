@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -130,18 +129,7 @@ func (n trainNeeds) text(w io.Writer) {
 }
 
 // openClassifier reads a classifier; ErrFormat of package train says that the file is none.
-func openClassifier(path string) (*train.Classifier, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, job.Bare(path, err)
-	}
-	defer f.Close()
-	c, err := train.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
+func openClassifier(path string) (*train.Classifier, error) { return readFile(path, train.Read) }
 
 // verifyClassifier recomputes the claim of a classifier.
 func verifyClassifier(path string) (verified, error) {
