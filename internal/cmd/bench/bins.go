@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
@@ -139,14 +137,10 @@ func (t *exact) compare(
 	path, name string, s *schema.Schema, f synth.Fitter, epsilon float64,
 	tell func(string, [5]float64),
 ) {
-	ctx, used := context.Background(), cpu()
+	used := cpu()
 	rows := readTable(path, s)
-	m, _, err := synth.Run(ctx, privacy.FromTable(rows), f, synth.RunOptions{Options: privacy.Options{
-		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "bench"}})
-	check(err)
-	var drawn *table.Table
-	check(m.Sample(ctx, t.rows, rand.Uint64(),
-		func(t *table.Table) error { drawn = t; return nil }))
+	m := fitted(rows, f, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
+	drawn := drawnFrom(m, t.rows)
 	used = cpu() - used
 	codecs := must(m.Schema().Codecs())
 	pairs := t.twoWay(path, name, drawn, codecs)

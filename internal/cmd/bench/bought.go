@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,16 +139,7 @@ func (d *described) compare(method string, b accountant.Budget) (out [6]float64)
 	check(err)
 	for i, m := range []*release.Model{one, two, free} {
 		var csv bytes.Buffer
-		seed := rand.Uint64()
-		w, err := table.NewWriter(&csv, table.CSV, m.Schema(), release.ValueRand(seed),
-			table.WriterOptions{})
-		if err == nil {
-			err = m.Sample(ctx, d.real.Rows(), seed, w.Write)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		check(err)
+		check(writeStays(&csv, m, d.real.Rows()))
 		drawn := must(readStays(csv.Bytes(), d.real.Schema()))
 		for way := range 2 {
 			if out[3*way+i], err = eval.MarginalError(d.real, drawn, way+1); err != nil {

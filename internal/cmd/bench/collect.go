@@ -8,7 +8,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/collect"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -51,9 +50,7 @@ func collectedError(t *table.Table, variant string, epsilon float64) (out [2]flo
 	ctx := context.Background()
 	if variant != "" {
 		f := must(fitterOf(variant))
-		m, _, err := synth.Run(ctx, privacy.FromTable(t), f, synth.RunOptions{Options: privacy.Options{
-			Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "bench"}})
-		check(err)
+		m := fitted(t, f, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
 		return errorOf(t, m)
 	}
 	form := must(collect.NewForm(t.Schema(), epsilon))

@@ -34,6 +34,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -88,4 +89,13 @@ func fitted(t *table.Table, f synth.Fitter, b accountant.Budget) *release.Model 
 		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
 	check(err)
 	return m
+}
+
+// drawnFrom is a table of n rows of a model.
+func drawnFrom(m *release.Model, n int) (out *table.Table) {
+	check(m.Sample(context.Background(), n, rand.Uint64(), func(t *table.Table) error {
+		out = t
+		return nil
+	}))
+	return out
 }

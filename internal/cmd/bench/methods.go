@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,9 +159,7 @@ const mostTriples = 50
 func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64) {
 	start, used := time.Now(), cpu()
 	m := fitted(t.train, f, b)
-	var syn *table.Table
-	check(m.Sample(context.Background(), t.train.Rows(), rand.Uint64(),
-		func(t *table.Table) error { syn = t; return nil }))
+	syn := drawnFrom(m, t.train.Rows())
 	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
 	check(t.score(syn, &out))
 	return out
