@@ -2,8 +2,8 @@
 // the account of what it cost.
 //
 // The command line is an interface: verbs, flags and exit codes stay what they are. One file holds
-// one verb; a page in the folder manual names its operands and flags, and is its help. What all verbs
-// share: verb.go (verbs of their pages), flags.go (the flags of a job), settings.go (flag,
+// one verb; a page in the folder manual names its operands and flags, and is its help. What all
+// verbs share: verb.go (verbs of their pages), flags.go (the flags of a job), settings.go (flag,
 // environment, file, default), talk.go (talk, and results as text or JSON), progress.go, paid.go
 // (files, and runs that buy one result), exit.go (errors to exit codes), help.go with help_page.go
 // (help, pages and man pages from one source).
@@ -98,8 +98,8 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
-// group is a command that only has verbs below it: alone it prints its help, with an unknown verb it
-// refuses.
+// group is a command that only has verbs below it: alone it prints its help, with an unknown verb
+// it refuses.
 func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := t.verb(name)
 	delete(cmd.Annotations, exitsKey)

@@ -199,7 +199,7 @@ var allowed = map[string][]string{
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",
 		"configs", "datasets", "internal/atomicfile", "internal/disk", "internal/engine",
-		"internal/engine/helper",
+		"internal/engine/helper", "internal/spelling",
 	},
 	"internal/engine":        {"schema"},
 	"internal/engine/helper": {"schema"},
