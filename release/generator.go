@@ -5,21 +5,35 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 
 	"github.com/decoy-dp/decoy/gan"
 )
 
-// kindGenerator is the kind of [Generator].
-const kindGenerator = "generator"
+// Kinds of [Generator]: with the marginals that its rows are steered towards, or without.
+const (
+	kindGenerator = "generator"
+	kindSteered   = "steered generator"
+)
 
 // Generator are the parameters of the adversarial methods: a generator network.
 type Generator struct {
 	Net  *gan.Generator
 	Rows float64 // noisy number of rows
+	// what the generator was distilled from, towards whose pairs of columns rows are steered; or nil
+	Toward *Marginal
+	once   sync.Once
+	pairs  *gan.Pairs
 }
 
-// Kind is kindGenerator.
-func (p *Generator) Kind() string { return kindGenerator }
+// Kind is kindGenerator or kindSteered.
+func (p *Generator) Kind() string {
+	if p.Toward != nil {
+		return kindSteered
+	}
+	return kindGenerator
+}
 
 // Total is the noisy number of rows.
 func (p *Generator) Total() float64 { return p.Rows }
@@ -27,36 +41,78 @@ func (p *Generator) Total() float64 { return p.Rows }
 // Sizes is the number of codes of each column.
 func (p *Generator) Sizes() []int { return p.Net.Encoder().Sizes() }
 
-// Sample draws n rows. The network computes in float32 with the processor's vector units: a seed
-// gives the same rows on processors of one kind.
-func (p *Generator) Sample(n int, u *rand.Rand) [][]uint16 { return p.Net.Sample(n, u) }
+// pairRows is how many rows of Toward are drawn to count its pairs.
+const pairRows = 300_000
 
-// Describe names the size of the network.
-func (p *Generator) Describe() []string {
-	return []string{fmt.Sprintf("generator network of %d weights for %d cells",
-		len(p.Net.Parameters()), p.Net.Encoder().Cells())}
+// Pairs are those of Toward. They are counted once; nobody may write them.
+func (p *Generator) Pairs() *gan.Pairs {
+	p.once.Do(func() {
+		u := rand.New(rand.NewPCG(seedStream, pairRows))
+		p.pairs = gan.NewPairs(p.Net.Encoder(), p.Toward.Sample(pairRows, u))
+	})
+	return p.pairs
 }
 
-// MarshalBinary is the number of rows (float64, little-endian) and the network.
+// Sample draws n rows, steered unless there are too many cells ([gan.Generator.SampleToward]). The
+// network computes in float32 with the processor's vector units: a seed gives the same rows on
+// processors of one kind.
+func (p *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
+	if p.Toward == nil || p.Net.Encoder().Cells() > gan.MaxSteered {
+		return p.Net.Sample(n, u)
+	}
+	return p.Net.SampleToward(p.Pairs(), n, u)
+}
+
+// Describe names the size of the network, and the model that steers its rows.
+func (p *Generator) Describe() []string {
+	lines := []string{fmt.Sprintf("generator network of %d weights for %d cells",
+		len(p.Net.Parameters()), p.Net.Encoder().Cells())}
+	if p.Toward != nil {
+		lines = append(lines, "its rows are steered towards the pairs of a "+p.Toward.Describe()[0])
+	}
+	return lines
+}
+
+// MarshalBinary is the number of rows (float64, little-endian) and the network; of a steered
+// generator the number of rows, the length of the network (uint64), the network and the [Marginal].
 func (p *Generator) MarshalBinary() ([]byte, error) {
 	net, err := p.Net.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	return append(binary.LittleEndian.AppendUint64(nil, math.Float64bits(p.Rows)), net...), nil
+	out := binary.LittleEndian.AppendUint64(nil, math.Float64bits(p.Rows))
+	if p.Toward == nil {
+		return append(out, net...), nil
+	}
+	toward, err := p.Toward.MarshalBinary()
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(net)))
+	return slices.Concat(out, net, toward), err
 }
 
-func decodeGenerator(raw []byte) (Params, error) {
-	if len(raw) < 8 {
+func decodeGenerator(kind string, raw []byte) (Params, error) {
+	if len(raw) < 8 || kind == kindSteered && len(raw) < 16 {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}
 	p := &Generator{Rows: math.Float64frombits(binary.LittleEndian.Uint64(raw))}
 	if !validRows(p.Rows) {
 		return nil, fmt.Errorf("the number of rows is out of range: %w", ErrFormat)
 	}
-	var err error
-	if p.Net, err = gan.DecodeGenerator(raw[8:]); err != nil {
+	net, err := raw[8:], error(nil)
+	if kind == kindSteered {
+		size := binary.LittleEndian.Uint64(net)
+		if net = net[8:]; size > uint64(len(net)) {
+			return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
+		}
+		if p.Toward, err = decodeMarginal(net[size:]); err != nil {
+			return nil, err
+		}
+		net = net[:size]
+	}
+	if p.Net, err = gan.DecodeGenerator(net); err != nil {
 		return nil, fmt.Errorf("the generator: %w: %w", err, ErrFormat)
+	}
+	if p.Toward != nil && !slices.Equal(p.Toward.Sizes(), p.Sizes()) {
+		return nil, fmt.Errorf("the generator and its marginals disagree: %w", ErrFormat)
 	}
 	return p, nil
 }

@@ -107,13 +107,13 @@ func decodeParams(kind string, raw []byte) (Params, error) {
 	switch kind {
 	case KindMarginal:
 		return decodeMarginal(raw)
-	case kindGenerator:
-		return decodeGenerator(raw)
+	case kindGenerator, kindSteered:
+		return decodeGenerator(kind, raw)
 	}
 	return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)
 }
 
-func decodeMarginal(raw []byte) (Params, error) {
+func decodeMarginal(raw []byte) (*Marginal, error) {
 	if len(raw) < 4 {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}

@@ -385,38 +385,62 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := testFitted(t, nil)
-	f.Params = &Generator{Net: net, Rows: 123}
-	m, err := New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := encode(t, m)
-	back, err := Read(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back.Rows != 123 || back.Parameters.Kind != kindGenerator || len(back.Describe()) != 1 {
-		t.Errorf("read back %+v", back.Manifest)
-	}
-	a, b := m.params.Sample(50, ValueRand(1)), back.params.Sample(50, ValueRand(1))
-	for k := range a {
-		if !slices.Equal(a[k], b[k]) {
-			t.Errorf("column %d differs", k)
+	for kind, lines := range map[string]int{kindGenerator: 1, kindSteered: 2} {
+		f := testFitted(t, nil)
+		params := &Generator{Net: net, Rows: 123}
+		if kind == kindSteered {
+			params.Toward = f.Params.(*Marginal)
+		}
+		f.Params = params
+		m, err := New(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := encode(t, m)
+		back, err := Read(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Rows != 123 || back.Parameters.Kind != kind || len(back.Describe()) != lines {
+			t.Errorf("%s: read back %+v, %q", kind, back.Manifest, back.Describe())
+		}
+		a, b := m.params.Sample(50, ValueRand(1)), back.params.Sample(50, ValueRand(1))
+		for k := range a {
+			if !slices.Equal(a[k], b[k]) {
+				t.Errorf("%s: column %d differs", kind, k)
+			}
+		}
+		raw, err := f.Params.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cut := range []int{0, 4, 8, 12, 20, len(raw) / 2, len(raw) - 1} {
+			if _, err := decodeParams(kind, raw[:cut]); !errors.Is(err, ErrFormat) {
+				t.Errorf("%s: cut at %d: %v", kind, cut, err)
+			}
+		}
+		binary.LittleEndian.PutUint64(raw, math.Float64bits(math.NaN()))
+		if _, err := decodeParams(kind, raw); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: NaN rows: %v", kind, err)
 		}
 	}
-	raw, err := f.Params.MarshalBinary()
+	// Marginals of other columns than the generator's.
+	other, err := critic.NewEncoderOf([]int{2, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cut := range []int{0, 4, 8, 20, len(raw) - 1} {
-		if _, err := decodeParams(kindGenerator, raw[:cut]); !errors.Is(err, ErrFormat) {
-			t.Errorf("cut at %d: %v", cut, err)
-		}
+	small, err := gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
+		rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	binary.LittleEndian.PutUint64(raw, math.Float64bits(math.NaN()))
-	if _, err := decodeParams(kindGenerator, raw); !errors.Is(err, ErrFormat) {
-		t.Errorf("NaN rows: %v", err)
+	raw, err := (&Generator{Net: small, Toward: testFitted(t, nil).Params.(*Marginal)}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decodeParams(kindSteered, raw); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), "disagree") {
+		t.Errorf("other marginals: %v", err)
 	}
 }
 

@@ -57,10 +57,10 @@ type Config struct {
 	GeneratorUnits int `mapstructure:"generator_units" default:"128" min:"1" max:"4096"`
 	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
 	GeneratorRate float64 `mapstructure:"generator_rate" default:"0.001" min:"1e-8" max:"1"`
-	// generator steps after each release; default 10, without replay 1
-	GeneratorSteps int `mapstructure:"generator_steps" default:"10" min:"1" max:"1e6"`
-	// generator steps on the marginal model alone, before the first release; default 2000
-	DistilSteps int `mapstructure:"distil_steps" default:"2000" min:"1" max:"1e7"`
+	// generator steps after each release; default 5, without replay 1
+	GeneratorSteps int `mapstructure:"generator_steps" default:"5" min:"1" max:"1e6"`
+	// generator steps on the marginal model alone, before the first release; default 1000
+	DistilSteps int `mapstructure:"distil_steps" default:"1000" min:"1" max:"1e7"`
 	// generator steps after the last one; default 200, without replay 1
 	PostSteps int `mapstructure:"post_steps" default:"200" min:"1" max:"1e7"`
 	// how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the
@@ -75,6 +75,9 @@ type Config struct {
 	// weight of the pairs of the marginal model beside the critic's measurements in the generator's
 	// loss; default 1
 	TableWeight float64 `mapstructure:"table_weight" default:"1" min:"1e-6" max:"1e6"`
+	// draw rows from the generator as they come, independent of each other, in place of steering
+	// their pairs towards those of the marginal model
+	Unsteered bool `mapstructure:"unsteered"`
 	// train the generator on the last critic's score alone, as a plain WGAN does
 	NoReplay bool `mapstructure:"no_replay"`
 }

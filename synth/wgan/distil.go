@@ -6,18 +6,17 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/release"
 )
 
 // What a generator is distilled with. Chosen on adult at ε = 1, where more latent numbers or units,
 // larger batches and smaller rates cost time and bring nothing.
 const (
-	modelRows   = 300_000 // of the marginal model, whose pairs are counted
-	latent      = 16      // numbers of the generator
-	keepWeights = .5      // is left of the random weights of its last layer at the start
-	lastFloor   = .003    // of the shares that weigh, which falls from 1
-	distilBatch = 256     // generated rows of a step
-	distilRate  = .015    // Adam's learning rate, which rises for a start and falls along a cosine
+	latent      = 16   // numbers of the generator
+	keepWeights = .5   // is left of the random weights of its last layer at the start
+	lastFloor   = .003 // of the shares that weigh, which falls from 1
+	distilBatch = 256  // generated rows of a step
+	distilRate  = .015 // Adam's learning rate, which rises for a start and falls along a cosine
 )
 
 // distillation compares the rows of a generator, as their probabilities given the latent noise,
@@ -28,11 +27,11 @@ type distillation struct {
 	down  matrix.Matrix
 }
 
-// newDistillation samples the model, and starts the generator at its columns.
-func newDistillation(m synth.Model, g *gan.Generator, u *rand.Rand) *distillation {
-	e := g.Encoder()
-	d := &distillation{pairs: gan.NewPairs(e, m.Params.Sample(modelRows, u)),
-		pass: g.NewPass(distilBatch, gan.Head{Mean: true}), down: matrix.New(distilBatch, e.Cells())}
+// newDistillation starts the generator at the columns of the marginal model.
+func newDistillation(m *release.Generator) *distillation {
+	g := m.Net
+	d := &distillation{pairs: m.Pairs(), pass: g.NewPass(distilBatch, gan.Head{Mean: true}),
+		down: matrix.New(distilBatch, g.Encoder().Cells())}
 	g.SetMarginals(d.pairs.Shares(), keepWeights)
 	return d
 }

@@ -26,6 +26,7 @@ type training struct {
 	rows      float64        // noisy number of rows, at least 1
 	bought    map[string]any // settings of the marginal model
 	distil    *distillation
+	released  *release.Generator
 	generator *gan.Generator
 	critic    *critic.Critic
 	history   *gan.History
@@ -111,12 +112,18 @@ func (p *plan) Fit(
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
-	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
+	if c.Unsteered {
+		t.released = &release.Generator{Net: t.generator, Rows: t.rows}
+	}
+	fitted.Params = t.released
 	fitted.Settings = map[string]any{
 		"certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
 		"marginal_share": c.MarginalShare, "marginals": t.bought["marginals"],
 		"noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
 		"engine": c.Engine, "generator_steps": c.DistilSteps + trained,
+	}
+	if c.Unsteered {
+		fitted.Settings["unsteered"] = true
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
@@ -157,7 +164,10 @@ func (p *plan) start(
 		Hidden: c.GeneratorUnits}, t.u); err != nil {
 		return nil, err
 	}
-	t.distil = newDistillation(model, t.generator, t.u)
+	marginals := model.Params.(*release.Marginal)
+	t.released = &release.Generator{Net: t.generator, Rows: t.rows, Toward: &release.Marginal{
+		Model: marginals.Model, Grouping: marginals.Grouping}}
+	t.distil = newDistillation(t.released)
 	if t.critic, err = t.newCritic(); err != nil {
 		return nil, err
 	}
