@@ -88,28 +88,25 @@ func (c *column) category(v string) string {
 	}
 	for _, t := range texts {
 		longest = max(longest, len(t))
-		n, err := strconv.ParseInt(t, 10, 64)
-		code, codeErr := c.codec.EncodeText([]byte(t))
-		switch {
-		case c.isText():
-			when(v, text(t), code, codeErr)
-		case c.isInt() && err == nil && strconv.FormatInt(n, 10) == t:
-			when(v, t, code, codeErr)
+		code, err := c.codec.EncodeText([]byte(t))
+		if n, no := strconv.ParseInt(t, 10, 64); c.isText() {
+			when(v, text(t), code, err)
+		} else if c.isInt() && no == nil {
+			code, err = c.codec.EncodeValue(schema.StoredInt, schema.Value{Int: n})
+			when(v, strconv.FormatInt(n, 10), code, err)
 		}
 	}
-	boolean := col.Kind == schema.Boolean
 	for i, literal := range []string{"false", "true"} {
-		switch value := (schema.Value{Int: int64(i)}); {
-		case c.kind == "bool":
-			code, err := c.codec.EncodeValue(schema.StoredBool, value)
+		value := schema.Value{Int: int64(i)}
+		if code, err := c.codec.EncodeValue(schema.StoredBool, value); c.kind == "bool" {
 			when(v, literal, code, err)
-		case boolean && c.isInt():
-			code, err := c.codec.EncodeValue(schema.StoredInt, value)
+		} else if code, err = c.codec.EncodeValue(schema.StoredInt, value); c.isInt() {
 			when(v, strconv.Itoa(i), code, err)
 		}
 	}
-	if boolean && c.isText() && slices.Equal(col.Categories, []string{"false", "true"}) {
-		for _, t := range []string{"true", "t", "yes", "1", "false", "f", "no", "0"} { // in any case
+	if col.Kind == schema.Boolean && c.isText() &&
+		slices.Equal(col.Categories, []string{"false", "true"}) { // which are taken in any case
+		for _, t := range []string{"true", "t", "yes", "1", "false", "f", "no", "0"} {
 			code, err := c.codec.EncodeText([]byte(t))
 			when("lower("+v+")", text(t), code, err)
 		}
