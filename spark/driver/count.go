@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/spark-connect-go/v35/spark/sparkerrors"
 	"github.com/apache/spark-connect-go/v35/spark/sql"
+	"github.com/apache/spark-connect-go/v35/spark/sql/types"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
@@ -108,10 +109,7 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.bind(columns, program); err != nil {
-		return nil, err
-	}
-	word, err := j.plan.Encode()
+	word, err := j.bind(columns, program)
 	if err != nil {
 		return nil, err
 	}
@@ -136,15 +134,24 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	return j.check(told)
 }
 
-// nothing is the counts of a table of which no task told anything, if it has no rows.
-func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
-	frame, err := j.session.Sql(ctx, "SELECT 1 FROM "+view+" LIMIT 1")
+// rows are the rows of a query; what says what has failed if it has.
+func (j *job) rows(ctx context.Context, what, query string) ([]types.Row, error) {
+	frame, err := j.session.Sql(ctx, query)
 	if err != nil {
-		return nil, failure("the source cannot be read", err)
+		return nil, failure(what, err)
 	}
 	rows, err := frame.Collect(ctx)
 	if err != nil {
-		return nil, failure("the source cannot be read", err)
+		return nil, failure(what, err)
+	}
+	return rows, nil
+}
+
+// nothing is the counts of a table of which no task told anything, if it has no rows.
+func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
+	rows, err := j.rows(ctx, "the source cannot be read", "SELECT 1 FROM "+view+" LIMIT 1")
+	if err != nil {
+		return nil, err
 	}
 	if len(rows) > 0 {
 		return nil, errTotal
@@ -164,13 +171,9 @@ const maxCommand = 120_000
 
 // columns are the columns of the source.
 func (j *job) columns(ctx context.Context) (out []column, err error) {
-	frame, err := j.session.Sql(ctx, "DESCRIBE TABLE "+view)
+	rows, err := j.rows(ctx, "the source cannot be described", "DESCRIBE TABLE "+view)
 	if err != nil {
-		return nil, failure("the source cannot be described", err)
-	}
-	rows, err := frame.Collect(ctx)
-	if err != nil {
-		return nil, failure("the source cannot be described", err)
+		return nil, err
 	}
 	for _, r := range rows {
 		name, isText := r.At(0).(string)
@@ -183,16 +186,16 @@ func (j *job) columns(ctx context.Context) (out []column, err error) {
 	return out, nil
 }
 
-// bind decides which columns of the source go to the workers. Its error is that of a local run
-// whose file has these columns.
-func (j *job) bind(columns []column, program string) error {
+// bind decides which columns of the source go to the workers, and returns the plan as their word.
+// Its error is that of a local run whose file has these columns.
+func (j *job) bind(columns []column, program string) (word string, err error) {
 	text, err := j.schema.YAML()
 	if err != nil {
-		return err
+		return "", err
 	}
 	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Sets: j.sets}
 	if j.plan.Program, err = worker.Digest(program); err != nil {
-		return errors.New("spark: this program cannot read itself")
+		return "", errors.New("spark: this program cannot read itself")
 	}
 	wanted := []string{}
 	if j.schema.Unit != "" {
@@ -216,32 +219,26 @@ func (j *job) bind(columns []column, program string) error {
 		}
 		cell, t, ok := columns[at].cell(j.source.Format == "csv")
 		if !ok {
-			return fmt.Errorf("%w: column %q: %w", errColumns, want, schema.ErrSchema)
+			return "", fmt.Errorf("%w: column %q: %w", errColumns, want, schema.ErrSchema)
 		}
 		j.cells = append(j.cells, cell)
 		j.plan.Columns = append(j.plan.Columns, worker.Column{Name: want, Type: t})
 	}
-	word, err := j.plan.Encode()
-	if err != nil {
-		return err
+	if word, err = j.plan.Encode(); err != nil {
+		return "", err
 	}
 	decoded, err := worker.Decode(word)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return worker.Empty(decoded)
+	return word, worker.Empty(decoded)
 }
 
 // collect runs the query.
 func (j *job) collect(ctx context.Context, query string) (map[int64]int64, error) {
-	const what = "the query has failed: nothing of the rows has left the cluster"
-	frame, err := j.session.Sql(ctx, query)
+	rows, err := j.rows(ctx, "the query has failed: nothing of the rows has left the cluster", query)
 	if err != nil {
-		return nil, failure(what, err)
-	}
-	rows, err := frame.Collect(ctx)
-	if err != nil {
-		return nil, failure(what, err)
+		return nil, err
 	}
 	told := make(map[int64]int64, len(rows))
 	for _, r := range rows {
