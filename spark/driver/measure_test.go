@@ -97,7 +97,7 @@ func measureOn(t *testing.T, workers int) {
 		took := time.Since(begin).Seconds()
 		busy = c.busy() - busy
 		m := peaks()
-		t.Logf("%6.1f s, %8.0f rows/s, CPU %6.1f s or %5.2f s for 10^6 rows; MB: child %d, executor %d, "+
+		t.Logf("%6.1f s, %8.0f rows/s, CPU %6.1f s, %.2f µs a row; MB: child %d, executor %d, "+
 			"server %d, here %d", took, float64(rows)/took, busy, busy/float64(rows)*1e6, m[0], m[1], m[2],
 			m[3])
 	}
