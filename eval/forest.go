@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/decoy-dp/decoy/table"
 )
@@ -46,40 +43,31 @@ func fitForest(t *table.Table, y []bool, o forestOptions) (*forest, error) {
 	}
 	n := t.Rows()
 	f := &forest{binning: b, trees: make([]tree, o.trees)}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), o.trees) {
-		wg.Go(func() {
-			gradient, weight := make([]float64, n), make([]float64, n)
-			g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
-				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.minRows),
-					columns: o.columns, smooth: 1, middle: true}}
-			drawn := make([]uint32, 0, n)
-			for {
-				k := int(next.Add(1)) - 1
-				if k >= o.trees {
-					return
-				}
-				g.u = rand.New(rand.NewPCG(o.seed, uint64(k)))
-				clear(weight)
-				for range n {
-					weight[g.u.IntN(n)]++
-				}
-				drawn = drawn[:0]
-				for i, times := range weight {
-					gradient[i] = 0
-					if y[i] {
-						gradient[i] = -times
-					}
-					if times > 0 {
-						drawn = append(drawn, uint32(i))
-					}
-				}
-				f.trees[k] = g.grow(drawn)
+	inParallel(o.trees, func() func(int) {
+		gradient, weight := make([]float64, n), make([]float64, n)
+		g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
+			options: treeOptions{leaves: math.MaxInt, minRows: float64(o.minRows),
+				columns: o.columns, smooth: 1, middle: true}}
+		drawn := make([]uint32, 0, n)
+		return func(k int) {
+			g.u = rand.New(rand.NewPCG(o.seed, uint64(k)))
+			clear(weight)
+			for range n {
+				weight[g.u.IntN(n)]++
 			}
-		})
-	}
-	wg.Wait()
+			drawn = drawn[:0]
+			for i, times := range weight {
+				gradient[i] = 0
+				if y[i] {
+					gradient[i] = -times
+				}
+				if times > 0 {
+					drawn = append(drawn, uint32(i))
+				}
+			}
+			f.trees[k] = g.grow(drawn)
+		}
+	})
 	return f, nil
 }
 
@@ -100,22 +88,20 @@ func (f *forest) scores(t *table.Table) ([]float64, error) {
 // sumTrees adds the values of all trees to start, for every row.
 func sumTrees(trees []tree, rows [][]uint8, n int, start float64) []float64 {
 	out := make([]float64, n)
-	workers := min(runtime.GOMAXPROCS(0), max(1, n/1000))
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			lo, hi := n*w/workers, n*(w+1)/workers
-			for i := lo; i < hi; i++ {
-				out[i] = start
+	const block = 1000
+	inParallel((n+block-1)/block, func() func(int) {
+		return func(at int) {
+			part := out[at*block : min(n, (at+1)*block)]
+			for i := range part {
+				part[i] = start
 			}
 			for _, t := range trees {
-				for i := lo; i < hi; i++ {
-					out[i] += t.at(rows, i)
+				for i := range part {
+					part[i] += t.at(rows, at*block+i)
 				}
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	return out
 }
 

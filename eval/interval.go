@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/decoy-dp/decoy/table"
 )
@@ -109,27 +106,18 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 	}
 	out := Interval{Estimate: stat(once)}
 	values := make([]float64, o.Replicates)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), o.Replicates) {
-		wg.Go(func() {
-			times := make([]uint32, n)
-			for {
-				r := int(next.Add(1)) - 1
-				if r >= o.Replicates {
-					return
-				}
-				// one stream a replicate: the result does not depend on the number of processors
-				u := rand.New(rand.NewPCG(o.Seed, uint64(r)))
-				clear(times)
-				for range n {
-					times[u.IntN(n)]++
-				}
-				values[r] = stat(times)
+	inParallel(o.Replicates, func() func(int) {
+		times := make([]uint32, n)
+		return func(r int) {
+			// one stream a replicate: the result does not depend on the number of processors
+			u := rand.New(rand.NewPCG(o.Seed, uint64(r)))
+			clear(times)
+			for range n {
+				times[u.IntN(n)]++
 			}
-		})
-	}
-	wg.Wait()
+			values[r] = stat(times)
+		}
+	})
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
 	if len(values) < o.Replicates-o.Replicates/10 || out.Estimate != out.Estimate {
 		return Interval{}, fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w",

@@ -3,9 +3,6 @@ package eval
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,20 +29,9 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 	for set := allColumns(k); set != nil; set = nextSet(set, len(columns)) {
 		out = append(out, MarginalDistance{Columns: set})
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(out)) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(out) {
-					return
-				}
-				out[i].TV = totalVariation(real, synthetic, out[i].Columns, columns)
-			}
-		})
-	}
-	wg.Wait()
+	inParallel(len(out), func() func(int) {
+		return func(i int) { out[i].TV = totalVariation(real, synthetic, out[i].Columns, columns) }
+	})
 	return out, nil
 }
 

@@ -3,9 +3,6 @@ package eval
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	gemm "github.com/decoy-dp/decoy/internal/matrix"
 )
@@ -39,51 +36,43 @@ func nearest(points, reference *Points, own bool) (first, second []float64) {
 	// in an order in which points come ever closer, every pair would have to be measured
 	order := rand.New(rand.NewPCG(1, 1)).Perm(reference.n)
 	a, b := e.rows(points, asIs, true), e.rows(reference, order, false)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			product := make([]float32, blockRows*blockCols)
-			for {
-				from := int(next.Add(blockRows)) - blockRows
-				if from >= points.n {
-					return
-				}
-				rows := min(blockRows, points.n-from)
-				for i := from; i < from+rows; i++ {
-					first[i], second[i] = math.Inf(1), math.Inf(1)
-				}
-				for start := 0; start < reference.n; start += blockCols {
-					cols := min(blockCols, reference.n-start)
-					block := gemm.Dense(rows, cols, product[:rows*cols])
-					gemm.MulTo(block, 1, part(a, from, rows), part(b, start, cols).T(), 0)
-					for i := range rows {
-						x, one, two := points.row(from+i), &first[from+i], &second[from+i]
-						least := e.least(*two)
-						for k, half := range block.Row(i) {
-							j := order[start+k]
-							if half <= least || own && j == from+i {
-								continue
-							}
-							switch d := points.space.between(x, reference.row(j)); {
-							case d < *one:
-								*one, *two = d, *one
-							case d < *two:
-								*two = d
-							default:
-								continue
-							}
-							least = e.least(*two)
+	inParallel((points.n+blockRows-1)/blockRows, func() func(int) {
+		product := make([]float32, blockRows*blockCols)
+		return func(at int) {
+			from := at * blockRows
+			rows := min(blockRows, points.n-from)
+			for i := from; i < from+rows; i++ {
+				first[i], second[i] = math.Inf(1), math.Inf(1)
+			}
+			for start := 0; start < reference.n; start += blockCols {
+				cols := min(blockCols, reference.n-start)
+				block := gemm.Dense(rows, cols, product[:rows*cols])
+				gemm.MulTo(block, 1, part(a, from, rows), part(b, start, cols).T(), 0)
+				for i := range rows {
+					x, one, two := points.row(from+i), &first[from+i], &second[from+i]
+					least := e.least(*two)
+					for k, half := range block.Row(i) {
+						j := order[start+k]
+						if half <= least || own && j == from+i {
+							continue
 						}
+						switch d := points.space.between(x, reference.row(j)); {
+						case d < *one:
+							*one, *two = d, *one
+						case d < *two:
+							*two = d
+						default:
+							continue
+						}
+						least = e.least(*two)
 					}
 				}
-				for i := from; i < from+rows; i++ {
-					first[i], second[i] = points.space.scale(first[i]), points.space.scale(second[i])
-				}
 			}
-		})
-	}
-	wg.Wait()
+			for i := from; i < from+rows; i++ {
+				first[i], second[i] = points.space.scale(first[i]), points.space.scale(second[i])
+			}
+		}
+	})
 	return first, second
 }
 

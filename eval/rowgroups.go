@@ -1,8 +1,28 @@
 package eval
 
 import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
 	"github.com/decoy-dp/decoy/table"
 )
+
+// inParallel does the numbers below n on all processors, each once: worker is called once for each
+// goroutine, and gives what does a number there.
+func inParallel(n int, worker func() func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			do := worker()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
 
 // groupRows numbers the distinct rows of tables with the same columns, looking at
 // cols only: rows of any of them get the same number if and only if they have

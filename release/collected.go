@@ -114,27 +114,9 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 	if params.Model, err = marginal.Fit(ctx, p.sizes, ms, o); err != nil {
 		return fail(err)
 	}
-	return collectedModel(c, params)
-}
-
-// collectedModel is the model with its manifest.
-func collectedModel(c Collected, params *Marginal) (*Model, error) {
-	yaml, err := c.Schema.YAML()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := params.MarshalBinary()
-	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
-	m := &Model{schema: c.Schema, params: params, raw: raw, Manifest: Manifest{
-		Format: formatVersion, Tool: c.Tool, Created: c.Created,
-		Method: MethodCollect, Claim: c.Claim, Rows: params.Total(), SchemaYAML: string(yaml),
-		SchemaSHA256: c.Schema.Fingerprint(),
-		Parameters:   Parameters{Kind: params.Kind(), Bytes: len(raw), SHA256: digest(raw)},
-	}}
-	_, err = m.Verify(nil)
-	return m, err
+	m := &Model{schema: c.Schema, params: params, Manifest: Manifest{Tool: c.Tool,
+		Created: c.Created, Method: MethodCollect, Claim: c.Claim}}
+	return m.complete(nil)
 }
 
 // verifyCollected is [Model.Verify] of a model of randomised answers. There is no account to check:

@@ -62,8 +62,8 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		return refuse("a joint model needs two models or more")
 	}
 	first := models[0]
-	out := &Model{schema: first.schema, Manifest: Manifest{Format: formatVersion, Tool: o.Tool,
-		Method: methodJoin, SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
+	out := &Model{schema: first.schema, Manifest: Manifest{Tool: o.Tool, Method: methodJoin,
+		SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
 	params := &Marginal{Grouping: marginal.NoGroups(first.schema.Sizes())}
 	var rows []float64
 	for i, m := range models {
@@ -101,13 +101,8 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	if params.Model, err = fitJoint(ctx, params, rows, fitOptions(o.Progress)); err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
-	out.params, out.Rows = params, params.Total()
-	if out.raw, err = params.MarshalBinary(); err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
-	out.Parameters = Parameters{Kind: params.Kind(), Bytes: len(out.raw), SHA256: digest(out.raw)}
-	_, err = out.Verify(o.Price)
-	return out, err
+	out.params = params
+	return out.complete(o.Price)
 }
 
 func fitOptions(progress func(float64)) (o marginal.Options) {

@@ -145,40 +145,45 @@ type Model struct {
 // New makes a model from what a method released. The ledger must be that of one closed run; the
 // claim is checked with [Model.Verify] before the model is returned.
 func New(f Fitted) (*Model, error) {
-	yaml, err := f.Schema.YAML()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := f.Params.MarshalBinary()
-	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
 	if f.Ledger == nil || len(f.Ledger.Entries) < 2 {
 		return nil, fmt.Errorf("release: the ledger has no reservation: %w", ErrClaim)
 	}
 	reserve := f.Ledger.Entries[1]
-	rows := f.Params.Total()
-	if !validRows(rows) {
+	if !validRows(f.Params.Total()) {
 		return nil, fmt.Errorf("release: the number of rows is not from 0 to %g", float64(maxRows))
 	}
-	var declared []byte
+	m := &Model{schema: f.Schema, params: f.Params, Manifest: Manifest{
+		Tool: f.Tool, Created: reserve.Time, Method: f.Method,
+		Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
+			Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
+		Settings: f.Settings, Ledger: f.Ledger.Entries,
+	}}
 	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
-		if declared, err = f.Declared.YAML(); err != nil {
+		declared, err := f.Declared.YAML()
+		if err != nil {
 			return nil, err
 		}
+		m.DeclaredYAML = string(declared)
 	}
-	m := &Model{
-		Manifest: Manifest{
-			Format: formatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
-			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
-				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
-			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(),
-			DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
-			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},
-		},
-		schema: f.Schema, params: f.Params, raw: raw,
+	return m.complete(f.Price)
+}
+
+// complete adds to the manifest what the schema and the parameters say, and checks the claim.
+func (m *Model) complete(price accountant.Pricer) (*Model, error) {
+	if m.SchemaYAML == "" { // else as another file has it
+		yaml, err := m.schema.YAML()
+		if err != nil {
+			return nil, err
+		}
+		m.SchemaYAML, m.SchemaSHA256 = string(yaml), m.schema.Fingerprint()
 	}
-	if _, err := m.Verify(f.Price); err != nil {
+	var err error
+	if m.raw, err = m.params.MarshalBinary(); err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	m.Format, m.Rows = formatVersion, m.params.Total()
+	m.Parameters = Parameters{Kind: m.params.Kind(), Bytes: len(m.raw), SHA256: digest(m.raw)}
+	if _, err := m.Verify(price); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -145,6 +146,26 @@ func (c *Codec) check(code uint16) {
 // show writes a value of an ordered column as the schema file does.
 func (c *Column) show(x float64) string {
 	return c.Kind.ordered().show(cmp.Or(c.Format, c.Kind.traits().format), x)
+}
+
+// Show writes a value of an ordered column, or a mean of values, for people: a date or a time in
+// the column's format, another number as number does.
+func (c *Codec) Show(x float64, number func(float64) string) string {
+	if c.traits.format == "" {
+		return number(x)
+	}
+	return c.column.show(math.Round(x))
+}
+
+// ShowDifference is Show for a difference of two values: of dates and times, in days.
+func (c *Codec) ShowDifference(x float64, number func(float64) string) string {
+	switch c.traits.stored {
+	case StoredDays:
+		return number(x) + " days"
+	case StoredMicros:
+		return number(x/microsPerDay) + " days"
+	}
+	return number(x)
 }
 
 // ColumnOverview is a column of a schema for people and for JSON.

@@ -23,28 +23,23 @@ type Statistic struct {
 	codec  *schema.Codec // of that column; nil without one
 }
 
+// sixDigits writes a number.
+func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
 // Text is a result as its column writes values: a date for the mean of dates.
 func (f Statistic) Text(x float64) string {
-	if f.dates() {
-		return string(f.codec.AppendText(nil, schema.Value{Int: int64(math.Round(x))}))
+	if f.codec == nil {
+		return sixDigits(x)
 	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
+	return f.codec.Show(x, sixDigits)
 }
 
 // Length is a difference of two results, in days for dates.
 func (f Statistic) Length(x float64) string {
-	unit := ""
-	if f.dates() {
-		if unit = " days"; f.codec.Column().Kind == schema.Timestamp {
-			x /= 86_400e6 // microseconds
-		}
+	if f.codec == nil {
+		return sixDigits(x)
 	}
-	return strconv.FormatFloat(x, 'g', 6, 64) + unit
-}
-
-func (f Statistic) dates() bool {
-	return f.codec != nil && (f.codec.Column().Kind == schema.Date ||
-		f.codec.Column().Kind == schema.Timestamp)
+	return f.codec.ShowDifference(x, sixDigits)
 }
 
 // WithRange sets the range to which the results of blocks are cut, and has blocks compute them.

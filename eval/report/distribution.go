@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/eval"
@@ -115,13 +114,5 @@ func edge(c *schema.Codec, code int, upper bool) string {
 	if upper {
 		x = hi
 	}
-	return shown(c, x)
-}
-
-// shown is a value of an ordered column for people: to three digits, or a date.
-func shown(c *schema.Codec, x float64) string {
-	if k := c.Column().Kind; k == schema.Date || k == schema.Timestamp {
-		return string(c.AppendText(nil, schema.Value{Int: int64(math.Round(x))}))
-	}
-	return short(x)
+	return c.Show(x, short)
 }

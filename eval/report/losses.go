@@ -86,7 +86,7 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	for _, h := range heaps {
 		if h.Synthetic < keptHeap*h.Real {
 			lose(Mixed, "%s of the real cells are exactly %s, and %s here.", percent(h.Real),
-				exactly(w.codecs[k], h.Value), percent(h.Synthetic))
+				w.codecs[k].Show(h.Value, allDigits), percent(h.Synthetic))
 		}
 	}
 	d, err := eval.NumberDrift(train, synthetic, c.Name)
@@ -102,13 +102,15 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	codec := w.codecs[k]
 	if s := grade(-math.Abs(d.Mean), -goodShift, -poorShift); s != Good {
 		lose(s, "Its mean is %s in the real table and %s here (%s standard deviations).",
-			shown(codec, float64(v.Train.Mean)), shown(codec, float64(v.Synthetic.Mean)), signed(d.Mean))
+			codec.Show(float64(v.Train.Mean), short), codec.Show(float64(v.Synthetic.Mean), short),
+			signed(d.Mean))
 	}
 	if off := math.Abs(math.Log(d.Spread)); off > 3*d.SpreadError &&
 		grade(-off, -math.Log(goodSpread), -math.Log(poorSpread)) != Good {
 		s := grade(-off, -math.Log(goodSpread), -math.Log(poorSpread))
 		lose(s, "Its standard deviation is %s in the real table and %s here.",
-			length(codec, v.Train.Std), length(codec, v.Synthetic.Std))
+			codec.ShowDifference(float64(v.Train.Std), short),
+			codec.ShowDifference(float64(v.Synthetic.Std), short))
 	}
 	return nil
 }
@@ -127,11 +129,11 @@ func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 	if numeric(c) {
 		if v.Below > 0 {
 			out = append(out, fmt.Sprintf("%s are below its bound of %s", percent(v.Below),
-				shown(c, c.Column().Min)))
+				c.Show(c.Column().Min, short)))
 		}
 		if v.Above > 0 {
 			out = append(out, fmt.Sprintf("%s are above its bound of %s", percent(v.Above),
-				shown(c, c.Column().Max)))
+				c.Show(c.Column().Max, short)))
 		}
 	} else if len(v.Foreign) > 0 {
 		var quoted []string // a text may be a blank
@@ -159,24 +161,8 @@ func summaryOf(v *eval.Values, name string) *Summary {
 		Number(s.Median), Number(s.P75), Number(s.P95), Number(s.Max)}
 }
 
-// length is a difference of values: in days for dates and timestamps.
-func length(c *schema.Codec, x Number) string {
-	switch c.Column().Kind {
-	case schema.Date:
-		return short(x) + " days"
-	case schema.Timestamp:
-		return short(x/86_400e6) + " days"
-	}
-	return short(x)
-}
-
-// exactly is a value of an ordered column to the last digit.
-func exactly(c *schema.Codec, x float64) string {
-	if k := c.Column().Kind; k == schema.Date || k == schema.Timestamp {
-		return shown(c, x)
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
+// allDigits writes a number to the last digit.
+func allDigits(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // short is a number to three digits, or whole.
 func short[F ~float64](number F) string {

@@ -190,8 +190,8 @@ func (r *Report) view(at int) view {
 func (c Column) numbers() numberRow {
 	out := numberRow{Column: c}
 	for i, s := range []*Summary{c.Values.Train, c.Values.Synthetic} {
-		value := func(x Number) string { return shown(c.codec, float64(x)) }
-		out.Mean[i], out.Std[i] = value(s.Mean), length(c.codec, s.Std)
+		value := func(x Number) string { return c.codec.Show(float64(x), short) }
+		out.Mean[i], out.Std[i] = value(s.Mean), c.codec.ShowDifference(float64(s.Std), short)
 		out.Low[i], out.Median[i], out.High[i] = value(s.P05), value(s.Median), value(s.P95)
 		out.Range[i] = value(s.Min) + " – " + value(s.Max)
 	}
