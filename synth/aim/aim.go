@@ -17,7 +17,7 @@
 //     model is estimated anew, estimates that a round hardly moves are not computed anew in it, and
 //     of many candidates each is looked at every few rounds;
 //   - marginals with a target column weigh more and have a part of the budget of their own; without
-//     a target, those with a column of two or three categories have a smaller one.
+//     a target, pairs of columns of two to four categories have a smaller one.
 //
 // Everything after a measurement is post-processing.
 package aim

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -143,8 +145,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestTargets: the one that is named, or columns of two or three categories, if they are at
-// most two; each pair with one of them once.
+// TestTargets: the pairs of the one that is named, or of columns of two to four categories: of one
+// or two with every other column, each pair once, of more with each other where they stand out.
 func TestTargets(t *testing.T) {
 	column := func(kind schema.Kind, n int) schema.Column {
 		c := schema.Column{Kind: kind, Max: float64(n - 1)}
@@ -153,26 +155,36 @@ func TestTargets(t *testing.T) {
 		}
 		return c
 	}
-	wide, small := column(schema.Categorical, 4), column(schema.Categorical, 3)
+	wide, small := column(schema.Categorical, 5), column(schema.Categorical, 4)
 	flag, two := column(schema.Categorical, 2), column(schema.Integer, 2)
+	many := slices.Repeat([]schema.Column{flag}, 20)
 	for _, tt := range []struct {
 		columns []schema.Column
 		named   int
-		want    []int
-		pairs   int
+		rows    float64
+		want    int // pairs
 	}{
-		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, []int{1, 3}, 9},
-		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, []int{0}, 5},
-		{[]schema.Column{wide, small, flag, flag, two}, -1, nil, 0},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, 1000, 9},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, 1000, 5},
+		{[]schema.Column{wide, wide, two}, -1, 1000, 0},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 1000, 3},
+		{[]schema.Column{wide, small, flag, flag, two}, 1, 1000, 4},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 10, 0},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, -10, 0},
+		{many, -1, 1e6, 11 * 10 / 2}, // 2¹¹ cells
+		{many, -1, 100, 7 * 6 / 2},
 	} {
-		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, schema: &schema.Schema{Columns: tt.columns}}}
-		for _, c := range tt.columns {
-			f.sizes = append(f.sizes, len(c.Categories))
+		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, mu: .2,
+			schema: &schema.Schema{Columns: tt.columns}}, total: .04}
+		for c := range tt.columns {
+			f.sizes = append(f.sizes, len(tt.columns[c].Categories))
+			f.ms = append(f.ms, marginal.Measurement{Cols: []int{c},
+				Counts: slices.Repeat([]float64{tt.rows}, f.sizes[c])})
 		}
 		f.groupSizes = f.sizes
-		got := f.targets(tt.named)
-		if pairs := f.targetPairs(got); !slices.Equal(got, tt.want) || len(pairs) != tt.pairs {
-			t.Errorf("targets %v with %d pairs, want %v with %d", got, len(pairs), tt.want, tt.pairs)
+		if pairs := f.targetPairs(tt.named, tt.rows); len(pairs) != tt.want {
+			t.Errorf("%d columns, %v named, %v rows: pairs %v, want %d", len(f.sizes), tt.named,
+				tt.rows, pairs, tt.want)
 		}
 	}
 }
@@ -210,8 +222,9 @@ func TestWorkLimit(t *testing.T) {
 	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .95 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if n := len(m.Settings["marginals"].([]any)); n != 2 {
-		t.Errorf("%d marginals after the time was up, want the one chosen, twice", n)
+	chosen := m.Settings["marginals"].([]any)
+	if half := len(chosen) / 2; half < 1 || !reflect.DeepEqual(chosen[:half], chosen[half:]) {
+		t.Errorf("after the time was up: %v, want those of short columns and one, all twice", chosen)
 	}
 	f = fitter(t, Config{TimeLimit: time.Hour})
 	m = synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(8), 2000), one)

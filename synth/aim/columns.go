@@ -1,6 +1,7 @@
 package aim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -28,7 +29,8 @@ func (f *fit) columns() error {
 	if err != nil {
 		return err
 	}
-	if more := f.oneWay(rowsOf(raw)) - share; !f.cfg.Published && more > 0 && d > 1 {
+	rows := rowsOf(raw)
+	if more := f.oneWay(rows) - share; !f.cfg.Published && more > 0 && d > 1 {
 		second, err := f.measureColumns(more)
 		if err != nil {
 			return err
@@ -65,7 +67,7 @@ func (f *fit) columns() error {
 	if d == 1 || f.cfg.Published {
 		return nil
 	}
-	pairs := f.targetPairs(f.targets(t))
+	pairs := f.targetPairs(t, rows)
 	for _, pair := range pairs {
 		if err := f.measure(pair, f.coarsest(pair),
 			f.targetShare()*f.total/float64(len(pairs))); err != nil {
@@ -75,36 +77,70 @@ func (f *fit) columns() error {
 	return nil
 }
 
-// targets lists the columns whose pairs are measured in any case: the one named t, or those that
-// somebody may want to predict if nobody says which, columns of two or three categories, if there
-// are at most two: the pairs of more of them would be drowned.
-func (f *fit) targets(t int) (out []int) {
-	if t >= 0 {
-		return []int{t}
+// targetPairs lists the pairs that are measured in any case: those of the target t, or, if nobody
+// says which that is, of columns that somebody may want to predict: each of one or two such columns
+// with every other, more of them with each other.
+func (f *fit) targetPairs(t int, rows float64) (out [][]int) {
+	targets := []int{t}
+	if t < 0 {
+		targets = f.short(rows)
 	}
-	for c, k := range f.sizes {
-		if k <= 3 && !f.schema.Columns[c].Kind.Ordered() {
-			out = append(out, c)
-		}
-	}
-	if len(out) > 2 {
-		return nil
-	}
-	return out
-}
-
-// targetPairs lists the pairs of a target and another column.
-func (f *fit) targetPairs(targets []int) (out [][]int) {
-	for _, t := range targets {
-		for i := range f.sizes {
-			pair := []int{min(i, t), max(i, t)}
-			if i != t && (i > t || !slices.Contains(targets, i)) && f.fits(pair, 1) {
+	for i := range f.sizes {
+		for j := range i {
+			a, b := slices.Contains(targets, i), slices.Contains(targets, j)
+			if pair := []int{j, i}; (a && b || len(targets) < 3 && (a || b)) && f.fits(pair, 1) {
 				out = append(out, pair)
 			}
 		}
 	}
 	return out
 }
+
+// mostCategories is the most categories of a column that somebody may want to predict.
+const mostCategories = 4
+
+// short lists columns of few categories. More than two are those whose pairs with each other stand
+// out of the noise if all are measured, and have a joint table of few cells: of a pair, the L1
+// distance from independence is at most 2·rows·(1 − Σp²), p the shares of either column's codes.
+func (f *fit) short(rows float64) (out []int) {
+	worth := map[int]float64{} // that distance beside the L1 error of such a table at σ = 1
+	for c, m := range f.ms {
+		if f.sizes[c] > mostCategories || f.schema.Columns[c].Kind.Ordered() {
+			continue
+		}
+		equal, sum := 0.0, 0.0
+		for _, x := range m.Counts {
+			x = math.Max(x, 0)
+			equal += x * x
+			sum += x
+		}
+		k := float64(len(m.Counts))
+		out, worth[c] = append(out, c), 2*rows*(1-equal/(sum*sum))/(l1*k*k)
+	}
+	if len(out) < 3 {
+		return out
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+	for ; len(out) > 2; out = out[:len(out)-1] {
+		cells := 1
+		for _, c := range out {
+			cells = min(cells*f.groupSizes[c], shortCells+1)
+		}
+		pairs := float64(len(out) * (len(out) - 1) / 2)
+		noise := f.sigma(f.targetShare() * f.total / pairs)
+		if cells <= shortCells && worth[out[len(out)-1]] > shortWorth*noise {
+			return out
+		}
+	}
+	return nil
+}
+
+// A joint table of short columns has at most shortCells cells, and the distances of its pairs are
+// at least shortWorth of their noise. Chosen on heart_cleveland, titanic, acs_ma2019 and cervical.
+const (
+	shortCells = 2048
+	shortWorth = 0.5
+)
 
 // coarsest is the first level, from full detail down, at which the pair has at most 256 cells, or
 // the last one.

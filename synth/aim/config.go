@@ -22,8 +22,8 @@ type Config struct {
 	Sets []string `mapstructure:"sets"`
 	// column to predict: its marginals weigh more and have a budget of their own
 	Target string `mapstructure:"target"`
-	// share of the budget for the pairs of the target; default 0.2 with a target, 0.15 without for
-	// at most two columns of two or three categories
+	// share of the budget for the pairs of the target; default 0.2 with a target, 0.15 without, for
+	// pairs of columns of two to four categories
 	TargetShare float64 `mapstructure:"target_share" min:"0" max:"1"`
 	// share for one-way marginals; default 0.05 to 0.8, by how noisy they are
 	OneWayShare float64 `mapstructure:"one_way_share" min:"0" max:"1"`

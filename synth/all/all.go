@@ -66,7 +66,7 @@ func of[C any, F synth.Fitter](name string, construct func(C) (F, error)) method
 // Named is the name of the method that a name stands for: auto, and "", are aim. One method serves
 // every size and budget, because its shares follow the noise, the number of codes and the noisy
 // number of rows (see synth/aim): mst is level with it where noise drowns every pair, and behind
-// elsewhere but on one table, cervical (docs/benchmarks.md).
+// elsewhere (docs/benchmarks.md).
 func Named(name string) string {
 	if name == "" || name == Auto {
 		return aim.Name
