@@ -45,9 +45,6 @@ func (r Rates) Mu() float64 {
 	return quantile(r.In) - quantile(r.Out)
 }
 
-// Accuracy is that of the test on a coin's choice of the two tables: (In + 1 − Out)/2.
-func (r Rates) Accuracy() float64 { return (r.In + 1 - r.Out) / 2 }
-
 // quantile is Φ⁻¹.
 func quantile(p float64) float64 {
 	switch p {
