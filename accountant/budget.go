@@ -38,15 +38,14 @@ const (
 	ReplaceOne Adjacency = 2
 )
 
+var adjacencies = [...]string{"no adjacency", "add-remove", "replace-one"}
+
 // String returns "add-remove" or "replace-one".
 func (a Adjacency) String() string {
-	switch a {
-	case AddRemove:
-		return "add-remove"
-	case ReplaceOne:
-		return "replace-one"
+	if a > ReplaceOne {
+		a = 0
 	}
-	return "no adjacency"
+	return adjacencies[a]
 }
 
 // MarshalText returns String; the zero Adjacency is an error.
@@ -59,13 +58,9 @@ func (a Adjacency) MarshalText() ([]byte, error) {
 
 // UnmarshalText accepts "add-remove" and "replace-one" only.
 func (a *Adjacency) UnmarshalText(text []byte) error {
-	for _, known := range []Adjacency{AddRemove, ReplaceOne} {
-		if string(text) == known.String() {
-			*a = known
-			return nil
-		}
+	for *a = ReplaceOne; *a > 0 && string(text) != a.String(); *a-- {
 	}
-	return Adjacency(0).Validate()
+	return a.Validate()
 }
 
 // Validate reports an adjacency that is neither as ErrEvent.

@@ -10,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -192,6 +191,6 @@ func Gate(
 				return nil, err
 			}
 			x, err := g.call(run, session)
-			return x, errors.Join(err, session.Close(ledger.StatusDone))
+			return x, errors.Join(err, session.Finish(nil, nil))
 		}}, pair, nil
 }

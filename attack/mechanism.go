@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -47,7 +46,7 @@ func fitter(
 			return nil, err
 		}
 		model, err := plan.Fit(ctx, session, nil)
-		if err := errors.Join(err, session.Close(ledger.StatusDone)); err != nil {
+		if err := errors.Join(err, session.Finish(nil, nil)); err != nil {
 			return nil, err
 		}
 		return model.Params, nil

@@ -103,7 +103,7 @@ func TestRows(t *testing.T) {
 	if err != nil { // under add or remove the number of rows is secret, and must not show
 		t.Fatal(err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 }

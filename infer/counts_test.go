@@ -119,7 +119,7 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
 	if _, err := marginal.Fit(context.Background(), sizes, ms, marginal.Options{}); err != nil {
 		t.Errorf("a model cannot be fitted to them: %v", err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ledger().Verify(nil); err != nil {

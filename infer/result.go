@@ -108,7 +108,8 @@ func (r *Result) head(w io.Writer) {
 	if r.share < 1 {
 		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
 	}
-	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours.Of(r.unit))
+	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta,
+		r.Neighbours.Units(r.unit).Words())
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,17 +21,9 @@ const (
 
 // Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a
 // ledger. Hash is the hex SHA-256 of the entry's JSON without its hash. The time becomes UTC and
-// text becomes valid UTF-8, so that what is written is what is read back. It panics if e cannot be
-// encoded (an invalid event or adjacency), which a caller that validated its plan cannot see.
+// text becomes valid UTF-8, so that what is written is what is read back. An entry that cannot be
+// encoded (an invalid event or adjacency) has no hash.
 func (e Entry) Seal(prev Entry) Entry {
-	e, err := e.seal(prev)
-	if err != nil {
-		panic(fmt.Sprintf("ledger: sealing an entry: %v", err))
-	}
-	return e
-}
-
-func (e Entry) seal(prev Entry) (Entry, error) {
 	e.Time = e.Time.Round(0).UTC()
 	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host,
 		&e.Label, &e.Journal, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
@@ -42,10 +33,11 @@ func (e Entry) seal(prev Entry) (Entry, error) {
 	if prev.Hash != "" {
 		e.Seq = prev.Seq + 1
 	}
-	b, err := encode(e)
-	sum := sha256.Sum256(b)
-	e.Hash = hex.EncodeToString(sum[:])
-	return e, err
+	if b, err := encode(e); err == nil {
+		sum := sha256.Sum256(b)
+		e.Hash = hex.EncodeToString(sum[:])
+	}
+	return e
 }
 
 // encode is the canonical JSON of an entry, without a newline.
@@ -59,10 +51,10 @@ func encode(e Entry) ([]byte, error) {
 
 // link appends an entry that follows the last one.
 func (l *Ledger) link(e Entry) error {
-	want, err := e.seal(l.last())
+	want := e.Seal(l.last())
 	switch {
-	case err != nil:
-		return err
+	case want.Hash == "":
+		return errors.New("it is no entry that can be encoded")
 	case e.Seq != want.Seq:
 		return fmt.Errorf("sequence number %d, want %d", e.Seq, want.Seq)
 	case e.Prev != want.Prev:
@@ -82,39 +74,33 @@ func (l *Ledger) last() (e Entry) {
 	return e
 }
 
-// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the
-// canonical JSON of its entry, which leaves no room for an unknown, repeated or reordered key.
-// Errors wrap ErrInvalid and name the line; a line of more than 1 MiB and a ledger of more than 256
-// MiB are errors too. If only the last line is torn, cut short before its newline, the entries
-// before it are returned together with ErrTorn.
-func Parse(r io.Reader) (*Ledger, error) {
-	l := &Ledger{}
-	err := l.parse(r, maxBytes, func(Entry) error { return nil })
-	if err != nil && !errors.Is(err, ErrTorn) {
-		return nil, err
+// read is all of a ledger, or an error if it is longer than one may be.
+func read(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err == nil && len(b) > maxBytes {
+		err = fmt.Errorf("longer than %d bytes: %w", maxBytes, ErrInvalid)
 	}
-	return l, err
+	if err != nil {
+		return nil, fmt.Errorf("ledger: reading the file: %w", err)
+	}
+	return b, nil
 }
 
-// parse appends the lines of r, of most bytes together. Each must follow the line before it and
-// keep the rules.
-func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
-	in, size := bufio.NewReader(r), 0
-	for {
-		number := len(l.Entries) + 1
-		line, err := readLine(in)
-		if size += len(line); size > most {
-			return fmt.Errorf("ledger: the file is longer than %d bytes: %w", most, ErrInvalid)
-		}
+// parse appends the lines of b: each must be, byte for byte, the canonical JSON of its entry,
+// follow the line before it, and keep the rules. It returns how many bytes they have. Behind them
+// may be a beginning of an entry, which is ErrTorn.
+func (l *Ledger) parse(b []byte, rules func(Entry) error) (whole int, err error) {
+	for whole < len(b) {
+		line, _, found := bytes.Cut(b[whole:], []byte("\n"))
+		var e Entry
 		switch {
-		case err == io.EOF && len(line) == 0:
-			return nil
-		case err == io.EOF && beginsEntry(line):
+		case len(line) >= maxLine:
+			err = fmt.Errorf("longer than %d bytes: %w", maxLine, ErrInvalid)
+		case !found && beginsEntry(line):
 			err = ErrTorn
-		case err == io.EOF:
+		case !found:
 			err = ErrInvalid
-		case err == nil:
-			var e Entry
+		default:
 			if e, err = parseEntry(line); err == nil {
 				err = l.link(e)
 			}
@@ -126,9 +112,11 @@ func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("ledger: line %d: %w", number, err)
+			return whole, fmt.Errorf("ledger: line %d: %w", len(l.Entries)+1, err)
 		}
+		whole += len(line) + 1
 	}
+	return whole, nil
 }
 
 // beginsEntry reports whether a line may be the beginning of an entry: another file is no ledger
@@ -136,21 +124,6 @@ func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
 func beginsEntry(line []byte) bool {
 	const begin = `{"seq":`
 	return strings.HasPrefix(begin, string(line[:min(len(line), len(begin))]))
-}
-
-// readLine is bufio's ReadBytes with a bound.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxLine {
-			return nil, fmt.Errorf("longer than %d bytes: %w", maxLine, ErrInvalid)
-		}
-		if err != bufio.ErrBufferFull {
-			return line, err
-		}
-	}
 }
 
 func parseEntry(line []byte) (e Entry, err error) {
@@ -164,7 +137,7 @@ func parseEntry(line []byte) (e Entry, err error) {
 		return e, fmt.Errorf("unknown kind %q", e.Kind)
 	}
 	canonical, err := encode(e)
-	if err == nil && !bytes.Equal(canonical, bytes.TrimSuffix(line, []byte("\n"))) {
+	if err == nil && !bytes.Equal(canonical, line) {
 		err = errors.New("it is not in canonical form: the line was changed")
 	}
 	return e, err

@@ -1,12 +1,10 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,8 +66,12 @@ func (f *File) Read() (*Ledger, error) {
 		return nil, fmt.Errorf("ledger: reading the file: %w", err)
 	}
 	defer file.Close()
-	l, err := Parse(file)
-	if err != nil && !errors.Is(err, ErrTorn) {
+	b, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{}
+	if _, err := l.parse(b, func(Entry) error { return nil }); err != nil && !errors.Is(err, ErrTorn) {
 		return nil, fmt.Errorf("ledger: %s: %w", f.path, err)
 	}
 	return l, nil
@@ -83,23 +85,17 @@ func (f *File) Append(
 	ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error),
 ) error {
 	return f.locked(ctx, func(file *os.File) error {
-		b, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+		b, err := read(file)
 		if err != nil {
-			return fmt.Errorf("ledger: reading the file: %w", err)
+			return err
 		}
-		if len(b) > maxBytes {
-			return fmt.Errorf("ledger: the file has more than %d bytes: %w", maxBytes, ErrInvalid)
-		}
-		n := bytes.LastIndexByte(b, '\n') + 1
-		torn, whole := len(b) > n, b[:n] // a torn line's append never returned
-		if !beginsEntry(b[n:]) {
-			return fmt.Errorf("ledger: %s: its last line is none of a ledger: %w", f.path, ErrInvalid)
-		}
-		l, s, err := f.checked(whole)
-		f.state = nil // until all that it is about to see is in the file
-		if err != nil {
+		l, s, n, err := f.checked(b)
+		f.state = nil                   // until all that it is about to see is in the file
+		torn := errors.Is(err, ErrTorn) // an append that never returned
+		if err != nil && !torn {
 			return fmt.Errorf("ledger: %s: %w", f.path, err)
 		}
+		whole := b[:n]
 		var fresh []Entry
 		if len(l.Entries) == 0 {
 			fresh = append(fresh, u.OpenEntry(Today()))
@@ -152,12 +148,13 @@ func (f *File) Append(
 // checked is a file's content, held to the rules. Content that begins with what was checked before,
 // byte for byte, is checked from there on: a run appends often, and the cost of old reservations is
 // dear to compute.
-func (f *File) checked(b []byte) (*Ledger, *state, error) {
+func (f *File) checked(b []byte) (l *Ledger, s *state, whole int, err error) {
+	l, s = &Ledger{}, newState(f.Price)
 	if n := f.seenBytes; f.state != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.seenSum {
-		return f.seen, f.state, f.seen.parse(bytes.NewReader(b[n:]), maxBytes-n, f.state.add)
+		l, s, whole = f.seen, f.state, n
 	}
-	l, s := &Ledger{}, newState(f.Price)
-	return l, s, l.parse(bytes.NewReader(b), maxBytes, s.add)
+	n, err := l.parse(b[whole:], s.add)
+	return l, s, whole + n, err
 }
 
 // Today is the time of an entry that tells no more than the day.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,4 +87,14 @@ func (l *Ledger) ClosedAsDone() *Ledger {
 	}
 	e := Entry{Kind: EntryClose, Run: last.Run, Status: StatusDone}.Seal(last)
 	return &Ledger{append(slices.Clip(l.Entries), e)}
+}
+
+// Words is the relation in words.
+func (u Units) Words() string {
+	words := "1 row"
+	if u.Unit != "" {
+		words = fmt.Sprintf("all rows of one %q, of which at most %d are used", u.Unit,
+			u.MaxRowsPerUnit)
+	}
+	return fmt.Sprintf("%v, unit = %s", u.Adjacency, words)
 }

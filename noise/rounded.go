@@ -40,14 +40,6 @@ func roundedGaussian(sigma float64) (d RoundedGaussian, err error) {
 // Sample draws one value.
 func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream()) }
 
-// AddEachTo adds to each element of dst a draw from its own distribution, one of ds.
-func AddEachTo(dst []int64, ds []RoundedGaussian, src *Source) {
-	b := src.stream()
-	for i := range dst {
-		dst[i] += ds[i].sample(b)
-	}
-}
-
 // AddTo adds an independent draw to each element of dst.
 func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	b := src.stream()

@@ -42,8 +42,6 @@ func (s *Source) stream() *stream {
 
 const redacted = "noise.Source(secret)"
 
-func (Source) String() string                { return redacted }
-func (Source) GoString() string              { return redacted }
 func (Source) Format(f fmt.State, verb rune) { io.WriteString(f, redacted) }
 
 // Uint64 returns 64 uniform bits.

@@ -96,7 +96,7 @@ func TestSourceShowsNothing(t *testing.T) {
 
 func TestSourceRedacts(t *testing.T) {
 	for _, got := range []string{
-		NewSource().String(), NewSource().GoString(), fmt.Sprint(NewSource()),
+		fmt.Sprint(NewSource()),
 		fmt.Sprintf("%s", *NewSource()),
 		fmt.Sprintf("%#v", NewSource()), fmt.Sprintf("%x", NewSource()),
 	} {

@@ -48,13 +48,10 @@ func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) 
 // startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
 // or was never reserved, gives way.
 func (s *session) startJournal(ctx context.Context, o Options) error {
-	left, err := s.journal.left(s.file)
-	if err != nil {
+	if left, err := s.journal.left(s.file); err != nil {
 		return err
-	}
-	if left.Run != "" {
-		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left.Run,
-			ErrUnfinished)
+	} else if left != "" {
+		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
 	}
 	h := header{Run: s.run, Program: []byte(o.Program), Day: o.Day}
 	for _, out := range o.Outputs {
@@ -96,18 +93,28 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		if len(s.lines) == 0 {
 			return nil, refuse("it is not in the ledger")
 		}
-		if hasEnd(s.lines) {
-			return nil, refuse("it is %s", s.lines[len(s.lines)-1].Status)
+		first, last := s.lines[0], s.lines[len(s.lines)-1]
+		if last.Kind == ledger.EntryClose {
+			return nil, refuse("it is %s", last.Status)
 		}
-		if what := differs(s.lines[0], s.reservation(o)); what != "" {
-			return nil, refuse("its %s is another one", what)
+		same := s.reservation(o)
+		same.Tool = first.Tool
+		if same.Seal(ledger.Entry{Seq: first.Seq - 1, Hash: first.Prev}).Hash != first.Hash {
+			return nil, refuse("its method, budget, plan, schema or neighbouring relation is another one")
 		}
-		missing, err := s.behind(j.records)
-		if err != nil {
-			return nil, refuse("%v", err)
+		// The hash of a record is that of all before it. A journal that is older than the ledger would
+		// have answers drawn again that were given already; one that is ahead has those whose process
+		// died before it logged them.
+		logged := 1 + slices.IndexFunc(j.records, func(r record) bool { return r.hash == last.Journal })
+		if last.Journal != "" && logged == 0 {
+			return nil, refuse("its journal is older than the ledger, or another one")
 		}
-		s.lines = append(s.lines, missing...)
-		return append(missing, ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}), nil
+		var ahead []ledger.Entry
+		for _, r := range j.records[logged:] {
+			ahead = append(ahead, s.chargeEntries(r)...)
+		}
+		s.lines = append(s.lines, ahead...)
+		return append(ahead, ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}), nil
 	})
 	if err != nil {
 		return err
@@ -116,51 +123,8 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	return j.write(nil, j.whole)
 }
 
-// differs says in what a reservation is not the one that a run would make.
-func differs(e, want ledger.Entry) string {
-	for _, d := range []struct {
-		what string
-		same bool
-	}{
-		{"method", e.Method == want.Method},
-		{"budget", *e.Budget == *want.Budget},
-		{"schema", e.SchemaSHA256 == want.SchemaSHA256},
-		{"neighbouring relation", e.Adjacency == want.Adjacency && e.Unit == want.Unit &&
-			e.MaxRowsPerUnit == want.MaxRowsPerUnit},
-		{"plan", slices.Equal(e.Composition, want.Composition)},
-	} {
-		if !d.same {
-			return d.what
-		}
-	}
-	return ""
-}
-
-// behind returns the lines that the ledger lacks for the records of the journal: those of answers
-// whose process died before it logged them. A journal that is older than the ledger would have
-// answers drawn again that were given already.
-func (s *session) behind(records []record) (missing []ledger.Entry, err error) {
-	logged := s.lines[1:] // after the reservation
-	for _, r := range records {
-		for _, e := range s.chargeEntries(&r) {
-			if len(logged) == 0 {
-				missing = append(missing, e)
-				continue
-			}
-			if logged[0].Journal != e.Journal || *logged[0].Event != *e.Event {
-				return nil, errors.New("its journal is not that of the ledger")
-			}
-			logged = logged[1:]
-		}
-	}
-	if len(logged) > 0 {
-		return nil, errors.New("its journal is older than the ledger, which knows of later answers")
-	}
-	return missing, nil
-}
-
 // chargeEntries is the lines of the ledger for an answer.
-func (s *session) chargeEntries(r *record) (out []ledger.Entry) {
+func (s *session) chargeEntries(r record) (out []ledger.Entry) {
 	for _, ch := range r.Charges {
 		out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: r.What, Event: &ch,
 			Journal: r.hash})
@@ -194,11 +158,6 @@ func linesOf(l *ledger.Ledger, run string) (lines []ledger.Entry) {
 		}
 	}
 	return lines
-}
-
-// hasEnd reports whether the last line of a run closes it.
-func hasEnd(lines []ledger.Entry) bool {
-	return len(lines) > 0 && lines[len(lines)-1].Kind == ledger.EntryClose
 }
 
 // Ledger is this run's own ledger, as a model carries it: its opening, reservation, charges and

@@ -65,7 +65,7 @@ func TestFilterIsDrained(t *testing.T) {
 			t.Fatalf("%s: the filter has %v, want %v", step.name, s.FilterLeft(), step.left)
 		}
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Measure(pair, 1e9); !errors.Is(err, ErrClosed) {
@@ -174,7 +174,7 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	if _, err := s.Measure(query.Total{}, 2/most); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/ledger"
+	_ "github.com/decoy-dp/decoy/privacy/counted"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"

@@ -71,7 +71,8 @@ func hashOf(prev string, b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// openJournal locks and reads a journal, which it makes if there is none.
+// openJournal locks and reads a journal, which it makes if there is none. With ErrLocked it returns
+// the journal of another process.
 func openJournal(path string) (*journal, error) {
 	if info, err := os.Lstat(path); err == nil &&
 		(!info.Mode().IsRegular() || info.Size() > maxJournal) {
@@ -85,7 +86,8 @@ func openJournal(path string) (*journal, error) {
 		case err != nil:
 			return nil, fmt.Errorf("privacy: locking the journal: %w", err)
 		case !ok:
-			return nil, fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked)
+			return j, errors.Join(j.read(),
+				fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked))
 		case j.mine():
 			if err := j.read(); err != nil {
 				j.leave()
@@ -219,59 +221,46 @@ func (j *journal) mine() bool {
 	return err == nil && os.SameFile(locked, there)
 }
 
-// Left is what a journal holds of a run that has not come to its end.
-type Left struct {
-	Run     string // "" if there is none
-	Running bool   // its process is still at it
-}
-
-// left is the run of a journal, if the ledger has its reservation and not its end. Answers of a run
-// that the ledger does not have were paid for in another one; without answers the process died
-// before it reserved.
-func (j *journal) left(file *ledger.File) (Left, error) {
+// left is the run of a journal, if the ledger has its reservation and not its end, or "". Answers
+// of a run that the ledger does not have were paid for in another one; without answers the process
+// died before it reserved.
+func (j *journal) left(file *ledger.File) (run string, err error) {
 	if j.Run == "" {
-		return Left{}, nil
+		return "", nil
 	}
 	l, err := file.Read()
 	if err != nil {
-		return Left{}, err
+		return "", err
 	}
-	switch lines := linesOf(l, j.Run); {
-	case len(lines) > 0 && !hasEnd(lines):
-		return Left{Run: j.Run}, nil
+	lines := linesOf(l, j.Run)
+	switch {
 	case len(lines) == 0 && len(j.records) > 0:
-		return Left{}, fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger "+
-			"does not know: put the right ledger back, or remove the journal to give the run up: %w",
-			j.path, j.Run, ErrUnfinished)
+		return "", fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does "+
+			"not know: put the right ledger back, or remove the journal to give the run up: %w", j.path,
+			j.Run, ErrUnfinished)
+	case len(lines) == 0 || lines[len(lines)-1].Kind == ledger.EntryClose:
+		return "", nil
 	}
-	return Left{}, nil
+	return j.Run, nil
 }
 
-// Unfinished reports the run that a journal holds, if the ledger has its reservation and not its
-// end. A journal that is not there holds none; one that is damaged is an error that wraps
-// [ErrResume], and one whose answers the ledger knows nothing of is [ErrUnfinished]. The journal of
-// a run that has ended, whose process died before it removed the file, is removed.
-func Unfinished(path string, file *ledger.File) (Left, error) {
+// Unfinished is the run that a journal holds, if the ledger has its reservation and not its end,
+// and whether its process is still at it. "" is none. A journal that is not there holds none; one
+// that is damaged is an error that wraps [ErrResume], and one whose answers the ledger knows
+// nothing of is [ErrUnfinished]. The journal of a run that has ended, whose process died before it
+// removed the file, is removed.
+func Unfinished(path string, file *ledger.File) (run string, running bool, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return Left{}, nil
+		return "", false, nil
 	}
 	j, err := openJournal(path)
-	running := errors.Is(err, ledger.ErrLocked)
-	if running {
-		j = &journal{path: path}
-		err = j.read()
+	running = errors.Is(err, ledger.ErrLocked) && !errors.Is(err, ErrResume)
+	if err != nil && !running {
+		return "", false, err
 	}
-	if err != nil {
-		return Left{}, err
-	}
-	left, err := j.left(file)
-	switch {
-	case running:
-		left.Running = left.Run != ""
-	case err == nil && left.Run == "" && j.Run != "":
+	defer j.leave()
+	if run, err = j.left(file); err == nil && run == "" && j.Run != "" && !running {
 		j.remove()
-	default:
-		j.leave()
 	}
-	return left, err
+	return run, running && run != "", err
 }

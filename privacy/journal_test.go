@@ -140,7 +140,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 			if !slices.Equal(got[:told], want[:told]) {
 				t.Fatalf("cut at %d: answers %v, were %v", cut, got[:told], want[:told])
 			}
-			if err := s.Close(ledger.StatusDone); err != nil {
+			if err := s.Finish(nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(),
@@ -196,9 +196,9 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("a second run: %v", err)
 	}
-	if left, err := Unfinished(s.journal.path, s.file); left.Run != s.Run() || left.Running ||
+	if run, running, err := Unfinished(s.journal.path, s.file); run != s.Run() || running ||
 		err != nil {
-		t.Errorf("Unfinished: %+v, %v", left, err)
+		t.Errorf("Unfinished: %s, %v", run, err)
 	}
 	if string(read(t, s.file.Path())) != string(before) {
 		t.Error("the ledger has changed")
@@ -206,7 +206,7 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	s = j.must(j.options(true))
 	j.answers(s, 6)
 	old := read(t, s.journal.path)
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +222,7 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	for name, text := range map[string]string{"ended": string(old), "never reserved": other,
 		"empty": "", "half a header": other[:20]} {
 		write(t, s.journal.path, []byte(text))
-		if n := j.must(j.options(false)); n.Close(ledger.StatusDone) != nil {
+		if n := j.must(j.options(false)); n.Finish(nil, nil) != nil {
 			t.Errorf("%s: not closed", name)
 		}
 	}
@@ -299,7 +299,7 @@ func TestResumeOtherQuestion(t *testing.T) {
 	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("the right one, too late: %v", err)
 	}
-	if err := s.Close(ledger.StatusDone); !errors.Is(err, ErrUnfinished) {
+	if err := s.Finish(nil, nil); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("closed: %v", err)
 	}
 	s.Finish(errors.New("killed"), nil)
@@ -353,10 +353,9 @@ func TestOnlyTheGateVoids(t *testing.T) {
 			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
 		),
 	)
-	if err := s.Close(ledger.StatusVoid); err == nil {
-		t.Error("a run that has read its rows is void")
-	}
-	if err := s.Close(ledger.StatusFailed); err != nil || must(file.Read()).Spent() != wide {
+	failed := errors.New("failed")
+	if err := s.Finish(failed, nil); !errors.Is(err, failed) ||
+		must(file.Read()).Runs()[0].Status != ledger.StatusFailed || must(file.Read()).Spent() != wide {
 		t.Errorf("%v, spent %v", err, must(file.Read()).Spent())
 	}
 }
@@ -393,10 +392,6 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	}
 	if granted != 1 {
 		t.Errorf("%d of 5 copies were answered", granted)
-	}
-	c := *s
-	if err := c.Close(ledger.StatusVoid); err == nil {
-		t.Error("a copy of a session that measured is void")
 	}
 }
 
@@ -469,7 +464,7 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 		rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 		first := must(Open(context.Background(), rows, o))
-		if err := first.Close(ledger.StatusDone); err != nil {
+		if err := first.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		before := read(t, file.Path())
@@ -483,7 +478,7 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		if err := l.Verify(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := linesOf(l, s.Run()); len(got) == 0 || hasEnd(got) ||
+		if got := linesOf(l, s.Run()); len(got) == 0 || got[len(got)-1].Kind == ledger.EntryClose ||
 			l.Spent().Epsilon < wide.Epsilon {
 			t.Errorf("%s: the run is %v, spent %v", name, got, l.Spent())
 		}
@@ -527,7 +522,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
 		must(first.Measure(query.Total{}, 5))
-		if err := first.Close(ledger.StatusDone); err != nil {
+		if err := first.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		good := read(t, file.Path())
@@ -545,7 +540,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a charge: %v", name, err)
 		}
-		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
+		if err := s.Finish(nil, nil); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a close: %v", name, err)
 		}
 		if err := limit.Set(context.Background(), file, rowUnits.Units(""),
@@ -565,7 +560,7 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
 		c := &gatetest.PollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
-		s.Close(ledger.StatusDone)
+		s.Finish(nil, nil)
 		polls[n] = c.Asked
 	}
 	if polls[10] != polls[200000] {
@@ -594,21 +589,20 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 	s := j.must(j.options(false))
 	j.answers(s, 6)
 	left := read(t, s.journal.path)
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.journal.path, left)
-	if left, err := Unfinished(s.journal.path, s.file); left.Run != "" || err != nil {
-		t.Errorf("Unfinished: %+v, %v", left, err)
+	if run, _, err := Unfinished(s.journal.path, s.file); run != "" || err != nil {
+		t.Errorf("Unfinished: %s, %v", run, err)
 	}
 	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the journal is still there: %v", err)
 	}
 	next := j.must(j.options(false)) // a run that is not in the ledger yet keeps its journal
-	if left, err := Unfinished(next.journal.path, next.file); left.Run != next.Run() ||
-		!left.Running ||
+	if run, running, err := Unfinished(next.journal.path, next.file); run != next.Run() || !running ||
 		err != nil {
-		t.Errorf("Unfinished of a live run: %+v, %v", left, err)
+		t.Errorf("Unfinished of a live run: %s, %v, %v", run, running, err)
 	}
 	if _, err := os.Stat(next.journal.path); err != nil {
 		t.Errorf("the journal of a live run: %v", err)
@@ -624,8 +618,8 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	s := j.must(o)
 	j.answers(s, 2)
 	die(s)
-	if left := must(Unfinished(o.Journal, o.Ledger)); left.Run != s.Run() || left.Running {
-		t.Errorf("%+v", left)
+	if run, running, err := Unfinished(o.Journal, o.Ledger); run != s.Run() || running || err != nil {
+		t.Errorf("%s, %v, %v", run, running, err)
 	}
 	o.Resume, o.Outputs = true, []string{"a.csv"}
 	if _, err := j.open(o); !errors.Is(err, ErrResume) || !strings.Contains(err.Error(), "a.model") {
@@ -647,7 +641,7 @@ func TestJournalKeepsItsRun(t *testing.T) {
 			t.Errorf("resume %v: a run without its ledger", resume)
 		}
 	}
-	if _, err := Unfinished(o.Journal, o.Ledger); !errors.Is(err, ErrUnfinished) {
+	if _, _, err := Unfinished(o.Journal, o.Ledger); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("Unfinished without the ledger: %v", err)
 	}
 	os.Remove(o.Ledger.Path())
@@ -700,7 +694,7 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())
-	if hasEnd(linesOf(l, s.Run())) || l.Spent() != wide || l.Verify(nil) == nil {
+	if l.Runs()[0].Status != ledger.StatusUnfinished || l.Spent() != wide || l.Verify(nil) == nil {
 		t.Errorf("spent %+v, %v", l.Spent(), l.Verify(nil))
 	}
 }

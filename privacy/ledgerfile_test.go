@@ -35,7 +35,7 @@ func reserveOn(
 	if err != nil {
 		return err
 	}
-	return s.Close(ledger.StatusDone)
+	return s.Finish(nil, nil)
 }
 
 func TestLimitAcrossRuns(t *testing.T) {
@@ -224,7 +224,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	if _, err := s.Measure(query.Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()
@@ -288,7 +288,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 		if _, err := s.Measure(query.Total{}, 20*float64(k)); err != nil {
 			t.Error(err)
 		}
-		if err := s.Close(ledger.StatusDone); err != nil {
+		if err := s.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,6 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		return access.Compiled{}, fmt.Errorf("a marginal: "+format, args...)
 	}
 	cols := slices.Clone(m.Cols)
-	all := slices.Clone(sizes)
 	if m.Groups != nil && len(m.Groups) != len(cols) {
 		return fail("groups for %d of %d columns", len(m.Groups), len(cols))
 	}
@@ -79,7 +78,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
 			if rows.Joint != nil {
-				jointTo(counts, rows.Joint(cols), all, cols, offsets)
+				rows.Joint(counts, cols, offsets)
 			} else {
 				countTo(counts, rows.Table(), cols, offsets)
 			}
@@ -108,21 +107,14 @@ func groupCount(of []uint16, size int) (int, error) {
 	if len(of) != size {
 		return 0, fmt.Errorf("%d codes in the groups, %d in the schema", len(of), size)
 	}
-	used := make([]bool, size)
+	used := map[uint16]bool{}
 	for _, g := range of {
-		if int(g) >= size {
-			return 0, fmt.Errorf("group %d of %d codes", g, size)
-		}
 		used[g] = true
 	}
-	n := len(used)
-	for n > 0 && !used[n-1] {
-		n--
+	if n := len(used); int(slices.Max(of)) == n-1 {
+		return n, nil
 	}
-	if slices.Contains(used[:n], false) {
-		return 0, errors.New("group numbers have gaps")
-	}
-	return n, nil
+	return 0, errors.New("group numbers have gaps")
 }
 
 // countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.

@@ -1,8 +1,6 @@
 package privacy
 
 import (
-	"fmt"
-
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
@@ -34,13 +32,4 @@ func NeighboursOf(s *schema.Schema, adj accountant.Adjacency) Neighbours {
 // Units is the relation as a ledger has it, for an id column named unit.
 func (nb Neighbours) Units(unit string) ledger.Units {
 	return ledger.Units{Adjacency: nb.Adjacency, Unit: unit, MaxRowsPerUnit: nb.MaxRowsPerUnit}
-}
-
-// Of is the relation in words, for an id column named unit; "" = every row is a unit.
-func (nb Neighbours) Of(unit string) string {
-	words := "1 row"
-	if unit != "" {
-		words = fmt.Sprintf("all rows of one %q, of which at most %d are used", unit, nb.MaxRowsPerUnit)
-	}
-	return fmt.Sprintf("%v, unit = %s", nb.Adjacency, words)
 }

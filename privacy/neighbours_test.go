@@ -108,10 +108,10 @@ func TestDirectedDivision(t *testing.T) {
 }
 
 func TestNeighboursInWords(t *testing.T) {
-	if got, want := relations[0].Of(""), "add-remove, unit = 1 row"; got != want {
+	if got, want := relations[0].Units("").Words(), "add-remove, unit = 1 row"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := relations[3].Of("id"), `replace-one, unit = all rows of one "id", `+
+	if got, want := relations[3].Units("id").Words(), `replace-one, unit = all rows of one "id", `+
 		"of which at most 4 are used"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
@@ -69,7 +68,7 @@ func ExampleSession_posterior() {
 	if err != nil {
 		panic(err)
 	}
-	session.Close(ledger.StatusDone)
+	session.Finish(nil, nil)
 	fmt.Printf("a share of %.1f\n", theta[i])
 	// Output: a share of 0.3
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
@@ -242,7 +241,7 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 	if reads != 2 {
 		t.Errorf("the rows were read %d times", reads)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, call := range mechanisms {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/query"
 )
 
@@ -96,7 +95,7 @@ func TestErrorsHoldNoData(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "1000") {
 		t.Errorf("error %v", err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,9 +1,9 @@
 package privacy
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -46,32 +46,28 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		}
 		return answer, nil
 	}
-	r := record{Query: c.Of.Sum(), What: c.What}
-	take := func(ch accountant.Charge) error {
-		if err := s.left.Take(ch); err != nil {
-			return fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
-		}
-		r.Charges = append(r.Charges, ch)
-		return nil
+	if err := s.take(c.Cost); err != nil {
+		return fail(err)
 	}
-	before := s.left.Clone()
-	for _, ch := range c.Cost {
-		if err := take(ch); err != nil {
-			s.left = before
-			return fail(err)
+	r := record{Query: c.Of.Sum(), What: c.What, Charges: slices.Clone(c.Cost)}
+	more := func(ch accountant.Charge) error {
+		err := s.take(accountant.Composition{ch})
+		if err == nil {
+			r.Charges = append(r.Charges, ch)
 		}
+		return err
 	}
 	err := ErrForeign
 	if s.joint != nil {
 		err = ErrElsewhere
 	}
-	access.Guard(func() { r.Answer, err = c.Draw(s.rows(), take) })
+	access.Guard(func() { r.Answer, err = c.Draw(s.rows(), more) })
 	if err == nil {
 		r.Answer = recorded(s.run, r.Query, r.Answer)
 		err = s.journal.add(&r)
 	}
 	if err == nil {
-		err = s.append(s.chargeEntries(&r), false)
+		err = s.append(s.chargeEntries(r), false)
 	}
 	if err != nil {
 		s.dead = err
@@ -84,21 +80,28 @@ func (s *session) release(c access.Call) ([]byte, error) {
 func (s *session) repeat(c access.Call) ([]byte, error) {
 	r := s.earlier[0]
 	if r.Query != c.Of.Sum() {
-		left := s.left.Clone()
-		for _, ch := range c.Cost { // what was refused then left no record, and is refused again
-			if err := left.Take(ch); err != nil {
-				return nil, fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
-			}
+		if err := s.take(c.Cost); err != nil {
+			return nil, err // it was refused then, and left no record
 		}
 		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
 	}
-	for _, ch := range r.Charges {
-		if err := s.left.Take(ch); err != nil {
-			return nil, fmt.Errorf("its charges are not in its reservation: %w: %w", ErrResume, err)
-		}
+	if err := s.take(r.Charges); err != nil {
+		return nil, fmt.Errorf("its charges are not in its reservation: %w: %v", ErrResume, err)
 	}
 	s.earlier = s.earlier[1:]
 	return r.Answer, nil
+}
+
+// take takes all of the charges from the reservation, or none.
+func (s *session) take(cost accountant.Composition) error {
+	left := s.left.Clone()
+	for _, ch := range cost {
+		if err := left.Take(ch); err != nil {
+			return fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
+		}
+	}
+	s.left = left
+	return nil
 }
 
 // The subpackages have mechanisms with proofs of their own.
@@ -117,7 +120,7 @@ func init() {
 		defer s.mu.Unlock()
 		return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
 	}
-	access.Source = func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
+	access.Source = func(s *schema.Schema, load access.Load) any {
 		return &Rows{schema: s, source: load}
 	}
 }

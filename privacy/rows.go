@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
@@ -18,8 +17,7 @@ import (
 type Rows struct {
 	schema *schema.Schema
 	load   func(context.Context) (*table.Table, table.Report, error)
-	source func(context.Context, access.Bound) error // in place of load, for rows in another form
-	engine *engine.Source                            // likewise, for rows that are counted elsewhere
+	source access.Load // in place of load, for rows in another form
 }
 
 // File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by
@@ -59,10 +57,6 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 func (r *Rows) read(ctx context.Context, s *session) (err error) {
 	quiet, stop := deaf(ctx)
 	defer stop()
-	if r.engine != nil {
-		s.joint, err = r.engine.Read(quiet, r.schema.Sizes())
-		return err
-	}
 	bound := func(units []uint32) []int {
 		s.units = func() []uint32 { return units }
 		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
@@ -71,7 +65,10 @@ func (r *Rows) read(ctx context.Context, s *session) (err error) {
 		if r.schema.Unit != "" {
 			bound(nil) // of a table without rows
 		}
-		return r.source(quiet, bound)
+		if s.joint, err = r.source(quiet, bound); s.joint != nil {
+			s.units = nil // nobody here knows them
+		}
+		return err
 	}
 	t, report, err := r.load(quiet)
 	if err != nil {

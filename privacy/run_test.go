@@ -26,7 +26,7 @@ func TestRunIsPaidOnce(t *testing.T) {
 			if s.Run() != run {
 				t.Errorf("the run is called %s, want %s", s.Run(), run)
 			}
-			err = s.Close(ledger.StatusDone)
+			err = s.Finish(nil, nil)
 		}
 		return err
 	}

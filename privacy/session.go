@@ -3,8 +3,6 @@ package privacy
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -72,10 +69,9 @@ type session struct {
 	report table.Report
 	data   func() *table.Table // behind a function, so that printing a session shows no row
 	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
-	// in place of data, of rows that another engine has counted
-	joint func(cols []int) engine.Joint
-	file  *ledger.File
-	run   string
+	joint  access.Joint        // in place of data, of rows that are counted elsewhere
+	file   *ledger.File
+	run    string
 
 	mu      sync.Mutex
 	src     *noise.Source
@@ -104,7 +100,7 @@ type session struct {
 func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	own := *r // what o.Price, which is foreign, may do to the caller's is done too late
 	rows := &own
-	if rows.source == nil {
+	if rows.source == nil || len(rows.schema.Columns) > 0 { // texts have none
 		if err := rows.schema.Validate(); err != nil {
 			return nil, err
 		}
@@ -127,7 +123,7 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 		s.journal.leave()
 		return nil, err
 	}
-	return nil, errors.Join(err, s.end(ledger.StatusVoid))
+	return nil, errors.Join(err, s.end(nil, ledger.StatusVoid))
 }
 
 // begin pays: it reserves, or takes an earlier process's reservation over.
@@ -201,40 +197,11 @@ func (s *session) FilterLeft() float64 {
 	return s.left.FilterLeft()
 }
 
-// Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives
-// nothing back. Closing twice does nothing. Close a run as done when its output is durable: until
-// then its journal can bring it back.
-func (s *session) Close(status string) error {
-	if status == ledger.StatusVoid {
-		return fmt.Errorf("privacy: run %s has read its rows, and cannot be void", s.run)
-	}
-	return s.end(status)
-}
-
-func (s *session) end(status string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil
-	}
-	if s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
-		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run,
-			errors.Join(s.dead, ErrUnfinished))
-	}
-	s.forget()
-	err := s.append([]ledger.Entry{{Kind: ledger.EntryClose, Run: s.run, Status: status}}, true)
-	if err != nil {
-		s.journal.leave()
-		return err
-	}
-	s.journal.remove()
-	return nil
-}
-
-// Finish ends the session of a fit that returned err. Without an error it has the result delivered,
-// nil: nowhere, and then closes the run as done: deliver must make the output durable. A run with a
-// journal that does not get that far, for whatever reason, is left to be continued; one without is
-// closed as what it is, and its budget stays spent.
+// Finish ends the session of a fit that returned err, and lets go of all that is private. Without
+// an error it has the result delivered, nil: nowhere, and then closes the run as done and removes
+// its journal: deliver must make the output durable. A run with a journal that does not get that
+// far, for whatever reason, is left to be continued; one without is closed as what it is. Nothing
+// gives budget back. Finishing twice does nothing.
 func (s *session) Finish(err error, deliver func() error) error {
 	status := ledger.StatusDone
 	if err == nil && deliver != nil {
@@ -244,28 +211,31 @@ func (s *session) Finish(err error, deliver func() error) error {
 	} else if err != nil {
 		status = ledger.StatusFailed
 	}
-	if err == nil || s.journal == nil {
-		return errors.Join(err, s.Close(status))
-	}
+	return s.end(err, status)
+}
+
+func (s *session) end(err error, status string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.forget()
-		s.journal.leave()
+	if s.closed {
+		return err
 	}
-	return err
-}
-
-// forget lets go of all that is private.
-func (s *session) forget() {
+	if err == nil && s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
+		err = fmt.Errorf("privacy: run %s has not come to its end: %w", s.run,
+			errors.Join(s.dead, ErrUnfinished))
+	}
 	s.closed = true
 	s.data, s.units, s.joint, s.exact, s.earlier = nil, nil, nil, nil, nil
-}
-
-// Seed is public randomness of the run, the same when it is continued: a hash of its name.
-func (s *session) Seed() (a, b uint64) {
-	sum := sha256.Sum256([]byte("decoy public seed " + s.run))
-	return binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])
+	if err == nil || s.journal == nil {
+		last := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status}
+		failed := s.append([]ledger.Entry{last}, true)
+		if failed == nil {
+			s.journal.remove()
+		}
+		err = errors.Join(err, failed)
+	}
+	s.journal.leave()
+	return err
 }
 
 // Schema is a copy of the public schema of the rows.

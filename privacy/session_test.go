@@ -141,7 +141,7 @@ func TestChargeBeforeReading(t *testing.T) {
 			t.Errorf("%s: %v does not say that the budget is exhausted", step.name, err)
 		}
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrClosed) {
@@ -302,13 +302,6 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
-	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))
-	if _, err := session.Measure(query.Total{}, 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.Close(ledger.StatusVoid); err == nil {
-		t.Error("a run that measured was closed as void")
-	}
 }
 
 // TestParallelCallsDoNotOverspend runs many calls at once on a plan for ten.
@@ -343,7 +336,7 @@ func TestLedgersNameNoMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	onDisk, err := file.Read()

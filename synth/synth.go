@@ -5,6 +5,8 @@ package synth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"runtime"
 
@@ -102,6 +104,12 @@ type Noise struct {
 	// times what one unit may add, which is known only at each step
 	Multiplier float64 `json:"noise_multiplier,omitempty"`
 	Eps        float64 `json:"epsilon,omitempty"` // of a selection
+}
+
+// Seed is public randomness of a run, the same when it is continued: a hash of its name.
+func Seed(s *privacy.Session) (a, b uint64) {
+	sum := sha256.Sum256([]byte("decoy public seed " + s.Run()))
+	return binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])
 }
 
 // Run opens a session for the plan, fits, and returns the verified model: the whole road from

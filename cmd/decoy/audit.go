@@ -90,7 +90,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	defer file.Abort()
 	shown := t.progress()
 	out := audited{Method: method, Attack: a.attack, Budget: a.Budget(), Adjacency: adjacency,
-		Neighbours: privacy.NeighboursOf(s, adjacency).Of(s.Unit), Confidence: a.confidence}
+		Neighbours: privacy.NeighboursOf(s, adjacency).Units(s.Unit).Words(), Confidence: a.confidence}
 	err = attacker{audit: a, ctx: cmd.Context(), target: subject, schema: s, shapes: shapes,
 		shown: shown}.run(&out)
 	shown.finish()

@@ -160,7 +160,7 @@ func (p planned) text(w io.Writer) {
 		fmt.Fprintf(w, "chosen by\t%s\n", p.Chosen)
 	}
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
-	fmt.Fprintf(w, "neighbours\t%s\n", p.neighbours.Of(p.Unit))
+	fmt.Fprintf(w, "neighbours\t%s\n", p.neighbours.Units(p.Unit).Words())
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
 	for i, n := range p.Forecast.Noise {
 		head := "measures"

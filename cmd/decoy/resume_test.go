@@ -35,7 +35,7 @@ func TestResume(t *testing.T) {
 	}{
 		"a new run": {generate, "the same command with --resume finishes it", exitUsage},
 		"other epsilon": {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume",
-			"its budget is another one", exitError},
+			"neighbouring relation is another one", exitError},
 		"other settings": {generate + " --set marginal_share=.5 --resume", "something else", exitError},
 		"other output": {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume",
 			"no unfinished run", exitUsage},

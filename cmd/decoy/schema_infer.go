@@ -288,7 +288,7 @@ func sayNothing(t *terminal, err error) error {
 // sayBought says what a schema guarantees, and what is not in it.
 func sayBought(t *terminal, r *infer.Result) {
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
-		r.Budget.Delta, r.Neighbours.Of(r.Schema().Unit))
+		r.Budget.Delta, r.Neighbours.Units(r.Schema().Unit).Words())
 	sayDoubts(t, r)
 }
 

@@ -49,7 +49,7 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 		return unpredictable(err)
 	}
 	if r.dryRun {
-		return t.print(r.needs(p, nb.Of(rows.Schema().Unit)))
+		return t.print(r.needs(p, nb.Units(rows.Schema().Unit).Words()))
 	}
 	run, err := r.pay(t, l, "train", input, "--out", r.Out)
 	if err != nil {

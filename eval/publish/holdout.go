@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -115,7 +114,7 @@ func OpenHoldout(
 	}
 	counts, err := h.s.Measure(query.Total{}, h.sigma)
 	if err != nil {
-		return nil, errors.Join(err, h.s.Close(ledger.StatusFailed))
+		return nil, h.s.Finish(err, nil)
 	}
 	h.rows = max(1, float64(counts[0]))
 	return h, nil
@@ -162,6 +161,6 @@ func (h *Holdout) Left() int { return h.left }
 
 // Close ends the run and returns its ledger. What was not used is not given back.
 func (h *Holdout) Close() (*ledger.Ledger, error) {
-	err := h.s.Close(ledger.StatusDone)
+	err := h.s.Finish(nil, nil)
 	return h.s.Ledger(), err
 }

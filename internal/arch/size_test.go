@@ -22,13 +22,14 @@ type claim struct {
 
 // claims has each claim with its limit; a claim is read after those before it.
 var claims = []claim{
-	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 4003},
+	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 3781},
 	{"runs that share a limit in zCDP", []string{"ledger/limit"}, nil, 128},
 	{"limits that are signed", []string{"ledger/signature"}, nil, 77},
+	{"tables that Spark counts", []string{"privacy/counted"}, nil, 50},
 	{"columns without bins in the schema, and `bins: dp`", []string{"privacy/bins"}, nil, 60},
 	{"`mwem`, `bayes`, `smalldb`: other queries, Laplace noise, choices of a database",
 		[]string{"privacy/query", "privacy/laplace", "privacy/database"}, []string{"table/expr.go"},
-		735},
+		737},
 	{"published figures: distances, thresholds",
 		[]string{"privacy/distance", "privacy/threshold"}, nil, 240},
 	{"`train`", []string{"privacy/logistic"}, nil, 330},
@@ -37,7 +38,7 @@ var claims = []claim{
 	{"`validate`", []string{"privacy/blocks"}, nil, 140},
 	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180},
 	{"`wgan`, by default: certificates, the critic, its kernels",
-		[]string{"privacy/gradient", "gan/critic"}, nil, 2607},
+		[]string{"privacy/gradient", "gan/critic"}, nil, 2616},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",
 		[]string{"privacy/gradient/clipped", "gan/critic/clipped", "bounds/modes"}, nil, 1055},
 	{"subsampled and mixed plans", []string{"accountant/pld"}, nil, 1320},
@@ -76,6 +77,9 @@ func TestClaimSizes(t *testing.T) {
 					seen[f.path] = true
 					lines += n
 					ast.Inspect(f.ast, func(n ast.Node) bool {
+						if s, ok := n.(*ast.SelectorExpr); ok && foreign(f.ast, s.X) {
+							return false // no name of this module
+						}
 						if id, ok := n.(*ast.Ident); ok && n != f.ast.Name {
 							named[id.Name] = true
 						}
@@ -106,6 +110,15 @@ func TestClaimSizes(t *testing.T) {
 	case old != figures:
 		t.Errorf("README has other figures of the lines to read than\n%s", figures)
 	}
+}
+
+// foreign reports whether an expression is the name of a package of another module.
+func foreign(f *ast.File, x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && slices.ContainsFunc(f.Imports, func(spec *ast.ImportSpec) bool {
+		path := strings.Trim(spec.Path.Value, `"`)
+		return spec.Name == nil && filepath.Base(path) == id.Name && !strings.HasPrefix(path, module)
+	})
 }
 
 // byItself are methods that others than the code which names them call.

@@ -27,16 +27,8 @@ type Joint struct {
 	Counts []int64
 }
 
-// Rows is how many rows were counted.
-func (j Joint) Rows() (n int64) {
-	for _, count := range j.Counts {
-		n += count
-	}
-	return n
-}
-
-// Rows makes a *privacy.Rows of a source. Package privacy binds it. Such rows answer marginals
-// over columns that are in one of the sets and the number of rows, and nothing else.
+// Rows makes a *privacy.Rows of a source. Package privacy/counted binds it. Such rows answer
+// marginals over columns that are in one of the sets and the number of rows, and nothing else.
 var Rows func(s *schema.Schema, from Source) any
 
 // ErrCounts says nothing of the counts.

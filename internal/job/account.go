@@ -95,21 +95,21 @@ func (a *Account) output(path string) string {
 // compare compares what was asked for with the journal. To start anew in place of an unfinished run
 // would pay twice, so that without --resume it is an error.
 func (a *Account) compare() error {
-	left, err := privacy.Unfinished(a.journal, a.Ledger)
+	left, running, err := privacy.Unfinished(a.journal, a.Ledger)
 	switch {
 	case err != nil:
 		return err
-	case left.Running:
+	case running:
 		return &Reworded{fmt.Sprintf("run %s is still working on this output: wait for it to end; "+
-			"nothing further is spent", left.Run), ledger.ErrLocked}
-	case a.Resume && left.Run == "":
+			"nothing further is spent", left), ledger.ErrLocked}
+	case a.Resume && left == "":
 		return Usagef("--resume: there is no unfinished run with this output in %s", a.Ledger.Path())
-	case !a.Resume && left.Run != "":
+	case !a.Resume && left != "":
 		return Usagef("run %s with this output is unfinished, and its budget is spent: the same "+
 			"command with --resume finishes it, at no further cost; "+
-			"to give it up, and pay for a new run, remove %s", left.Run, a.journal)
-	case left.Run != "":
-		a.Say("continuing run %s", left.Run)
+			"to give it up, and pay for a new run, remove %s", left, a.journal)
+	case left != "":
+		a.Say("continuing run %s", left)
 	}
 	return nil
 }
@@ -120,8 +120,8 @@ func (a *Account) Explain(err error, started bool) error {
 	interrupted := errors.Is(err, context.Canceled)
 	resumable := false
 	if a.journal != "" {
-		left, _ := privacy.Unfinished(a.journal, a.Ledger)
-		resumable = left.Run != ""
+		left, _, _ := privacy.Unfinished(a.journal, a.Ledger)
+		resumable = left != ""
 	}
 	reworded := func(format string, args ...any) error {
 		return &Reworded{fmt.Sprintf(format, args...), err}
@@ -263,8 +263,8 @@ func Unfinished(l *ledger.Ledger, path string) []string {
 	working := map[string]bool{} // runs whose journals are beside the ledger, and held by a process
 	journals, _ := filepath.Glob(path + ".*.journal")
 	for _, journal := range journals {
-		left, err := privacy.Unfinished(journal, ledger.NewFile(path))
-		working[left.Run] = err == nil && left.Running
+		run, running, err := privacy.Unfinished(journal, ledger.NewFile(path))
+		working[run] = err == nil && running
 	}
 	return unfinished(l, working)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/privacy"
+	_ "github.com/decoy-dp/decoy/privacy/counted" // binds engine.Rows
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )

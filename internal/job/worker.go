@@ -229,7 +229,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 	for _, run := range l.Runs() {
 		status[run.Run], charged[run.Run] = run.Status, run.Spends
 	}
-	left, err := privacy.Unfinished(w.journal(t), t.Ledger)
+	left, running, err := privacy.Unfinished(w.journal(t), t.Ledger)
 	if err != nil && !errors.Is(err, privacy.ErrResume) {
 		return 0, false, err
 	}
@@ -240,9 +240,9 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 			return number, false, nil
 		case found == ledger.StatusVoid && !charged[run]:
 			continue // nothing was spent
-		case found == ledger.StatusUnfinished && left.Run == run && left.Running:
+		case found == ledger.StatusUnfinished && left == run && running:
 			return 0, false, errElsewhere
-		case found == ledger.StatusUnfinished && left.Run == run:
+		case found == ledger.StatusUnfinished && left == run:
 			return number, true, nil
 		case found == ledger.StatusDone && isFile(w.State.path(t.Identity, ".model")):
 			return number, false, nil

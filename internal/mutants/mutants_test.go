@@ -357,8 +357,8 @@ var mutants = []mutant{
 		"./privacy TestRunIsPaidOnce",
 	},
 	{
-		"a used run may be void", "privacy/session.go", "if status == ledger.StatusVoid {", "if false {",
-		"./privacy TestOnlyTheGateVoids",
+		"a used run may be void", "privacy/session.go", "\t\tstatus = ledger.StatusFailed\n",
+		"\t\tstatus = ledger.StatusVoid\n", "./privacy TestOnlyTheGateVoids",
 	},
 	{
 		"a host in the ledger", "privacy/account.go", "Tool: o.Tool,\n\t}",
@@ -371,8 +371,8 @@ var mutants = []mutant{
 	},
 	{
 		"an answer is returned before it is kept", "privacy/release.go",
-		"err = s.append(s.chargeEntries(&r)",
-		"defer s.append(s.chargeEntries(&r)", "./privacy TestReplacedLedgerEndsTheRun",
+		"err = s.append(s.chargeEntries(r)",
+		"defer s.append(s.chargeEntries(r)", "./privacy TestReplacedLedgerEndsTheRun",
 	},
 	{
 		"an answer that was given is drawn again", "privacy/release.go", "case len(s.earlier) > 0:",
@@ -392,12 +392,13 @@ var mutants = []mutant{
 		"", "./privacy/query TestForeignCodeTellsNothing",
 	},
 	{
-		"an old journal is taken", "privacy/account.go", "if len(logged) > 0 {", "if false {",
+		"an old journal is taken", "privacy/account.go",
+		"last.Journal != \"\" && logged == 0 {", "false {",
 		"./privacy TestResumeAtEveryByte",
 	},
 	{
 		"an unfinished run is paid again", "privacy/account.go",
-		"if left.Run != \"\" {", "if false {",
+		"left != \"\" {", "false {",
 		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
@@ -474,13 +475,12 @@ var mutants = []mutant{
 	},
 	{
 		"a continued run has its whole plan again", "privacy/release.go",
-		"if err := s.left.Take(ch); err != nil {\n\t\t\treturn nil",
-		"if err := error(nil); err != nil || ch.Count < 0 {\n\t\t\treturn nil",
+		"if err := s.take(r.Charges); err", "if err := error(nil); err",
 		"./privacy TestContinuedRunHasNoMore",
 	},
 	{
-		"an ended run is continued", "privacy/account.go", "if hasEnd(s.lines) {\n\t\t\treturn nil,",
-		"if false {\n\t\t\treturn nil,",
+		"an ended run is continued", "privacy/account.go", "if last.Kind == ledger.EntryClose {",
+		"if false {",
 		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
@@ -539,7 +539,7 @@ var mutants = []mutant{
 	},
 	{
 		"a run is continued with another plan", "privacy/account.go",
-		"slices.Equal(e.Composition, want.Composition)}", "true}",
+		"same.Tool = first.Tool", "same.Tool, same.Composition = first.Tool, first.Composition",
 		"./privacy TestResumeRefuses",
 	},
 	{
@@ -924,7 +924,7 @@ var mutants = []mutant{
 	},
 	{
 		"a refused call keeps its first charges", "privacy/release.go",
-		"\t\t\ts.left = before\n", "\t\t\t_ = before\n",
+		"left := s.left.Clone()", "left := s.left",
 		"./privacy TestRefusedCallsTakeNothing",
 	},
 	{
@@ -1107,16 +1107,12 @@ var mutants = []mutant{
 		"./table TestRelatedRefusesOrMends",
 	},
 	{
-		"of cells that are one, the last of another engine's counts stays", "privacy/joint.go",
+		"of cells that are one, the last of another engine's counts stays", "privacy/counted/counted.go",
 		"counts[k] += from.Counts[i]", "counts[k] = from.Counts[i]", "./privacy TestJointCounts",
 	},
 	{
-		"the first column of another engine's counts is left out", "privacy/joint.go", "at >= 0 {",
-		"at > 0 {", "./privacy TestJointCounts",
-	},
-	{
-		"of rows that are counted elsewhere, those of one cell are all", "internal/engine/engine.go",
-		"n += count", "n = count", "./privacy TestJointCounts",
+		"the first column of another engine's counts is left out", "privacy/counted/counted.go",
+		"at >= 0 {", "at > 0 {", "./privacy TestJointCounts",
 	},
 	{
 		"another engine's counts may be of several tables", "internal/engine/engine.go",

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -124,7 +123,7 @@ func TestMergeBins(t *testing.T) {
 	if err := Merge(session, s); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("going back to the finer schema: %v", err)
 	}
-	if err := session.Close(ledger.StatusDone); err != nil {
+	if err := session.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := Merge(session, coarse); !errors.Is(err, privacy.ErrClosed) {

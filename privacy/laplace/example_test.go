@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/schema"
@@ -37,7 +36,7 @@ func Example_posterior() {
 	if err != nil {
 		panic(err)
 	}
-	session.Close(ledger.StatusDone)
+	session.Finish(nil, nil)
 	a, b := 1+max(0, float64(counts[1])), 1+max(0, float64(counts[0]))
 	fmt.Printf("Beta(%.0f hundred, %.0f hundred), mean %.3f\n", a/100, b/100, a/(a+b))
 	// Output: Beta(300 hundred, 700 hundred), mean 0.300

@@ -23,10 +23,12 @@ func (Total) Kind() access.Kind { return access.OneCount }
 func (q Total) Compile(sizes []int, units bool) (access.Compiled, error) {
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: "total", What: "number of rows", Cells: 1,
 		Count: func(rows access.Rows) []int64 {
-			if rows.Joint != nil {
-				return []int64{rows.Joint(nil).Rows()}
+			if rows.Joint == nil {
+				return []int64{int64(rows.Table().Rows())}
 			}
-			return []int64{int64(rows.Table().Rows())}
+			n := make([]int64, 1) // a marginal over no column
+			rows.Joint(n, nil, nil)
+			return n
 		},
 	}, sizes, units), nil
 }

@@ -106,7 +106,7 @@ func TestAs(t *testing.T) {
 			coded.Finish(errors.New("killed"), nil)
 			continue
 		}
-		if err := s.Close(ledger.StatusDone); err != nil {
+		if err := s.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := coded.Measure(query.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {

@@ -124,12 +124,12 @@ type session struct {
 func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error) {
 	t, data := *given, (*table.Texts)(nil)                   // a copy, as in privacy.Open
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
-	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) error {
+	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (access.Joint, error) {
 		var err error
 		if data, err = t.load(ctx); err == nil && data.Units != nil {
 			data = data.Select(bound(data.Units))
 		}
-		return err
+		return nil, err
 	})
 	s, err := privacy.Open(ctx, rows.(*privacy.Rows), o)
 	if err != nil {
@@ -150,19 +150,10 @@ func (s *session) Run() string { return s.s.Run() }
 // Ledger is a copy of this run's own ledger, as [privacy.Session.Ledger].
 func (s *session) Ledger() *ledger.Ledger { return s.s.Ledger() }
 
-// Close is [privacy.Session.Close].
-func (s *session) Close(status string) error { return s.end(s.s.Close(status)) }
-
-// Finish is [privacy.Session.Finish].
+// Finish is [privacy.Session.Finish], and lets go of the texts.
 func (s *session) Finish(err error, deliver func() error) error {
-	return s.end(s.s.Finish(err, deliver))
-}
-
-// end lets go of the texts of a closed session.
-func (s *session) end(err error) error {
-	if access.StateOf(s.s).Closed {
-		s.texts = nil
-	}
+	err = s.s.Finish(err, deliver)
+	s.texts = nil
 	return err
 }
 

@@ -464,7 +464,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if _, err := s.Kinds(0, 9); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("a third call of two: %v", err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()
@@ -647,7 +647,7 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Close(ledger.StatusDone)
+		s.Finish(nil, nil)
 		polls[n] = c.Asked
 	}
 	if polls[10] != polls[200000] {

@@ -241,7 +241,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if _, err := Open(s, 1000, 1); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("a round beyond the plan: %v", err)
 	}
-	s.Close(ledger.StatusDone)
+	s.Finish(nil, nil)
 	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}

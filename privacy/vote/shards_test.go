@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
@@ -208,7 +207,7 @@ func TestSplitRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := sh.Train(0); !errors.Is(err, privacy.ErrClosed) {

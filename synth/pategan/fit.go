@@ -45,7 +45,7 @@ type training struct {
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (synth.Model, error) {
-	t := &training{p: p, u: rand.New(rand.NewPCG(s.Seed())), from: &gate{p: p, s: s}}
+	t := &training{p: p, u: rand.New(rand.NewPCG(synth.Seed(s))), from: &gate{p: p, s: s}}
 	return t.run(ctx, progress)
 }
 

@@ -146,7 +146,7 @@ func (p *plan) start(
 	if err != nil {
 		return nil, err
 	}
-	t := &training{plan: p, u: rand.New(rand.NewPCG(s.Seed()))}
+	t := &training{plan: p, u: rand.New(rand.NewPCG(synth.Seed(s)))}
 	t.encoder = e
 	if p.scaled != nil {
 		if t.encoder, err = e.Scaled(p.scaled); err != nil {

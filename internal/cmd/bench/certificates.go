@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/wgan"
@@ -31,5 +30,5 @@ func printCertificates(train *table.Table, f synth.Fitter, b accountant.Budget) 
 			return fmt.Errorf("step %d is out of order", k+1)
 		}
 	}
-	return s.Close(ledger.StatusDone)
+	return s.Finish(nil, nil)
 }

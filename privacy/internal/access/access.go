@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -33,7 +32,7 @@ type Call struct {
 // functions, so that printing shows none of it.
 type Rows struct {
 	Table  func() *table.Table               // bounded to some rows of each unit; nil: another form
-	Joint  func(cols []int) engine.Joint     // in its place, of rows that are counted elsewhere
+	Joint  Joint                             // in its place, of rows that are counted elsewhere
 	Units  func() []uint32                   // of each row before that; nil without an id column
 	Counts func(queries []Counted) [][]int64 // true counts, which must not be changed
 	Source *noise.Source                     // secret randomness
@@ -55,10 +54,17 @@ var (
 	Hold func(session any, do Held) error
 	// StateOf looks at a session.
 	StateOf func(session any) State
-	// Source makes a *privacy.Rows of rows in another form, of which only the schema's unit is
-	// known. load reads them and drops all but those that bound keeps, given each row's unit.
-	Source func(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any
+	// Source makes a *privacy.Rows of rows in another form than a table.
+	Source func(s *schema.Schema, load Load) any
 )
+
+// Load reads rows that are no table, and drops all but those that bound keeps, given each row's
+// unit. Rows that are counted elsewhere are bounded there.
+type Load func(ctx context.Context, bound Bound) (Joint, error)
+
+// Joint adds to each of some counts the number of rows in its cell: the sum of what the codes of
+// a row in cols have in offsets. It panics for columns that were not counted together.
+type Joint func(counts []int64, cols []int, offsets [][]int32)
 
 // Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
 // has the session go over to that and to the table. Each of its rows must be made of one of the

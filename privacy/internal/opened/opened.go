@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -96,7 +95,7 @@ func PaidOnce(t testing.TB, s *privacy.Session, reads *int, call func() error) {
 	if err := call(); !errors.Is(err, privacy.ErrPlan) || *reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, *reads)
 	}
-	s.Close(ledger.StatusDone)
+	s.Finish(nil, nil)
 	if err := call(); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -93,7 +92,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	if err := sh.Save(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
 		t.Errorf("from an open session: %v", err)
 	}
-	if err := s.Close(ledger.StatusDone); err != nil {
+	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{

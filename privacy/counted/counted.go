@@ -1,0 +1,50 @@
+// Package counted opens the gate to rows that lie elsewhere, of which another engine has counted
+// marginals: it binds engine.Rows.
+package counted
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func init() {
+	engine.Rows = func(s *schema.Schema, from engine.Source) any {
+		own := s.Clone()
+		return access.Source(own, func(ctx context.Context, _ access.Bound) (access.Joint, error) {
+			sizes := own.Sizes()
+			joint, err := from.Read(ctx, sizes)
+			if err != nil {
+				return nil, err
+			}
+			return func(counts []int64, cols []int, offsets [][]int32) {
+				jointTo(counts, joint(cols), sizes, cols, offsets)
+			}, nil
+		})
+	}
+}
+
+// jointTo counts rows of which there are counts over some columns, cols among them: each cell of
+// these has the cell in which its rows count.
+func jointTo(counts []int64, from engine.Joint, sizes, cols []int, offsets [][]int32) {
+	cell := []int32{0}
+	for _, col := range from.Cols {
+		offset := make([]int32, sizes[col]) // of a column that is not asked about
+		if at := slices.Index(cols, col); at >= 0 {
+			offset = offsets[at]
+		}
+		next := make([]int32, 0, len(cell)*len(offset))
+		for _, k := range cell {
+			for _, o := range offset {
+				next = append(next, k+o)
+			}
+		}
+		cell = next
+	}
+	for i, k := range cell {
+		counts[k] += from.Counts[i]
+	}
+}
