@@ -8,12 +8,13 @@ import (
 
 // boostingOptions sets gradient boosting. The zero value is usable.
 type boostingOptions struct {
-	drop    []string // columns not to use, the label among them
-	trees   int      // default 150
-	rate    float64  // share of each tree's values that is kept, in (0, 1], default .1
-	leaves  int      // of a tree, default 31
-	minRows int      // in a leaf, default 20
-	penalty float64  // λ on leaf values, default 1
+	drop    []string  // columns not to use, the label among them
+	trees   int       // default 150
+	rate    float64   // share of each tree's values that is kept, in (0, 1], default .1
+	leaves  int       // of a tree, default 31
+	minRows int       // in a leaf, default 20
+	penalty float64   // λ on leaf values, default 1
+	soft    []float64 // of each row the probability of being positive, in place of its label
 }
 
 // boosting is a fitted sum of trees.
@@ -68,6 +69,9 @@ func fitBoosting(t *table.Table, y []bool, o boostingOptions) (*boosting, error)
 		for i, l := range y {
 			p := sigmoid(score[i])
 			g.gradient[i], g.weight[i] = p-indicator(l), p*(1-p)
+			if o.soft != nil {
+				g.gradient[i] = p - o.soft[i]
+			}
 			all[i] = uint32(i)
 		}
 		grown := g.grow(all)
