@@ -97,6 +97,48 @@ func TestInferIsLeastSquares(t *testing.T) {
 }
 
 // total is the count of the root.
+// TestBinaryTreeIsHaar: the least-squares counts of a binary tree are those of the Haar wavelet
+// (Privelet: Xiao, Wang, Gehrke 2011, arXiv 0909.5530): each wavelet v is a vector that the tree
+// measures with precision λ, 2ʲ − 1 for one of 2ʲ leaves, independently of the others. So the two
+// mechanisms of the sources are one.
+func TestBinaryTreeIsHaar(t *testing.T) {
+	const leaves = 16
+	tree, u := newTree(leaves, 2), rand.New(rand.NewPCG(3, 4))
+	levels := noisy(tree, make([]float64, leaves), 1, u.NormFloat64)
+	c, err := tree.Infer(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, variance := c.Range(3, 11)
+	sum, want := 0.0, 0.0
+	wavelet := func(from, size int, lambda float64, constant bool) {
+		measured, inside := 0.0, 0.0 // products with the measurements, and with the range
+		for i := range size {
+			v := 1.0
+			if !constant && i >= size/2 {
+				v = -1
+			}
+			for l, level := range levels {
+				measured += v * level[(from+i)*len(level)/leaves]
+				if x := from + i; l == 0 && x >= 3 && x < 11 {
+					inside += v
+				}
+			}
+		}
+		sum += inside * measured / (lambda * float64(size))
+		want += inside * inside / (lambda * float64(size))
+	}
+	wavelet(0, leaves, leaves-1, true)
+	for size := leaves; size > 1; size /= 2 {
+		for from := 0; from < leaves; from += size {
+			wavelet(from, size, float64(size-1), false)
+		}
+	}
+	if math.Abs(got-sum) > 1e-9 || math.Abs(variance-want) > 1e-9 {
+		t.Errorf("the tree has %v, variance %v, the wavelets %v, %v", got, variance, sum, want)
+	}
+}
+
 func (c *Counts) total() float64 { return c.values[0][0] }
 
 // consistent asks that each parent is the sum of its children.

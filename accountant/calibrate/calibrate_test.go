@@ -27,6 +27,13 @@ func TestMu(t *testing.T) {
 			t.Errorf("σ at %v spends δ = %v", b, d)
 		}
 	}
+	// what noisy descent was computed with elsewhere, at δ = 1e-5
+	for epsilon, want := range map[float64]float64{.1: .03252078, 1: .26805112, 10: 2.00044562} {
+		mu, err := Mu(accountant.Budget{Epsilon: epsilon, Delta: 1e-5})
+		if err != nil || math.Abs(mu-want) > 1e-8 {
+			t.Errorf("μ at ε = %v is %v, %v; want %v", epsilon, mu, err, want)
+		}
+	}
 	for _, b := range []accountant.Budget{{Epsilon: 1e-6, Delta: 1e-12}, {Epsilon: .01, Delta: 1e-9},
 		{Epsilon: 1, Delta: 1e-5}, {Epsilon: 50, Delta: 1e-3}, {Epsilon: 1e4, Delta: 1e-9},
 		{Epsilon: 1e-310, Delta: 1e-320}} {

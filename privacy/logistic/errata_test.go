@@ -42,6 +42,42 @@ func TestSphericalNoise(t *testing.T) {
 	}
 }
 
+// TestObjectivePerturbation: what objective perturbation would need, which decoy has not
+// (docs/train.md), against values that were computed elsewhere. The Hessian of a row has norm c =
+// 1/4 at most, so that changing one costs ln(1 + 2c/(nλ) + c²/(n²λ²)) of ε, or half of it with a
+// penalty larger by Δ (Chaudhuri, Monteleoni, Sarwate, JMLR 12, 2011, algorithm 2); of Gaussian form
+// it has σ = √(8 ln(2/δ) + 4ε)/ε (Kifer, Smith, Thakurta 2012).
+func TestObjectivePerturbation(t *testing.T) {
+	const c = .25
+	cost := func(n, lambda float64) float64 {
+		return math.Log(1 + 2*c/(n*lambda) + c*c/(n*n*lambda*lambda))
+	}
+	for _, v := range []struct{ epsilon, n, lambda, left, more float64 }{
+		{1, 1000, .01, .9506147748, 0}, {1, 100, .001, .5, .0078020292},
+		{.1, 29305, .001, .0830104313, 0}, {.1, 300, .01, .05, .0229184028},
+	} {
+		left, more := v.epsilon-cost(v.n, v.lambda), 0.
+		if left <= 0 {
+			left, more = v.epsilon/2, c/(v.n*math.Expm1(v.epsilon/4))-v.lambda
+			if spent := cost(v.n, v.lambda+more); math.Abs(spent-v.epsilon/2) > 1e-12 {
+				t.Errorf("%+v: the penalty costs %v", v, spent)
+			}
+		}
+		if math.Abs(left-v.left) > 1e-10 || math.Abs(more-v.more) > 1e-10 {
+			t.Errorf("%+v: ε′ = %v, Δ = %v", v, left, more)
+		}
+	}
+	for epsilon, want := range map[float64]float64{1: 10.08209210, .1: 99.01948352} {
+		if got := math.Sqrt(8*math.Log(2/1e-5)+4*epsilon) / epsilon; math.Abs(got-want) > 1e-7 {
+			t.Errorf("ε = %v: σ = %v, want %v", epsilon, got, want)
+		}
+	}
+	// output perturbation: the minimiser moves by 2/(nλ), so β = nλε/2, and E‖b‖ = d/β
+	if beta := 1000 * .01 * 1. / 2; beta != 5 || 10/beta != 2 {
+		t.Errorf("β = %v", beta)
+	}
+}
+
 // TestPosteriorRatio: a sample of a posterior is private by how far one row moves its logarithm,
 // not by how large that is: of a coin with θ near 0 log p(X, θ) is never above 0, and one more head
 // moves it by 13.8 at θ = 1e-6. On [a, 1−a] the ratio is ln((1−a)/a).

@@ -117,6 +117,11 @@ func TestReferenceVariances(t *testing.T) {
 	if p, q := Rates(2, math.Log(3)); math.Abs(p-.75) > 1e-15 || math.Abs(q-.25) > 1e-15 {
 		t.Errorf("Warner's question: %v and %v, want 3/4 and 1/4", p, q)
 	}
+	// 2·(ȳ − 1/4) of 1000 answers, 30 % of whom have it: a standard error of .0309839
+	if p, q := Rates(2, math.Log(3)); math.Abs((.4-q)/(p-q)-.3) > 1e-15 ||
+		math.Abs(math.Sqrt(.4*.6/1000)/(p-q)-.0309839) > 1e-7 {
+		t.Error("the lecture's survey has another estimate or another standard error")
+	}
 	if p, q := Rates(1000, 800); p != 1 || q != 0 {
 		t.Errorf("a large ε: %v and %v", p, q)
 	}
