@@ -16,8 +16,8 @@ import (
 // half of the folds. A row's label then is the probability whose log odds are the mean of those of
 // the classifiers that did not see it, moved by alpha ≥ 0 of their standard deviations towards the
 // label that it has: the larger alpha, the more of single rows. (A regression gains nothing by it:
-// what a row does to the labels of others comes back to it.) Errors are those of Train, also on half
-// of the folds, of which there are 4 to the number of rows.
+// what a row does to the labels of others comes back to it.) Errors are those of Train, also on
+// half of the folds, of which there are 4 to the number of rows.
 func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, error) {
 	n := t.Rows()
 	if k.Learner != GradientBoosting || folds < 4 || folds > n || !(alpha >= 0 && alpha <= 1e6) {
