@@ -24,6 +24,7 @@ func TestMethods(t *testing.T) {
 		{"aim", "in", ""},
 		{"wgan", "in", wganSmall},
 		{"pategan", "in", pateganSmall},
+		{"pategan", "in", pateganSmall + " --set directions=2"},
 		{"mwem", "in", "--set rounds=2"},
 		{"bayes", "in", ""},
 		{"smalldb", "small", ""},

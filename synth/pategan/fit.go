@@ -36,8 +36,9 @@ type training struct {
 	average   []float32 // moving average of the generator's parameters: what is released
 	match     *matcher
 	student   *student
-	trust     float32 // in the student, 0 to 1
-	loss      float64 // mean squared error of measured cells in units of their noise
+	field     [][]float32 // of directions
+	trust     float32     // in the student, 0 to 1
+	loss      float64     // mean squared error of measured cells in units of their noise
 	steps     int
 }
 
@@ -81,10 +82,14 @@ func (t *training) run(ctx context.Context, progress synth.Progress) (out synth.
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		rows := t.draw(c.Questions + shownRows)
+		asked := c.Questions
+		if c.Directions > 0 {
+			asked /= c.Directions
+		}
+		rows := t.draw(asked + shownRows)
 		batch := &voteBatch{seed: t.u.Uint64(), epochs: c.TeacherEpochs,
-			rate: float32(c.TeacherRate), asked: rows.head(c.Questions),
-			fakes: rows.tail(c.Questions)}
+			rate: float32(c.TeacherRate), asked: rows.head(asked), fakes: rows.tail(asked),
+			directions: randomDirections(c.Directions, t.encoder.Cells(), t.u)}
 		votes, err := t.from.vote(batch)
 		if err != nil {
 			return out, err
@@ -124,6 +129,10 @@ func (t *training) generate(
 
 // teach has the student learn from the votes on a batch.
 func (t *training) teach(batch *voteBatch, votes []int64) {
+	if len(batch.directions) > 0 {
+		t.follow(batch, votes)
+		return
+	}
 	t.student.keep(batch.asked, votes, t.teachers)
 	sd := t.p.votes / float64(t.teachers)
 	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
@@ -200,7 +209,11 @@ func (t *training) step(rate float32) {
 	loss := t.match.gradientTo(t.down, x)
 	t.loss += .01 * (loss - t.loss)
 	if w := float32(t.p.cfg.StudentWeight) * t.trust; w > 0 {
-		t.student.judge.InputTo(t.opinion, x)
+		if t.field != nil {
+			t.fieldTo(t.opinion, x)
+		} else {
+			t.student.judge.InputTo(t.opinion, x)
+		}
 		pull(t.down.Data, t.opinion.Data, w)
 	}
 	t.adam.Update(t.generator.Parameters(), t.pass.Backward(t.down), rate)

@@ -50,6 +50,9 @@ type Config struct {
 	Rounds int `mapstructure:"rounds" default:"10" min:"1" max:"1e5"`
 	// generated rows a vote; default 200
 	Questions int `mapstructure:"questions" default:"200" min:"1" max:"1048576"`
+	// G-PATE: teachers vote on that many random directions at each of questions/directions rows:
+	// which way is more real; default 0, is the row real
+	Directions int `mapstructure:"directions" min:"0" max:"1024"`
 	// rows a teacher should have: the number of teachers is the noisy number of rows over it;
 	// default 40
 	ShardRows int `mapstructure:"shard_rows" default:"40" min:"1" max:"1073741824"`
@@ -90,6 +93,10 @@ func New(c Config) (*Fitter, error) {
 	}
 	if c.Batch%2 != 0 {
 		return nil, fmt.Errorf("pategan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
+	}
+	if c.Directions > c.Questions {
+		return nil, fmt.Errorf("pategan: %d directions need as many questions, not %d: %w",
+			c.Directions, c.Questions, synth.ErrConfig)
 	}
 	if c.ColdStart {
 		c.MarginalShare, c.TargetShare, c.PairShare = 0, 0, 0
@@ -216,14 +223,26 @@ func (p *plan) at(scale float64) *plan {
 		left -= c.PairShare
 	}
 	q.votes = scale * math.Sqrt(float64(c.Rounds*c.Questions)/left)
+	if c.Directions > 0 { // a check each and half as many answers, which move by √2
+		q.votes *= math.Sqrt2
+	}
 	return &q
 }
 
-// aggregator of the votes.
-func (p *plan) aggregator() vote.Aggregator { return vote.Aggregator{Sigma: p.votes} }
+// aggregator of the votes of so many teachers: GNMax, or Confident-GNMax of directions, with the
+// noise of a vote for its check.
+func (p *plan) aggregator(teachers int) vote.Aggregator {
+	if p.cfg.Directions == 0 {
+		return vote.Aggregator{Sigma: p.votes}
+	}
+	return vote.Aggregator{Sigma: p.votes, CheckSigma: p.votes, Threshold: float64(teachers) / 2}
+}
 
 // ballot is one round.
 func (p *plan) ballot() vote.Ballot {
+	if k := p.cfg.Directions; k > 0 {
+		return vote.Ballot{Questions: p.cfg.Questions / k * k, Classes: directionBins}
+	}
 	return vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
 }
 
@@ -244,7 +263,7 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	all := p.ballot()
 	all.Questions *= p.cfg.Rounds
-	return append(c, vote.Plan(p.aggregator(), all, 0)...)
+	return append(c, vote.Plan(p.aggregator(0), all, max(1, all.Questions/2))...)
 }
 
 // Forecast counts the multiplications of the generator's steps, which dominate.

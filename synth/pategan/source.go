@@ -1,6 +1,8 @@
 package pategan
 
 import (
+	"slices"
+
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -14,7 +16,8 @@ type source interface {
 	choose(candidates []privacy.Candidate) (int, error)
 	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
 	split(teachers int, offsets []int)
-	// noisy counts of votes for "real", one a question of l.asked
+	// noisy counts of votes for "real", one a question of l.asked; of directions the winning bin, or
+	// −1 where the teachers do not agree
 	vote(l *voteBatch) ([]int64, error)
 }
 
@@ -68,13 +71,20 @@ func (g *gate) vote(l *voteBatch) ([]int64, error) {
 		return nil, err
 	}
 	b := g.p.ballot()
-	tally, err := g.shards.Vote(g.p.aggregator(), b, l)
+	tally, err := g.shards.Vote(g.p.aggregator(g.teachers), b, l)
 	if err != nil {
 		return nil, err
 	}
 	real := make([]int64, b.Questions)
 	for i := range real {
-		real[i] = tally.Counts[2*i+1]
+		switch counts := tally.Counts[b.Classes*i:][:b.Classes]; {
+		case b.Classes == 2:
+			real[i] = counts[1]
+		case tally.Answered[i]:
+			real[i] = int64(slices.Index(counts, slices.Max(counts)))
+		default:
+			real[i] = -1
+		}
 	}
 	return real, nil
 }

@@ -15,6 +15,8 @@ type voteBatch struct {
 	rate   float32
 	fakes  cells // to be told from the shard's rows
 	asked  cells // to be voted on
+	// directions over the cells, if these are voted on
+	directions [][]float32
 }
 
 // cells are rows, each as the active cell of every column.
@@ -143,8 +145,14 @@ func (t *teacher) Train(shard *table.Table, l *voteBatch) {
 	}
 }
 
-// VotesTo votes 1 for rows that look like the shard's.
+// VotesTo votes 1 for rows that look like the shard's; or on directions.
 func (t *teacher) VotesTo(votes []uint8, l *voteBatch) {
+	if k := len(l.directions); k > 0 {
+		for r := range l.asked.rows() {
+			t.directionsTo(votes[r*k:][:k], l.asked.row(r), l.directions)
+		}
+		return
+	}
 	for q := range votes {
 		votes[q] = 0
 		if t.score(l.asked.row(q)) > 0 {
