@@ -30,6 +30,7 @@ type evaluate struct {
 	synthetic, models []string
 	html, json, pairs string
 	drop, quasi       string
+	classifier        string
 	options           report.Options
 
 	// is told how far an engine is that counts the private table where it is; nil: nobody
@@ -41,7 +42,7 @@ func evaluateCommand(t *terminal) *cobra.Command {
 	cmd := t.verb("evaluate", e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
 		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
 		"positive": &e.options.Positive, "drop": &e.drop, "quasi": &e.quasi, "seed": &e.options.Seed,
-		"pairs": &e.pairs, "report": &e.html, "json": &e.json})
+		"classifier": &e.classifier, "pairs": &e.pairs, "report": &e.html, "json": &e.json})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
@@ -95,6 +96,9 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	}
 	for i, c := range claims {
 		in.Synthetic[i].Claim = c
+	}
+	if in.Classifier, err = e.predicted(in.Holdout.Rows); err != nil {
+		return err
 	}
 	e.options.Tool = tool()
 	e.options.Progress = shown.report
@@ -216,6 +220,30 @@ func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
 			MaxRowsPerUnit: c.MaxRowsPerUnit, Text: c.String()})
 	}
 	return out, nil
+}
+
+// predicted is what the classifier says of the holdout; nil without one.
+func (e *evaluate) predicted(holdout *table.Table) (*report.Classifier, error) {
+	if e.classifier == "" {
+		return nil, nil
+	}
+	c, err := openClassifier(e.classifier)
+	if err != nil {
+		return nil, fmt.Errorf("--classifier: %w", err)
+	}
+	if holdout == nil || c.Target != e.options.Target {
+		return nil, usagef("--classifier %s predicts %s: it needs --target %[2]s and --holdout",
+			e.classifier, c.Target)
+	}
+	if _, err := c.Verify(pld.Epsilon); err != nil {
+		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
+	}
+	p, err := c.Probabilities(holdout)
+	if err != nil {
+		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
+	}
+	return &report.Classifier{Claim: fmt.Sprintf("ε = %v, δ = %v", c.Claim.Epsilon, c.Claim.Delta),
+		Classes: c.Classes, Probabilities: p}, nil
 }
 
 // read reads the tables.

@@ -25,6 +25,7 @@ type work struct {
 	codecs   []*schema.Codec
 	target   int    // column, −1 without
 	positive uint16 // code
+	direct   string // what a private classifier reaches
 	z        float64
 	values   map[string][]Value // by metric
 	leftOut  map[string]string

@@ -55,6 +55,11 @@ func (w *work) predict(ctx context.Context) error {
 			return w.undefined(err, all...)
 		}
 		p.Rate = Number(tstr.Rate)
+		if i == 0 {
+			if err := w.directly(tstr.Labels); err != nil {
+				return err
+			}
+		}
 		if p.Synthetic, err = w.curve(tstr, synthetic); err != nil {
 			return w.undefined(err, all...)
 		}
@@ -84,6 +89,27 @@ func (w *work) predict(ctx context.Context) error {
 	}
 	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
+}
+
+// directly measures the private classifier, which needed no table, on the holdout.
+func (w *work) directly(labels []bool) error {
+	c := w.in.Classifier
+	if c == nil {
+		return nil
+	}
+	k := slices.Index(c.Classes, w.Positive)
+	if k < 0 {
+		return fmt.Errorf("report: the classifier does not know %s = %q: %w", w.Target, w.Positive,
+			eval.ErrColumn)
+	}
+	scores := make([]float64, len(labels))
+	for i, p := range c.Probabilities {
+		scores[i] = p[k]
+	}
+	auroc, err := eval.AUROC(scores, labels)
+	w.direct = fmt.Sprintf(" A classifier trained privately, without a table (%s), reaches %.3f.",
+		c.Claim, auroc)
+	return err
 }
 
 // curve sums up the scores of a classifier.

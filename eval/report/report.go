@@ -34,6 +34,15 @@ type Tables struct {
 	// optional: real rows that the synthesizer did not see; without them much is left out
 	Holdout   Table
 	Synthetic []Table // required: at least one
+	// optional: what a private classifier, trained on real rows, says of those of Holdout
+	Classifier *Classifier
+}
+
+// Classifier is what a classifier says of the rows of a table.
+type Classifier struct {
+	Claim         string      // its guarantee
+	Classes       []string    // the values of the target
+	Probabilities [][]float64 // of each row and class
 }
 
 // Options says what to measure and how. The zero value is usable.

@@ -104,6 +104,7 @@ func (w *work) useful() Finding {
 		"(1 is perfect, 0.5 is guessing.)", w.Target, w.Positive, synthetic.Learner,
 		interval(synthetic.Synthetic.AUROC, synthetic.Synthetic.Interval),
 		real.Learner, interval(real.Real.AUROC, real.Real.Interval))
+	f.Answer += w.direct
 	if float64(real.Real.AUROC) < .6 {
 		f.Status = Unknown
 		f.Answer += " Even real rows hardly predict it, so this says little."
