@@ -140,7 +140,7 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	p, s := opened(t, small, tab, budget)
 	c := &counting{gate: &gate{p: p, s: s}, t: t}
 	fitted(t, p, c)
-	event, _ := vote.Events(p.aggregator(0), 2)
+	event, _ := vote.Events(p.aggregator(), 2)
 	var sofar accountant.Composition
 	questions := 0
 	for _, e := range s.Ledger().Entries {

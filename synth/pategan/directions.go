@@ -10,8 +10,10 @@ import (
 // Votes on directions are those of G-PATE (Long, Wang, Yang, Kailkhura, Zhang, Gunter, Li, NeurIPS
 // 2021, arXiv 1906.09338). A teacher's opinion of a generated row is the gradient of its score with
 // respect to the row. It is projected onto a few random directions, which are public; each
-// coordinate is clipped and put into a bin, for which the teacher votes. Where Confident-GNMax
-// finds enough teachers in one bin, its middle is the coordinate that the generator follows.
+// coordinate is clipped and put into a bin, for which the teacher votes. Where the noisy count of a
+// bin is half of the teachers, its middle is the coordinate that the generator follows. (The paper
+// asks by Confident-GNMax, with a check before each answer. Checks and the answers of half of the
+// questions would cost as much as all answers, of which the largest is the check.)
 const (
 	directionBins = 10
 	// of what a direction fades from round to round, as teachers change

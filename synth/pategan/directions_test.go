@@ -29,8 +29,7 @@ func TestDirectionsConform(t *testing.T) {
 }
 
 // TestDirectionsArePaid states by hand what votes cost: a vector of k histograms moves by √(2k), so
-// that the answers of half of the k questions cost a μ of √k/σ, and k checks, which move by 1 each,
-// the same.
+// that it costs a μ of √(2k)/σ.
 func TestDirectionsArePaid(t *testing.T) {
 	f, err := New(Config{Directions: 10, Rounds: 4, Questions: 105, ColdStart: true})
 	if err != nil {
@@ -43,7 +42,7 @@ func TestDirectionsArePaid(t *testing.T) {
 	}
 	p := made.(*plan)
 	const k = 400 // questions: 4 rounds of 10 rows in 10 directions
-	want := 1/(p.total*p.total) + (k+k)/(p.votes*p.votes)
+	want := 1/(p.total*p.total) + 2*k/(p.votes*p.votes)
 	got := 0.0
 	for _, c := range p.Composition() {
 		z := c.Event.(accountant.Gaussian).NoiseMultiplier

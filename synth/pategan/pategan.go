@@ -223,20 +223,14 @@ func (p *plan) at(scale float64) *plan {
 		left -= c.PairShare
 	}
 	q.votes = scale * math.Sqrt(float64(c.Rounds*c.Questions)/left)
-	if c.Directions > 0 { // a check each and half as many answers, which move by √2
+	if c.Directions > 0 { // a histogram moves by √2
 		q.votes *= math.Sqrt2
 	}
 	return &q
 }
 
-// aggregator of the votes of so many teachers: GNMax, or Confident-GNMax of directions, with the
-// noise of a vote for its check.
-func (p *plan) aggregator(teachers int) vote.Aggregator {
-	if p.cfg.Directions == 0 {
-		return vote.Aggregator{Sigma: p.votes}
-	}
-	return vote.Aggregator{Sigma: p.votes, CheckSigma: p.votes, Threshold: float64(teachers) / 2}
-}
+// aggregator of the votes.
+func (p *plan) aggregator() vote.Aggregator { return vote.Aggregator{Sigma: p.votes} }
 
 // ballot is one round.
 func (p *plan) ballot() vote.Ballot {
@@ -263,7 +257,7 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	all := p.ballot()
 	all.Questions *= p.cfg.Rounds
-	return append(c, vote.Plan(p.aggregator(0), all, max(1, all.Questions/2))...)
+	return append(c, vote.Plan(p.aggregator(), all, 0)...)
 }
 
 // Forecast counts the multiplications of the generator's steps, which dominate.

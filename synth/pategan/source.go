@@ -71,18 +71,18 @@ func (g *gate) vote(l *voteBatch) ([]int64, error) {
 		return nil, err
 	}
 	b := g.p.ballot()
-	tally, err := g.shards.Vote(g.p.aggregator(g.teachers), b, l)
+	tally, err := g.shards.Vote(g.p.aggregator(), b, l)
 	if err != nil {
 		return nil, err
 	}
 	real := make([]int64, b.Questions)
 	for i := range real {
-		switch counts := tally.Counts[b.Classes*i:][:b.Classes]; {
-		case b.Classes == 2:
+		counts := tally.Counts[b.Classes*i:][:b.Classes]
+		if b.Classes == 2 {
 			real[i] = counts[1]
-		case tally.Answered[i]:
-			real[i] = int64(slices.Index(counts, slices.Max(counts)))
-		default:
+		} else if most := slices.Max(counts); most >= int64(g.teachers/2) {
+			real[i] = int64(slices.Index(counts, most))
+		} else {
 			real[i] = -1
 		}
 	}
