@@ -40,13 +40,14 @@ func ClaimOf(
 	}
 	for i := range curvePoints {
 		epsilon := b.Epsilon * float64(i) / curvePoints
-		bound, err := pld.Delta(c, epsilon, adj)
+		bound, err := pld.DeltaAt(c, epsilon, adj)
 		if err != nil {
 			return claim, fmt.Errorf("attack: the account at epsilon %v: %w", epsilon, err)
 		}
 		claim.Curve = append(claim.Curve, Point{Epsilon: epsilon, Delta: min(1, bound.Delta)})
 	}
-	if bound, err := pld.Delta(c, b.Epsilon, adj); err == nil && bound.Method == "gdp" && b.Delta > 0 {
+	bound, err := pld.DeltaAt(c, b.Epsilon, adj)
+	if err == nil && bound.Method == "gdp" && b.Delta > 0 {
 		if claim.Mu, err = calibrate.Mu(accountant.Budget{Epsilon: b.Epsilon,
 			Delta: max(bound.Delta, 1e-300)}); err != nil {
 			claim.Mu = 0

@@ -101,41 +101,6 @@ func cheap(
 	return best, alpha, nil
 }
 
-// Delta returns the best bound on δ at epsilon, 0 ≤ epsilon < ∞. A δ of 1 says nothing. The errors
-// are those of Epsilon.
-func Delta(
-	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
-) (accountant.Bound, error) {
-	if err := errors.Join(adj.Validate(), c.Validate()); err != nil {
-		return accountant.Bound{}, err
-	}
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		return accountant.Bound{}, fmt.Errorf("pld: epsilon %v must be finite and not negative: %w",
-			epsilon, accountant.ErrBudgetRange)
-	}
-	if mu, ok := gdp(c, adj); ok && mu > 0 {
-		return bound(epsilon, accountant.GDPDelta(mu, epsilon), accountant.MethodGDP), nil
-	}
-	leak := leak(c)
-	if closed, err := pure(c).Epsilon(0, adj); err == nil && closed.Epsilon <= epsilon {
-		return bound(epsilon, leak, closed.Method), nil
-	}
-	logDelta, alpha := bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
-		return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha) // conversion, solved
-	})
-	best := bound(epsilon, leak+(1-leak)*math.Min(1, math.Exp(logDelta)), methodRDP)
-	if profiles, ok := composed(c, best.Delta, alpha, adj); ok {
-		delta := 0.0
-		for _, p := range profiles {
-			delta = math.Max(delta, p.delta(epsilon))
-		}
-		if delta < best.Delta {
-			best.Delta, best.Method = delta, methodPLD
-		}
-	}
-	return best, nil
-}
-
 // better returns the bound with the smaller ε, the first if they are equal.
 func better(a, b accountant.Bound) accountant.Bound {
 	if b.Epsilon < a.Epsilon {

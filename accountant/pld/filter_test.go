@@ -72,7 +72,7 @@ func TestClosedFormulasAreUpperBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Delta(c, closed.Epsilon, accountant.AddRemove)
+		d, err := DeltaAt(c, closed.Epsilon, accountant.AddRemove)
 		if err != nil || d.Delta > 1e-5*(1+1e-3) {
 			t.Errorf("%s: δ = %v at the ε of the closed formula, %v", name, d.Delta, err)
 		}

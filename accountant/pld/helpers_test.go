@@ -124,7 +124,7 @@ func mustDelta(
 	t *testing.T, c accountant.Composition, epsilon float64, adj accountant.Adjacency,
 ) accountant.Bound {
 	t.Helper()
-	b, err := Delta(c, epsilon, adj)
+	b, err := DeltaAt(c, epsilon, adj)
 	if err != nil {
 		t.Fatalf("Delta of %v: %v", c, err)
 	}

@@ -32,9 +32,9 @@ func TestInertEventsChangeNothing(t *testing.T) {
 					t.Errorf("%v, %v: %s costs %v alone and %v with it, %v", adj, inert, name, alone.Epsilon,
 						both.Epsilon, err)
 				}
-				if delta, err := Delta(append(events(times(inert, 1)), c...), 1, adj); err != nil ||
+				if delta, err := DeltaAt(append(events(times(inert, 1)), c...), 1, adj); err != nil ||
 					delta.Delta < .5 {
-					if lone, _ := Delta(c, 1, adj); delta.Delta < .97*lone.Delta {
+					if lone, _ := DeltaAt(c, 1, adj); delta.Delta < .97*lone.Delta {
 						t.Errorf("%v, %v: %s has delta %v alone and %v with it, %v", adj, inert, name, lone.Delta,
 							delta.Delta, err)
 					}

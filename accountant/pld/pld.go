@@ -68,11 +68,7 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 	d.mass[0] += tail // the losses below the grid are rounded up
 	// A distribution that lacks mass is no upper bound, and would make all that it is composed with
 	// look cheap.
-	total := 0.0
-	for _, p := range d.mass {
-		total += p
-	}
-	return d, total > 1-1e-9
+	return d, total(d.mass) > 1-1e-9
 }
 
 // put splits the mass p of cell i, where qe is q·e^b.

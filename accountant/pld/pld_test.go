@@ -264,7 +264,7 @@ func TestBothDirections(t *testing.T) {
 		p, _ := newPlan(events(times(e, 4)), 1e-6, accountant.AddRemove)
 		terms, _ := p.terms(1e-3, dir)
 		c, _, _ := compose(terms, 1e-3, 2)
-		return c.delta(epsilon)
+		return c.deltaAt(epsilon)
 	}
 	larger := map[direction]bool{}
 	for _, epsilon := range []float64{0, .05, .5, 1, 2, 5} {
@@ -390,11 +390,12 @@ func TestEpsilonErrors(t *testing.T) {
 		}
 	}
 	for _, epsilon := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Delta(g, epsilon, accountant.AddRemove); !errors.Is(err, accountant.ErrBudgetRange) {
+		_, err := DeltaAt(g, epsilon, accountant.AddRemove)
+		if !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("ε = %v: %v", epsilon, err)
 		}
 	}
-	if _, err := Delta(g, 1, 3); !errors.Is(err, accountant.ErrEvent) {
+	if _, err := DeltaAt(g, 1, 3); !errors.Is(err, accountant.ErrEvent) {
 		t.Error(err)
 	}
 }

@@ -254,21 +254,6 @@ func (c profile) upper(delta float64) float64 {
 	return epsilon + c.shift
 }
 
-// delta returns a δ at which the composition is (epsilon, δ)-DP.
-func (c profile) delta(epsilon float64) float64 {
-	epsilon -= c.shift
-	delta := 1.0
-	c.scan(func(loss, scale, a, b float64) bool {
-		if loss > epsilon {
-			return true
-		}
-		x := math.Min(c.h, epsilon-loss)
-		delta = (c.inf + scale*(a-math.Exp(x)*b+c.err)) * math.Exp(c.grow)
-		return false
-	})
-	return math.Min(1, delta)
-}
-
 func mod(k, n int) int {
 	if k %= n; k < 0 {
 		k += n

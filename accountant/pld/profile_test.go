@@ -68,7 +68,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 			t.Fatal("compose failed")
 		}
 		for epsilon := 0.0; epsilon < 8; epsilon += .0413 {
-			got, exact := c.delta(epsilon), want.profileOf(epsilon, h)
+			got, exact := c.deltaAt(epsilon), want.profileOf(epsilon, h)
 			if epsilon < float64(c.first)*h { // below the window it says nothing
 				if got != 1 {
 					t.Fatalf("trial %d λ %v: δ(%v) = %v below the window", trial, lambda, epsilon, got)
@@ -125,7 +125,7 @@ func TestWrapAroundIsBounded(t *testing.T) {
 			if epsilon < 0 {
 				continue
 			}
-			if got, exact := c.delta(epsilon), want.profileOf(epsilon, h); got < exact*(1-1e-13) {
+			if got, exact := c.deltaAt(epsilon), want.profileOf(epsilon, h); got < exact*(1-1e-13) {
 				t.Errorf("λ %v: δ(%v) = %v, want at least %v", lambda, epsilon, got, exact)
 			}
 		}
