@@ -13,8 +13,8 @@ import (
 // stand, and against the claim of the same mechanism with twice the noise, as a build that adds
 // half the noise it accounts for would make, which must fall. An honest mechanism is accused with
 // probability 1e-6 at most. The broken one is audited at 95 %, with so many runs that the bound
-// exceeds the claim by 5 to 8 of its standard deviations (over 40 audits of each): it is missed
-// with a probability below 1e-6.
+// exceeds the claim by 5 to 8 of its standard deviations (over 40 audits of each; for
+// collect by 6 and 11, from the formulas): it is missed with a probability below 1e-6.
 func TestHalvedNoiseIsCaught(t *testing.T) {
 	s := synthtest.Schema(1)
 	method, err := mst.New(mst.Config{})
@@ -56,6 +56,12 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
 		}, accountant.AddRemove, wide, twiceGaussian,
 			2000},
+		{"collect, one cell", gate(Collect), accountant.ReplaceOne, accountant.Budget{Epsilon: 2},
+			halfEpsilon, 2000},
+		{"collect, sets of cells", func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
+			error) {
+			return Gate(Collect, synthtest.Schema(5), accountant.ReplaceOne, b, Balanced)
+		}, accountant.ReplaceOne, accountant.Budget{Epsilon: 1}, halfEpsilon, 3000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Method(method, s, adj, b, Balanced, 0)

@@ -95,6 +95,7 @@ var gateCalls = []gateCall{
 	{"blocks", true, func(_ privacy.Neighbours, scale float64) accountant.Event {
 		return blocks.Events(scale, scale)[0].Event
 	}, gateRun.blocks, 2},
+	{name: Collect}, // opens a session of its own
 }
 
 // first is a released number.
@@ -138,6 +139,8 @@ func GateNames() []string {
 // Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
 // "answer" and "select" δ may be 0. "vote" and "blocks" show something on rare tables only.
+// [Collect] is an answer of one row to a form, which stands on the gate: its δ is 0 and its
+// relation replace-one, whatever the arguments say.
 func Gate(
 	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
 ) (Mechanism, *Pair, error) {
@@ -156,6 +159,13 @@ func Gate(
 	}
 	if err := b.Validate(); err != nil {
 		return fail(err)
+	}
+	if name == Collect {
+		m, pair, err := respondent(s, b)
+		if err != nil {
+			return fail(err)
+		}
+		return m, pair, nil
 	}
 	if g.gaussian && b.Delta == 0 {
 		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",

@@ -83,6 +83,9 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if a.attack == ltuAttack || a.attack == distanceAttack {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
+	if method == attack.Collect { // a local guarantee, which is pure, of one row: one pair of tables
+		adjacency, a.Delta, shapes = accountant.ReplaceOne, 0, shapes[:1]
+	}
 	file, err := t.create("--json", a.json, job.ReleaseMode)
 	if err != nil {
 		return err

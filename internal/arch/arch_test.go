@@ -158,7 +158,7 @@ var allowed = map[string][]string{
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "privacy",
 		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic",
 		"privacy/query", "release", "synth",
-		"eval",
+		"collect", "eval",
 	},
 	"eval/publish": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",

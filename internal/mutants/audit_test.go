@@ -66,6 +66,11 @@ var audited = []struct {
 		"halved sensitivity in Select",
 		[]edit{{"privacy/internal/access/query.go", "return x, 2 * x, math", "return x, x, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
+	{
+		"a randomised answer is drawn with twice its ε",
+		[]edit{{"privacy/randomized/randomized.go", "noise.Select(rows.Source, scores, epsilon)",
+			"noise.Select(rows.Source, scores, 2*epsilon)"}},
+		"collect --epsilon 2 --runs 1000"},
 	{"steps after the first are not charged", []edit{
 		{"accountant/reservation.go", "\t\t\tr.spent = after\n", ""},
 		{"accountant/reservation.go", "(r.spent + float64(c.Count)*cost)", "(r.spent + cost)"},
