@@ -9,6 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
+func between(a, b float64) interval { return interval{a, b, b - a} }
+
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
 func subsampled(q, z float64) accountant.SubsampledGaussian {

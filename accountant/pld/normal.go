@@ -6,8 +6,6 @@ import "math"
 // would be lost to rounding in a shifted copy.
 type interval struct{ a, b, width float64 }
 
-func between(a, b float64) interval { return interval{a, b, b - a} }
-
 func (i interval) shifted(by float64) interval { return interval{i.a + by, i.b + by, i.width} }
 
 const (

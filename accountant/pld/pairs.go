@@ -88,6 +88,5 @@ func (r replacePair) masses(i interval) (p, q float64) {
 }
 
 func (r replacePair) reach(tail float64) (x, mu float64) {
-	return normalReach(tail) + r.mu,
-		2 * r.mu
+	return normalReach(tail) + r.mu, 2 * r.mu
 }

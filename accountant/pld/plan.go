@@ -14,15 +14,6 @@ const (
 	rangeWork = 14e3
 )
 
-// direction is which of the two orders of a pair of neighbours is composed; only a subsampled
-// Gaussian under add-remove tells them apart.
-type direction uint8
-
-const (
-	remove direction = iota
-	add
-)
-
 // merged returns the composition with equal events joined, in the order of their first appearance,
 // and all Gaussians and filters as one Gaussian of the same μ.
 func merged(
@@ -151,8 +142,9 @@ func (p *plan) steps() float64 {
 	return n
 }
 
-// terms returns the PLDs on the grid h, or false if it is too fine for one of them.
-func (p *plan) terms(h float64, dir direction) ([]pld, bool) {
+// terms returns the PLDs on the grid h, or false if it is too fine for one of them. Of the two
+// orders of a pair of neighbours, added is that in which the second has the unit.
+func (p *plan) terms(h float64, added bool) ([]pld, bool) {
 	var terms []pld
 	fits := true
 	keep := func(d pld, ok bool) {
@@ -170,10 +162,10 @@ func (p *plan) terms(h float64, dir direction) ([]pld, bool) {
 			switch {
 			case p.adj == accountant.ReplaceOne:
 				pr = replacePair{e.Rate, 1 / e.NoiseMultiplier}
-			case dir == remove:
-				pr = removePair{e.Rate, 1 / e.NoiseMultiplier}
-			default:
+			case added:
 				pr = addPair{e.Rate, 1 / e.NoiseMultiplier}
+			default:
+				pr = removePair{e.Rate, 1 / e.NoiseMultiplier}
 			}
 			keep(discretize(pr, h, p.tail, count))
 		case accountant.Laplace:
@@ -199,21 +191,20 @@ func (p *plan) terms(h float64, dir direction) ([]pld, bool) {
 	return terms, fits
 }
 
-// profiles composes the plan in every direction that matters, on a grid near h, or wider where that
-// does not fit.
+// profiles composes the plan on a grid near h, or wider where that does not fit: in both orders of
+// a pair where a subsampled Gaussian under add-remove tells them apart.
 func (p *plan) profiles(h, lambda float64) ([]profile, bool) {
-	directions := []direction{remove}
-	if p.adj == accountant.AddRemove {
-		for _, charge := range p.rest {
-			if _, ok := charge.Event.(accountant.SubsampledGaussian); ok {
-				directions = []direction{remove, add}
-			}
+	orders := []bool{false}
+	for _, charge := range p.rest {
+		_, subsampled := charge.Event.(accountant.SubsampledGaussian)
+		if subsampled && p.adj == accountant.AddRemove {
+			orders = []bool{false, true}
 		}
 	}
 	for range 40 {
 		profiles, factor := []profile{}, 1.0
-		for _, dir := range directions {
-			terms, ok := p.terms(h, dir)
+		for _, added := range orders {
+			terms, ok := p.terms(h, added)
 			if !ok {
 				factor = 2
 				break

@@ -1,6 +1,10 @@
 package pld
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // A pld is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and
 // inf to +∞. Its privacy profile
@@ -60,7 +64,7 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 	for i := range bins {
 		top := (first + float64(i+1)) * h
 		b := math.Max(a, pr.point(top))
-		p, q := pr.masses(between(a, b))
+		p, q := pr.masses(interval{a, b, b - a})
 		p *= 1 + massError
 		d.put(i, p, q*less*math.Exp(top), h)
 		a = b
@@ -68,7 +72,7 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 	d.mass[0] += tail // the losses below the grid are rounded up
 	// A distribution that lacks mass is no upper bound, and would make all that it is composed with
 	// look cheap.
-	return d, total(d.mass) > 1-1e-9
+	return d, floats.Sum(d.mass) > 1-1e-9
 }
 
 // put splits the mass p of cell i, where qe is q·e^b.

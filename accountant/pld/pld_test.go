@@ -260,23 +260,23 @@ func TestFullBatchesInAMixedPlan(t *testing.T) {
 // orders of the pair are needed.
 func TestBothDirections(t *testing.T) {
 	e := subsampled(.3, .8)
-	only := func(dir direction, epsilon float64) float64 {
+	only := func(added bool, epsilon float64) float64 {
 		p, _ := newPlan(events(times(e, 4)), 1e-6, accountant.AddRemove)
-		terms, _ := p.terms(1e-3, dir)
+		terms, _ := p.terms(1e-3, added)
 		c, _, _ := compose(terms, 1e-3, 2)
 		return c.deltaAt(epsilon)
 	}
-	larger := map[direction]bool{}
+	larger := map[bool]bool{}
 	for _, epsilon := range []float64{0, .05, .5, 1, 2, 5} {
-		r, a := only(remove, epsilon), only(add, epsilon)
-		larger[remove] = larger[remove] || r > a*1.01
-		larger[add] = larger[add] || a > r*1.01
+		r, a := only(false, epsilon), only(true, epsilon)
+		larger[false] = larger[false] || r > a*1.01
+		larger[true] = larger[true] || a > r*1.01
 		got := mustDelta(t, events(times(e, 4)), epsilon, accountant.AddRemove).Delta
 		if got < math.Max(r, a)*(1-1e-3) {
 			t.Errorf("δ(%v) = %v, below %v or %v", epsilon, got, r, a)
 		}
 	}
-	if !larger[remove] {
+	if !larger[false] {
 		t.Error("the remove direction never matters")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 )
 
 // A profile is an upper bound of the privacy profile of a composition, made by composing PLDs.
@@ -64,7 +65,7 @@ func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 		mean += d.count * m * h
 		variance += d.count * v * h * h
 		kept += d.count * math.Log1p(-d.inf)
-		excess += d.count * math.Max(0, total(d.mass)+d.inf-1)
+		excess += d.count * math.Max(0, floats.Sum(d.mass)+d.inf-1)
 		c.shift += d.count * d.shift
 		steps += d.count
 	}
@@ -106,7 +107,7 @@ func (c *profile) convolve(terms []pld, tilted [][]float64, n int) bool {
 		for j, x := range tilted[i] {
 			folded[mod(d.lo+j, n)] += x
 		}
-		norm := norm2(folded)
+		norm := floats.Norm(folded, 2)
 		worst += d.count * perLevel * root * norm
 		sum += d.count * (perLevel + 4*ulp) * norm
 		smallest = math.Min(smallest, norm)
@@ -259,22 +260,6 @@ func mod(k, n int) int {
 		k += n
 	}
 	return k
-}
-
-func norm2(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return math.Sqrt(sum)
-}
-
-func total(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum
 }
 
 // moments returns the mean and variance of lo + i under the probabilities p.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 )
 
@@ -110,7 +112,7 @@ func TestWrapAroundIsBounded(t *testing.T) {
 		x := float64(i-400) / 10
 		d.mass[i] = math.Exp(-x*x/2+x/20) / 25.1 * (1 + u.Float64()*1e-3)
 	}
-	s := total(d.mass)
+	s := floats.Sum(d.mass)
 	for i := range d.mass {
 		d.mass[i] /= s
 	}
@@ -215,8 +217,8 @@ func TestTilt(t *testing.T) {
 		}
 		p, logM := d.tilt(s, h)
 		m, v := moments(p, d.lo)
-		if math.Abs(logM-math.Log(sum)) > 1e-11 || math.Abs(m-mean) > 1e-8 || !near(total(p), 1, 1e-12) ||
-			v <= 0 {
+		if math.Abs(logM-math.Log(sum)) > 1e-11 || math.Abs(m-mean) > 1e-8 ||
+			!near(floats.Sum(p), 1, 1e-12) || v <= 0 {
 			t.Errorf("tilt(%v): ln M %v, mean %v, want %v, %v", s, logM, m, math.Log(sum), mean)
 		}
 	}
@@ -255,7 +257,7 @@ func TestDiscretizeIsAnUpperBound(t *testing.T) {
 			if !ok {
 				t.Fatal("too many bins")
 			}
-			if mass := total(d.mass) + d.inf; mass < 1 || mass > 1+1e-9+2*tail {
+			if mass := floats.Sum(d.mass) + d.inf; mass < 1 || mass > 1+1e-9+2*tail {
 				t.Errorf("%s, tail %v: mass %v", row.name, tail, mass)
 			}
 			for epsilon := 0.0; epsilon < 9; epsilon += .0173 {
@@ -319,8 +321,8 @@ func TestOnGrid(t *testing.T) {
 	for _, a := range atoms {
 		wantQ += a.mass * math.Exp(-a.loss)
 	}
-	if !near(total(d.mass), 1, 1e-11) || !near(q, wantQ, 1e-11) {
-		t.Errorf("masses %v and %v, want 1 and %v", total(d.mass), q, wantQ)
+	if !near(floats.Sum(d.mass), 1, 1e-11) || !near(q, wantQ, 1e-11) {
+		t.Errorf("masses %v and %v, want 1 and %v", floats.Sum(d.mass), q, wantQ)
 	}
 	for epsilon := -1.0; epsilon < 1; epsilon += .0071 {
 		got, exact := d.profileOf(epsilon-d.shift, h), profileOf(atoms, epsilon)
