@@ -1,0 +1,71 @@
+package privacy_test
+
+import (
+	"context"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/mst"
+)
+
+// TestStops lists the functions through which rows or their true counts pass from synth.Run to a
+// released number when mst measures: those on the stack when the rows are read and when they are
+// counted, with the stacks of the goroutines that wait for them, and those that another way of
+// reading and counting leaves out.
+func TestStops(t *testing.T) {
+	const most = 17
+	stops := []string{"privacy.File", "privacy.(*session).rows", "privacy.countTo",
+		"privacy.addOffsets", "noise.(*RoundedGaussian).AddTo"}
+	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
+	rows := access.Source(s, func(context.Context, access.Bound) (access.Joint, error) {
+		stops = append(stops, callers()...)
+		return func([]int64, []int, [][]int32) { stops = append(stops, callers()...) }, nil
+	}).(*privacy.Rows)
+	f, err := mst.New(mst.Config{})
+	if err == nil {
+		_, _, err = synth.Run(context.Background(), rows, f, synth.RunOptions{Options: privacy.Options{
+			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}})
+	}
+	slices.Sort(stops)
+	stops = slices.Compact(stops)
+	if t.Logf("%d stops:\n%s", len(stops), strings.Join(stops, "\n")); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(stops, "privacy.Compile") || len(stops) > most {
+		t.Errorf("%d stops, at most %d", len(stops), most)
+	}
+}
+
+var (
+	begun = regexp.MustCompile(`^created by \S+ in goroutine (\d+ )`)
+	frame = regexp.MustCompile(`^github\.com/decoy-dp/decoy/([\w/]+\.)\S*?` + // package, function
+		`((\(\*\w+\)\.)?[A-Za-z]\w+)(\.(func|gowrap)?\d+)*\([^(]*$`)
+)
+
+// callers are the functions of this module from synth.Run to the caller of it, across goroutines.
+func callers() (out []string) {
+	buf := make([]byte, 1<<20)
+	all := string(buf[:runtime.Stack(buf, true)])
+	for id := ""; !slices.Contains(out, "synth.Run"); {
+		_, stack, found := strings.Cut(all, "goroutine "+id)
+		if stack, _, _ = strings.Cut(stack, "\n\n"); !found {
+			return nil
+		}
+		for line := range strings.Lines(stack) {
+			if m := begun.FindStringSubmatch(line); m != nil {
+				id = m[1]
+			} else if m := frame.FindStringSubmatch(line); m != nil {
+				out = append(out, m[1]+m[2])
+			}
+		}
+	}
+	return out[2 : 1+slices.Index(out, "synth.Run")] // without this function and the test
+}
