@@ -45,7 +45,7 @@ func TestStops(t *testing.T) {
 }
 
 var (
-	begun = regexp.MustCompile(`^created by \S+ in goroutine (\d+ )`)
+	begun = regexp.MustCompile(`^created by \S+ in goroutine (\d+)`)
 	frame = regexp.MustCompile(`^github\.com/decoy-dp/decoy/([\w/]+\.)\S*?` + // package, function
 		`((\(\*\w+\)\.)?[A-Za-z]\w+)(\.(func|gowrap)?\d+)*\([^(]*$`)
 )
@@ -54,14 +54,13 @@ var (
 func callers() (out []string) {
 	buf := make([]byte, 1<<20)
 	all := string(buf[:runtime.Stack(buf, true)])
-	for id := ""; !slices.Contains(out, "synth.Run"); {
-		_, stack, found := strings.Cut(all, "goroutine "+id)
-		if stack, _, _ = strings.Cut(stack, "\n\n"); !found {
-			return nil
-		}
+	for id := " "; id != ""; {
+		_, stack, _ := strings.Cut(all, "goroutine"+id)
+		stack, _, _ = strings.Cut(stack, "\n\n")
+		id = ""
 		for line := range strings.Lines(stack) {
 			if m := begun.FindStringSubmatch(line); m != nil {
-				id = m[1]
+				id = " " + m[1] + " "
 			} else if m := frame.FindStringSubmatch(line); m != nil {
 				out = append(out, m[1]+m[2])
 			}
