@@ -23,6 +23,7 @@ func Topics() []Topic {
 		{"serve", "the same in a browser, on your own machine"},
 		{"repeated", "a table that is released every month"},
 		{"join", "several parties, one table, no pooled rows"},
+		{"party", "the same with less noise, over a network"},
 		{"collect", "a survey whose asker is not trusted"},
 		{"batch", "many tables, methods and budgets"},
 		{"scale", "a table that lies in Spark"},

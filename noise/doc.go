@@ -1,9 +1,9 @@
 // Package noise draws exact discrete noise on secret randomness.
 //
-// It holds one source of randomness, two noise distributions ([DiscreteLaplace], [RoundedGaussian])
-// and the exponential mechanism, [Select]. It knows no data, no ε and no sensitivity: turning a
-// scale into a privacy claim is for the caller. It is not a source of reproducible or fast public
-// randomness; use math/rand/v2 for initial weights and for sampling from a model.
+// It holds a source of randomness, three noise distributions ([DiscreteLaplace], [RoundedGaussian],
+// [DiscreteGaussian]) and the exponential mechanism, [Select]. It knows no data, no ε and no
+// sensitivity: turning a scale into a privacy claim is for the caller. It is not a source of public
+// randomness, reproducible or fast; for weights and sampling there is math/rand/v2.
 //
 // # Exact
 //

@@ -34,7 +34,7 @@ var laws = []struct {
 	},
 	{
 		"discrete Gaussian", func(s float64) (sampler, error) {
-			d, err := newDiscreteGaussian(s)
+			d, err := NewDiscreteGaussian(s)
 			return d, err
 		}, gaussianPMF,
 		func(s float64) func(float64) float64 { return distuv.Normal{Sigma: s}.CDF }, 4,
@@ -241,7 +241,7 @@ func TestLargeScale(t *testing.T) {
 func TestDiscreteAndRoundedDiffer(t *testing.T) {
 	src := testSource(t)
 	a, b := make([]int64, 100_000), make([]int64, 100_000)
-	discrete, _ := newDiscreteGaussian(.3)
+	discrete, _ := NewDiscreteGaussian(.3)
 	rounded, _ := NewRoundedGaussian(.3)
 	discrete.AddTo(a, src)
 	rounded.AddTo(b, src)
@@ -274,7 +274,7 @@ func TestAddToAdds(t *testing.T) {
 func TestDrawsDoNotAllocate(t *testing.T) {
 	src, dst := testSource(t), make([]int64, 100)
 	for _, law := range laws {
-		if law.name == "discrete Gaussian" {
+		if law.name == "discrete Gaussian" { // whose numbers are large
 			continue
 		}
 		d := must(t)(law.make(1000))

@@ -576,12 +576,12 @@ func TestDiscreteLaplaceIsTheProvedOne(t *testing.T) {
 func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 	for _, sigma := range []float64{.5, .6, 1, 1.5, 2.25} {
 		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
-			d, err := newDiscreteGaussian(sigma)
+			d, err := NewDiscreteGaussian(sigma)
 			if err != nil {
 				t.Fatal(err)
 			}
 			exact := new(big.Rat).SetFloat64(sigma)
-			l := enumerate(19, func(w *walk) int64 { return coded{w}.gaussian(exact, d.t) })
+			l := enumerate(19, func(w *walk) int64 { return coded{w}.gaussian(exact, d.laplace.t) })
 			l.play(t, d.sample)
 			l.compare(t, "CKS Algorithm 3", exact, exactGaussian)
 			num, den := exact.Num(), exact.Denom()

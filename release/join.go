@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
@@ -72,6 +70,8 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		case m.Claim.Local:
 			return refuse("%s is of randomised answers: fit the answers of all in one (decoy fit "+
 				"--randomized)", o.Names[i])
+		case m.Claim.Among != Among{}:
+			return refuse("%s is of sums over several parties already", o.Names[i])
 		case len(m.Parties) > 0:
 			return refuse("%s is a joint model itself: join the models it was made of", o.Names[i])
 		case !ok || len(p.Measured) == 0:
@@ -121,7 +121,9 @@ func fitJoint(
 	if err != nil {
 		return nil, err
 	}
-	o.Total = floats.Sum(rows)
+	for _, n := range rows { // in the order of verifyJoint: the sum is rounded
+		o.Total += n
+	}
 	return marginal.Fit(ctx, append(slices.Clone(sizes), len(rows)), tables, o)
 }
 

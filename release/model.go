@@ -18,6 +18,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/schema"
@@ -46,7 +47,8 @@ type Claim struct {
 	// of a joint model: whether a unit may have rows at several parties
 	People People `json:"people,omitempty"`
 	// of randomised answers: each row was answered for with noise before anything was collected
-	Local bool `json:"local,omitempty"`
+	Local bool  `json:"local,omitempty"`
+	Among Among `json:"among,omitzero"` // of sums over several parties
 }
 
 // String is the claim as a sentence.
@@ -78,6 +80,8 @@ func (c Claim) relation() string {
 		text += ", by others of the same party, if nobody is at two parties"
 	case c.People == Disjoint:
 		text += ", if nobody is at two parties"
+	case c.Among != Among{}:
+		text += c.Among.String()
 	}
 	return text
 }
@@ -99,6 +103,7 @@ type Manifest struct {
 	// this run's own entries, a chain of its own
 	Ledger     excerpt.Entries `json:"ledger"`
 	Parties    []Party         `json:"parties,omitempty"` // of a joint model, which has no Ledger
+	Sums       []zcdp.Shares   `json:"sums,omitempty"`    // of Claim.Among
 	Parameters Parameters      `json:"parameters"`
 }
 
@@ -132,6 +137,7 @@ type Fitted struct {
 	Price    accountant.Pricer // of its reservation; default closed formulas
 	Settings map[string]any    // public settings and choices of the method, for inspect
 	Params   Params
+	Summed   Summed // of sums over several parties
 }
 
 // Model is a fitted model: a manifest and its parameters.
@@ -155,8 +161,8 @@ func New(f Fitted) (*Model, error) {
 	m := &Model{schema: f.Schema, params: f.Params, Manifest: Manifest{
 		Tool: f.Tool, Created: reserve.Time, Method: f.Method,
 		Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
-			Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
-		Settings: f.Settings, Ledger: f.Ledger.Entries,
+			Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit, Among: f.Summed.Among},
+		Settings: f.Settings, Ledger: f.Ledger.Entries, Sums: f.Summed.Sums,
 	}}
 	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
 		declared, err := f.Declared.YAML()

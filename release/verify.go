@@ -74,7 +74,7 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	if m.Method != run.Method {
 		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
 	}
-	return v, nil
+	return v, m.verifySums(run.Reserved)
 }
 
 // VerifyRun is the part of [Model.Verify] about the ledger: it is that of one run, which is done,
@@ -93,7 +93,7 @@ func VerifyRun(
 	v.Charges = run.Calls
 	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,
 		Adjacency: run.Reserve.Adjacency, Unit: run.Reserve.Unit,
-		MaxRowsPerUnit: run.Reserve.MaxRowsPerUnit}
+		MaxRowsPerUnit: run.Reserve.MaxRowsPerUnit, Among: claim.Among} // which is in no ledger
 	if claim != want {
 		return fail("the file claims %v, the ledger %v", claim, want)
 	}

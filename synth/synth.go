@@ -76,6 +76,7 @@ func ForecastFor(p Plan, rows int) Forecast {
 type Model struct {
 	Params   release.Params
 	Settings map[string]any
+	Summed   release.Summed // of sums over several parties
 }
 
 // Progress is told how far a stage is, 0 to 1. It may be nil; it is never told anything that
@@ -167,7 +168,7 @@ func fit(
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
 		Ledger: s.Ledger().ClosedAsDone(), Price: PriceOf(plan), Settings: fitted.Settings,
-		Params: fitted.Params,
+		Params: fitted.Params, Summed: fitted.Summed,
 	})
 }
 

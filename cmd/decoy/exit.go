@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -64,7 +65,7 @@ func exitCode(err error) int {
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin,
-			collect.ErrForm):
+			collect.ErrForm, party.ErrFile):
 		return exitUsage
 	}
 	return exitError

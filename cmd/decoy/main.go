@@ -79,10 +79,12 @@ func newRoot(t *terminal) *cobra.Command {
 	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))
+	parties := t.group("party", partyKeygenCommand(t), partyRunCommand(t))
 	config := t.group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), joinCommand(t), collectCommand(t), analyzeCommand(t), inspectCommand(t), queries,
+		planCommand(t), joinCommand(t), parties, collectCommand(t), analyzeCommand(t),
+		inspectCommand(t), queries,
 		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
 		auditCommand(t), evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
 		versionCommand(t))

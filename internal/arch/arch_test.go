@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"noise":                     {},
 	"accountant":                {},
 	"accountant/calibrate":      {"accountant", "accountant/zcdp"},
-	"accountant/derive":         {"accountant"},
+	"accountant/derive":         {"accountant", "accountant/zcdp"},
 	"accountant/zcdp":           {"accountant"},
 	"accountant/pld":            {"accountant"},
 	"ledger":                    {"accountant", "internal/disk", "ledger/internal/bound"},
@@ -72,6 +72,9 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "noise", "accountant",
 	},
 	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
+	"privacy/shares": {
+		"privacy", "privacy/internal/access", "noise", "accountant", "accountant/zcdp",
+	},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
@@ -102,7 +105,8 @@ var allowed = map[string][]string{
 	},
 	"workload": {"schema", "table", "marginal"},
 	"release": {
-		"schema", "table", "accountant", "ledger", "ledger/excerpt", "accountant/derive",
+		"schema", "table", "accountant", "accountant/zcdp", "ledger", "ledger/excerpt",
+		"accountant/derive",
 		"marginal", "gan",
 		"workload",
 	},
@@ -177,6 +181,10 @@ var allowed = map[string][]string{
 	"collect": {
 		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",
 	},
+	"party": {
+		"schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/shares",
+		"release", "synth",
+	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},
 	"datasets/internal/cohort/write": {"datasets/internal/cohort"},
@@ -192,7 +200,7 @@ var allowed = map[string][]string{
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "privacy", "privacy/text", "release",
 		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload",
-		"collect", "configs", "datasets", "eval",
+		"collect", "configs", "datasets", "eval", "party",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/counted",
@@ -215,7 +223,7 @@ var allowed = map[string][]string{
 		"privacy", "privacy/text",
 		"release", "release/signed", "synth", "synth/all", "collect", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
-		"eval/report", "eval/publish", "privacy/vote", "train", "validate", "workload",
+		"eval/report", "eval/publish", "party", "privacy/vote", "train", "validate", "workload",
 	},
 }
 

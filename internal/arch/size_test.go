@@ -38,6 +38,7 @@ var claims = []claim{
 	{"`pategan`", []string{"privacy/vote"}, nil, 450},
 	{"`validate`", []string{"privacy/blocks"}, nil, 140},
 	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180},
+	{"`party`: sums over several parties", []string{"privacy/shares"}, nil, 600},
 	{"`wgan`, by default: certificates, the critic, its kernels",
 		[]string{"privacy/gradient", "gan/critic"}, nil, 2616},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",

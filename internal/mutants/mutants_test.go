@@ -194,6 +194,58 @@ var mutants = []mutant{
 		"./privacy/blocks TestMeasureRefuses",
 	},
 	{
+		"a run of parties is not charged", "privacy/shares/shares.go",
+		"Cost: access.Once(Event(t.Budget)), ", "", "./privacy/shares TestCharged",
+	},
+	{
+		"a share has no noise", "privacy/shares/shares.go", "\t\tgaussian.AddTo(xs, rows.Source)\n",
+		"_ = gaussian\n", "./privacy/shares TestNoise",
+	},
+	{
+		"a share has no masks", "privacy/shares/shares.go", "\t\tmaskTo(xs, r.masks(), r.t.Me, id)\n", "",
+		"./privacy/shares TestOtherQuestion",
+	},
+	{
+		"the masks of every sum are the same", "privacy/shares/mask.go", "\"decoy mask \"+of", "\"\"",
+		"./privacy/shares TestMasks",
+	},
+	{
+		"keys that nobody signed", "privacy/shares/shares.go",
+		"!ed25519.Verify(id, r.history, signatures[i])", "false", "./privacy/shares TestOrder",
+	},
+	{
+		"sums go on after one that did not come back", "privacy/shares/shares.go",
+		"\tr.dead = true // unless all goes well\n", "", "./privacy/shares TestOrder",
+	},
+	{
+		"sums before do not matter to masks", "privacy/shares/shares.go",
+		"Text(string(r.history)).Sum()", "Sum()", "./privacy/shares TestOtherQuestion",
+	},
+	{
+		"the noise of those who collude counts", "privacy/shares/question.go",
+		"len(t.Identities) - t.Colluding", "len(t.Identities)", "./privacy/shares TestNoise",
+	},
+	{
+		"signed sums move by one row", "privacy/shares/question.go", "float64(q.Signs) * l1 * l1",
+		"float64(q.Signs)", "./privacy/shares TestSmallTables",
+	},
+	{
+		"a person is at one party", "privacy/shares/question.go", "*t.PerPerson", "",
+		"./privacy/shares TestPerPerson",
+	},
+	{
+		"the sum of discrete Gaussians is one", "accountant/zcdp/shares.go", "tau += 10 *", "tau += 0 *",
+		"./accountant/zcdp TestShares",
+	},
+	{
+		"a discrete Gaussian of twice the exponent", "noise/discrete.go", "2 * t)", "t)",
+		"./noise TestGamma",
+	},
+	{
+		"sums are worth what is claimed", "release/sums.go", "!(delta <= budget.Delta*(1+1e-9))", "false",
+		"./release TestVerifySums",
+	},
+	{
 		"a randomised answer is not charged", "privacy/randomized/randomized.go",
 		"access.Once(accountant.Laplace{Epsilon: epsilon})", "nil",
 		"./privacy/randomized TestAnswerRefuses",

@@ -18,7 +18,7 @@ import (
 // two-way marginals from those of the whole table, of a model of the whole table, of the joint
 // model of parties that have a part of it each, of the parties' models side by side (each weighted
 // by its rows: their synthetic tables, one below the other), and of the best of the parties'
-// models.
+// models; and, at the end, of a model of sums under masks.
 func join(args []string) {
 	flags := flag.NewFlagSet("join", flag.ExitOnError)
 	var src tables
@@ -42,6 +42,7 @@ func join(args []string) {
 		for _, v := range split(*variants) {
 			joinLine(t.train, parts, v, *budget, *runs)
 		}
+		partyLine(t.train, parts, *budget, *runs)
 	})
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/party"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+func partyKeygenCommand(t *terminal) *cobra.Command {
+	var out string
+	cmd := t.verb("party keygen", flags{"out": &out})
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if out == job.Standard {
+			return usagef("--out -: a secret key needs a file")
+		}
+		pem, err := party.NewKey()
+		if err != nil {
+			return err
+		}
+		key, err := party.ParseKey(pem)
+		if err != nil {
+			return err
+		}
+		f, err := t.create("--out", out, 0o600)
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		err = t.deliver(f, "", func(w io.Writer) error { _, err := w.Write(pem); return err })
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(t.stdout, party.Public(key))
+		return err
+	}
+	return cmd
+}
+
+type partyRun struct {
+	jobFlags
+	parties, key string
+	wait         time.Duration
+}
+
+func partyRunCommand(t *terminal) *cobra.Command {
+	r := &partyRun{jobFlags: newJob(), wait: 10 * time.Minute}
+	cmd := t.verb("party run", r.flags(), flags{"parties": &r.parties, "key": &r.key,
+		"wait": &r.wait})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
+	return cmd
+}
+
+func (r *partyRun) run(cmd *cobra.Command, t *terminal, input string) error {
+	if err := r.checkPrivate(); err != nil {
+		return err
+	}
+	if r.Model == job.Standard || r.wait <= 0 {
+		return usagef("--model needs a file, and --wait a time above 0")
+	}
+	o := party.Options{Budget: r.Budget(), Adjacency: r.Relation(), Tool: tool(), Wait: r.wait}
+	var err error
+	if o.Parties, err = readParties(r.parties); err != nil {
+		return err
+	}
+	if o.Key, err = readPartyKey(r.key); err != nil {
+		return err
+	}
+	rows, l, err := r.private(cmd, "INPUT", input)
+	if err != nil {
+		return err
+	}
+	o.Schema = rows.Schema()
+	run, err := r.pay(t, l, "party", input, "--model", r.Model)
+	if err != nil {
+		return err
+	}
+	run.shown.report("waiting for the other parties", 0)
+	link, err := party.Meet(cmd.Context(), o)
+	if err != nil {
+		run.shown.finish()
+		run.file.Abort()
+		return fmt.Errorf("%w\nnothing is spent: no row was read", err)
+	}
+	options := synth.RunOptions{Options: run.Options(r.Job), Progress: run.shown.report,
+		Deliver: func(m *release.Model) error {
+			run.got("%v", m.Claim)
+			return t.deliver(run.file, "", m.Write)
+		}}
+	options.Journal, options.Outputs = "", nil // the others would not wait: nothing is continued
+	s, err := fitTogether(cmd.Context(), rows, link, options)
+	return run.end(s, err)
+}
+
+func fitTogether(
+	ctx context.Context, rows *privacy.Rows, link *party.Link, o synth.RunOptions,
+) (*privacy.Session, error) {
+	_, s, err := synth.Run(ctx, rows, party.Fitter{Link: link}, o)
+	link.End(err)
+	return s, err
+}
+
+func readParties(path string) (*party.Parties, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, job.Bare(path, err)
+	}
+	p, err := party.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func readPartyKey(path string) (ed25519.PrivateKey, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, job.Bare(path, err)
+	}
+	key, err := party.ParseKey(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}

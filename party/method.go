@@ -1,0 +1,275 @@
+package party
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/shares"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+func isBudget(err error) bool { return errors.Is(err, accountant.ErrBudget) }
+
+const (
+	oneWayShare = .5 // of ρ, for the single columns
+	rankShare   = .1 // for choosing pairs
+	groupSigmas = 2  // codes with a noisy count below so many σ are merged
+	signs       = 16 // signed sums of a pair, from which its strength is told
+	maxCells    = 1 << 20
+)
+
+// Fitter is the method mst ([release.MethodParty]) where the counts are sums over parties. The
+// pairs of its tree cannot be drawn by the exponential mechanism, since distances of counts do not
+// add up over parties. What does is a few sums of a pair's cells, with public random signs: their
+// mean square, less the noise, estimates the squared distance of the pair from independence.
+type Fitter struct{ Link *Link }
+
+// Name is "party".
+func (Fitter) Name() string { return release.MethodParty }
+
+type plan struct {
+	link *Link
+	b    accountant.Budget
+	rho  []float64 // of the columns, the ranking and the pairs
+}
+
+// Plan divides the largest ρ that the budget allows.
+func (f Fitter) Plan(
+	s *schema.Schema, _ privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
+	rho, err := calibrate.Rho(b)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	rho *= 1 - 1e-9
+	p := &plan{link: f.Link, b: b, rho: []float64{rho}}
+	if len(s.Columns) > 1 {
+		p.rho = []float64{rho * oneWayShare, rho * rankShare, rho * (1 - oneWayShare - rankShare)}
+	}
+	return p, nil
+}
+
+// Composition is the one event of all sums.
+func (p *plan) Composition() accountant.Composition {
+	return accountant.Composition{{Event: shares.Event(p.b), Count: 1}}
+}
+
+// Forecast knows nothing: the noise follows from what is measured.
+func (p *plan) Forecast() synth.Forecast { return synth.Forecast{} }
+
+// Fit measures the columns, ranks the pairs, and measures those of the spanning tree.
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (out synth.Model, err error) {
+	defer func() {
+		if ctx.Err() != nil { // which closes the connection
+			err = ctx.Err()
+		}
+	}()
+	run, err := p.start(s)
+	if err != nil {
+		return out, err
+	}
+	ask := func(what string, q shares.Question) (shares.Total, error) {
+		progress.Report(what, float64(len(out.Summed.Sums))/float64(len(p.rho)))
+		t, err := run.Sum(q, p.link.sum)
+		out.Summed.Sums = append(out.Summed.Sums, t.Cost)
+		return t, err
+	}
+	sizes := s.Schema().Sizes()
+	var q shares.Question
+	for c := range sizes {
+		q.Marginals = append(q.Marginals, privacy.Marginal{Cols: []int{c}})
+	}
+	t, err := ask("adding up columns", q)
+	if err != nil {
+		return out, err
+	}
+	measured := measurements(q, t)
+	groups, err := marginal.NewGrouping(sizes, measured, groupSigmas)
+	if err != nil {
+		return out, err
+	}
+	var ms []marginal.Measurement // over groups
+	for _, m := range measured {
+		ms = append(ms, groups.GroupMeasurement(m))
+	}
+	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{})
+	if err != nil {
+		return out, err
+	}
+	q = question(groups)
+	if len(q.Marginals) > 0 {
+		q.Signs, q.Seed = signs, sha256.Sum256(p.link.agreed)
+		if t, err = ask("ranking pairs", q); err != nil {
+			return out, err
+		}
+		if q, err = strongest(q, t, model); err != nil {
+			return out, err
+		}
+	}
+	if len(q.Marginals) > 0 {
+		if t, err = ask("adding up pairs", q); err != nil {
+			return out, err
+		}
+		for _, m := range measurements(q, t) {
+			measured = append(measured, m)
+			m.Groups = nil
+			ms = append(ms, m)
+		}
+		if model, err = marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{
+			Progress: func(done, total int) {
+				progress.Report("fitting the model", float64(done)/float64(total))
+			}}); err != nil {
+			return out, err
+		}
+	}
+	params := &release.Marginal{Model: model, Grouping: groups, Measured: measured}
+	out.Params, out.Settings = params, p.settings(s.Schema(), q)
+	parties := p.link.o.Parties
+	out.Summed.Among = release.Among{Parties: len(parties.Parties), Colluding: parties.Colluding,
+		PerPerson: parties.PerPerson}
+	return out, p.same(params)
+}
+
+// start pays, and exchanges keys.
+func (p *plan) start(s *privacy.Session) (*shares.Run, error) {
+	l := p.link
+	run, err := shares.Open(s, shares.Terms{Me: l.me, Identities: l.o.Parties.identities(),
+		Colluding: l.o.Parties.Colluding, PerPerson: l.o.Parties.PerPerson, Budget: p.b, Rho: p.rho,
+		Agreed: l.agreed})
+	if err != nil {
+		return nil, err
+	}
+	keys, err := l.all(kindKey, run.Key())
+	if err != nil {
+		return nil, err
+	}
+	seen, err := run.Begin(keys)
+	if err != nil {
+		return nil, err
+	}
+	signatures, err := l.all(kindSignature, ed25519.Sign(l.o.Key, seen))
+	if err != nil {
+		return nil, err
+	}
+	return run, run.Confirm(signatures)
+}
+
+// same finds that all parties have the same model.
+func (p *plan) same(params *release.Marginal) error {
+	raw, err := params.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(raw)
+	list, err := p.link.all(kindModel, sum[:])
+	if err != nil {
+		return err
+	}
+	for i, other := range list {
+		if !bytes.Equal(other, sum[:]) {
+			return fmt.Errorf("party: %s has another model, of other sums: %w",
+				p.link.o.Parties.Parties[i].Name, ErrEnded)
+		}
+	}
+	return nil
+}
+
+func (p *plan) settings(s *schema.Schema, tree shares.Question) map[string]any {
+	names, edges := []any{}, []any{}
+	for _, m := range p.link.o.Parties.Parties {
+		names = append(names, m.Name)
+	}
+	for _, m := range tree.Marginals {
+		edges = append(edges, []any{s.Columns[m.Cols[0]].Name, s.Columns[m.Cols[1]].Name})
+	}
+	return map[string]any{"parties": names, "tree": edges}
+}
+
+// measurements are the sums as package marginal takes them.
+func measurements(q shares.Question, t shares.Total) (out []marginal.Measurement) {
+	for i, m := range q.Marginals {
+		out = append(out, marginal.NewMeasurement(m.Cols, m.Groups, t.Counts[i], t.Sigma))
+	}
+	return out
+}
+
+// question is all pairs over groups that are not too large.
+func question(groups *marginal.Grouping) (q shares.Question) {
+	sizes := groups.Sizes()
+	for i := range sizes {
+		for j := i + 1; j < len(sizes); j++ {
+			if sizes[i] <= maxCells/sizes[j] {
+				q.Marginals = append(q.Marginals, synth.Grouped(groups, i, j))
+			}
+		}
+	}
+	return q
+}
+
+// strongest is the spanning forest of the pairs that stand out of the noise, the furthest from the
+// model of independent columns first.
+func strongest(q shares.Question, t shares.Total, independent *marginal.Model) (
+	shares.Question, error,
+) {
+	type ranked struct {
+		m     privacy.Marginal
+		score float64
+	}
+	sizes := independent.Sizes()
+	var all []ranked
+	for i, m := range q.Marginals {
+		estimate := make([]float64, sizes[m.Cols[0]]*sizes[m.Cols[1]])
+		if err := independent.MarginalTo(estimate, m.Cols); err != nil {
+			return q, err
+		}
+		expected := shares.Signed(estimate, shares.SignsOf(q.Seed, i, len(estimate)), q.Signs)
+		score := 0.0
+		for k, x := range t.Counts[i] {
+			off := float64(x) - expected[k]
+			score += off * off / float64(q.Signs)
+		}
+		if score -= t.Sigma * t.Sigma; score > 0 {
+			all = append(all, ranked{m, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	part := make([]int, len(sizes)) // of the forest, for each column
+	for i := range part {
+		part[i] = i
+	}
+	var tree shares.Question
+	for _, r := range all {
+		from, to := part[r.m.Cols[0]], part[r.m.Cols[1]]
+		if from == to {
+			continue
+		}
+		tree.Marginals = append(tree.Marginals, r.m)
+		for i := range part {
+			if part[i] == from {
+				part[i] = to
+			}
+		}
+	}
+	return tree, nil
+}

@@ -1,0 +1,566 @@
+package shares
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+var budget = accountant.Budget{Epsilon: 1e4, Delta: 1e-9}
+
+// trial is a run of some parties, with a session and a key each.
+type trial struct {
+	keys     []ed25519.PrivateKey
+	terms    Terms
+	sessions []*privacy.Session
+	runs     []*Run
+}
+
+// parties opens a run of the tables, of sums with these ρ.
+func parties(t *testing.T, rho []float64, tables ...*table.Table) *trial {
+	t.Helper()
+	p := &trial{terms: Terms{Colluding: 1, PerPerson: 1, Budget: budget, Rho: rho}}
+	for range tables {
+		_, key, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.keys = append(p.keys, key)
+		p.terms.Identities = append(p.terms.Identities, key.Public().(ed25519.PublicKey))
+	}
+	for i, tab := range tables {
+		p.sessions = append(p.sessions, opened.On(t, tab, 0,
+			accountant.Charge{Event: Event(budget), Count: 1}))
+		p.runs = append(p.runs, p.open(t, i))
+	}
+	return p
+}
+
+func (p *trial) open(t *testing.T, i int) *Run {
+	t.Helper()
+	terms := p.terms
+	terms.Me = i
+	r, err := Open(p.sessions[i], terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (p *trial) publicKeys() (out [][]byte) {
+	for _, r := range p.runs {
+		out = append(out, r.Key())
+	}
+	return out
+}
+
+// agree exchanges keys and signatures.
+func (p *trial) agree(t *testing.T) [][]byte {
+	t.Helper()
+	var signatures [][]byte
+	for i, r := range p.runs {
+		seen, err := r.Begin(p.publicKeys())
+		if err != nil {
+			t.Fatal(err)
+		}
+		signatures = append(signatures, ed25519.Sign(p.keys[i], seen))
+	}
+	for _, r := range p.runs {
+		if err := r.Confirm(signatures); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return signatures
+}
+
+// sum asks every party its question at the same time, and adds up what they say.
+func (p *trial) sum(qs ...Question) (totals []Total, masked [][]uint64, errs []error) {
+	n := len(p.runs)
+	totals, masked, errs = make([]Total, n), make([][]uint64, n), make([]error, n)
+	var all, said sync.WaitGroup
+	said.Add(n)
+	for i, r := range p.runs {
+		all.Go(func() {
+			told := sync.OnceFunc(said.Done)
+			defer told()
+			totals[i], errs[i] = r.Sum(qs[i%len(qs)], func(xs []uint64, _ string) ([]uint64, error) {
+				masked[i] = slices.Clone(xs)
+				told()
+				said.Wait()
+				out := make([]uint64, len(xs))
+				for _, m := range masked {
+					for k, x := range m {
+						out[k] += x
+					}
+				}
+				return out, nil
+			})
+		})
+	}
+	all.Wait()
+	return totals, masked, errs
+}
+
+// exact counts a question without noise.
+func exact(t *testing.T, s *privacy.Session, q Question) []int64 {
+	t.Helper()
+	sch := s.Schema()
+	queries, err := access.CompileAll(sch.Sizes(), sch.Unit != "", q.Marginals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := access.Runner(s).Ints(access.Call{Of: access.Ask("test")},
+		q.cost(queries, s.Neighbours(), Terms{PerPerson: 1}).Cells,
+		func(rows access.Rows) ([]int64, error) { return q.count(queries, rows), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func someTable(t *testing.T, n int) *table.Table {
+	return gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(n), nil)
+}
+
+// three columns of 2, 3 and 4 codes: their cells, and signed sums of two pairs
+var (
+	columns = Question{Marginals: []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{1}},
+		{Cols: []int{2}}}}
+	pairs = Question{Marginals: []privacy.Marginal{{Cols: []int{0, 1}}, {Cols: []int{2, 1}}},
+		Signs: 5, Seed: [32]byte{7}}
+)
+
+// TestSumIsTheCentralOne: with noise from a known source in the place of each party's own, the sum
+// of masked counts is that of the whole table with the sum of the noise, bit for bit.
+func TestSumIsTheCentralOne(t *testing.T) {
+	sizes := []int{40, 0, 17, 300}
+	var tables []*table.Table
+	var rows [][3]uint8
+	for _, n := range sizes {
+		tables, rows = append(tables, someTable(t, n)), append(rows, gatetest.SomeRows(n)...)
+	}
+	whole := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
+	for _, q := range []Question{columns, pairs} {
+		p := parties(t, []float64{1}, tables...)
+		p.agree(t)
+		want := exact(t, whole, q)
+		got := make([]int64, len(want))
+		for i, r := range p.runs {
+			xs := exact(t, p.sessions[i], q)
+			for k := range xs {
+				known := int64(1_000_003*i - 77*k)
+				xs[k] += known
+				want[k] += known
+			}
+			maskTo(xs, r.masks(), i, "step")
+			for k, x := range xs {
+				got[k] += x
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the sum over parties is %v, the whole table's %v", got, want)
+		}
+	}
+}
+
+// TestNoise. Null: what a sum is off by is the sum of four independent discrete Gaussians of the σ
+// that is charged; 4,000 numbers, false-alarm rate 1e-6. A σ 30 % off is rejected, and so is the
+// noise of three.
+func TestNoise(t *testing.T) {
+	const steps = 500
+	p := parties(t, slices.Repeat([]float64{.5}, steps), someTable(t, 11), someTable(t, 5),
+		someTable(t, 90), someTable(t, 1))
+	p.agree(t)
+	truth := make([]int64, 9)
+	for _, s := range p.sessions {
+		for k, x := range exact(t, s, columns) {
+			truth[k] += x
+		}
+	}
+	var off []int64
+	sigma := 0.0
+	for range steps {
+		totals, _, errs := p.sum(columns)
+		for i, err := range errs {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(totals[i]) != fmt.Sprint(totals[0]) {
+				t.Fatalf("party %d has another sum", i)
+			}
+		}
+		for k, x := range slices.Concat(totals[0].Counts...)[:8] {
+			off = append(off, x-truth[k])
+		}
+		sigma = totals[0].Cost.Sigma
+		if totals[0].Cost.Honest != 3 || totals[0].Sigma != 2*sigma || totals[0].Cost.Rho() > .5 {
+			t.Fatalf("it is charged as %+v", totals[0])
+		}
+	}
+	for _, tt := range []struct {
+		sigma float64
+		n     int
+		want  bool
+	}{{sigma, 4, true}, {1.3 * sigma, 4, false}, {sigma / 1.3, 4, false}, {sigma, 3, false}} {
+		law := sumLaw(tt.sigma, tt.n)
+		if got := gatetest.Follows(off, int64(4*tt.sigma), law); got != tt.want {
+			t.Errorf("σ %v of %d parties is accepted: %v", tt.sigma, tt.n, got)
+		}
+	}
+}
+
+// sumLaw is the law of the sum of n discrete Gaussians.
+func sumLaw(sigma float64, n int) func(int64) float64 {
+	const reach = 200
+	one, norm := make([]float64, 2*reach+1), 0.0
+	for i := range one {
+		x := float64(i - reach)
+		one[i] = math.Exp(-x * x / (2 * sigma * sigma))
+		norm += one[i]
+	}
+	law := make([]float64, 2*reach+1)
+	law[reach] = 1
+	for range n {
+		next := make([]float64, 2*reach+1)
+		for i, p := range law {
+			for j, q := range one {
+				if k := i + j - reach; k >= 0 && k < len(next) {
+					next[k] += p * q / norm
+				}
+			}
+		}
+		law = next
+	}
+	return func(x int64) float64 { return law[x+reach] }
+}
+
+// TestMasks. Null: what one party hands over is uniform, whatever it counted: 40,000 top and bottom
+// bytes, false-alarm rate 1e-6 each. All of it is other numbers in every sum and in every run.
+func TestMasks(t *testing.T) {
+	const cells = 40_000
+	secrets := func(p *trial, i int) [][]byte { return p.runs[i].masks() }
+	p := parties(t, []float64{1}, someTable(t, 3), someTable(t, 3), someTable(t, 3))
+	p.agree(t)
+	again := &trial{keys: p.keys, terms: p.terms}
+	for i := range p.keys {
+		again.sessions = append(again.sessions, opened.On(t, someTable(t, 3), 0,
+			accountant.Charge{Event: Event(budget), Count: 1}))
+		again.runs = append(again.runs, again.open(t, i))
+	}
+	again.agree(t)
+	masks := func(p *trial, i int, of string) []int64 {
+		xs := make([]int64, cells)
+		maskTo(xs, secrets(p, i), i, of)
+		return xs
+	}
+	first := masks(p, 0, "a")
+	for name, other := range map[string][]int64{"another sum": masks(p, 0, "b"),
+		"another party": masks(p, 1, "a"), "another run": masks(again, 0, "a")} {
+		diff := make([]int64, cells)
+		for k := range diff {
+			diff[k] = first[k] - other[k]
+		}
+		for what, xs := range map[string][]int64{"the masks": other, "the difference": diff} {
+			for _, shift := range []int{0, 56} {
+				counts, p := make([]int64, 256), slices.Repeat([]float64{1. / 256}, 256)
+				for _, x := range xs {
+					counts[uint64(x)>>shift&255]++
+				}
+				if s, most, ok := stattest.ChiSquare(counts, p); !ok {
+					t.Errorf("%s, bits from %d of %s: %v > %v", name, shift, what, s, most)
+				}
+			}
+		}
+	}
+	for k := range first {
+		if first[k]+masks(p, 1, "a")[k]+masks(p, 2, "a")[k] != 0 {
+			t.Fatal("the masks do not cancel")
+		}
+		if k == 2 {
+			break
+		}
+	}
+}
+
+// TestCharged: a run is charged once, before anything is counted, and its session needs the event.
+func TestCharged(t *testing.T) {
+	p := parties(t, []float64{1, 1}, someTable(t, 3), someTable(t, 4))
+	want := accountant.Charge{Event: accountant.Approx(budget), Count: 1}
+	for _, s := range p.sessions {
+		if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0] != want {
+			t.Errorf("charged %v, want %v", got, want)
+		}
+	}
+	terms := p.terms
+	if _, err := Open(p.sessions[0], terms); !errors.Is(err, privacy.ErrPlan) {
+		t.Errorf("a second run in a session: %v", err)
+	}
+	if _, err := Open(opened.On(t, someTable(t, 3), 0), terms); !errors.Is(err, privacy.ErrPlan) {
+		t.Errorf("a session without the event: %v", err)
+	}
+	p.agree(t)
+	for range 2 {
+		if _, _, errs := p.sum(columns); errors.Join(errs...) != nil {
+			t.Fatal(errs)
+		}
+	}
+	if got := p.sessions[0].Ledger().Runs()[0].Charged; len(got) != 1 {
+		t.Errorf("charged %v for two sums", got)
+	}
+	if _, masked, errs := p.sum(columns); !errors.Is(errs[0], ErrOrder) || masked[0] != nil {
+		t.Errorf("a third sum of two: %v, %v", masked[0], errs[0])
+	}
+}
+
+// TestTerms: terms that are none are refused, and cost nothing.
+func TestTerms(t *testing.T) {
+	p := parties(t, []float64{1}, someTable(t, 3), someTable(t, 4))
+	for name, tt := range map[string]struct {
+		change func(t *Terms)
+		want   error
+	}{
+		"more than the budget": {func(t *Terms) { t.Rho = []float64{9000, 2000} },
+			accountant.ErrBudget},
+		"negative":     {func(t *Terms) { t.Rho = []float64{-1, 1} }, ErrTerms},
+		"NaN":          {func(t *Terms) { t.Rho = []float64{math.NaN()} }, ErrTerms},
+		"nobody else":  {func(t *Terms) { t.Identities = t.Identities[:1] }, ErrTerms},
+		"twice":        {func(t *Terms) { t.Identities[1] = t.Identities[0] }, ErrTerms},
+		"no key":       {func(t *Terms) { t.Identities[1] = nil }, ErrTerms},
+		"outside":      {func(t *Terms) { t.Me = 2 }, ErrTerms},
+		"nobody knows": {func(t *Terms) { t.Colluding = 0 }, ErrTerms},
+		"all know":     {func(t *Terms) { t.Colluding = 2 }, ErrTerms},
+		"no person":    {func(t *Terms) { t.PerPerson = 0 }, ErrTerms},
+		"too many":     {func(t *Terms) { t.PerPerson = 3 }, ErrTerms},
+		"no δ":         {func(t *Terms) { t.Budget.Delta = 0 }, accountant.ErrBudget},
+	} {
+		s := opened.On(t, someTable(t, 3), 0, accountant.Charge{Event: Event(budget), Count: 1})
+		terms := p.terms
+		terms.Identities = slices.Clone(terms.Identities)
+		tt.change(&terms)
+		if _, err := Open(s, terms); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+		if got := s.Ledger().Runs()[0].Charged; len(got) > 0 {
+			t.Errorf("%s is charged %v", name, got)
+		}
+	}
+}
+
+// TestOrder: a run whose parties do not agree, or who are asked out of order, masks nothing, and is
+// of no further use.
+func TestOrder(t *testing.T) {
+	tables := []*table.Table{someTable(t, 3), someTable(t, 4), someTable(t, 5)}
+	old := parties(t, []float64{1}, tables...)
+	replayed, oldKeys := old.agree(t), old.publicKeys()
+	asks := func(p *trial) error {
+		_, _, errs := p.sum(columns)
+		return errs[0]
+	}
+	fresh := func() (*trial, [][]byte) {
+		p := parties(t, []float64{1}, tables...)
+		var signatures [][]byte
+		for i, r := range p.runs {
+			seen, err := r.Begin(p.publicKeys())
+			if err != nil {
+				t.Fatal(err)
+			}
+			signatures = append(signatures, ed25519.Sign(p.keys[i], seen))
+		}
+		return p, signatures
+	}
+	p := parties(t, []float64{1}, tables...)
+	if err := asks(p); !errors.Is(err, ErrOrder) {
+		t.Errorf("a sum before the keys: %v", err)
+	}
+	if err := p.runs[0].Confirm(nil); !errors.Is(err, ErrOrder) {
+		t.Errorf("signatures before the keys: %v", err)
+	}
+	for name, keys := range map[string][][]byte{"another run's": oldKeys, "none": nil,
+		"two": p.publicKeys()[:2]} {
+		p := parties(t, []float64{1}, tables...)
+		if _, err := p.runs[0].Begin(keys); !errors.Is(err, ErrParties) {
+			t.Errorf("%s keys: %v", name, err)
+		}
+		if _, err := p.runs[0].Begin(p.publicKeys()); !errors.Is(err, ErrOrder) {
+			t.Errorf("after %s keys: %v", name, err)
+		}
+	}
+	for name, change := range map[string]func(p *trial, s [][]byte) [][]byte{
+		"another run's": func(*trial, [][]byte) [][]byte { return replayed },
+		"one replayed":  func(_ *trial, s [][]byte) [][]byte { s[2] = replayed[2]; return s },
+		"one missing":   func(_ *trial, s [][]byte) [][]byte { return s[:2] },
+		"swapped":       func(_ *trial, s [][]byte) [][]byte { s[1], s[2] = s[2], s[1]; return s },
+		"one of a stranger": func(p *trial, s [][]byte) [][]byte {
+			s[1] = ed25519.Sign(old.keys[1], p.runs[0].history)
+			return s
+		},
+	} {
+		p, signatures := fresh()
+		if err := p.runs[0].Confirm(change(p, signatures)); !errors.Is(err, ErrParties) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := asks(p); !errors.Is(err, ErrOrder) {
+			t.Errorf("a sum after signatures that are %s: %v", name, err)
+		}
+	}
+	p, signatures := fresh() // a key that makes every secret the same
+	low := parties(t, []float64{1}, tables...)
+	keys := low.publicKeys()
+	keys[1] = make([]byte, 32)
+	seen, err := low.runs[0].Begin(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range signatures {
+		signatures[i] = ed25519.Sign(low.keys[i], seen)
+	}
+	if err := low.runs[0].Confirm(signatures); !errors.Is(err, ErrParties) {
+		t.Errorf("a key of low order: %v", err)
+	}
+	gone := errors.New("gone")
+	p = parties(t, []float64{1, 1}, tables...)
+	p.agree(t)
+	_, err = p.runs[0].Sum(columns, func([]uint64, string) ([]uint64, error) { return nil, gone })
+	if !errors.Is(err, gone) {
+		t.Errorf("a sum that does not come back: %v", err)
+	}
+	if err := asks(p); !errors.Is(err, ErrOrder) {
+		t.Errorf("a sum after one that did not come back: %v", err)
+	}
+	p = parties(t, []float64{1, 1}, tables...)
+	p.agree(t)
+	_, err = p.runs[0].Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
+		return xs[1:], nil
+	})
+	if !errors.Is(err, ErrParties) {
+		t.Errorf("a sum of another length: %v", err)
+	}
+	for _, q := range []Question{{}, {Marginals: []privacy.Marginal{{Cols: []int{9}}}},
+		{Marginals: columns.Marginals, Signs: 65}, {Marginals: columns.Marginals, Signs: -1}} {
+		p := parties(t, []float64{1}, tables...)
+		p.agree(t)
+		if _, masked, errs := p.sum(q); !errors.Is(errs[0], ErrTerms) || masked[0] != nil {
+			t.Errorf("%+v: %v", q, errs[0])
+		}
+	}
+	if s := fmt.Sprintf("%v %+v %#v", p.runs[0], *p.runs[0], p.runs[0].run); s !=
+		"shares.Run shares.Run shares.Run" {
+		t.Errorf("it prints as %s", s)
+	}
+	if _, err := p.runs[0].MarshalText(); !errors.Is(err, access.ErrPrivate) {
+		t.Errorf("it is encoded: %v", err)
+	}
+}
+
+// TestOtherQuestion: where the parties ask different things, or have different sums of before, what
+// they add up is noise.
+func TestOtherQuestion(t *testing.T) {
+	far := func(totals []Total) bool {
+		for _, x := range slices.Concat(totals[0].Counts...) {
+			if x > -1<<40 && x < 1<<40 {
+				return false
+			}
+		}
+		return true
+	}
+	tables := []*table.Table{someTable(t, 3), someTable(t, 4)}
+	other := columns
+	other.Seed[0] = 1
+	p := parties(t, []float64{1, 1, 1}, tables...)
+	p.agree(t)
+	if totals, _, errs := p.sum(columns); errors.Join(errs...) != nil || far(totals) {
+		t.Fatalf("the same question: %v, %v", totals[0], errs)
+	}
+	if totals, _, errs := p.sum(columns, other); errors.Join(errs...) != nil || !far(totals) {
+		t.Errorf("two questions: %v, %v", totals[0], errs)
+	}
+	if totals, _, errs := p.sum(columns); errors.Join(errs...) != nil || !far(totals) {
+		t.Errorf("after two questions: %v, %v", totals[0], errs)
+	}
+}
+
+// TestSmallTables: what noise is added to moves between neighbours by no more than is charged, and
+// by that for some pair; signed sums under replace-one by half of it at least.
+func TestSmallTables(t *testing.T) {
+	small := []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{0, 1}}}
+	var rows []opened.SmallRow
+	for name, q := range map[string]Question{"cells": {Marginals: small},
+		"signed sums": {Marginals: small, Signs: 3, Seed: [32]byte{1}}} {
+		rows = append(rows, opened.SmallRow{Mechanism: "Sum", With: name,
+			Of: func(s *opened.Small) gatetest.Value {
+				return gatetest.One[int64](s)(exact(t, opened.On(t, s.Table, s.NB.Adjacency), q), nil)
+			},
+			Claim: func(nb privacy.Neighbours) float64 {
+				queries, err := access.CompileAll([]int{2, 2}, false, q.Marginals)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return q.cost(queries, nb, Terms{PerPerson: 1}).Sensitivity * (1 - 1e-12)
+			},
+			Norm: gatetest.L2,
+			Most: func(nb privacy.Neighbours) float64 {
+				if q.Signs > 0 && nb.Adjacency == accountant.ReplaceOne {
+					return .5
+				}
+				return 1 - 2e-12
+			}})
+	}
+	opened.RunSmall(t, rows, "Sum")
+}
+
+// TestPerPerson: a person with rows at two parties moves a sum as one of twice the rows does.
+func TestPerPerson(t *testing.T) {
+	sch := &schema.Schema{Columns: gatetest.Schema("", 0).Columns}
+	for _, q := range []Question{columns, pairs} {
+		queries, err := access.CompileAll(sch.Sizes(), false, q.Marginals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, nb := range opened.Relations {
+			two, double := q.cost(queries, nb, Terms{PerPerson: 2}), nb
+			double.MaxRowsPerUnit *= 2
+			if one := q.cost(queries, double, Terms{PerPerson: 1}); two != one {
+				t.Errorf("%+v: %+v, want %+v", nb, two, one)
+			}
+		}
+	}
+}
+
+// TestSigns: the signs of a question are fair and independent of each other, and the mean square of
+// signed sums is the squared norm, to within six standard deviations of 400 draws.
+func TestSigns(t *testing.T) {
+	cells := []int64{5, -3, 0, 12, 7, 7, -20, 1}
+	norm, sum, square := 0.0, 0.0, 0.0
+	for _, x := range cells {
+		norm += float64(x * x)
+	}
+	const draws = 400
+	for i := range draws {
+		mean := 0.0
+		for _, x := range Signed(cells, SignsOf([32]byte{3}, i, len(cells)), 64) {
+			mean += float64(x*x) / 64
+		}
+		sum += mean
+		square += mean * mean
+	}
+	sd := math.Sqrt((square/draws - sum/draws*sum/draws) / draws)
+	if math.Abs(sum/draws-norm) > 6*sd || sd > norm/20 {
+		t.Errorf("mean square %v ± %v, want %v", sum/draws, sd, norm)
+	}
+	if a, b := SignsOf([32]byte{1}, 0, 4), SignsOf([32]byte{2}, 0, 4); slices.Equal(a, b) {
+		t.Error("the seed decides nothing")
+	}
+}
