@@ -127,6 +127,7 @@ func (g *generate) options(
 			if j.Domain == nil {
 				needs.sayPairs(t, m.Rows)
 			}
+			needs.sayTarget(t, m.Rows, g.Settings)
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
 				t.say("each %s counts with at most %s, so fewer rows are written than the table may "+
 					"have (--rows says how many)", s.Unit, plural(s.MaxRowsPerUnit, "row", "rows"))

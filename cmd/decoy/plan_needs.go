@@ -11,6 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
@@ -127,6 +128,17 @@ func (n rowNeeds) sayPairs(t *terminal, rows float64) {
 		t.say("about %.0f rows are few: most relations between columns are lost in the noise; a typical "+
 			"pair (%d codes each) needs about %d rows, or a larger epsilon (decoy plan)", rows, n.Codes,
 			wholeRows(n.Pair))
+	}
+}
+
+// sayTarget tells whoever has named a target, and has too few rows for pairs to stand out, of what
+// needs fewer. The rows are those of sayPairs.
+func (n rowNeeds) sayTarget(t *terminal, rows float64, given configs.Settings) {
+	for _, g := range given {
+		if g.Key == targetKey && rows < n.Pair {
+			t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
+				"the same epsilon", g.Value)
+		}
 	}
 }
 
