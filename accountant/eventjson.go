@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 )
 
 // kinds reads the parameters of each event, by its name.
@@ -50,7 +49,7 @@ func (c *Charge) UnmarshalJSON(data []byte) error {
 	}
 	parameters := kinds[named.Event]
 	if parameters == nil {
-		return fmt.Errorf("accountant: unknown event %s: %w", strconv.Quote(named.Event), ErrEvent)
+		return fmt.Errorf("accountant: unknown event %q: %w", named.Event, ErrEvent)
 	}
 	e, err := parameters(data)
 	if err != nil {

@@ -52,8 +52,7 @@ func (r *Reservation) Take(c Charge) error {
 }
 
 // FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the
-// whole: a call of that [FilterCost] is granted. It follows from the charges and hence from public
-// outputs.
+// whole: a call of that [FilterCost] is granted.
 func (r *Reservation) FilterLeft() float64 {
 	return max(0, r.filter-r.spent-1e-12*r.filter)
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -210,15 +211,9 @@ func (u Units) OpenEntry(day time.Time) Entry {
 // (docs/claims/session.md).
 func (u Units) same(open Entry) error {
 	if open.Adjacency != u.Adjacency || open.Unit != u.Unit {
-		return fmt.Errorf("ledger: the ledger counts %s, this run %s; their costs do not add up: %w",
-			describe(open), describe(u.OpenEntry(time.Time{})), ErrMismatch)
+		return fmt.Errorf("ledger: the ledger counts %v neighbours of one %s, this run %v neighbours "+
+			"of one %s; their costs do not add up: %w", open.Adjacency, cmp.Or(open.Unit, "row"),
+			u.Adjacency, cmp.Or(u.Unit, "row"), ErrMismatch)
 	}
 	return nil
-}
-
-func describe(e Entry) string {
-	if e.Unit == "" {
-		return fmt.Sprintf("%v neighbours of one row", e.Adjacency)
-	}
-	return fmt.Sprintf("%v neighbours of one %q", e.Adjacency, e.Unit)
 }

@@ -25,16 +25,11 @@ type RoundedGaussian struct {
 // NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The
 // error, for any other σ and NaN, wraps [ErrParameter].
 func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
-	d, err := roundedGaussian(sigma) // apart, so that a caller who copies it allocates nothing
-	return &d, err
-}
-
-func roundedGaussian(sigma float64) (d RoundedGaussian, err error) {
 	if err := checkScale("sigma", sigma); err != nil {
-		return d, err
+		return nil, err
 	}
 	m, e := split(sigma)
-	return RoundedGaussian{m, uint(-e)}, nil
+	return &RoundedGaussian{m, uint(-e)}, nil
 }
 
 // Sample draws one value.

@@ -40,9 +40,7 @@ func (s *Source) stream() *stream {
 	return s.state()
 }
 
-const redacted = "noise.Source(secret)"
-
-func (Source) Format(f fmt.State, verb rune) { io.WriteString(f, redacted) }
+func (Source) Format(f fmt.State, verb rune) { io.WriteString(f, "noise.Source(secret)") }
 
 // Uint64 returns 64 uniform bits.
 func (s *Source) Uint64() uint64 { return s.stream().word() }
@@ -55,11 +53,8 @@ func (s *Source) Uint64N(n uint64) uint64 {
 	return s.stream().uniform(n)
 }
 
-// Shuffle puts n elements into uniform order by calling swap (Fisher–Yates). It panics if n < 0.
+// Shuffle puts n elements into uniform order by calling swap (Fisher–Yates).
 func (s *Source) Shuffle(n int, swap func(i, j int)) {
-	if n < 0 {
-		panic("noise: Shuffle of a negative number of elements")
-	}
 	b := s.stream()
 	for i := n - 1; i > 0; i-- {
 		swap(i, int(b.uniform(uint64(i)+1)))

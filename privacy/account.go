@@ -14,28 +14,23 @@ import (
 
 // reserve makes the one append that spends the budget.
 func (s *session) reserve(ctx context.Context, o Options) error {
-	e := s.reservation(o)
+	s.lines = []ledger.Entry{s.reservation(o)}
 	if s.file == nil {
-		s.lines = []ledger.Entry{e}
 		return nil
 	}
 	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		if len(linesOf(l, s.run)) > 0 {
 			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
 		}
-		s.lines = []ledger.Entry{e}
 		return s.lines, nil
 	})
 }
 
 // reservation is the entry that spends the budget.
 func (s *session) reservation(o Options) ledger.Entry {
-	u := s.ledgerUnits().OpenEntry(o.Day)
-	e := ledger.Entry{
-		Time: o.Day, Kind: ledger.EntryReserve, Run: s.run, Adjacency: u.Adjacency, Unit: u.Unit,
-		MaxRowsPerUnit: u.MaxRowsPerUnit, Budget: &o.Budget, Composition: o.Plan, Method: o.Method,
-		Tool: o.Tool,
-	}
+	e := s.ledgerUnits().OpenEntry(o.Day)
+	e.Kind, e.Run, e.Method, e.Tool = ledger.EntryReserve, s.run, o.Method, o.Tool
+	e.Budget, e.Composition = &o.Budget, o.Plan
 	if len(s.schema.Columns) > 0 { // texts have none
 		e.SchemaSHA256 = s.schema.Fingerprint()
 	}
@@ -53,7 +48,7 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 	} else if left != "" {
 		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
 	}
-	h := header{Run: s.run, Program: []byte(o.Program), Day: o.Day}
+	h := header{Run: s.run, Program: []byte(o.Program)}
 	for _, out := range o.Outputs {
 		h.Outputs = append(h.Outputs, []byte(out))
 	}
@@ -87,7 +82,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 			return refuse("it was begun to write %s too, which would be lost", out)
 		}
 	}
-	s.run, o.Day = j.Run, j.Day
+	s.run = j.Run
 	err := s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		s.lines = linesOf(l, s.run)
 		if len(s.lines) == 0 {
@@ -97,6 +92,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		if last.Kind == ledger.EntryClose {
 			return nil, refuse("it is %s", last.Status)
 		}
+		o.Day = first.Time
 		same := s.reservation(o)
 		same.Tool = first.Tool
 		if same.Seal(ledger.Entry{Seq: first.Seq - 1, Hash: first.Prev}).Hash != first.Hash {
@@ -165,12 +161,8 @@ func linesOf(l *ledger.Ledger, run string) (lines []ledger.Entry) {
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &ledger.Ledger{}
-	if len(s.lines) == 0 {
-		return l
-	}
 	last := s.ledgerUnits().OpenEntry(s.lines[0].Time).Seal(ledger.Entry{})
-	l.Entries = append(l.Entries, last)
+	l := &ledger.Ledger{Entries: []ledger.Entry{last}}
 	for _, e := range s.lines {
 		e = e.Clone()
 		e.Journal = ""

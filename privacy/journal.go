@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -45,10 +43,9 @@ type journal struct {
 
 // header says what run a journal is of. Texts are bytes, which JSON keeps as they are.
 type header struct {
-	Run     string    `json:"run"`
-	Program []byte    `json:"program"`
-	Day     time.Time `json:"day"`               // of the reservation
-	Outputs [][]byte  `json:"outputs,omitempty"` // that the run is for
+	Run     string   `json:"run"`
+	Program []byte   `json:"program"`
+	Outputs [][]byte `json:"outputs,omitempty"` // that the run is for
 }
 
 // record is an answer and what it cost.
@@ -242,25 +239,4 @@ func (j *journal) left(file *ledger.File) (run string, err error) {
 		return "", nil
 	}
 	return j.Run, nil
-}
-
-// Unfinished is the run that a journal holds, if the ledger has its reservation and not its end,
-// and whether its process is still at it. "" is none. A journal that is not there holds none; one
-// that is damaged is an error that wraps [ErrResume], and one whose answers the ledger knows
-// nothing of is [ErrUnfinished]. The journal of a run that has ended, whose process died before it
-// removed the file, is removed.
-func Unfinished(path string, file *ledger.File) (run string, running bool, err error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	j, err := openJournal(path)
-	running = errors.Is(err, ledger.ErrLocked) && !errors.Is(err, ErrResume)
-	if err != nil && !running {
-		return "", false, err
-	}
-	defer j.leave()
-	if run, err = j.left(file); err == nil && run == "" && j.Run != "" && !running {
-		j.remove()
-	}
-	return run, running && run != "", err
 }

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -18,8 +17,7 @@ const MaxCells = access.MaxCells
 // already noised knowledge; a row is still in exactly one cell.
 type Marginal struct {
 	Cols []int // distinct columns, in any order
-	// Groups is nil, or has one entry a column: nil, or the group of each code, numbered from 0
-	// without gaps.
+	// Groups is nil, or has one entry a column: nil, or the group of each code, numbered from 0.
 	Groups [][]uint16
 }
 
@@ -38,7 +36,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 	}
 	key := binary.LittleEndian.AppendUint32([]byte("marginal"), uint32(len(cols)))
 	offsets := make([][]int32, len(cols)) // what a code adds to the number of the cell
-	groups, before := make([]int, len(cols)), 1
+	groups, before, what := make([]int, len(cols)), 1, "counts of columns"
 	for i, col := range cols {
 		if col < 0 || col >= len(sizes) || slices.Contains(cols[:i], col) {
 			return fail("column %d is not in the schema or is named twice", col)
@@ -47,6 +45,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 			return fail("columns %v have more than %d cells", cols, MaxCells)
 		}
 		before *= sizes[col]
+		what += fmt.Sprintf(" %d", col+1)
 		key = binary.LittleEndian.AppendUint32(key, uint32(col))
 		groups[i], offsets[i] = sizes[col], make([]int32, sizes[col])
 		if m.Groups == nil || m.Groups[i] == nil {
@@ -58,10 +57,10 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		}
 		key = append(key, 1)
 		of := slices.Clone(m.Groups[i])
-		var err error
-		if groups[i], err = groupCount(of, sizes[col]); err != nil {
-			return fail("column %d: %w", col, err)
+		if len(of) != sizes[col] || int(slices.Max(of)) >= len(of) {
+			return fail("column %d: its groups must be %d numbers below that", col, sizes[col])
 		}
+		groups[i] = int(slices.Max(of)) + 1
 		for code, g := range of { // as many as the column has codes
 			offsets[i][code] = int32(g)
 			key = binary.LittleEndian.AppendUint16(key, g)
@@ -74,7 +73,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		}
 		cells *= groups[i]
 	}
-	return access.Seal(access.Counted{Kind: m.Kind(), Key: string(key), What: describe(cols),
+	return access.Seal(access.Counted{Kind: m.Kind(), Key: string(key), What: what,
 		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
 			if rows.Joint != nil {
@@ -84,37 +83,6 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 			}
 			return counts
 		}}, sizes, units), nil
-}
-
-// describe is a marginal in a few words.
-func describe(cols []int) string {
-	const most = 8
-	text := "counts of column"
-	if len(cols) != 1 {
-		text += "s"
-	}
-	for _, c := range cols[:min(most, len(cols))] {
-		text += fmt.Sprintf(" %d", c+1)
-	}
-	if len(cols) > most {
-		text += fmt.Sprintf(" and %d more", len(cols)-most)
-	}
-	return text
-}
-
-// groupCount is the number of groups of a map from size codes.
-func groupCount(of []uint16, size int) (int, error) {
-	if len(of) != size {
-		return 0, fmt.Errorf("%d codes in the groups, %d in the schema", len(of), size)
-	}
-	used := map[uint16]bool{}
-	for _, g := range of {
-		used[g] = true
-	}
-	if n := len(used); int(slices.Max(of)) == n-1 {
-		return n, nil
-	}
-	return 0, errors.New("group numbers have gaps")
 }
 
 // countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.

@@ -44,6 +44,7 @@ func TestCountOfGroups(t *testing.T) {
 	for name, m := range map[string]Marginal{
 		"one merged": {Cols: []int{1, 0}, Groups: [][]uint16{halves, nil}},
 		"permuted":   {Cols: []int{0}, Groups: [][]uint16{{2, 0, 1}}},
+		"gap":        {Cols: []int{0}, Groups: [][]uint16{{2, 0, 2}}},
 		"three columns": {Cols: []int{2, 1, 0},
 			Groups: [][]uint16{{0, 1, 0, 1, 0, 1, 2}, halves, {1, 0, 1}}},
 		"no group":   {Cols: []int{2, 0}, Groups: [][]uint16{nil, nil}},

@@ -231,10 +231,6 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			_, err := s.Measure(Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
 			return err
 		},
-		"group gap": func() error {
-			_, err := s.Measure(Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
-			return err
-		},
 		"no candidates": func() error { _, err := s.Select(nil, 1); return err },
 		"epsilon 0":     func() error { _, err := s.Select(with(pair, six, 1, 0), 0); return err },
 		"epsilon infinite": func() error {

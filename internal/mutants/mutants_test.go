@@ -413,8 +413,8 @@ var mutants = []mutant{
 		"\t\tstatus = ledger.StatusVoid\n", "./privacy TestOnlyTheGateVoids",
 	},
 	{
-		"a host in the ledger", "privacy/account.go", "Tool: o.Tool,\n\t}",
-		"Tool: o.Tool, Host: \"h\",\n\t}",
+		"a host in the ledger", "privacy/account.go", "e.Budget, e.Composition = &o.Budget, o.Plan",
+		"e.Budget, e.Composition, e.Host = &o.Budget, o.Plan, \"h\"",
 		"./privacy TestLedgersNameNoMachine",
 	},
 	{
