@@ -18,10 +18,7 @@ func BenchmarkCertify(b *testing.B) {
 		{"adult 200-64-1", adult, []int{64}},
 		{"64-128-128-1", []int{16, 8, 8, 16, 8, 8}, []int{128, 128}},
 	} {
-		in, err := OneHot(shape.blocks)
-		if err != nil {
-			b.Fatal(err)
-		}
+		in := oneHot(b, shape.blocks...)
 		n := randomNetwork(in, .2, 1, shape.hidden...)
 		for _, mode := range append(unclipped, modes.Ball(2)) {
 			c := Config{Mode: mode, Adjacency: accountant.AddRemove}

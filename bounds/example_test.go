@@ -10,7 +10,7 @@ import (
 
 // A critic of two columns, with 3 and 2 codes, and two hidden units.
 func Example() {
-	in, err := bounds.OneHot([]int{3, 2})
+	in, err := bounds.NewInput(bounds.Block(3), bounds.Block(2))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -55,16 +55,6 @@ func NewInput(fields ...Field) (*Input, error) {
 	return in, nil
 }
 
-// OneHot returns the domain of one block a column, with the given sizes (those of
-// schema.Schema.Sizes). It returns an error where NewInput does.
-func OneHot(sizes []int) (*Input, error) {
-	fields := make([]Field, len(sizes))
-	for k, m := range sizes {
-		fields[k] = Block(m)
-	}
-	return NewInput(fields...)
-}
-
 // Size is the number of inputs: a block counts its cells, a scalar one.
 func (in *Input) Size() int { return in.size }
 

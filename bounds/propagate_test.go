@@ -27,7 +27,11 @@ func mixed(t testing.TB) *Input {
 
 func oneHot(t testing.TB, sizes ...int) *Input {
 	t.Helper()
-	in, err := OneHot(sizes)
+	fields := make([]Field, len(sizes))
+	for k, m := range sizes {
+		fields[k] = Block(m)
+	}
+	in, err := NewInput(fields...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in, err := bounds.OneHot(s.Sizes())
+	in, err := gradient.CertifiedPlan{}.Domain(s)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -66,7 +66,11 @@ func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := bounds.OneHot(shape)
+	var fields []bounds.Field
+	for _, m := range shape {
+		fields = append(fields, bounds.Block(m))
+	}
+	in, err := bounds.NewInput(fields...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 8))
 	sch := testSchema("", 0)
 	critic := newCritic(sch.Sizes(), 6)
-	in, err := bounds.OneHot(sch.Sizes())
+	in, err := gradient.CertifiedPlan{}.Domain(sch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -225,7 +226,7 @@ func TestPenaltySumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	sch := testSchema("", 0)
 	critic := newCritic(sch.Sizes(), 6)
-	in, err := bounds.OneHot(sch.Sizes())
+	in, err := gradient.CertifiedPlan{}.Domain(sch)
 	if err != nil {
 		t.Fatal(err)
 	}
