@@ -31,7 +31,11 @@ func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
 	if !ok {
 		return nil, fmt.Errorf("release: %s: %w", m.Parameters.Kind, ErrNotExact)
 	}
-	answers, err := w.OnModel(p.Model, p.Grouping)
+	rows, err := m.RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	answers, err := w.Drawn(rows.Codecs()).OnModel(p.Model, p.Grouping)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +49,12 @@ func (m *Model) SampledAnswers(
 ) ([]Answered, error) {
 	var sum workload.Answers
 	drawn := 0
-	err := m.Sample(ctx, n, seed, func(rows *table.Table) error {
+	codec, err := m.RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	w = w.Drawn(codec.Codecs())
+	err = m.Sample(ctx, n, seed, func(rows *table.Table) error {
 		part, err := w.OnTable(rows)
 		if err != nil {
 			return err

@@ -52,10 +52,11 @@ func (m *Model) Given(where workload.Item) (*Given, error) {
 		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(),
 			ErrNotExact)
 	}
-	codec, err := m.schema.RowCodec()
+	codec, err := m.RowCodec()
 	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
+		return nil, err
 	}
+	where = where.Drawn(codec.Codecs())
 	where.Where = withRules(where, codec)
 	fine := map[int]*schema.Codec{}
 	for c, f := range where.Fine {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -19,15 +20,47 @@ const blockRows = 1 << 20
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
-	rows, err := m.schema.RowCodec()
+	rows, err := m.RowCodec()
 	if err != nil {
-		return fmt.Errorf("release: %w", err)
+		return err
 	}
 	return m.sample(ctx, n, seed, rows, func(n int, u *rand.Rand) ([][]uint16, error) {
 		codes := m.params.Sample(n, u)
 		rows.Repair(codes, u)
 		return codes, nil
 	}, emit)
+}
+
+// RowCodec draws the values of rows: as that of the schema but for the tails that the one-way
+// marginals of a graphical model give to the outermost bins ([schema.Codec.WithTails]).
+func (m *Model) RowCodec() (*schema.RowCodec, error) {
+	rows, err := m.schema.RowCodec()
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	p, ok := m.params.(*Marginal)
+	if !ok {
+		return rows, nil
+	}
+	tails := map[int]*schema.Codec{}
+	for c, codec := range rows.Codecs() {
+		if !codec.Column().Kind.Ordered() {
+			continue
+		}
+		over := make([]float64, p.Grouping.Sizes()[c])
+		if err := p.Model.MarginalTo(over, []int{c}); err != nil {
+			return nil, fmt.Errorf("release: %w", err)
+		}
+		if of := p.Grouping.Groups(c); of != nil {
+			groups := over
+			over = slices.Clone(p.Grouping.Shares(c))
+			for code := range over {
+				over[code] *= groups[of[code]]
+			}
+		}
+		tails[c] = codec.WithTails(over)
+	}
+	return rows.Refined(tails), nil
 }
 
 // sample draws by blocks.

@@ -14,6 +14,7 @@ type bins struct {
 	perUnit  float64   // bins per unit of value where all are about equally wide; 0: search
 	whole    bool      // the values are integers
 	single   []bool    // bins that stand for one value, which is the only one drawn
+	tails    []tail    // of each bin; nil: all are even
 	ticks    ticks
 }
 
@@ -170,15 +171,22 @@ func (b *bins) bounds(i int) (lo, hi float64) {
 	}
 }
 
-// draw gives a value of bin i: a tick, each with the same probability.
+// draw gives a value of bin i: a tick, each with the same probability but for a tail.
 func (b *bins) draw(i int, u *rand.Rand) float64 {
-	g := &b.ticks
+	g, tail := &b.ticks, b.tail(i)
 	if g.first != nil {
 		t := g.first[i]
+		if tail.scale > 0 {
+			return g.value(min(t+int64(tail.quantile(u.Float64(), b.width(i))), g.last[i]))
+		}
 		return g.value(t + int64(u.Uint64N(uint64(g.last[i]-t)+1)))
 	}
 	lo, hi := b.bounds(i)
-	x := lo + float64(u.Float64()*(hi-lo))
+	at := u.Float64()
+	x := lo + float64(at*(hi-lo))
+	if tail.scale > 0 {
+		x = lo + tail.quantile(at, hi-lo)
+	}
 	if x >= hi && i < len(b.lower)-1 {
 		x = math.Nextafter(hi, lo)
 	}

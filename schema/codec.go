@@ -107,7 +107,7 @@ func (c *Codec) MissingCode() (uint16, bool) { return uint16(max(c.missing, 0)),
 // microseconds or real numbers. For a real bin other than the last, hi is the upper edge, which
 // itself is in the next bin. For the other kinds both are in the bin, and equal for a bin of one
 // value. In every kind a decoded value has the mean (lo+hi)/2, up to the rounding of what is
-// written. It panics for a code that is no bin.
+// written, but for tails ([Codec.WithTails]). It panics for a code that is no bin.
 func (c *Codec) Bin(code uint16) (lo, hi float64) {
 	if c.bins == nil || int(code) >= c.bins.count() {
 		panic(fmt.Sprintf("schema: code %d is not a bin", code))

@@ -15,7 +15,7 @@ import (
 func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 	f, b := *c, *c.bins
 	at = slices.Compact(slices.Sorted(slices.Values(at)))
-	b.lower, b.perUnit, b.ticks.first, b.ticks.last = nil, 0, nil, nil
+	b.lower, b.perUnit, b.tails, b.ticks.first, b.ticks.last = nil, 0, nil, nil, nil
 	ticks := &c.bins.ticks
 	for i := range c.bins.count() {
 		lo, hi := c.bins.bounds(i)
@@ -32,10 +32,13 @@ func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 				end = edges[k+1]
 			}
 			b.lower, of = append(b.lower, x), append(of, uint16(i))
-			share = append(share, c.bins.below(i, end)-c.bins.below(i, x))
+			from, to := c.bins.offset(i, x), c.bins.offset(i, end)
+			t, w := c.bins.tail(i), c.bins.width(i)
+			share = append(share, t.below(to, w)-t.below(from, w))
+			b.tails = append(b.tails, t.cut(from, to, w))
 			if ticks.first != nil {
-				b.ticks.first = append(b.ticks.first, ticks.first[i]+ticks.below(i, x))
-				b.ticks.last = append(b.ticks.last, ticks.first[i]+ticks.below(i, end)-1)
+				b.ticks.first = append(b.ticks.first, ticks.first[i]+int64(from))
+				b.ticks.last = append(b.ticks.last, ticks.first[i]+int64(to)-1)
 			}
 		}
 	}
@@ -47,13 +50,13 @@ func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 	return &f, of, share
 }
 
-// below is the probability that draw gives a value of bin i below x.
-func (b *bins) below(i int, x float64) float64 {
+// offset is how much of the width of bin i is below x.
+func (b *bins) offset(i int, x float64) float64 {
 	if g := &b.ticks; g.first != nil {
-		return float64(g.below(i, x)) / float64(g.last[i]-g.first[i]+1)
+		return float64(g.below(i, x))
 	}
 	lo, hi := b.bounds(i)
-	return min(max((x-lo)/(hi-lo), 0), 1)
+	return min(max(x, lo), hi) - lo
 }
 
 // below is the number of ticks of bin i below x.

@@ -3,7 +3,8 @@ package schema
 import "math/rand/v2"
 
 // Decode draws a value of the code: the category itself, or each value of the bin with the same
-// probability (for a real column, each value that is written with the column's decimals). A bin
+// probability (for a real column, each value that is written with the column's decimals), but for
+// the tails of [Codec.WithTails]. A bin
 // between edges that is narrower than a 50,000th of the range, and begins at zero or lies between
 // wider ones, stands for one value, the roundest in it: such bins are bought for values that many
 // rows have. Encoding the value, or its text, gives the code again. u may be nil for categorical

@@ -92,8 +92,8 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 	return r
 }
 
-// Refined is the codec of rows in whose columns fine tells more values apart: codecs that
-// [Codec.Cut] gave, by column. It is for drawing: it reads no row.
+// Refined is the codec of rows whose columns have other codecs, by column, that [Codec.WithTails]
+// gave, or [Codec.Cut], which tell more values apart. It is for drawing: it reads no row.
 func (r *RowCodec) Refined(fine map[int]*Codec) *RowCodec {
 	out := *r
 	out.codecs = slices.Clone(r.codecs)

@@ -169,18 +169,14 @@ func FromColumns(s *schema.Schema, cols []Codes, units []uint32) (*Table, error)
 	return fromColumns(&Table{schema: s, sizes: s.Sizes(), cols: cols, units: units})
 }
 
-// Refined is FromColumns for codes of the codec of s or one that tells more values apart
+// Refined is FromColumns for codes of the codec of s or of one that draws other values
 // ([schema.RowCodec.Refined]), to be written: a [Writer] of schema s takes it.
 func Refined(s *schema.Schema, codec *schema.RowCodec, cols []Codes) (*Table, error) {
 	sizes := make([]int, len(s.Columns))
 	for i, c := range codec.Codecs() {
 		sizes[i] = c.Size()
 	}
-	t := &Table{schema: s, sizes: sizes, cols: cols}
-	if !slices.Equal(sizes, s.Sizes()) {
-		t.codec = codec
-	}
-	return fromColumns(t)
+	return fromColumns(&Table{schema: s, sizes: sizes, cols: cols, codec: codec})
 }
 
 // fromColumns counts the rows of t, and reports what is wrong with it.

@@ -15,6 +15,38 @@ type Fine struct {
 	Share []float64     // of each, the probability that a value drawn for its code falls into it
 }
 
+// Drawn is the item about values that other codecs, of each column, draw for the same codes.
+func (it Item) Drawn(codecs []*schema.Codec) Item {
+	fine := it.Fine
+	it.Fine = nil
+	for c, f := range fine {
+		var at []float64
+		missing, has := f.Codec.MissingCode()
+		for code := range f.Of {
+			if !has || code != int(missing) {
+				lo, _ := f.Codec.Bin(uint16(code))
+				at = append(at, lo)
+			}
+		}
+		f.Codec, f.Of, f.Share = codecs[c].Cut(at)
+		if it.Fine == nil {
+			it.Fine = map[int]Fine{}
+		}
+		it.Fine[c] = f
+	}
+	return it
+}
+
+// Drawn is the workload of such items.
+func (w *Workload) Drawn(codecs []*schema.Codec) *Workload {
+	out := *w
+	out.items = make([]Item, len(w.items))
+	for i, it := range w.items {
+		out.items[i] = it.Drawn(codecs)
+	}
+	return &out
+}
+
 // cuts are where conditions cut bins, by column.
 type cuts map[int][]float64
 

@@ -142,7 +142,7 @@ func (t *exact) compare(
 	m := fitted(rows, f, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
 	drawn := drawnFrom(m, t.rows)
 	used = cpu() - used
-	codecs := must(m.Schema().Codecs())
+	codecs := must(m.RowCodec()).Codecs()
 	pairs := t.twoWay(path, name, drawn, codecs)
 	var mean [5]float64
 	count := 0.0
