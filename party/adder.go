@@ -48,14 +48,25 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 	}
 	for {
 		plain, err := l.Accept()
+		if err != nil && !errors.Is(err, net.ErrClosed) { // too many connections, say, for a moment
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if done = true; len(missing()) == 0 {
 				return nil
 			}
-			return fmt.Errorf("party: %s did not come in %v: %w", strings.Join(missing(), ", "), a.wait,
-				ErrEnded)
+			why := fmt.Sprintf("%s did not come in %v", strings.Join(missing(), ", "), a.wait)
+			for _, c := range a.conns[1:] {
+				if c != nil {
+					c.SetWriteDeadline(time.Now().Add(time.Second))
+					write(c, message{Kind: kindEnd, Why: why})
+					c.Close()
+				}
+			}
+			return fmt.Errorf("party: %s: %w", why, ErrEnded)
 		}
 		go func() {
 			hand, end := context.WithTimeout(ctx, 20*time.Second)
@@ -113,11 +124,15 @@ func (a *adder) run() {
 // step waits for what all parties say, and combines it.
 func (a *adder) step(step int) (message, error) {
 	in, errs := make([]message, len(a.conns)), make(chan error, len(a.conns))
+	limit := int64(maxShort)
+	if step > 2 { // after terms, keys and signatures
+		limit = maxFrame
+	}
 	for i, c := range a.conns {
 		go func() {
 			var err error
 			name := a.parties.Parties[i].Name
-			switch in[i], err = read(c, a.wait); {
+			switch in[i], err = read(c, a.wait, limit); {
 			case err != nil:
 				err = fmt.Errorf("%s is gone", name)
 			case in[i].Kind == kindEnd:

@@ -7,8 +7,10 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -45,6 +47,10 @@ func Meet(ctx context.Context, o Options) (*Link, error) {
 	l := &Link{o: o, me: o.Parties.find(o.Key.Public().(ed25519.PublicKey)), done: make(chan struct{})}
 	if l.me < 0 {
 		return nil, fmt.Errorf("party: the key is none of the parties': %w", ErrFile)
+	}
+	if !o.Schema.Lenient {
+		return nil, fmt.Errorf("party: the schema is strict: a row that it does not allow would end the "+
+			"run, which the others see; write lenient: true into it: %w", ErrFile)
 	}
 	var err error
 	if l.me == 0 {
@@ -106,7 +112,8 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("party: %w: %w", err, ErrEnded)
+			return nil, fmt.Errorf("party: %s, which adds up, is not at %s (%w): %w",
+				l.o.Parties.Parties[0].Name, l.o.Parties.Address, err, ErrEnded)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -127,15 +134,23 @@ func (l *Link) all(kind string, data []byte) ([][]byte, error) {
 	if l.step == 0 && l.me > 0 {
 		gone = l.o.Parties.Parties[0].Name + " hung up; is this party's key in its list?"
 	}
+	limit := int64(maxShort) * int64(len(l.o.Parties.Parties)) // of what an answer may be long
+	if kind == kindShare {
+		limit = 2*int64(len(data)) + maxShort
+	}
+	l.conn.SetWriteDeadline(time.Now().Add(l.o.Wait))
 	if err := write(l.conn, message{Step: l.step, Kind: kind, Data: data}); err != nil {
 		// it may have said why, and gone
-		if m, err := read(l.conn, time.Second); err == nil && m.Kind == kindEnd {
+		if m, err := read(l.conn, time.Second, maxShort); err == nil && m.Kind == kindEnd {
 			return fail("%q", m.Why)
 		}
 		return fail("%s", gone)
 	}
-	m, err := read(l.conn, 0)
+	// The one that adds up waits for the others, and before that for their coming.
+	m, err := read(l.conn, 2*l.o.Wait+time.Second, limit)
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fail("%s, which adds up, says nothing", l.o.Parties.Parties[0].Name)
 	case err != nil:
 		return fail("%s", gone)
 	case m.Kind == kindEnd:

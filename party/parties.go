@@ -62,8 +62,9 @@ func Parse(data []byte) (*Parties, error) {
 	n := len(p.Parties)
 	names, keys := map[string]bool{}, map[string]bool{}
 	for _, m := range p.Parties {
+		// one spelling of each key, so that no two are the same
 		if key, err := base64.StdEncoding.DecodeString(m.Key); err != nil ||
-			len(key) != ed25519.PublicKeySize {
+			len(key) != ed25519.PublicKeySize || base64.StdEncoding.EncodeToString(key) != m.Key {
 			return fail("the key of %q is none (decoy party keygen prints one)", m.Name)
 		}
 		if m.Name == "" || names[m.Name] || keys[m.Key] {

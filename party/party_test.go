@@ -17,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -50,8 +51,14 @@ func newMeeting(t *testing.T, n int) *meeting {
 	return m
 }
 
+func lenient(columns int) *schema.Schema {
+	s := *synthtest.Schema(columns)
+	s.Lenient = true
+	return &s
+}
+
 func (m *meeting) options(i int) Options {
-	return Options{Parties: m.parties, Key: m.keys[i], Schema: synthtest.Schema(4),
+	return Options{Parties: m.parties, Key: m.keys[i], Schema: lenient(4),
 		Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}, Adjacency: accountant.AddRemove,
 		Tool: "test", Wait: 8 * time.Second}
 }
@@ -203,7 +210,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		mine, other := net.Pipe()
 		go func() {
-			read(other, 0)
+			read(other, time.Minute, maxFrame)
 			write(other, answer)
 		}()
 		l := &Link{o: m.options(1), me: 1, conn: mine, step: 4}
@@ -242,7 +249,7 @@ func TestMeet(t *testing.T) {
 		change func(o *Options)
 		want   string // of party 0
 	}{
-		"schema":      {func(o *Options) { o.Schema = synthtest.Schema(3) }, "another schema"},
+		"schema":      {func(o *Options) { o.Schema = lenient(3) }, "another schema"},
 		"budget":      {func(o *Options) { o.Budget.Epsilon = 4 }, "another budget"},
 		"relation":    {func(o *Options) { o.Adjacency = accountant.ReplaceOne }, "another neigh"},
 		"program":     {func(o *Options) { o.Tool = "other" }, "another version of the program"},
@@ -284,7 +291,7 @@ func TestStranger(t *testing.T) {
 	l := &Link{o: o, me: 1, done: make(chan struct{})}
 	c, err := l.dial(context.Background())
 	if err == nil { // TLS 1.3 says no after the client's part is done
-		if _, err := read(c, 5*time.Second); err == nil {
+		if _, err := read(c, 5*time.Second, maxShort); err == nil {
 			t.Error("a stranger is answered")
 		}
 	}

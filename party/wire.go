@@ -38,7 +38,7 @@ const (
 	kindEnd       = "end"
 )
 
-// maxFrame is above the length of every message: eight bytes a number, in base64.
+// maxFrame is above the length of every share: eight bytes a number, in base64.
 const maxFrame = privacy.MaxCells*8/3*4 + 1<<20
 
 // write sends a message: its length in four bytes, and JSON.
@@ -51,17 +51,18 @@ func write(c net.Conn, m message) error {
 	return err
 }
 
-// read waits for a message for at most so long; 0: without end.
-func read(c net.Conn, wait time.Duration) (m message, err error) {
-	if wait > 0 {
-		c.SetReadDeadline(time.Now().Add(wait))
-	}
+// maxShort is above the length of a message that is no share.
+const maxShort = 1 << 20
+
+// read waits for a message for at most so long; it has at most limit bytes.
+func read(c net.Conn, wait time.Duration, limit int64) (m message, err error) {
+	c.SetReadDeadline(time.Now().Add(wait))
 	var length [4]byte
 	if _, err := io.ReadFull(c, length[:]); err != nil {
 		return m, err
 	}
 	n := int64(binary.LittleEndian.Uint32(length[:]))
-	if n > maxFrame {
+	if n > limit {
 		return m, errors.New("a message is too long")
 	}
 	var b bytes.Buffer // which grows with what comes, not with what is announced

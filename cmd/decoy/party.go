@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +86,9 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	run.shown.report("waiting for the other parties", 0)
 	link, err := party.Meet(cmd.Context(), o)
+	if cmd.Context().Err() != nil && err != nil {
+		err = cmd.Context().Err()
+	}
 	if err != nil {
 		run.shown.finish()
 		run.file.Abort()
@@ -111,25 +113,31 @@ func fitTogether(
 }
 
 func readParties(path string) (*party.Parties, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, job.Bare(path, err)
-	}
-	p, err := party.Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
+	return readFile(path, func(r io.Reader) (*party.Parties, error) {
+		b, err := short(r)
+		if err != nil {
+			return nil, err
+		}
+		return party.Parse(b)
+	})
 }
 
 func readPartyKey(path string) (ed25519.PrivateKey, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, job.Bare(path, err)
+	return readFile(path, func(r io.Reader) (ed25519.PrivateKey, error) {
+		b, err := short(r)
+		if err != nil {
+			return nil, err
+		}
+		return party.ParseKey(b)
+	})
+}
+
+// short reads a file of at most 1 MiB.
+func short(r io.Reader) ([]byte, error) {
+	const most = 1 << 20
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && len(b) > most {
+		err = fmt.Errorf("the file is longer than 1 MiB: %w", party.ErrFile)
 	}
-	key, err := party.ParseKey(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
+	return b, err
 }

@@ -276,9 +276,13 @@ func unfinished(l *ledger.Ledger, working map[string]bool) (out []string) {
 		}
 		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", r.Run, r.Method, Short(r.Budget.Epsilon),
 			r.Time.UTC().Format(time.DateOnly))
-		if working[r.Run] {
+		switch {
+		case working[r.Run]:
 			out = append(out, run+" is still working; its budget is already spent")
-		} else {
+		case r.Method == "party":
+			out = append(out, run+" stopped before its end, and its budget stays spent: a run of several "+
+				"parties is not continued")
+		default:
 			out = append(out, run+" stopped before its end, and its budget stays spent: the command that "+
 				"began it finishes it with --resume, at no further cost")
 		}

@@ -206,8 +206,12 @@ var mutants = []mutant{
 		"./privacy/shares TestOtherQuestion",
 	},
 	{
-		"the masks of every sum are the same", "privacy/shares/mask.go", "\"decoy mask \"+of", "\"\"",
-		"./privacy/shares TestMasks",
+		"the masks of every sum are the same", "privacy/shares/mask.go", "max(i, me), of)",
+		"max(i, me), \"\")", "./privacy/shares TestMasks",
+	},
+	{
+		"masks are of a key and not of a pair", "privacy/shares/mask.go", "min(i, me), max(i, me),",
+		"0, 0,", "./privacy/shares TestCopiedKey",
 	},
 	{
 		"keys that nobody signed", "privacy/shares/shares.go",

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdh"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -23,13 +24,15 @@ func pairSecret(mine *ecdh.PrivateKey, theirs, history []byte) ([]byte, error) {
 
 // maskTo adds to xs, modulo 2⁶⁴, a stream of ChaCha8 for every party after me, and subtracts one
 // for every party before: of i and j, with i < j, i adds what j subtracts. The key of a stream is
-// expanded from the pair's secret, for this sum alone.
+// expanded from the pair's secret, for this sum and this pair alone: a party that shows another's
+// key as its own has streams that nobody else has, and cancels none.
 func maskTo(xs []int64, secrets [][]byte, me int, of string) {
 	for i, secret := range secrets {
 		if i == me {
 			continue
 		}
-		key, err := hkdf.Expand(sha256.New, secret, "decoy mask "+of, 32)
+		info := fmt.Sprintf("decoy mask %d %d %s", min(i, me), max(i, me), of)
+		key, err := hkdf.Expand(sha256.New, secret, info, 32)
 		if err != nil {
 			panic("privacy: shares: " + err.Error()) // 32 bytes can always be had
 		}

@@ -82,20 +82,13 @@ func Open(s *privacy.Session, t Terms) (*Run, error) {
 	}
 	c := access.Call{Of: of, Cost: access.Once(Event(t.Budget)), What: fmt.Sprintf(
 		"shares of sums over %d parties (%.8x)", len(t.Identities), h.Sum(nil))}
-	c.Draw = func(access.Rows, func(accountant.Charge) error) ([]byte, error) {
-		key, err := ecdh.X25519().GenerateKey(rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		return key.Bytes(), nil
-	}
-	b, err := access.Runner(s)(c)
-	if err != nil {
+	var key *ecdh.PrivateKey // which is no answer: answers are journaled
+	c.Draw = func(access.Rows, func(accountant.Charge) error) (_ []byte, err error) {
+		key, err = ecdh.X25519().GenerateKey(rand.Reader)
 		return nil, err
 	}
-	key, err := ecdh.X25519().NewPrivateKey(b)
-	if err != nil {
-		return fail(err)
+	if _, err := access.Runner(s)(c); err != nil {
+		return nil, err
 	}
 	return &Run{&run{s: s, t: t, public: key.PublicKey().Bytes(),
 		secret: func() *ecdh.PrivateKey { return key }}}, nil

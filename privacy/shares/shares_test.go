@@ -295,6 +295,45 @@ func TestMasks(t *testing.T) {
 	}
 }
 
+// TestCopiedKey: a party that shows another's key as its own, in other bytes too, unmasks nobody:
+// what every other party hands over stays far from its counts.
+func TestCopiedKey(t *testing.T) {
+	for _, other := range []byte{0, 0x80} { // the bit of the key that X25519 does not look at
+		p := parties(t, []float64{1}, someTable(t, 5), someTable(t, 6), someTable(t, 7))
+		keys := p.publicKeys()
+		keys[0] = slices.Clone(keys[2])
+		keys[0][31] |= other
+		var signatures [][]byte
+		for _, r := range p.runs[1:] {
+			seen, err := r.Begin(keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signatures = nil // both have seen the same
+			for _, key := range p.keys {
+				signatures = append(signatures, ed25519.Sign(key, seen))
+			}
+		}
+		for i, r := range p.runs[1:] {
+			if err := r.Confirm(signatures); err != nil {
+				t.Fatal(err)
+			}
+			near, want := 0, exact(t, p.sessions[i+1], columns)
+			r.Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
+				for k, x := range signed(xs) {
+					if d := x - want[k]; d > -1<<32 && d < 1<<32 {
+						near++
+					}
+				}
+				return xs, nil
+			})
+			if near > 0 { // by chance: 2⁻³¹ each
+				t.Errorf("party %d: %d of %d numbers have no mask", i+1, near, len(want))
+			}
+		}
+	}
+}
+
 // TestCharged: a run is charged once, before anything is counted, and its session needs the event.
 func TestCharged(t *testing.T) {
 	p := parties(t, []float64{1, 1}, someTable(t, 3), someTable(t, 4))

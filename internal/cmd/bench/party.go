@@ -52,8 +52,10 @@ func together(parts []*table.Table, b accountant.Budget) (*release.Model, error)
 	var done sync.WaitGroup
 	for i, part := range parts {
 		done.Go(func() {
+			lenient := *part.Schema() // the rows are those of a strict one
+			lenient.Lenient = true
 			link, err := party.Meet(context.Background(), party.Options{Parties: all, Key: keys[i],
-				Schema: part.Schema(), Budget: b, Adjacency: accountant.AddRemove, Tool: "bench",
+				Schema: &lenient, Budget: b, Adjacency: accountant.AddRemove, Tool: "bench",
 				Wait: time.Minute})
 			if err != nil {
 				errs[i] = err
