@@ -41,7 +41,7 @@ func Load(path string) (*Schema, error) {
 // readFile reads what may be a schema file.
 func readFile(path string) ([]byte, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".csv" || ext == ".parquet" {
-		return nil, &problem{text: fmt.Sprintf("%s is called as a table is; a schema is a YAML file",
+		return nil, &problem{text: fmt.Sprintf("%s has the name of a table; a schema is a YAML file",
 			path)}
 	}
 	f, err := os.Open(path)

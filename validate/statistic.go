@@ -73,7 +73,7 @@ func Parse(text string, s *schema.Schema) (Statistic, error) {
 		for _, name := range names {
 			at := s.Index(name)
 			if at < 0 {
-				return nil, fmt.Errorf("the schema has no column %q", name)
+				return nil, fmt.Errorf("the schema has no column %q%s", name, s.Hint(name))
 			}
 			if s.Columns[at].BuyBins > 0 {
 				return nil, fmt.Errorf("column %q has bins that are bought (bins: dp): write bins", name)

@@ -36,7 +36,7 @@ func inspectCommand(t *terminal) *cobra.Command {
 func (t *terminal) pageOf(path, page string) error {
 	m, err := openModel(path)
 	if err != nil {
-		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+		return err
 	}
 	if _, err := verifyModel(path, m); err != nil {
 		return err
@@ -79,7 +79,11 @@ func openModel(path string) (*release.Model, error) {
 	if err := job.Readable(path); err != nil {
 		return nil, err
 	}
-	return release.Open(path)
+	m, err := release.Open(path)
+	if errors.Is(err, release.ErrFormat) {
+		err = fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+	}
+	return m, err
 }
 
 // sniff is the first byte of a file, 0 if it is empty.

@@ -83,7 +83,7 @@ func costOf(b accountant.Bound) cost {
 func (c cost) String() string {
 	text := fmt.Sprintf("epsilon %s at delta %s by %s", job.Short(c.Epsilon), job.Short(c.Delta),
 		c.Method)
-	if c.Slack != nil {
+	if c.Slack != nil && *c.Slack > 0 {
 		text += fmt.Sprintf(" (an upper bound, at most %s above the true value)",
 			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
 	}

@@ -63,7 +63,7 @@ type claimed struct {
 func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string) error {
 	m, err := openModel(path)
 	if err != nil {
-		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+		return err
 	}
 	v, err := verifyModel(path, m)
 	if err != nil {

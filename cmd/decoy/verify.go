@@ -103,7 +103,7 @@ func verify(path string) (result, *release.Model, error) {
 					path)
 			}
 		}
-		return nil, nil, fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+		return nil, nil, err
 	}
 	v, err := verifyModel(path, m)
 	return v, m, err

@@ -56,6 +56,9 @@ func TestFindings(t *testing.T) {
 	}{
 		{"a heap kept", zero("0"), zero("0"), 0, Good, "columns", "No column lost much"},
 		{"a heap lost", zero("0"), zero("0.0001"), 0, Mixed, "columns", "lactate: 3"},
+		{"one more column", nil, func(row []string, _ *rand.Rand) {
+			row[0], row[1], row[2], row[3] = "20", "130", "130", "1"
+		}, 0, Poor, "columns", " 1 more column has losses."},
 		{"an impossible pair", alive(0), alive(.5), 1, Mixed, "associations",
 			"No real row has ward = other with died = yes ("},
 		{"an invitation to public knowledge alone", alive(0), alive(.5), 1, Mixed, "associations",

@@ -59,7 +59,11 @@ func (w *work) alike() Finding {
 		}
 	}
 	if n := len(bad) - 3; n > 0 {
-		f.Answer += fmt.Sprintf(" %d more columns have losses.", n)
+		text := " %d more columns have losses."
+		if n == 1 {
+			text = " %d more column has losses."
+		}
+		f.Answer += fmt.Sprintf(text, n)
 	}
 	if !w.compared() {
 		f.Status = worse(f.Status, Mixed)

@@ -8,5 +8,11 @@ var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:accountant|attack|bounds|cali
 	`configs|critic|datadependent|datasets|engine|eval|exchange|gan|infer|marginal|noise|penalty|` +
 	`pld|privacy|publish|ranges|release|report|signed|synth|train|validate|workload): )+`)
 
-// Plain is the text of an error as a user should read it, without the names of packages.
-func Plain(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }
+// kinds are what ends errors for the sake of code that asks for their kind.
+var kinds = regexp.MustCompile(
+	`(?m): (?:invalid (?:configuration|workload)|privacy budget out of range)$`)
+
+// Plain is the text of an error as a user should read it, without the names of packages and kinds.
+func Plain(err error) string {
+	return kinds.ReplaceAllString(packages.ReplaceAllString(err.Error(), "$1"), "")
+}
