@@ -360,6 +360,27 @@ func TestOnlyTheGateVoids(t *testing.T) {
 	}
 }
 
+// TestUndeliveredRunHasFailed: a run without a journal whose result could not be delivered is not
+// closed as done.
+func TestUndeliveredRunHasFailed(t *testing.T) {
+	full := errors.New("disk full")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{{nil, ledger.StatusDone}, {full, ledger.StatusFailed},
+		{context.Canceled, ledger.StatusCancelled}} {
+		file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
+		s := must(Open(context.Background(),
+			FromTable(testTable(t, testSchema("", 0), someRows(12), nil)),
+			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
+		err := s.Finish(nil, func() error { return tt.err })
+		l := must(file.Read())
+		if got := l.Runs()[0].Status; !errors.Is(err, tt.err) || got != tt.want || l.Spent() != wide {
+			t.Errorf("delivered with %v: error %v, closed as %s, want %s", tt.err, err, got, tt.want)
+		}
+	}
+}
+
 // TestOtherFilesAreNoJournals: a file that is something else is neither read nor written nor
 // removed.
 func TestOtherFilesAreNoJournals(t *testing.T) {

@@ -199,14 +199,14 @@ func (s *session) FilterLeft() float64 {
 
 // Finish ends the session of a fit that returned err, and lets go of all that is private. Without
 // an error it has the result delivered, nil: nowhere, and then closes the run as done and removes
-// its journal: deliver must make the output durable. A run with a journal that does not get that
-// far, for whatever reason, is left to be continued; one without is closed as what it is. Nothing
-// gives budget back. Finishing twice does nothing.
+// its journal: deliver must make the output durable. A run with a journal that does not get so far
+// can be continued; one without is closed as what it is. No budget comes back. Twice is as once.
 func (s *session) Finish(err error, deliver func() error) error {
-	status := ledger.StatusDone
 	if err == nil && deliver != nil {
 		err = deliver()
-	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	}
+	status := ledger.StatusDone
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		status = ledger.StatusCancelled
 	} else if err != nil {
 		status = ledger.StatusFailed

@@ -96,8 +96,12 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	options := synth.RunOptions{Options: run.Options(r.Job), Progress: run.shown.report,
 		Deliver: func(m *release.Model) error {
+			run.shown.finish()
+			if err := t.deliver(run.file, "", m.Write); err != nil {
+				return err
+			}
 			run.got("%v", m.Claim)
-			return t.deliver(run.file, "", m.Write)
+			return nil
 		}}
 	options.Journal, options.Outputs = "", nil // the others would not wait: nothing is continued
 	s, err := fitTogether(cmd.Context(), rows, link, options)

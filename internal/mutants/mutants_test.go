@@ -417,6 +417,11 @@ var mutants = []mutant{
 		"\t\tstatus = ledger.StatusVoid\n", "./privacy TestOnlyTheGateVoids",
 	},
 	{
+		"an undelivered run is done", "privacy/session.go", "status := ledger.StatusDone\n\tif ",
+		"status := ledger.StatusDone\n\tif deliver != nil {\n\t} else if ",
+		"./privacy TestUndeliveredRunHasFailed",
+	},
+	{
 		"a host in the ledger", "privacy/account.go", "e.Budget, e.Composition = &o.Budget, o.Plan",
 		"e.Budget, e.Composition, e.Host = &o.Budget, o.Plan, \"h\"",
 		"./privacy TestLedgersNameNoMachine",
