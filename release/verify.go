@@ -139,6 +139,15 @@ func (m *Model) declared() (*schema.Schema, error) {
 	return d, nil
 }
 
+// IsOf reports whether s is the model's schema, or the one that it was fitted with, some of whose
+// bins the run bought, as declared or by default ([schema.Schema.BuyDefaults]).
+func (m *Model) IsOf(s *schema.Schema) bool {
+	of := s.Fingerprint()
+	d, err := m.declared()
+	return of == m.schema.Fingerprint() || err == nil &&
+		(of == d.Fingerprint() || s.BuyDefaults().Fingerprint() == d.Fingerprint())
+}
+
 // boughtSchema reports a run that was opened on texts, and bought the model's schema itself: its
 // reservation names none. Such a run pays for rare texts (accountant.Approx), and goes over to a
 // lenient schema only. The claim is of what the reservation costs, under the ledger's relation and

@@ -210,7 +210,7 @@ func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
 		if _, err := m.Verify(pld.Epsilon); err != nil {
 			return nil, fmt.Errorf("--model %s: %w", path, err)
 		}
-		if m.Schema().Fingerprint() != s.Fingerprint() {
+		if !m.IsOf(s) {
 			return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
 				"this table", path, e.Schema)
 		}
@@ -238,12 +238,15 @@ func (e *evaluate) predicted(holdout *table.Table) (*report.Classifier, error) {
 	if _, err := c.Verify(pld.Epsilon); err != nil {
 		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
 	}
+	if c.SchemaSHA256 != holdout.Schema().Fingerprint() {
+		return nil, usagef("--classifier %s has another schema than --schema %s: its codes are not "+
+			"those of this table", e.classifier, e.Schema)
+	}
 	p, err := c.Probabilities(holdout)
 	if err != nil {
 		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
 	}
-	return &report.Classifier{Claim: fmt.Sprintf("ε = %v, δ = %v", c.Claim.Epsilon, c.Claim.Delta),
-		Classes: c.Classes, Probabilities: p}, nil
+	return &report.Classifier{Claim: c.Claim.String(), Classes: c.Classes, Probabilities: p}, nil
 }
 
 // read reads the tables.

@@ -64,9 +64,10 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			"synthesizer did not see) or --train, not both"))
 	case e.holdout == "" && e.train == "":
 		return fail(usagef("--holdout or --train is required"))
-	case e.html != "" || e.quasi != "" || cmd.Flags().Changed("pairs") || e.models != nil:
-		return fail(usagef("--report, --quasi, --pairs and --model are for what is not private; " +
-			"--epsilon gives numbers only (--json)"))
+	case e.html != "" || e.quasi != "" || cmd.Flags().Changed("pairs") || e.models != nil ||
+		e.classifier != "":
+		return fail(usagef("--report, --quasi, --pairs, --model and --classifier are for what is not " +
+			"private; --epsilon gives numbers only (--json)"))
 	case len(e.synthetic) > 1:
 		return fail(usagef("--epsilon takes one --synthetic table"))
 	case e.holdout == "":

@@ -107,7 +107,7 @@ func (w *work) directly(labels []bool) error {
 		scores[i] = p[k]
 	}
 	auroc, err := eval.AUROC(scores, labels)
-	w.direct = fmt.Sprintf(" A classifier trained privately, without a table (%s), reaches %.3f.",
+	w.direct = fmt.Sprintf(" A classifier trained privately, without a table, with %s, reaches %.3f.",
 		c.Claim, auroc)
 	return err
 }
