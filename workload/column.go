@@ -12,9 +12,10 @@ import (
 
 // column turns comparisons with texts into sets of codes.
 type column struct {
-	index int
-	codec *schema.Codec
-	cuts  cuts // where conditions cut its bins; nil: that is an error
+	index  int
+	schema *schema.Schema
+	codec  *schema.Codec
+	cuts   cuts // where conditions cut its bins; nil: that is an error
 }
 
 func (c column) name() string { return c.codec.Column().Name }
@@ -181,8 +182,12 @@ func (c column) cutError(op, text string, code int) error {
 func (c column) value(text string) (float64, error) {
 	v, ok := c.codec.ParseValue(text)
 	if !ok {
-		return 0, fmt.Errorf("%q is not a value for column %q (%v)", text, c.name(),
-			c.codec.Column().Kind)
+		what := c.codec.Column().Kind.String()
+		if after := c.codec.Column().After; after != "" {
+			list, _ := c.schema.Overview() // of columns that were compiled before
+			what = strings.TrimSpace(list[c.index].Unit + " after " + quote(after))
+		}
+		return 0, fmt.Errorf("%q is not a value for column %q (%s)", text, c.name(), what)
 	}
 	return v, nil
 }

@@ -128,6 +128,13 @@ func constantOf(x table.Expr) (constant, value bool) {
 	return false, false
 }
 
+// Impossible reports whether an item counts rows that the schema allows none of, such as those
+// above the greatest value of a column.
+func (it Item) Impossible() bool {
+	constant, value := constantOf(simplify(it.Where))
+	return it.IsCount() && constant && !value
+}
+
 // fix replaces the conditions on column c by what they say of a code.
 func fix(x table.Expr, c, code int) table.Expr {
 	parts := func(xs []table.Expr) []table.Expr {

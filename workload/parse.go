@@ -388,7 +388,7 @@ func (p *fileParser) column(name string) (column, error) {
 	if i < 0 {
 		return column{}, fmt.Errorf("there is no column %s%s", quote(name), p.schema.Hint(name))
 	}
-	return column{index: i, codec: p.codecs[i]}, nil
+	return column{index: i, schema: p.schema, codec: p.codecs[i]}, nil
 }
 
 func (p *fileParser) columnOf(n *yaml.Node) (column, bool) {

@@ -83,7 +83,35 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 		return err
 	}
+	if err := sayImpossible(t, w); err != nil {
+		return err
+	}
 	return printAnswers(t, answers, q.csv)
+}
+
+// sayImpossible says which answers are 0 by the schema and not by the rows, and what it allows.
+func sayImpossible(t *terminal, w *workload.Workload) error {
+	list, err := w.Schema().Overview()
+	for i := range w.Len() {
+		it := w.Item(i)
+		if err != nil || !it.Impossible() {
+			continue
+		}
+		var ranges []string
+		for _, c := range it.Columns() {
+			if o := list[c]; w.Schema().Columns[c].Kind.Ordered() {
+				ends := strings.Split(strings.Trim(o.From+", "+o.To, "[)]"), ", ")
+				text := fmt.Sprintf("%s is %s to %s", o.Name, ends[0], ends[len(ends)-1])
+				if after := w.Schema().Columns[c].After; after != "" {
+					text += strings.TrimRight(" "+o.Unit, " ") + " after " + after
+				}
+				ranges = append(ranges, text)
+			}
+		}
+		t.say("%s: no row by the schema, whatever the table holds (%s)", it.Name,
+			strings.Join(ranges, ", "))
+	}
+	return err
 }
 
 // workload is the file's items and those of --where.

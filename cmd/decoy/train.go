@@ -126,6 +126,10 @@ func (n trainNeeds) text(w io.Writer) {
 	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, job.Short(n.StepSize))
 	fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of a step's gradient, to "+
 		"which a row adds at most 1\n", job.Short(n.Sigma))
+	if n.Sigma > float64(n.Rows) {
+		fmt.Fprintf(w, "verdict\tthe noise is larger than what all %d rows add: the classifier would "+
+			"hold little else; more rows or a larger epsilon help\n", n.Rows)
+	}
 }
 
 // openClassifier reads a classifier; ErrFormat of package train says that the file is none.

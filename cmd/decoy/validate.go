@@ -51,9 +51,15 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	o.Options, o.Rows, o.Progress = run.Options(r.Job), r.Rows, run.shown.report
 	o.Deliver = func(v *validate.Result) error {
+		shown := validated{v, o.Statistic}
 		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
-		return t.print(validated{v, o.Statistic})
+		if err := t.print(shown); err != nil || !shown.empty() {
+			return err
+		}
+		t.say("the result says nothing: with this noise it could be almost anything from %s to %s; more "+
+			"rows or a larger epsilon help", o.Statistic.Text(v.Lower), o.Statistic.Text(v.Upper))
+		return nil
 	}
 	_, s, err := validate.Run(cmd.Context(), rows, *o)
 	return run.end(s, err)
@@ -135,4 +141,14 @@ func (v validated) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "results\tcut to %s to %s, standard deviation over blocks at most %s\n",
 		v.of.Text(v.Lower), v.of.Text(v.Upper), v.of.Length(v.Spread))
+}
+
+// empty reports whether the result says nothing: the interval covers nearly all that is allowed, or
+// the noise (of a quantile's share of rows: see [validate.Result]) is too large for it.
+func (v validated) empty() bool {
+	allowed := v.Upper - v.Lower
+	if v.Blocks == 0 && v.Spread == 0 {
+		allowed = 1
+	}
+	return v.High-v.Low >= .95*(v.Upper-v.Lower) || v.Noise > allowed/4
 }
