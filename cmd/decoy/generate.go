@@ -129,8 +129,8 @@ func (g *generate) options(
 			}
 			needs.sayTarget(t, m.Rows, g.Settings)
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
-				t.say("each %s counts with at most %s, so fewer rows are written than the table may "+
-					"have (--rows says how many)", s.Unit, plural(s.MaxRowsPerUnit, "row", "rows"))
+				t.say("rows beyond %d of one %s are left out, so the number of rows that is written may "+
+					"differ from the table's; --rows N writes N", s.MaxRowsPerUnit, s.Unit)
 			}
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
 			shown.finish()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -72,16 +70,6 @@ func besides(out, model string) (string, error) {
 	return dir + strings.TrimSuffix(name, filepath.Ext(name)) + ".schema.yaml", nil
 }
 
-// datesOf names the columns of dates and timestamps.
-func datesOf(s *schema.Schema) (names []string) {
-	for _, c := range s.Columns {
-		if c.Kind == schema.Date || c.Kind == schema.Timestamp {
-			names = append(names, fmt.Sprintf("%q", c.Name))
-		}
-	}
-	return names
-}
-
 // buy is fit on a table whose schema is bought first.
 func (g *generate) buy(
 	ctx context.Context, t *terminal, j *job.Checked, p *schemaPurchase, account *job.Account,
@@ -101,10 +89,6 @@ func (g *generate) buy(
 			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(bought.Columns),
 				cells(bought)), r.Rows)
 			sayDoubts(t, r)
-			if dates := datesOf(bought); len(dates) > 1 {
-				t.say("dates are not kept in order (%s): a row may end before it begins, unless a schema "+
-					"says that one is after another (decoy help schema)", strings.Join(dates, ", "))
-			}
 			return outputs.WriteSchema(yaml, t.say)
 		}}, p.fitter, o)
 	shown.finish()

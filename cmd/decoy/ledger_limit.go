@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
@@ -81,6 +82,9 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	switch err := set(); {
 	case errors.Is(err, signature.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
 		return fmt.Errorf("%s: %w (--sign)", path, err)
+	case errors.Is(err, ledger.ErrMismatch) && unused(file):
+		return usagef("%s counts another unit or adjacency (decoy ledger show %s), and nothing is spent "+
+			"in it yet: delete it and set the limit again", path, path)
 	case err != nil:
 		return err
 	}
@@ -88,12 +92,26 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
+	one := oneRow
+	if unit != "" {
+		one = fmt.Sprintf("%q", unit)
+	}
+	t.say("%s counts %v neighbours of one %s: a run on another unit is refused", path,
+		nb.Adjacency, one)
 	t.say("ledger: %s, spent %s", path, job.SpentText(now))
 	if spent := now.Spent(); rule == ledger.RuleBasic &&
 		(spent.Epsilon >= l.Epsilon || spent.Delta > l.Delta) {
 		t.say("this limit is spent already: every further run is refused")
 	}
 	return nil
+}
+
+// unused reports whether a ledger has no run and no signed limit.
+func unused(f *ledger.File) bool {
+	l, err := f.Read()
+	return err == nil && !slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool {
+		return e.Kind != ledger.EntryOpen && e.Kind != ledger.EntryLimit || e.Key != ""
+	})
 }
 
 // units is what the ledger counts: what it says itself, unless the flags say otherwise (which a

@@ -140,6 +140,9 @@ func doubts(s *schema.Schema) (out []string) {
 // advice names what is allowed but makes a poor synthetic table.
 func advice(s *schema.Schema) []string {
 	out := doubts(s)
+	if text := unordered(s); text != "" {
+		out = append(out, text)
+	}
 	for _, c := range s.Columns {
 		texts := append([]string{c.Name}, c.Categories...)
 		if len(c.Missing) > 0 {
@@ -166,6 +169,25 @@ func advice(s *schema.Schema) []string {
 		}
 	}
 	return out
+}
+
+// unordered names the dates and timestamps of a schema in which nothing is after another; "" for
+// fewer than two.
+func unordered(s *schema.Schema) string {
+	var dates []string
+	for _, c := range s.Columns {
+		switch {
+		case c.After != "":
+			return ""
+		case c.Kind == schema.Date || c.Kind == schema.Timestamp:
+			dates = append(dates, fmt.Sprintf("%q", c.Name))
+		}
+	}
+	if len(dates) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("dates are not kept in order (%s): a row may end before it begins, unless a "+
+		"schema says that one is after another (decoy help schema)", strings.Join(dates, ", "))
 }
 
 // idWords end the names of columns that tell people apart.
@@ -196,9 +218,9 @@ func looksLikeID(name string) bool {
 func sayIDs(t *terminal, unit string, names []string) {
 	for _, name := range names {
 		if unit == "" && looksLikeID(name) {
-			t.say("warning: %q looks like an id: every row counts as another person, and the ids are a "+
-				"column like any other. If a person has several rows, or to leave the ids out: %s", name,
-				"--unit, or 'unit:' in a schema, names that column")
+			t.say("warning: %q looks like an id: every row counts as another person. If a person has "+
+				"several rows, or to leave the ids out: --unit, or 'unit:' in a schema, names that column",
+				name)
 		}
 	}
 }

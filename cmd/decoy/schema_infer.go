@@ -294,7 +294,7 @@ func sayBought(t *terminal, r *infer.Result) {
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
 func sayDoubts(t *terminal, r *infer.Result) {
-	var left, codes, joined, commas []string
+	var left, codes, joined, closed, commas []string
 	for _, column := range r.Columns {
 		name := fmt.Sprintf("%q", column.Name)
 		if column.Commas {
@@ -307,6 +307,10 @@ func sayDoubts(t *terminal, r *infer.Result) {
 			codes = append(codes, fmt.Sprintf("%s (%v to %v)", name, found.Min, found.Max))
 		case found.Other != "":
 			joined = append(joined, name)
+		case found.Kind == schema.Categorical && len(found.Missing) > 0:
+			closed = append(closed, "missing in "+name)
+		case found.Kind == schema.Categorical: // code 0
+			closed = append(closed, fmt.Sprintf("%q in %s", found.Categories[0], name))
 		}
 	}
 	if len(left) > 0 {
@@ -324,7 +328,13 @@ func sayDoubts(t *terminal, r *infer.Result) {
 		t.say("texts in fewer than about %d rows are \"(other)\" in %s", r.Threshold,
 			strings.Join(joined, ", "))
 	}
-	if len(codes)+len(joined) > 0 {
+	if len(closed) > 0 {
+		t.say("texts that are in none of a column's categories become %s", strings.Join(closed, ", "))
+	}
+	if text := unordered(r.Schema()); text != "" {
+		t.say("%s", text)
+	}
+	if len(codes)+len(joined)+len(closed) > 0 {
 		t.say("texts and codes that you know cost nothing: correct the schema, or declare them before " +
 			"(decoy schema infer --categories 'NAME=A,B')")
 	}
