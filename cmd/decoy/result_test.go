@@ -69,9 +69,9 @@ func TestEveryResultIsJSON(t *testing.T) {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}
 	}
-	files := []string{"generate", "fit", "join", "collect", "sample", "predict", "release",
-		"serve", "schema draft", "schema import", "schema export", "datasets export", "config schema",
-		"ledger limit"}
+	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
+		"predict", "release", "serve", "schema draft", "schema import", "schema export",
+		"datasets export", "config schema", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")
 		f := c.Flags().Lookup("json")

@@ -138,7 +138,7 @@ func TestEveryFlag(t *testing.T) {
 			value := map[string]string{"float64": "7", "int": "7", "uint64": "7",
 				"bool": "true"}[f.Value.Type()]
 			switch {
-			case f.Name == "time-limit": // a text of some verbs, a duration of others
+			case f.Name == "time-limit" || f.Name == "wait": // durations; the first a text too
 				value = "7s"
 			case value == "":
 				value = "text"

@@ -455,7 +455,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("a sum after signatures that are %s: %v", name, err)
 		}
 	}
-	p, signatures := fresh() // a key that makes every secret the same
+	_, signatures := fresh() // a key that makes every secret the same
 	low := parties(t, []float64{1}, tables...)
 	keys := low.publicKeys()
 	keys[1] = make([]byte, 32)
