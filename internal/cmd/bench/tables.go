@@ -113,6 +113,8 @@ func (t *tables) open(name string, holdout float64) testTable {
 	check(err)
 	if out.task.Label == "" && t.label != "" {
 		out.task = taskOf(s, t.label, t.positive, t.drop)
+	} else if t.drop != "" {
+		out.task.Drop = strings.Split(t.drop, ",")
 	}
 	real := readTable(path, s)
 	out.train, out.test = real, real
