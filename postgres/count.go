@@ -38,6 +38,9 @@ func count(ctx context.Context, r helper.Request, _ func(float64)) ([][]int64, e
 // countBy is count by a hash key of 64 bytes, by which the rows of a unit that has too many are
 // chosen.
 func countBy(ctx context.Context, r helper.Request, key []byte) ([][]int64, error) {
+	if r.Question != nil {
+		return nil, errors.New("postgres: nothing but marginals is counted there")
+	}
 	from, err := parseSource(r.Source)
 	if err != nil {
 		return nil, err

@@ -101,6 +101,40 @@ func TestJointRefuses(t *testing.T) {
 	}
 }
 
+// TestJointSums: an answer has the number of rows that were counted, and as many numbers as were
+// asked for.
+func TestJointSums(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer []int64
+		err    error
+		want   error
+	}{
+		"fine":             {[]int64{2, -5, 1 << 62}, nil, nil},
+		"a number too few": {[]int64{2, -5}, nil, engine.ErrCounts},
+		"one too many":     {[]int64{2, 1, 2, 3}, nil, engine.ErrCounts},
+		"no number":        {nil, nil, engine.ErrCounts},
+		"a row too many":   {[]int64{3, -5, 1}, nil, engine.ErrCounts},
+		"a failed engine":  {nil, ErrElsewhere, ErrElsewhere},
+		"no sums":          {nil, nil, engine.ErrNoSum},
+	} {
+		from := engine.Source{Sets: [][]int{{0}}, Count: func(context.Context) ([][]int64, error) {
+			return [][]int64{{2, 0}}, nil
+		}}
+		if name != "no sums" {
+			from.Sum = func(engine.Question) ([]int64, error) { return c.answer, c.err }
+		}
+		s, err := Open(context.Background(), engine.Rows(testSchema("", 0), from).(*Rows),
+			Options{Budget: wide, Plan: gaussian(5, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.rows().Joint.Sum(engine.Question{Length: 2})
+		if !errors.Is(err, c.want) || err == nil && !slices.Equal(got, c.answer[1:]) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+}
+
 // TestJointIsOneTable: counts that are not those of one table end the run before its first
 // mechanism, and so does an engine that fails.
 func TestJointIsOneTable(t *testing.T) {

@@ -77,7 +77,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
 			if rows.Joint != nil {
-				rows.Joint(counts, cols, offsets)
+				rows.Joint.CountTo(counts, cols, offsets)
 			} else {
 				countTo(counts, rows.Table(), cols, offsets)
 			}

@@ -62,12 +62,7 @@ func (r *Rows) read(ctx context.Context, s *session) (err error) {
 		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
 	}
 	if r.source != nil {
-		if r.schema.Unit != "" {
-			bound(nil) // of a table without rows
-		}
-		if s.joint, err = r.source(quiet, bound); s.joint != nil {
-			s.units = nil // nobody here knows them
-		}
+		s.joint, err = r.source(quiet, bound)
 		return err
 	}
 	t, report, err := r.load(quiet)

@@ -69,7 +69,7 @@ type session struct {
 	report table.Report
 	data   func() *table.Table // behind a function, so that printing a session shows no row
 	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
-	joint  access.Joint        // in place of data, of rows that are counted elsewhere
+	joint  *access.Joint       // in place of data, of rows that are counted elsewhere
 	file   *ledger.File
 	run    string
 

@@ -25,9 +25,10 @@ func TestStops(t *testing.T) {
 	stops := []string{"privacy.File", "privacy.(*session).rows", "privacy.countTo",
 		"privacy.addOffsets", "noise.(*RoundedGaussian).AddTo"}
 	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
-	rows := access.Source(s, func(context.Context, access.Bound) (access.Joint, error) {
+	rows := access.Source(s, func(context.Context, access.Bound) (*access.Joint, error) {
 		stops = append(stops, callers()...)
-		return func([]int64, []int, [][]int32) { stops = append(stops, callers()...) }, nil
+		count := func([]int64, []int, [][]int32) { stops = append(stops, callers()...) }
+		return &access.Joint{CountTo: count}, nil
 	}).(*privacy.Rows)
 	f, err := mst.New(mst.Config{})
 	if err == nil {

@@ -112,7 +112,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err := apart(cmd, l); err != nil {
 		return fail(err)
 	}
-	rows, err := job.CountedRows(program, e.Input, s, publish.Sets(s), &e.counting)
+	rows, err := job.CountedRows(cmd.Context(), program, e.Input, s, publish.Sets(s), &e.counting)
 	return rows, l, err
 }
 

@@ -47,7 +47,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if j.Domain == nil {
 		p, err = g.purchase(cmd, t, j)
 	} else {
-		if rows, err = j.Table(); errors.Is(err, schema.ErrSchema) {
+		if rows, err = j.Table(cmd.Context()); errors.Is(err, schema.ErrSchema) {
 			t.say("nothing is spent: no row was read")
 		}
 	}

@@ -42,7 +42,9 @@ var allowed = map[string][]string{
 	"privacy": {
 		"schema", "table", "noise", "accountant", "ledger", "internal/disk", "privacy/internal/access",
 	},
-	"privacy/internal/access":   {"schema", "table", "noise", "accountant"},
+	"privacy/internal/access": {
+		"schema", "table", "noise", "accountant", "internal/engine",
+	},
 	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
 	"privacy/internal/opened": {
 		"privacy", "privacy/internal/access", "privacy/internal/gatetest", "table", "accountant",
@@ -208,7 +210,7 @@ var allowed = map[string][]string{
 		"internal/engine", "internal/engine/helper", "internal/spelling",
 	},
 	"internal/engine":        {"schema"},
-	"internal/engine/helper": {"schema"},
+	"internal/engine/helper": {"internal/engine", "schema"},
 	"spark/worker":           {"internal/engine/helper", "schema", "table"},
 	"spark/driver":           {"internal/engine/helper", "schema", "spark/worker"},
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "spark/driver", "spark/worker"},

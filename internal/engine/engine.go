@@ -19,6 +19,19 @@ type Source struct {
 	// Nothing of what the rows are is in its errors, but that they break the schema
 	// (schema.ErrSchema).
 	Count func(ctx context.Context) ([][]int64, error)
+	// Sum answers a question about that table, with the number of its rows first, then the sums; nil:
+	// it answers none. Of its errors holds the same. Asked again, it gives the same answer.
+	Sum func(q Question) ([]int64, error)
+
+	rows int64 // of the table, once it was read
+}
+
+// Question asks about each row for some numbers, which are added up over the rows modulo 2^64. They
+// depend on that row alone. The question is public.
+type Question struct {
+	Kind   string `json:"kind"`   // which it is of those that an engine's program knows
+	Of     []byte `json:"of"`     // what that kind needs to know
+	Length int    `json:"length"` // how many numbers
 }
 
 // Joint is true counts over some columns.
@@ -28,11 +41,30 @@ type Joint struct {
 }
 
 // Rows makes a *privacy.Rows of a source. Package privacy/counted binds it. Such rows answer
-// marginals over columns that are in one of the sets and the number of rows, and nothing else.
+// marginals over columns that are in one of the sets, the number of rows, and sums that a mechanism
+// knows to ask for.
 var Rows func(s *schema.Schema, from Source) any
 
 // ErrCounts says nothing of the counts.
 var ErrCounts = errors.New("engine: what was counted is not one table")
+
+// ErrNoSum is returned by [Source.Answer] of a source that answers no question.
+var ErrNoSum = errors.New("engine: nothing but marginals is counted there")
+
+// Answer has a question answered about the table that was read.
+func (s *Source) Answer(q Question) ([]int64, error) {
+	if s.Sum == nil {
+		return nil, ErrNoSum
+	}
+	answer, err := s.Sum(q)
+	if err == nil && (len(answer) != 1+q.Length || answer[0] != s.rows) {
+		err = ErrCounts
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer[1:], nil
+}
 
 // Read has the rows counted, for columns of these sizes, checks that the counts are those of one
 // table, and returns how they are looked up: the smallest of the joint counts that has the columns.
@@ -63,6 +95,7 @@ func (s *Source) Read(ctx context.Context, sizes []int) (func(cols []int) Joint,
 			return nil, ErrCounts
 		}
 	}
+	s.rows = total
 	return func(cols []int) Joint {
 		best := -1
 		for i, set := range s.Sets {

@@ -2,6 +2,8 @@ package job
 
 import (
 	"context"
+	"crypto/rand"
+	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
@@ -43,7 +45,7 @@ func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 }
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.
-func (c *Checked) elsewhere(program string) (*privacy.Rows, error) {
+func (c *Checked) elsewhere(ctx context.Context, program string) (*privacy.Rows, error) {
 	plan, err := c.plan()
 	if err != nil {
 		return nil, err
@@ -52,13 +54,14 @@ func (c *Checked) elsewhere(program string) (*privacy.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return CountedRows(program, c.Input, c.Domain, joints, &c.Counting)
+	return CountedRows(ctx, program, c.Input, c.Domain, joints, &c.Counting)
 }
 
 // CountedRows is a private table that a program counts over these sets of columns, and tells how
-// far it is; nothing is counted yet.
+// far it is; nothing is counted yet. It counts until ctx ends.
 func CountedRows(
-	program, input string, s *schema.Schema, sets [][]int, counting *func(float64),
+	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
+	counting *func(float64),
 ) (*privacy.Rows, error) {
 	text, err := s.YAML()
 	if err != nil {
@@ -67,10 +70,17 @@ func CountedRows(
 	if _, err := synth.CountedCells(sets, s); err != nil {
 		return nil, err
 	}
-	r := helper.Request{Source: input, Schema: string(text), Sets: sets}
+	r := helper.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
+	rand.Read(r.Nonce)
+	ask := func(ctx context.Context, sets [][]int, q *engine.Question) ([][]int64, error) {
+		r.Sets, r.Question = sets, q
+		return helper.Count(ctx, program, r, *counting)
+	}
 	rows := engine.Rows(s, engine.Source{Sets: sets,
-		Count: func(ctx context.Context) ([][]int64, error) {
-			return helper.Count(ctx, program, r, *counting)
+		Count: func(ctx context.Context) ([][]int64, error) { return ask(ctx, sets, nil) },
+		Sum: func(q engine.Question) ([]int64, error) {
+			sums, err := ask(ctx, nil, &q)
+			return slices.Concat(sums...), err
 		}})
 	return rows.(*privacy.Rows), nil
 }

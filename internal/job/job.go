@@ -5,6 +5,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -91,9 +92,9 @@ func check(j configs.Job, owner string) (*Checked, error) {
 
 // Table names the private table, which must be readable and have the columns of the schema. It
 // reads no row of it.
-func (c *Checked) Table() (*privacy.Rows, error) {
+func (c *Checked) Table(ctx context.Context) (*privacy.Rows, error) {
 	if engine, program := helper.Program(c.Input); engine != "" {
-		return c.elsewhere(program)
+		return c.elsewhere(ctx, program)
 	}
 	if c.Dataset == "" {
 		if err := Readable(c.Input); err != nil {

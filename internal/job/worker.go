@@ -186,7 +186,7 @@ func (w *Worker) model(
 			return m, err
 		}
 	}
-	rows, err := t.Table()
+	rows, err := t.Table(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -67,7 +68,7 @@ func TestRunningElsewhere(t *testing.T) {
 		}
 		return &Worker{State: state, Tool: "test", Rerun: true}
 	}
-	rows, err := task.Table()
+	rows, err := task.Table(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

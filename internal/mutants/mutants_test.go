@@ -989,9 +989,8 @@ var mutants = []mutant{
 		"./privacy TestRefusedCallsTakeNothing",
 	},
 	{
-		"units of no rows are not there", "privacy/rows.go",
-		"bound(nil) // of a table without rows", "_ = 0",
-		"./privacy/text TestUnitsOfNoRows",
+		"units of no rows are not there", "privacy/text/text.go", `err == nil && sch.Unit != ""`,
+		"err == nil && data.Units != nil", "./privacy/text TestUnitsOfNoRows",
 	},
 	{
 		"a query is charged as it says", "privacy/measure.go", "s.nb.measureEvent(q.Kind, sigma)",
@@ -1182,6 +1181,10 @@ var mutants = []mutant{
 	{
 		"another engine's counts may be below zero", "internal/engine/engine.go", "if n < 0 {",
 		"if n < -9 {", "./privacy TestJointIsOneTable",
+	},
+	{
+		"an answer from elsewhere may be of other rows", "internal/engine/engine.go",
+		"|| answer[0] != s.rows", "|| answer[0] < 0", "./privacy TestJointSums",
 	},
 	{
 		"rows that are counted elsewhere are lent", "privacy/release.go", "case s.joint != nil:",

@@ -14,15 +14,15 @@ import (
 func init() {
 	engine.Rows = func(s *schema.Schema, from engine.Source) any {
 		own := s.Clone()
-		return access.Source(own, func(ctx context.Context, _ access.Bound) (access.Joint, error) {
+		return access.Source(own, func(ctx context.Context, _ access.Bound) (*access.Joint, error) {
 			sizes := own.Sizes()
 			joint, err := from.Read(ctx, sizes)
 			if err != nil {
 				return nil, err
 			}
-			return func(counts []int64, cols []int, offsets [][]int32) {
+			return &access.Joint{CountTo: func(counts []int64, cols []int, offsets [][]int32) {
 				jointTo(counts, joint(cols), sizes, cols, offsets)
-			}, nil
+			}, Sum: from.Answer}, nil
 		})
 	}
 }

@@ -27,7 +27,7 @@ func (q Total) Compile(sizes []int, units bool) (access.Compiled, error) {
 				return []int64{int64(rows.Table().Rows())}
 			}
 			n := make([]int64, 1) // a marginal over no column
-			rows.Joint(n, nil, nil)
+			rows.Joint.CountTo(n, nil, nil)
 			return n
 		},
 	}, sizes, units), nil

@@ -124,9 +124,9 @@ type session struct {
 func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error) {
 	t, data := *given, (*table.Texts)(nil)                   // a copy, as in privacy.Open
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
-	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (access.Joint, error) {
+	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (*access.Joint, error) {
 		var err error
-		if data, err = t.load(ctx); err == nil && data.Units != nil {
+		if data, err = t.load(ctx); err == nil && sch.Unit != "" {
 			data = data.Select(bound(data.Units))
 		}
 		return nil, err

@@ -59,6 +59,9 @@ func Count(
 	if err != nil {
 		return nil, err
 	}
+	if r.Question != nil {
+		return nil, fmt.Errorf("spark: workers have no answer to a question of kind %q", r.Question.Kind)
+	}
 	conn, err := newConnection(source, progress)
 	if err != nil {
 		return nil, err
@@ -69,7 +72,7 @@ func Count(
 	}
 	defer conn.conn.Close()
 	defer conn.release()
-	job := &job{source: source, schema: s, session: session, sets: r.Sets}
+	job := &job{source: source, schema: s, session: session, sets: r.Sets, nonce: r.Nonce}
 	counts, err := job.run(ctx, program)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -83,6 +86,7 @@ type job struct {
 	schema  *schema.Schema
 	session session
 	sets    [][]int
+	nonce   []byte
 
 	plan  worker.Plan
 	cells []string // expressions of a line
@@ -200,8 +204,10 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	wanted := []string{}
 	if j.schema.Unit != "" {
 		wanted = append(wanted, j.schema.Unit)
-		j.plan.Nonce = make([]byte, 16)
-		rand.Read(j.plan.Nonce)
+		if j.plan.Nonce = j.nonce; len(j.nonce) == 0 {
+			j.plan.Nonce = make([]byte, 16)
+			rand.Read(j.plan.Nonce)
+		}
 	}
 	for _, c := range j.schema.Columns {
 		wanted = append(wanted, c.Name)

@@ -19,11 +19,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // Version is that of the two programs' talk: both must be of one.
-const Version = 1
+const Version = 2
 
 // Verb is what a helper is called with.
 const Verb = "count"
@@ -34,6 +35,11 @@ type Request struct {
 	Source  string  `json:"source"` // sc://... or postgres://...
 	Schema  string  `json:"schema"` // YAML
 	Sets    [][]int `json:"sets"`   // of columns, each increasing
+	// of the run: of a unit with too many rows, the same stay whenever it is asked about. Default: one
+	// is drawn
+	Nonce []byte `json:"nonce,omitempty"`
+	// in place of the sets: the reply is one line of counts, the number of rows and the sums
+	Question *engine.Question `json:"question,omitempty"`
 }
 
 // Reply is a line: how far it is, or the counts over the next set, or an error, which is the last.
@@ -93,7 +99,11 @@ func Count(
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	counts, err := read(out, len(r.Sets), progress)
+	lines := len(r.Sets)
+	if r.Question != nil {
+		lines = 1
+	}
+	counts, err := read(out, lines, progress)
 	if err != nil && ctx.Err() == nil {
 		cmd.Process.Kill() // it has nothing more to say
 	}

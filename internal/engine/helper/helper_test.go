@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -30,7 +31,7 @@ func TestCount(t *testing.T) {
 		is           error
 	}{
 		"counts":     {`echo '{"progress":0.5}{"counts":[1,2]}{"counts":[3]}{"done":true}'`, "", nil},
-		"it is told": {`grep -q '"version":1,"source":"sc:' && echo '{"error":"x"}'`, "x", nil},
+		"it is told": {`grep -q '"version":2,"source":"sc:' && echo '{"error":"x"}'`, "x", nil},
 		"an error":   {`echo '{"error":"spark: no"}'; exit 1`, "spark: no", nil},
 		"bad rows":   {`echo '{"error":"no","data":true}'`, "no: ", schema.ErrSchema},
 		"a set less": {`echo '{"counts":[1]}{"done":true}'`, "before it had counted", nil},
@@ -50,6 +51,12 @@ func TestCount(t *testing.T) {
 			strings.Contains(err.Error(), "secret") || c.is != nil && !errors.Is(err, c.is):
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+	r.Question = &engine.Question{Kind: "k", Of: []byte("o"), Length: 1}
+	sums, err := Count(context.Background(), script(t, `grep -q '"question":{"kind":"k"' &&
+		echo '{"counts":[7,-1]}{"done":true}'`), r, nil)
+	if err != nil || len(sums) != 1 || !slices.Equal(sums[0], []int64{7, -1}) {
+		t.Errorf("a question: %v, %v", sums, err)
 	}
 	if _, err := Count(context.Background(), "/no/such/program", r, nil); err == nil {
 		t.Error("a program that is not there has counted")

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -32,7 +33,7 @@ type Call struct {
 // functions, so that printing shows none of it.
 type Rows struct {
 	Table  func() *table.Table               // bounded to some rows of each unit; nil: another form
-	Joint  Joint                             // in its place, of rows that are counted elsewhere
+	Joint  *Joint                            // in its place, of rows that are counted elsewhere
 	Units  func() []uint32                   // of each row before that; nil without an id column
 	Counts func(queries []Counted) [][]int64 // true counts, which must not be changed
 	Source *noise.Source                     // secret randomness
@@ -60,11 +61,15 @@ var (
 
 // Load reads rows that are no table, and drops all but those that bound keeps, given each row's
 // unit. Rows that are counted elsewhere are bounded there.
-type Load func(ctx context.Context, bound Bound) (Joint, error)
+type Load func(ctx context.Context, bound Bound) (*Joint, error)
 
-// Joint adds to each of some counts the number of rows in its cell: the sum of what the codes of
-// a row in cols have in offsets. It panics for columns that were not counted together.
-type Joint func(counts []int64, cols []int, offsets [][]int32)
+// Joint is rows that are counted elsewhere.
+type Joint struct {
+	// CountTo adds to each of some counts the number of rows in its cell: the sum of what the codes
+	// of a row in cols have in offsets. It panics for columns that were not counted together.
+	CountTo func(counts []int64, cols []int, offsets [][]int32)
+	Sum     func(q engine.Question) ([]int64, error) // over the rows
+}
 
 // Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
 // has the session go over to that and to the table. Each of its rows must be made of one of the
