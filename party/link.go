@@ -11,23 +11,37 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 // Options of [Meet]. All are required.
 type Options struct {
 	Parties   *Parties
 	Key       ed25519.PrivateKey // of one of them
+	Method    synth.Fitter       // *mst.Fitter or *wgan.Fitter
 	Schema    *schema.Schema
 	Budget    accountant.Budget
 	Adjacency accountant.Adjacency
 	Tool      string        // program and version
 	Wait      time.Duration // for the other parties, at each step
+}
+
+func (o Options) checkMethod() error {
+	switch f := o.Method.(type) {
+	case *mst.Fitter:
+		return nil
+	case *wgan.Fitter:
+		return f.Shared()
+	}
+	return fmt.Errorf("party: method %s: over several parties there is %s and %s: %w", o.Method.Name(),
+		mst.Name, wgan.Name, synth.ErrConfig)
 }
 
 // Link is a party's connection to the others, before anything is spent: all have the same terms.
@@ -42,7 +56,8 @@ type Link struct {
 }
 
 // Meet waits until all parties are there, and finds that all have the same parties, schema, budget
-// and program. Errors wrap ErrEnded; or ErrFile if the key is none of the parties'.
+// and program. Errors wrap ErrEnded; ErrFile if the key is none of the parties'; or synth.ErrConfig
+// for a method, or a setting, that is not for several parties.
 func Meet(ctx context.Context, o Options) (*Link, error) {
 	l := &Link{o: o, me: o.Parties.find(o.Key.Public().(ed25519.PublicKey)), done: make(chan struct{})}
 	if l.me < 0 {
@@ -52,7 +67,10 @@ func Meet(ctx context.Context, o Options) (*Link, error) {
 		return nil, fmt.Errorf("party: the schema is strict: a row that it does not allow would end the "+
 			"run, which the others see; write lenient: true into it: %w", ErrFile)
 	}
-	var err error
+	err := o.checkMethod()
+	if err != nil {
+		return nil, err
+	}
 	if l.me == 0 {
 		err = l.lead(ctx)
 	} else {
@@ -189,13 +207,20 @@ func (l *Link) End(err error) {
 type term struct{ What, Value string }
 
 func (l *Link) terms() []term {
-	p := *l.o.Parties
+	p, method := *l.o.Parties, l.o.Method.Name()
 	p.Address = "" // which may have another name inside a house
+	switch f := l.o.Method.(type) {
+	case *mst.Fitter:
+		method += fmt.Sprintf(" %+v", f.Config())
+	case *wgan.Fitter:
+		method += fmt.Sprintf(" %+v", f.Given())
+	}
 	return []term{
-		{"version of the program", fmt.Sprint("1 ", l.o.Tool, " ", runtime.GOARCH)},
+		{"version of the program, or kind of processor,", "2 " + synth.Program(l.o.Tool)},
 		{"list of parties", fmt.Sprint(p.Parties)},
 		{"number of colluding parties", fmt.Sprint(p.Colluding)},
 		{"number of parties per person", fmt.Sprint(p.PerPerson)},
+		{"method, or other settings,", method},
 		{"schema", l.o.Schema.Fingerprint()},
 		{"budget", fmt.Sprintf("%x %x", l.o.Budget.Epsilon, l.o.Budget.Delta)},
 		{"neighbouring relation", l.o.Adjacency.String()},

@@ -5,59 +5,72 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/shares"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 func isBudget(err error) bool { return errors.Is(err, accountant.ErrBudget) }
 
 const (
-	oneWayShare = .5 // of ρ, for the single columns
-	rankShare   = .1 // for choosing pairs
-	groupSigmas = 2  // codes with a noisy count below so many σ are merged
-	signs       = 16 // signed sums of a pair, from which its strength is told
-	maxCells    = 1 << 20
+	signs    = 16 // signed sums of a pair, from which its strength is told
+	maxCells = 1 << 20
 )
 
-// Fitter is the method mst ([release.MethodParty]) where the counts are sums over parties. The
-// pairs of its tree cannot be drawn by the exponential mechanism, since distances of counts do not
-// add up over parties. What does is a few sums of a pair's cells, with public random signs: their
-// mean square, less the noise, estimates the squared distance of the pair from independence.
+// DefaultMethod is the method where none is named.
+const DefaultMethod = mst.Name
+
+// Fitter is the method of a link's options ([release.MethodParty]) where what is known of rows are
+// sums over parties. The pairs of mst's tree cannot be drawn by the exponential mechanism, since
+// distances of counts do not add up over parties. What does is a few sums of a pair's cells, with
+// public random signs: their mean square, less the noise, estimates the squared distance of the
+// pair from independence. The marginal model of wgan is such a tree, too; the gradients of its
+// critic add up as they are.
 type Fitter struct{ Link *Link }
 
 // Name is "party".
 func (Fitter) Name() string { return release.MethodParty }
 
+// plan is a fit, and what it has had added up.
 type plan struct {
 	link *Link
 	b    accountant.Budget
-	rho  []float64 // of the columns, the ranking and the pairs
+	rho  float64
+	nb   privacy.Neighbours
+
+	run      *shares.Run
+	progress synth.Progress
+	sums     []zcdp.Shares
 }
 
-// Plan divides the largest ρ that the budget allows.
+// Plan has the largest ρ that the budget allows.
 func (f Fitter) Plan(
-	s *schema.Schema, _ privacy.Neighbours, b accountant.Budget,
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
 ) (synth.Plan, error) {
+	if _, err := f.Link.o.Method.Plan(s, nb, b); err != nil {
+		return nil, err
+	}
 	rho, err := calibrate.Rho(b)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	rho *= 1 - 1e-9
-	p := &plan{link: f.Link, b: b, rho: []float64{rho}}
-	if len(s.Columns) > 1 {
-		p.rho = []float64{rho * oneWayShare, rho * rankShare, rho * (1 - oneWayShare - rankShare)}
-	}
-	return p, nil
+	return &plan{link: f.Link, b: b, rho: rho * (1 - 1e-9), nb: nb}, nil
 }
 
 // Composition is the one event of all sums.
@@ -68,7 +81,7 @@ func (p *plan) Composition() accountant.Composition {
 // Forecast knows nothing: the noise follows from what is measured.
 func (p *plan) Forecast() synth.Forecast { return synth.Forecast{} }
 
-// Fit measures the columns, ranks the pairs, and measures those of the spanning tree.
+// Fit pays, fits, and finds that all parties have the same model.
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (out synth.Model, err error) {
@@ -77,27 +90,76 @@ func (p *plan) Fit(
 			err = ctx.Err()
 		}
 	}()
-	run, err := p.start(s)
+	q := *p
+	if q.run, err = p.start(s); err != nil {
+		return out, err
+	}
+	q.progress = progress
+	if w, ok := p.link.o.Method.(*wgan.Fitter); ok {
+		out, err = q.wgan(ctx, s.Schema(), w)
+	} else {
+		out, err = q.tree(ctx, s.Schema(), p.link.o.Method.(*mst.Fitter), p.rho)
+	}
 	if err != nil {
 		return out, err
 	}
-	ask := func(what string, q shares.Question) (shares.Total, error) {
-		progress.Report(what, float64(len(out.Summed.Sums))/float64(len(p.rho)))
-		t, err := run.Sum(q, p.link.sum)
-		out.Summed.Sums = append(out.Summed.Sums, t.Cost)
-		return t, err
-	}
-	sizes := s.Schema().Sizes()
-	var q shares.Question
+	parties := p.link.o.Parties
+	out.Summed = release.Summed{Sums: q.sums, Among: release.Among{Parties: len(parties.Parties),
+		Colluding: parties.Colluding, PerPerson: parties.PerPerson}}
+	return out, p.same(out.Params)
+}
+
+// sum has the parties add up.
+func (p *plan) sum(what string, q shares.Question) (shares.Total, error) {
+	p.progress.Report(what, 0)
+	t, err := p.run.Sum(q, p.link.sum)
+	p.sums = append(p.sums, t.Cost)
+	return t, err
+}
+
+// wgan trains by FedSGD: the sum of the critic's gradients over the rows of all parties is, but for
+// its noise, that over one table of them, to the last bit.
+func (p *plan) wgan(ctx context.Context, s *schema.Schema, w *wgan.Fitter) (synth.Model, error) {
+	seed := sha256.Sum256(append([]byte("decoy public seed "), p.link.agreed...))
+	le := binary.LittleEndian
+	return w.Train(ctx, s, p.nb, math.Sqrt(2*p.rho), wgan.Source{
+		Seed: [2]uint64{le.Uint64(seed[:]), le.Uint64(seed[8:])},
+		Marginals: func() (synth.Model, error) {
+			f, err := mst.New(mst.Config{})
+			if err != nil {
+				return synth.Model{}, err
+			}
+			return p.tree(ctx, s, f, p.rho*w.Config().MarginalShare)
+		},
+		Gradient: func(of gradient.CertifiedPlan, c *critic.Critic) (gradient.Certified, float64, error) {
+			t, err := p.sum("adding up gradients", shares.Question{
+				Rho:      1 / (2 * of.NoiseMultiplier * of.NoiseMultiplier),
+				Gradient: &shares.Gradient{CertifiedPlan: of, Critic: c}})
+			return t.Gradient, t.Sigma, err
+		},
+	}, p.progress)
+}
+
+// tree measures the columns, ranks the pairs, and measures those of the spanning tree.
+func (p *plan) tree(
+	ctx context.Context, s *schema.Schema, f *mst.Fitter, rho float64,
+) (out synth.Model, err error) {
+	c := f.Config()
+	options := marginal.Options{Iterations: c.Iterations}
+	sizes := s.Sizes()
+	q := shares.Question{Rho: rho * c.OneWayShare}
 	for c := range sizes {
 		q.Marginals = append(q.Marginals, privacy.Marginal{Cols: []int{c}})
 	}
-	t, err := ask("adding up columns", q)
+	if len(sizes) == 1 {
+		q.Rho = rho
+	}
+	t, err := p.sum("adding up columns", q)
 	if err != nil {
 		return out, err
 	}
 	measured := measurements(q, t)
-	groups, err := marginal.NewGrouping(sizes, measured, groupSigmas)
+	groups, err := marginal.NewGrouping(sizes, measured, c.GroupSigmas)
 	if err != nil {
 		return out, err
 	}
@@ -105,14 +167,14 @@ func (p *plan) Fit(
 	for _, m := range measured {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
-	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{})
+	model, err := marginal.Fit(ctx, groups.Sizes(), ms, options)
 	if err != nil {
 		return out, err
 	}
 	q = question(groups)
 	if len(q.Marginals) > 0 {
-		q.Signs, q.Seed = signs, sha256.Sum256(p.link.agreed)
-		if t, err = ask("ranking pairs", q); err != nil {
+		q.Signs, q.Seed, q.Rho = signs, sha256.Sum256(p.link.agreed), rho*c.SelectShare
+		if t, err = p.sum("ranking pairs", q); err != nil {
 			return out, err
 		}
 		if q, err = strongest(q, t, model); err != nil {
@@ -120,7 +182,8 @@ func (p *plan) Fit(
 		}
 	}
 	if len(q.Marginals) > 0 {
-		if t, err = ask("adding up pairs", q); err != nil {
+		q.Rho = rho * (1 - c.OneWayShare - c.SelectShare)
+		if t, err = p.sum("adding up pairs", q); err != nil {
 			return out, err
 		}
 		for _, m := range measurements(q, t) {
@@ -128,19 +191,16 @@ func (p *plan) Fit(
 			m.Groups = nil
 			ms = append(ms, m)
 		}
-		if model, err = marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{
-			Progress: func(done, total int) {
-				progress.Report("fitting the model", float64(done)/float64(total))
-			}}); err != nil {
+		options.Progress = func(done, total int) {
+			p.progress.Report("fitting the model", float64(done)/float64(total))
+		}
+		if model, err = marginal.Fit(ctx, groups.Sizes(), ms, options); err != nil {
 			return out, err
 		}
 	}
-	params := &release.Marginal{Model: model, Grouping: groups, Measured: measured}
-	out.Params, out.Settings = params, p.settings(s.Schema(), q)
-	parties := p.link.o.Parties
-	out.Summed.Among = release.Among{Parties: len(parties.Parties), Colluding: parties.Colluding,
-		PerPerson: parties.PerPerson}
-	return out, p.same(params)
+	out.Params = &release.Marginal{Model: model, Grouping: groups, Measured: measured}
+	out.Settings = p.settings(s, q)
+	return out, nil
 }
 
 // start pays, and exchanges keys.
@@ -168,7 +228,7 @@ func (p *plan) start(s *privacy.Session) (*shares.Run, error) {
 }
 
 // same finds that all parties have the same model.
-func (p *plan) same(params *release.Marginal) error {
+func (p *plan) same(params release.Params) error {
 	raw, err := params.MarshalBinary()
 	if err != nil {
 		return err

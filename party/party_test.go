@@ -19,13 +19,32 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/aim"
+	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 // meeting is what some parties need to meet on this machine.
 type meeting struct {
 	parties *Parties
 	keys    []ed25519.PrivateKey
+	method  synth.Fitter
+}
+
+// methods are mst, and a small wgan, whose run has the messages of mst's and two gradients more.
+func methods(t *testing.T) map[string]synth.Fitter {
+	t.Helper()
+	tree, err := mst.New(mst.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := wgan.New(wgan.Config{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
+		Batch: 32, Hidden: []int{4}, GeneratorUnits: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]synth.Fitter{mst.Name: tree, wgan.Name: small}
 }
 
 func newMeeting(t *testing.T, n int) *meeting {
@@ -35,7 +54,8 @@ func newMeeting(t *testing.T, n int) *meeting {
 		t.Fatal(err)
 	}
 	defer free.Close()
-	m := &meeting{parties: &Parties{Address: free.Addr().String(), Colluding: 1, PerPerson: 1}}
+	m := &meeting{parties: &Parties{Address: free.Addr().String(), Colluding: 1, PerPerson: 1},
+		method: methods(t)[mst.Name]}
 	for i := range n {
 		pem, err := NewKey()
 		if err != nil {
@@ -58,7 +78,7 @@ func lenient(columns int) *schema.Schema {
 }
 
 func (m *meeting) options(i int) Options {
-	return Options{Parties: m.parties, Key: m.keys[i], Schema: lenient(4),
+	return Options{Parties: m.parties, Key: m.keys[i], Schema: lenient(4), Method: m.method,
 		Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}, Adjacency: accountant.AddRemove,
 		Tool: "test", Wait: 8 * time.Second}
 }
@@ -96,8 +116,19 @@ func (m *meeting) together(
 
 // TestRuns: five parties end with the same model, each with its own account, and it holds.
 func TestRuns(t *testing.T) {
-	models, errs := newMeeting(t, 5).together(t, nil)
-	runs := map[string]bool{}
+	for name, method := range methods(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			five := newMeeting(t, 5)
+			five.method = method
+			runs(t, five)
+		})
+	}
+}
+
+func runs(t *testing.T, five *meeting) {
+	models, errs := five.together(t, nil)
+	accounts := map[string]bool{}
 	for i, m := range models {
 		if errs[i] != nil {
 			t.Fatal(errs[i])
@@ -108,13 +139,13 @@ func TestRuns(t *testing.T) {
 		if _, err := m.Verify(nil); err != nil {
 			t.Error(err)
 		}
-		runs[m.Ledger[1].Run] = true
+		accounts[m.Ledger[1].Run] = true
 		if got := m.Rows; got < 900 || got > 1100 { // of 1000
 			t.Errorf("%v rows", got)
 		}
 	}
-	if len(runs) != 5 {
-		t.Errorf("the accounts are of %d runs", len(runs))
+	if len(accounts) != 5 {
+		t.Errorf("the accounts are of %d runs", len(accounts))
 	}
 	if got := fmt.Sprint(models[0].Claim); !strings.Contains(got,
 		"if nobody is at two parties and no more than 1 of the 5 parties collude") {
@@ -142,6 +173,7 @@ func (r *rogue) Write(b []byte) (int, error) {
 // TestEveryMessage: whatever a party sends in the place of one of its messages, or if it dies
 // there, nobody has a result, and all are told whose fault it was.
 func TestEveryMessage(t *testing.T) {
+	small := methods(t)[wgan.Name]
 	framed := func(b string) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
 	}
@@ -163,13 +195,14 @@ func TestEveryMessage(t *testing.T) {
 		},
 	} {
 		for step, kind := range []string{kindTerms, kindKey, kindSignature, kindShare, kindShare,
-			kindShare, kindModel} {
+			kindShare, kindShare, kindShare, kindModel} {
 			if name == "replays" && step == 0 {
 				continue // there is none before
 			}
 			t.Run(fmt.Sprintf("%s %d %s", name, step, kind), func(t *testing.T) {
 				t.Parallel()
 				m := newMeeting(t, 3)
+				m.method = small
 				models, errs := m.together(t, func() (*release.Model, error) {
 					l := &Link{o: m.options(2), me: 2, done: make(chan struct{})}
 					close(l.done)
@@ -244,11 +277,17 @@ func TestMeet(t *testing.T) {
 		all.Wait()
 		return errs
 	}
-	stranger := newMeeting(t, 2)
+	stranger, all := newMeeting(t, 2), methods(t)
+	other, err := mst.New(mst.Config{GroupSigmas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		change func(o *Options)
 		want   string // of party 0
 	}{
+		"method":      {func(o *Options) { o.Method = all[wgan.Name] }, "another method"},
+		"setting":     {func(o *Options) { o.Method = other }, "another method, or other settings"},
 		"schema":      {func(o *Options) { o.Schema = lenient(3) }, "another schema"},
 		"budget":      {func(o *Options) { o.Budget.Epsilon = 4 }, "another budget"},
 		"relation":    {func(o *Options) { o.Adjacency = accountant.ReplaceOne }, "another neigh"},
@@ -274,6 +313,31 @@ func TestMeet(t *testing.T) {
 				t.Errorf("%v\n%v", errs[0], errs[1])
 			}
 		})
+	}
+}
+
+// TestMethods: methods and settings whose sums do not add up are refused at once.
+func TestMethods(t *testing.T) {
+	refused := map[string]synth.Fitter{}
+	for name, c := range map[string]wgan.Config{"a sample": {Rate: .5}, "clipped": {Mode: "ball"},
+		"interpolates": {Lipschitz: "interpolates"}, "graphs": {Engine: "gorgonia"},
+		"target": {Target: "c0"}, "steps": {Steps: 101}} {
+		f, err := wgan.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused[name] = f
+	}
+	var err error
+	if refused["aim"], err = aim.New(aim.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range refused {
+		o := newMeeting(t, 2).options(0)
+		o.Method = f
+		if _, err := Meet(context.Background(), o); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

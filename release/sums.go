@@ -33,6 +33,9 @@ func (a Among) String() string {
 		a.Colluding, a.Parties)
 }
 
+// maxSums bounds the time that a check takes; a fit has at most 103.
+const maxSums = 128
+
 // verifySums checks that the noise of the sums is worth the claim, by a derivation that is not the
 // one it was planned with.
 func (m *Model) verifySums(reserved accountant.Composition) error {
@@ -45,7 +48,7 @@ func (m *Model) verifySums(reserved accountant.Composition) error {
 	}
 	if len(reserved) != 1 || reserved[0] != (accountant.Charge{Event: accountant.Approx(budget),
 		Count: 1}) || among.Colluding < 1 || among.PerPerson < 1 ||
-		among.PerPerson > among.Parties || among.Colluding >= among.Parties || len(m.Sums) > 16 {
+		among.PerPerson > among.Parties || among.Colluding >= among.Parties || len(m.Sums) > maxSums {
 		return fmt.Errorf("release: the sums over parties are not what the ledger paid for: %w",
 			ErrClaim)
 	}

@@ -41,7 +41,7 @@ func RunBought(
 		return nil, nil, err
 	}
 	o.Progress.Report("reserving the budget", 0)
-	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), program(o.Tool)
+	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), Program(o.Tool)
 	texts, err := text.Open(ctx, t, o.Options)
 	if err != nil {
 		return nil, nil, err

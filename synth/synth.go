@@ -133,7 +133,7 @@ func Run(
 	}
 	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
-	o.Program = program(o.Tool)
+	o.Program = Program(o.Tool)
 	s, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err
@@ -149,8 +149,8 @@ func Run(
 	return m, s, nil
 }
 
-// program is what decides how a fit computes.
-func program(tool string) string {
+// Program is what decides how a fit computes.
+func Program(tool string) string {
 	return tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
 }
 

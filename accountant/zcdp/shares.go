@@ -3,12 +3,15 @@ package zcdp
 import "math"
 
 // Shares is a vector sum to which each of several honest parties has added noise of its own: an
-// independent draw of the discrete Gaussian of standard deviation Sigma in every coordinate.
+// independent draw of the discrete Gaussian in every coordinate. Its standard deviation σ_k in
+// coordinate k is the same at all parties, and at least σ = Sigma. If Δ_k is how far the coordinate
+// moves between two neighbours, Sensitivity bounds √Σ_k (Δ_k·σ/σ_k)²: the L2 norm where all σ_k are
+// the same.
 type Shares struct {
 	Honest      int     `json:"honest"`      // n ≥ 1 parties, whose noise nobody else knows
 	Cells       int     `json:"cells"`       // d ≥ 1 coordinates
-	Sensitivity float64 `json:"sensitivity"` // Δ, of the sum in the norm L2
-	Sigma       float64 `json:"sigma"`       // σ of each share, at least MinShareSigma
+	Sensitivity float64 `json:"sensitivity"` // Δ
+	Sigma       float64 `json:"sigma"`       // σ, at least MinShareSigma
 }
 
 // MinShareSigma is the least σ that the theorem is about: √½, rounded up.
@@ -19,7 +22,8 @@ const MinShareSigma = .7071067811865476
 //
 //	ρ = ½ε²,  ε = min{√(Δ²/(nσ²) + τd/2), Δ/(√n·σ) + τ√d},  τ = 10·Σ_{k=1}^{n−1} e^(−2π²σ²k/(k+1))
 //
-// τ bounds how far the sum of n discrete Gaussians is from a discrete Gaussian.
+// τ bounds how far the sum of n discrete Gaussians is from a discrete Gaussian. The theorem has one
+// σ for all coordinates: docs/claims/shares.md takes it to several.
 func (s Shares) Rho() float64 {
 	n, d := float64(s.Honest), float64(s.Cells)
 	if !(s.Sigma >= MinShareSigma) || s.Honest < 1 || s.Cells < 1 || !(s.Sensitivity > 0) {

@@ -54,6 +54,7 @@ type partyRun struct {
 
 func partyRunCommand(t *terminal) *cobra.Command {
 	r := &partyRun{jobFlags: newJob(), wait: 10 * time.Minute}
+	r.Method = party.DefaultMethod
 	cmd := t.verb("party run", r.flags(), flags{"parties": &r.parties, "key": &r.key,
 		"wait": &r.wait})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
@@ -69,6 +70,9 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	o := party.Options{Budget: r.Budget(), Adjacency: r.Relation(), Tool: tool(), Wait: r.wait}
 	var err error
+	if o.Method, err = r.method(cmd); err != nil {
+		return err
+	}
 	if o.Parties, err = readParties(r.parties); err != nil {
 		return err
 	}

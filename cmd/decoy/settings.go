@@ -254,7 +254,7 @@ var shorthand = []string{"target", "workload", "time-limit"}
 func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, error) {
 	for _, name := range shorthand {
 		f, key := cmd.Flags().Lookup(name), strings.ReplaceAll(name, "-", "_")
-		if !f.Changed {
+		if f == nil || !f.Changed { // not of this verb, or not given
 			continue
 		}
 		from, place := origin(f)

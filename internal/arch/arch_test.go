@@ -75,7 +75,8 @@ var allowed = map[string][]string{
 	},
 	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
 	"privacy/shares": {
-		"privacy", "privacy/internal/access", "noise", "accountant", "accountant/zcdp",
+		"privacy", "privacy/internal/access", "privacy/internal/ellipsoid", "privacy/gradient", "noise",
+		"table", "accountant", "accountant/zcdp",
 	},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
@@ -184,8 +185,9 @@ var allowed = map[string][]string{
 		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",
 	},
 	"party": {
-		"schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/shares",
-		"release", "synth",
+		"schema", "accountant", "accountant/calibrate", "accountant/zcdp", "marginal", "privacy",
+		"privacy/gradient", "privacy/shares", "gan/critic", "release", "synth", "synth/mst",
+		"synth/wgan",
 	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},

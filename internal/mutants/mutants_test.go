@@ -198,8 +198,8 @@ var mutants = []mutant{
 		"Cost: access.Once(Event(t.Budget)), ", "", "./privacy/shares TestCharged",
 	},
 	{
-		"a share has no noise", "privacy/shares/shares.go", "\t\tgaussian.AddTo(xs, rows.Source)\n",
-		"_ = gaussian\n", "./privacy/shares TestNoise",
+		"a share has no noise", "privacy/shares/shares.go", "\t\tasked.addTo(xs, rows.Source)\n", "",
+		"./privacy/shares TestNoise",
 	},
 	{
 		"a share has no masks", "privacy/shares/shares.go", "\t\tmaskTo(xs, r.masks(), r.t.Me, id)\n", "",
@@ -236,6 +236,34 @@ var mutants = []mutant{
 	{
 		"a person is at one party", "privacy/shares/question.go", "*t.PerPerson", "",
 		"./privacy/shares TestPerPerson",
+	},
+	{
+		"sums cost more than the run", "privacy/shares/shares.go", "r.spent += q.Rho", "r.spent += 0",
+		"./privacy/shares TestCharged",
+	},
+	{
+		"the noise of those who collude counts in gradients", "privacy/shares/gradient.go",
+		"len(t.Identities) - t.Colluding", "len(t.Identities)", "./privacy/shares TestGradientNoise",
+	},
+	{
+		"a person's gradients are at one party", "privacy/shares/gradient.go", " * t.PerPerson", "",
+		"./privacy/shares TestGradientSensitivity",
+	},
+	{
+		"half the noise of a gradient", "privacy/shares/gradient.go", "math.Ceil(scale/sum.Grid)",
+		"math.Ceil(scale/sum.Grid/2)", "./privacy/shares TestGradientNoise",
+	},
+	{
+		"a gradient's coordinate with too little noise", "privacy/shares/gradient.go",
+		"max(leastSteps, ", "max(1, ", "./privacy/shares TestGradientsThatAreNone",
+	},
+	{
+		"a gradient is of whatever critic", "privacy/shares/gradient.go", "c.of.Floats(float64(w))",
+		"_ = w", "./privacy/shares TestGradientsThatAreNone",
+	},
+	{
+		"a gradient's price is of half its sensitivity", "privacy/shares/gradient.go",
+		"c.cost.Sigma/z*", "c.cost.Sigma/z/2*", "./privacy/shares TestGradientNoise",
 	},
 	{
 		"the sum of discrete Gaussians is one", "accountant/zcdp/shares.go", "tau += 10 *", "tau += 0 *",

@@ -1,10 +1,12 @@
 package shares
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
@@ -14,11 +16,65 @@ const maxSigns = 64
 
 // Question is what all parties count: the cells of marginals; or, with Signs from 1 to 64, so many
 // sums of the cells of each marginal, each cell with a public sign ([SignsOf]), from which the
-// marginal's norm can be told.
+// marginal's norm can be told; or, in their place, the gradient of a critic.
 type Question struct {
+	Rho       float64 // what the sum may cost, > 0
 	Marginals []privacy.Marginal
 	Signs     int
 	Seed      [32]byte // of the signs
+	Gradient  *Gradient
+}
+
+// counting is a question that fits a session.
+type counting struct {
+	of    access.Question // all that is public about it
+	cost  zcdp.Shares
+	count func(rows access.Rows) ([]int64, error) // the party's own numbers, exact
+	addTo func(xs []int64, src *noise.Source)     // a share of the noise
+	// the sum, with the noise of so many parties
+	total func(sum []int64, parties int) Total
+}
+
+// compile has a question fit a session. Errors wrap ErrTerms.
+func (q Question) compile(s *privacy.Session, t Terms) (c counting, err error) {
+	switch {
+	case !access.Positive(q.Rho):
+		err = fmt.Errorf("ρ %v of a sum", q.Rho)
+	case q.Signs < 0 || q.Signs > maxSigns:
+		err = fmt.Errorf("%d signed sums, at most %d", q.Signs, maxSigns)
+	case q.Gradient != nil:
+		c, err = q.gradient(s, t)
+	default:
+		c, err = q.marginals(s, t)
+	}
+	if err == nil && c.cost.Cells > privacy.MaxCells {
+		err = fmt.Errorf("%d numbers, at most %d", c.cost.Cells, privacy.MaxCells)
+	}
+	if err == nil && !(c.cost.Rho() <= q.Rho) {
+		err = fmt.Errorf("no noise is worth ρ %v", q.Rho)
+	}
+	if err != nil {
+		return c, fmt.Errorf("privacy: shares: %w: %w", err, ErrTerms)
+	}
+	c.of.Floats(q.Rho)
+	return c, nil
+}
+
+// marginals compiles a question about marginals: the noise is the least that ρ pays for.
+func (q Question) marginals(s *privacy.Session, t Terms) (c counting, err error) {
+	queries, err := access.CompileAll(s.Schema().Sizes(), s.Schema().Unit != "", q.Marginals)
+	if err != nil {
+		return c, err
+	}
+	c.of, c.cost = q.ask(queries), q.cost(queries, s.Neighbours(), t).Within(q.Rho)
+	gaussian, err := noise.NewDiscreteGaussian(c.cost.Sigma)
+	if err != nil {
+		return c, err
+	}
+	c.addTo = gaussian.AddTo
+	c.count = func(rows access.Rows) ([]int64, error) { return q.count(queries, rows), nil }
+	c.total = func(sum []int64, parties int) Total { return q.split(queries, sum, c.cost, parties) }
+	return c, nil
 }
 
 // SignsOf are the signs of the cells of a question's marginal, bit k of a cell for its k-th sum: 1

@@ -16,8 +16,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
-	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -38,7 +38,7 @@ type Terms struct {
 	Colluding  int                 // parties whose noise does not count: 1 to all but one
 	PerPerson  int                 // parties that may have rows of one unit: 1 to all
 	Budget     accountant.Budget   // of the sums together
-	Rho        []float64           // ρ of each sum, in order; together within the budget
+	Rho        float64             // ρ of all sums together, within the budget
 	Agreed     []byte              // a hash of whatever else they agreed on
 }
 
@@ -58,6 +58,7 @@ type run struct {
 	masks   func() [][]byte         // a secret with each other party; nil before Confirm
 	history []byte                  // a hash of all that was agreed and summed so far
 	step    int
+	spent   float64 // of ρ
 	dead    bool
 }
 
@@ -68,9 +69,9 @@ func Open(s *privacy.Session, t Terms) (*Run, error) {
 	if err := t.check(); err != nil {
 		return fail(err)
 	}
-	t.Rho, t.Agreed = slices.Clone(t.Rho), slices.Clone(t.Agreed)
+	t.Agreed = slices.Clone(t.Agreed)
 	of := access.Ask("shares").Ints(int64(t.Me), int64(t.Colluding), int64(t.PerPerson)).
-		Floats(t.Budget.Epsilon, t.Budget.Delta).Floats(t.Rho...).Text(string(t.Agreed))
+		Floats(t.Budget.Epsilon, t.Budget.Delta, t.Rho).Text(string(t.Agreed))
 	h := sha256.New()
 	for i, id := range t.Identities {
 		t.Identities[i] = slices.Clone(id)
@@ -103,13 +104,6 @@ func (t *Terms) check() error {
 		}
 		seen[string(id)] = true
 	}
-	rho := 0.0
-	for _, r := range t.Rho {
-		if !access.Positive(r) {
-			return fmt.Errorf("ρ %v of a sum: %w", r, ErrTerms)
-		}
-		rho += r
-	}
 	switch {
 	case n < 2 || n > 1000 || t.Me < 0 || t.Me >= n:
 		return fmt.Errorf("party %d of %d: %w", t.Me+1, n, ErrTerms)
@@ -118,7 +112,9 @@ func (t *Terms) check() error {
 			"noise: %w", t.Colluding, n, ErrTerms)
 	case t.PerPerson < 1 || t.PerPerson > n:
 		return fmt.Errorf("a person at %d of %d parties: %w", t.PerPerson, n, ErrTerms)
-	case !(zcdp.Epsilon(rho*(1+1e-12), t.Budget.Delta) <= t.Budget.Epsilon):
+	case !access.Positive(t.Rho):
+		return fmt.Errorf("ρ %v: %w", t.Rho, ErrTerms)
+	case !(zcdp.Epsilon(t.Rho*(1+1e-12), t.Budget.Delta) <= t.Budget.Epsilon):
 		return fmt.Errorf("the sums cost more than epsilon %v at delta %v: %w", t.Budget.Epsilon,
 			t.Budget.Delta, accountant.ErrBudget)
 	}
@@ -142,7 +138,7 @@ func (r *run) Begin(keys [][]byte) ([]byte, error) {
 	}
 	h := access.Ask("sums under masks").Text(string(r.t.Agreed)).
 		Ints(int64(r.t.Colluding), int64(r.t.PerPerson)).
-		Floats(r.t.Budget.Epsilon, r.t.Budget.Delta).Floats(r.t.Rho...)
+		Floats(r.t.Budget.Epsilon, r.t.Budget.Delta, r.t.Rho)
 	for i, k := range keys {
 		r.keys = append(r.keys, slices.Clone(k))
 		h.Text(string(r.t.Identities[i])).Text(string(k))
@@ -184,47 +180,49 @@ func (r *run) end(why string) error {
 
 // Total is a sum over all parties. It is public.
 type Total struct {
-	Counts [][]int64   // of each marginal of the question, in order
-	Sigma  float64     // standard deviation of the noise of all parties together
-	Cost   zcdp.Shares // of the parties that do not collude
+	Counts [][]int64 // of each marginal of the question, in order
+	// standard deviation of the noise of all parties together; for a gradient, the noise multiplier
+	Sigma    float64
+	Cost     zcdp.Shares // of the parties that do not collude
+	Gradient gradient.Certified
 }
 
 // Sum counts the question, adds a share of the noise and the masks, hands that over, and takes what
-// all parties' come to, modulo 2⁶⁴. The noise is the least at which the next ρ of the terms pays
-// for it. A sum that is not of this question, these parties and everything summed before is noise,
-// since the masks do not cancel.
+// all parties' come to, modulo 2⁶⁴. The sums of a run cost no more ρ together than its terms have;
+// errors wrap accountant.ErrBudget where one would. A sum that is not of this question, these
+// parties and everything summed before is noise, since the masks do not cancel.
 func (r *run) Sum(
 	q Question, add func(masked []uint64, of string) ([]uint64, error),
 ) (Total, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dead || r.masks == nil || r.step >= len(r.t.Rho) {
+	if r.dead || r.masks == nil {
 		return Total{}, fmt.Errorf("privacy: shares: %w", ErrOrder)
 	}
-	queries, err := access.CompileAll(r.s.Schema().Sizes(), r.s.Schema().Unit != "", q.Marginals)
-	if err != nil {
-		return Total{}, fmt.Errorf("privacy: shares: %w: %w", err, ErrTerms)
-	}
-	cost, of := q.cost(queries, r.s.Neighbours(), r.t), q.ask(queries)
-	if cost.Cells > privacy.MaxCells || q.Signs < 0 || q.Signs > maxSigns {
-		return Total{}, fmt.Errorf("privacy: shares: %d numbers, at most %d: %w", cost.Cells,
-			privacy.MaxCells, ErrTerms)
-	}
-	cost = cost.Within(r.t.Rho[r.step])
-	gaussian, err := noise.NewDiscreteGaussian(cost.Sigma)
+	asked, err := q.compile(r.s, r.t)
 	if err != nil {
 		return Total{}, err
 	}
-	id := of.Ints(int64(r.step)).Text(string(r.history)).Sum()
+	if r.spent+q.Rho > r.t.Rho*(1+1e-12) {
+		return Total{}, fmt.Errorf("privacy: shares: a sum of ρ %v after %v of %v: %w", q.Rho, r.spent,
+			r.t.Rho, accountant.ErrBudget)
+	}
+	of := asked.of.Ints(int64(r.step))
+	c := access.Call{What: "a masked share", Of: access.Ask("share").Text(of.Sum())}
+	id := of.Text(string(r.history)).Sum()
 	r.step++
+	r.spent += q.Rho
 	r.dead = true // unless all goes well
-	c := access.Call{What: "a masked share", Of: access.Ask("share").Text(id)}
-	numbers, err := access.Runner(r.s).Ints(c, cost.Cells, func(rows access.Rows) ([]int64, error) {
-		xs := q.count(queries, rows)
-		gaussian.AddTo(xs, rows.Source)
+	draw := func(rows access.Rows) ([]int64, error) {
+		xs, err := asked.count(rows)
+		if err != nil {
+			return nil, err
+		}
+		asked.addTo(xs, rows.Source)
 		maskTo(xs, r.masks(), r.t.Me, id)
 		return xs, nil
-	})
+	}
+	numbers, err := access.Runner(r.s).Ints(c, asked.cost.Cells, draw)
 	if err != nil {
 		return Total{}, err
 	}
@@ -232,13 +230,13 @@ func (r *run) Sum(
 	if err != nil {
 		return Total{}, err
 	}
-	if len(total) != cost.Cells {
+	if len(total) != asked.cost.Cells {
 		return Total{}, r.end("a sum of another length")
 	}
 	sum := signed(total)
 	r.history = []byte(access.Ask("summed").Text(id).Ints(sum...).Sum())
 	r.dead = false
-	return q.split(queries, sum, cost, len(r.keys)), nil
+	return asked.total(sum, len(r.keys)), nil
 }
 
 // Format says nothing of the secrets, whatever the verb.

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -29,10 +31,10 @@ type trial struct {
 	runs     []*Run
 }
 
-// parties opens a run of the tables, of sums with these ρ.
-func parties(t *testing.T, rho []float64, tables ...*table.Table) *trial {
+// parties opens a run of the tables, of so many sums.
+func parties(t *testing.T, sums int, tables ...*table.Table) *trial {
 	t.Helper()
-	p := &trial{terms: Terms{Colluding: 1, PerPerson: 1, Budget: budget, Rho: rho}}
+	p := &trial{terms: Terms{Colluding: 1, PerPerson: 1, Budget: budget, Rho: .5 * float64(sums)}}
 	for range tables {
 		_, key, err := ed25519.GenerateKey(nil)
 		if err != nil {
@@ -117,18 +119,27 @@ func (p *trial) sum(qs ...Question) (totals []Total, masked [][]uint64, errs []e
 // exact counts a question without noise.
 func exact(t *testing.T, s *privacy.Session, q Question) []int64 {
 	t.Helper()
-	sch := s.Schema()
-	queries, err := access.CompileAll(sch.Sizes(), sch.Unit != "", q.Marginals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := access.Runner(s).Ints(access.Call{Of: access.Ask("test")},
-		q.cost(queries, s.Neighbours(), Terms{PerPerson: 1}).Cells,
-		func(rows access.Rows) ([]int64, error) { return q.count(queries, rows), nil })
+	return counted(t, s, compiled(t, s, q, Terms{PerPerson: 1, Colluding: 1,
+		Identities: make([]ed25519.PublicKey, 2)}))
+}
+
+func counted(t *testing.T, s *privacy.Session, asked counting) []int64 {
+	t.Helper()
+	out, err := access.Runner(s).Ints(access.Call{Of: access.Ask("test")}, asked.cost.Cells,
+		asked.count)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+func compiled(t *testing.T, s *privacy.Session, q Question, terms Terms) counting {
+	t.Helper()
+	asked, err := q.compile(s, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked
 }
 
 func someTable(t *testing.T, n int) *table.Table {
@@ -137,10 +148,11 @@ func someTable(t *testing.T, n int) *table.Table {
 
 // three columns of 2, 3 and 4 codes: their cells, and signed sums of two pairs
 var (
-	columns = Question{Marginals: []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{1}},
+	columns = Question{Rho: .5, Marginals: []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{1}},
 		{Cols: []int{2}}}}
-	pairs = Question{Marginals: []privacy.Marginal{{Cols: []int{0, 1}}, {Cols: []int{2, 1}}},
-		Signs: 5, Seed: [32]byte{7}}
+	pairs = Question{Rho: .5, Signs: 5,
+		Marginals: []privacy.Marginal{{Cols: []int{0, 1}}, {Cols: []int{2, 1}}},
+		Seed:      [32]byte{7}}
 )
 
 // TestSumIsTheCentralOne: with noise from a known source in the place of each party's own, the sum
@@ -154,7 +166,7 @@ func TestSumIsTheCentralOne(t *testing.T) {
 	}
 	whole := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
 	for _, q := range []Question{columns, pairs} {
-		p := parties(t, []float64{1}, tables...)
+		p := parties(t, 1, tables...)
 		p.agree(t)
 		want := exact(t, whole, q)
 		got := make([]int64, len(want))
@@ -181,7 +193,7 @@ func TestSumIsTheCentralOne(t *testing.T) {
 // noise of three.
 func TestNoise(t *testing.T) {
 	const steps = 500
-	p := parties(t, slices.Repeat([]float64{.5}, steps), someTable(t, 11), someTable(t, 5),
+	p := parties(t, steps, someTable(t, 11), someTable(t, 5),
 		someTable(t, 90), someTable(t, 1))
 	p.agree(t)
 	truth := make([]int64, 9)
@@ -252,7 +264,7 @@ func sumLaw(sigma float64, n int) func(int64) float64 {
 func TestMasks(t *testing.T) {
 	const cells = 40_000
 	secrets := func(p *trial, i int) [][]byte { return p.runs[i].masks() }
-	p := parties(t, []float64{1}, someTable(t, 3), someTable(t, 3), someTable(t, 3))
+	p := parties(t, 1, someTable(t, 3), someTable(t, 3), someTable(t, 3))
 	p.agree(t)
 	again := &trial{keys: p.keys, terms: p.terms}
 	for i := range p.keys {
@@ -299,7 +311,7 @@ func TestMasks(t *testing.T) {
 // what every other party hands over stays far from its counts.
 func TestCopiedKey(t *testing.T) {
 	for _, other := range []byte{0, 0x80} { // the bit of the key that X25519 does not look at
-		p := parties(t, []float64{1}, someTable(t, 5), someTable(t, 6), someTable(t, 7))
+		p := parties(t, 1, someTable(t, 5), someTable(t, 6), someTable(t, 7))
 		keys := p.publicKeys()
 		keys[0] = slices.Clone(keys[2])
 		keys[0][31] |= other
@@ -336,7 +348,7 @@ func TestCopiedKey(t *testing.T) {
 
 // TestCharged: a run is charged once, before anything is counted, and its session needs the event.
 func TestCharged(t *testing.T) {
-	p := parties(t, []float64{1, 1}, someTable(t, 3), someTable(t, 4))
+	p := parties(t, 2, someTable(t, 3), someTable(t, 4))
 	want := accountant.Charge{Event: accountant.Approx(budget), Count: 1}
 	for _, s := range p.sessions {
 		if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0] != want {
@@ -359,22 +371,23 @@ func TestCharged(t *testing.T) {
 	if got := p.sessions[0].Ledger().Runs()[0].Charged; len(got) != 1 {
 		t.Errorf("charged %v for two sums", got)
 	}
-	if _, masked, errs := p.sum(columns); !errors.Is(errs[0], ErrOrder) || masked[0] != nil {
+	if _, masked, errs := p.sum(columns); !errors.Is(errs[0], accountant.ErrBudget) ||
+		masked[0] != nil {
 		t.Errorf("a third sum of two: %v, %v", masked[0], errs[0])
 	}
 }
 
 // TestTerms: terms that are none are refused, and cost nothing.
 func TestTerms(t *testing.T) {
-	p := parties(t, []float64{1}, someTable(t, 3), someTable(t, 4))
+	p := parties(t, 1, someTable(t, 3), someTable(t, 4))
 	for name, tt := range map[string]struct {
 		change func(t *Terms)
 		want   error
 	}{
-		"more than the budget": {func(t *Terms) { t.Rho = []float64{9000, 2000} },
+		"more than the budget": {func(t *Terms) { t.Rho = 11000 },
 			accountant.ErrBudget},
-		"negative":     {func(t *Terms) { t.Rho = []float64{-1, 1} }, ErrTerms},
-		"NaN":          {func(t *Terms) { t.Rho = []float64{math.NaN()} }, ErrTerms},
+		"negative":     {func(t *Terms) { t.Rho = -1 }, ErrTerms},
+		"NaN":          {func(t *Terms) { t.Rho = math.NaN() }, ErrTerms},
 		"nobody else":  {func(t *Terms) { t.Identities = t.Identities[:1] }, ErrTerms},
 		"twice":        {func(t *Terms) { t.Identities[1] = t.Identities[0] }, ErrTerms},
 		"no key":       {func(t *Terms) { t.Identities[1] = nil }, ErrTerms},
@@ -402,14 +415,14 @@ func TestTerms(t *testing.T) {
 // of no further use.
 func TestOrder(t *testing.T) {
 	tables := []*table.Table{someTable(t, 3), someTable(t, 4), someTable(t, 5)}
-	old := parties(t, []float64{1}, tables...)
+	old := parties(t, 1, tables...)
 	replayed, oldKeys := old.agree(t), old.publicKeys()
 	asks := func(p *trial) error {
 		_, _, errs := p.sum(columns)
 		return errs[0]
 	}
 	fresh := func() (*trial, [][]byte) {
-		p := parties(t, []float64{1}, tables...)
+		p := parties(t, 1, tables...)
 		var signatures [][]byte
 		for i, r := range p.runs {
 			seen, err := r.Begin(p.publicKeys())
@@ -420,7 +433,7 @@ func TestOrder(t *testing.T) {
 		}
 		return p, signatures
 	}
-	p := parties(t, []float64{1}, tables...)
+	p := parties(t, 1, tables...)
 	if err := asks(p); !errors.Is(err, ErrOrder) {
 		t.Errorf("a sum before the keys: %v", err)
 	}
@@ -429,7 +442,7 @@ func TestOrder(t *testing.T) {
 	}
 	for name, keys := range map[string][][]byte{"another run's": oldKeys, "none": nil,
 		"two": p.publicKeys()[:2]} {
-		p := parties(t, []float64{1}, tables...)
+		p := parties(t, 1, tables...)
 		if _, err := p.runs[0].Begin(keys); !errors.Is(err, ErrParties) {
 			t.Errorf("%s keys: %v", name, err)
 		}
@@ -456,7 +469,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	_, signatures := fresh() // a key that makes every secret the same
-	low := parties(t, []float64{1}, tables...)
+	low := parties(t, 1, tables...)
 	keys := low.publicKeys()
 	keys[1] = make([]byte, 32)
 	seen, err := low.runs[0].Begin(keys)
@@ -470,7 +483,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("a key of low order: %v", err)
 	}
 	gone := errors.New("gone")
-	p = parties(t, []float64{1, 1}, tables...)
+	p = parties(t, 2, tables...)
 	p.agree(t)
 	_, err = p.runs[0].Sum(columns, func([]uint64, string) ([]uint64, error) { return nil, gone })
 	if !errors.Is(err, gone) {
@@ -479,7 +492,7 @@ func TestOrder(t *testing.T) {
 	if err := asks(p); !errors.Is(err, ErrOrder) {
 		t.Errorf("a sum after one that did not come back: %v", err)
 	}
-	p = parties(t, []float64{1, 1}, tables...)
+	p = parties(t, 2, tables...)
 	p.agree(t)
 	_, err = p.runs[0].Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
 		return xs[1:], nil
@@ -487,9 +500,12 @@ func TestOrder(t *testing.T) {
 	if !errors.Is(err, ErrParties) {
 		t.Errorf("a sum of another length: %v", err)
 	}
-	for _, q := range []Question{{}, {Marginals: []privacy.Marginal{{Cols: []int{9}}}},
-		{Marginals: columns.Marginals, Signs: 65}, {Marginals: columns.Marginals, Signs: -1}} {
-		p := parties(t, []float64{1}, tables...)
+	for _, q := range []Question{{Rho: .5}, {Marginals: columns.Marginals},
+		{Rho: math.NaN(), Marginals: columns.Marginals}, {Rho: -1, Marginals: columns.Marginals},
+		{Rho: .5, Marginals: []privacy.Marginal{{Cols: []int{9}}}},
+		{Rho: .5, Marginals: columns.Marginals, Signs: 65},
+		{Rho: .5, Marginals: columns.Marginals, Signs: -1}} {
+		p := parties(t, 1, tables...)
 		p.agree(t)
 		if _, masked, errs := p.sum(q); !errors.Is(errs[0], ErrTerms) || masked[0] != nil {
 			t.Errorf("%+v: %v", q, errs[0])
@@ -518,7 +534,7 @@ func TestOtherQuestion(t *testing.T) {
 	tables := []*table.Table{someTable(t, 3), someTable(t, 4)}
 	other := columns
 	other.Seed[0] = 1
-	p := parties(t, []float64{1, 1, 1}, tables...)
+	p := parties(t, 3, tables...)
 	p.agree(t)
 	if totals, _, errs := p.sum(columns); errors.Join(errs...) != nil || far(totals) {
 		t.Fatalf("the same question: %v, %v", totals[0], errs)
@@ -529,6 +545,20 @@ func TestOtherQuestion(t *testing.T) {
 	if totals, _, errs := p.sum(columns); errors.Join(errs...) != nil || !far(totals) {
 		t.Errorf("after two questions: %v, %v", totals[0], errs)
 	}
+	p = parties(t, 1, tables...)
+	p.agree(t)
+	critic := toy(bounds.Residual, .5, 2, 3, 4)
+	critic.Gradient.Critic.(*mechtest.Toy).Net.Layers[0].Weights[0] += .25
+	totals, _, errs := p.sum(critic, toy(bounds.Residual, .5, 2, 3, 4))
+	near := 0 // of 76 uniform numbers none, but by chance: 1e-5
+	for _, x := range totals[0].Gradient.Released {
+		if x > -1<<40 && x < 1<<40 {
+			near++
+		}
+	}
+	if errors.Join(errs...) != nil || near > 1 {
+		t.Errorf("two critics: %v, %v", totals[0], errs)
+	}
 }
 
 // TestSmallTables: what noise is added to moves between neighbours by no more than is charged, and
@@ -536,8 +566,8 @@ func TestOtherQuestion(t *testing.T) {
 func TestSmallTables(t *testing.T) {
 	small := []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{0, 1}}}
 	var rows []opened.SmallRow
-	for name, q := range map[string]Question{"cells": {Marginals: small},
-		"signed sums": {Marginals: small, Signs: 3, Seed: [32]byte{1}}} {
+	for name, q := range map[string]Question{"cells": {Rho: .5, Marginals: small},
+		"signed sums": {Rho: .5, Marginals: small, Signs: 3, Seed: [32]byte{1}}} {
 		rows = append(rows, opened.SmallRow{Mechanism: "Sum", With: name,
 			Of: func(s *opened.Small) gatetest.Value {
 				return gatetest.One[int64](s)(exact(t, opened.On(t, s.Table, s.NB.Adjacency), q), nil)

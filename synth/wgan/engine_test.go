@@ -36,7 +36,8 @@ func TestEnginesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(context.Background(), session, nil)
+		open := p.(*plan)
+		train, err := open.start(open.source(context.Background(), session, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

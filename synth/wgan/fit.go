@@ -52,7 +52,24 @@ type training struct {
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (fitted synth.Model, err error) {
-	t, err := p.start(ctx, s, progress)
+	return p.train(ctx, p.source(ctx, s, progress), progress)
+}
+
+// source is a session, which sells what the plan has reserved.
+func (p *plan) source(ctx context.Context, s *privacy.Session, progress synth.Progress) Source {
+	a, b := synth.Seed(s)
+	return Source{
+		Seed:      [2]uint64{a, b},
+		Marginals: func() (synth.Model, error) { return p.marginals.Fit(ctx, s, progress) },
+		released:  func(t *training) (clipped.Released, float64, error) { return t.release(s) },
+	}
+}
+
+// train is Fit with what it knows of private rows from a source.
+func (p *plan) train(
+	ctx context.Context, from Source, progress synth.Progress,
+) (fitted synth.Model, err error) {
+	t, err := p.start(from)
 	if err != nil {
 		return fitted, err
 	}
@@ -90,11 +107,11 @@ func (p *plan) Fit(
 		if p.observe != nil {
 			p.observe(t.critic)
 		}
-		released, err := t.release(s)
+		released, multiplier, err := from.released(t)
 		if err != nil {
 			return fitted, err
 		}
-		gradient, err := t.remember(released.Certified)
+		gradient, err := t.remember(released.Certified, multiplier)
 		if err != nil {
 			return fitted, err
 		}
@@ -118,9 +135,14 @@ func (p *plan) Fit(
 	fitted.Params = t.released
 	fitted.Settings = map[string]any{
 		"certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
-		"marginal_share": c.MarginalShare, "marginals": t.bought["marginals"],
-		"noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
-		"engine": c.Engine, "generator_steps": c.DistilSteps + trained,
+		"marginal_share": c.MarginalShare, "noise_multiplier": t.z, "hidden": c.Hidden,
+		"generator_units": c.GeneratorUnits, "engine": c.Engine,
+		"generator_steps": c.DistilSteps + trained,
+	}
+	for _, key := range []string{"marginals", "tree", "parties"} { // which were chosen, and whose
+		if x, ok := t.bought[key]; ok {
+			fitted.Settings[key] = x
+		}
 	}
 	if c.Unsteered {
 		fitted.Settings["unsteered"] = true
@@ -139,21 +161,19 @@ func (p *plan) Fit(
 const fakes = 4096
 
 // start buys the marginal model and makes the networks.
-func (p *plan) start(
-	ctx context.Context, s *privacy.Session, progress synth.Progress,
-) (*training, error) {
+func (p *plan) start(from Source) (*training, error) {
 	e, err := critic.NewEncoder(p.schema)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{plan: p, u: rand.New(rand.NewPCG(synth.Seed(s)))}
+	t := &training{plan: p, u: rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))}
 	t.encoder = e
 	if p.scaled != nil {
 		if t.encoder, err = e.Scaled(p.scaled); err != nil {
 			return nil, err
 		}
 	}
-	model, err := p.marginals.Fit(ctx, s, progress)
+	model, err := from.Marginals()
 	if err != nil {
 		return nil, err
 	}
@@ -190,18 +210,19 @@ func (p *plan) start(
 	return t, nil
 }
 
-// release certifies the critic and buys its gradient sum.
-func (t *training) release(s *privacy.Session) (clipped.Released, error) {
-	p := t.plan.sum()
+// release certifies the critic and buys its gradient sum, with the noise multiplier that has.
+func (t *training) release(s *privacy.Session) (clipped.Released, float64, error) {
+	p, multiplier := t.plan.sum(), t.penalty().GradientMultiplier(t.z)
 	if !p.Mode.Clipped() && p.Penalty.Share == 0 {
 		sum, err := gradient.CertifiedSum(s, p.CertifiedPlan, t.critic)
-		return clipped.Released{Certified: sum}, err
+		return clipped.Released{Certified: sum}, multiplier, err
 	}
 	shown := sums.Critic{Critic: t.critic}
 	if p.Penalty.Share > 0 {
 		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u)).Data
 	}
-	return clipped.Sum(s, p, shown)
+	released, err := clipped.Sum(s, p, shown)
+	return released, multiplier, err
 }
 
 func (t *training) newCritic() (*critic.Critic, error) {

@@ -9,11 +9,11 @@ import (
 	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 )
 
-// remember adds a release to the measurements and returns the mean gradient that it says. A
-// measurement is of means in units of the data, less what the inputs predict, with their standard
-// deviations. Mode residual predicts from the inputs what the first layer's weights tell, and with
-// one hidden layer also what the last's do.
-func (t *training) remember(r gradient.Certified) ([]float64, error) {
+// remember adds a release, with noise of that multiplier, to the measurements and returns the mean
+// gradient that it says. A measurement is of means in units of the data, less what the inputs
+// predict, with their standard deviations. Mode residual predicts from the inputs what the first
+// layer's weights tell, and with one hidden layer also what the last's do.
+func (t *training) remember(r gradient.Certified, multiplier float64) ([]float64, error) {
 	cert, batch := r.Certificate, t.cfg.Rate*t.rows
 	gradient, inputs := make([]float64, cert.Parameters()), make([]float64, cert.Inputs())
 	cert.DecodeTo(gradient, inputs, r.Released, batch)
@@ -23,7 +23,7 @@ func (t *training) remember(r gradient.Certified) ([]float64, error) {
 	for k := range inputs {
 		inputs[k] /= batch
 	}
-	scales, zPerRow := cert.Scales(), t.penalty().GradientMultiplier(t.z)/batch
+	scales, zPerRow := cert.Scales(), multiplier/batch
 	sds := make([]float32, len(gradient))
 	for k, scale := range scales[cert.Inputs():] {
 		sds[k] = t.deviation(scale*zPerRow, cert.Factor())

@@ -37,7 +37,8 @@ func TestAsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(context.Background(), session, nil)
+		open := p.(*plan)
+		train, err := open.start(open.source(context.Background(), session, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,3 +33,6 @@ func (f *Fitter) Name() string { return Name }
 
 // Config are the settings, with the defaults filled in.
 func (f *Fitter) Config() Config { return f.cfg }
+
+// Given are the settings as they were given.
+func (f *Fitter) Given() Config { return f.given }

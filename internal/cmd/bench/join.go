@@ -18,7 +18,7 @@ import (
 // two-way marginals from those of the whole table, of a model of the whole table, of the joint
 // model of parties that have a part of it each, of the parties' models side by side (each weighted
 // by its rows: their synthetic tables, one below the other), and of the best of the parties'
-// models; and, at the end, of a model of sums under masks.
+// models; and of models of sums under masks.
 func join(args []string) {
 	flags := flag.NewFlagSet("join", flag.ExitOnError)
 	var src tables
@@ -27,6 +27,7 @@ func join(args []string) {
 	by := flags.String("by", "", "column: parties have its codes, as evenly as their rows allow; "+
 		"default at random")
 	variants := flags.String("variants", "mst,aim", "methods, each with its settings")
+	masked := flags.String("masked", "mst,wgan", "the same, of sums under masks")
 	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
@@ -42,7 +43,9 @@ func join(args []string) {
 		for _, v := range split(*variants) {
 			joinLine(t.train, parts, v, *budget, *runs)
 		}
-		partyLine(t.train, parts, *budget, *runs)
+		for _, v := range split(*masked) {
+			partyLine(t.train, parts, v, *budget, *runs)
+		}
 	})
 }
 

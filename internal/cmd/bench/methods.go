@@ -123,6 +123,9 @@ func (t testTable) print(name, epsilon string, cells [7][]float64, more string) 
 // split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
 // hidden=64,128,mst".
 func split(list string) (names []string) {
+	if list == "" {
+		return nil
+	}
 	for _, name := range strings.Split(list, ",") {
 		first, _, _ := strings.Cut(name, " ")
 		if _, err := strconv.Atoi(first); err == nil && len(names) > 0 {

@@ -17,19 +17,28 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// partyLine prints, in the column of the joint model, the errors of sums under masks.
-func partyLine(t *table.Table, parts []*table.Table, b accountant.Budget, runs int) {
-	var cell [2]float64
+// partyLine prints, in the column of the joint model, the errors of sums under masks, and before
+// them those of a model of the whole table.
+func partyLine(
+	t *table.Table, parts []*table.Table, variant string, b accountant.Budget, runs int,
+) {
+	f := must(fitterOf(variant))
+	var cells [2][2]float64
 	for range runs {
-		for k, x := range errorOf(t, must(together(parts, b))) {
-			cell[k] += x / float64(runs)
+		for i, m := range []*release.Model{fitted(t, f, b), must(together(parts, f, b))} {
+			for k, x := range errorOf(t, m) {
+				cells[i][k] += x / float64(runs)
+			}
 		}
 	}
-	fmt.Printf("%-16s %-17s %.4f %.4f\n", "party", "", cell[0], cell[1])
+	fmt.Printf("%-16s %.4f %.4f     %.4f %.4f\n", variant+" masked", cells[0][0], cells[0][1],
+		cells[1][0], cells[1][1])
 }
 
 // together runs every part as a party of its own, over connections on this machine.
-func together(parts []*table.Table, b accountant.Budget) (*release.Model, error) {
+func together(
+	parts []*table.Table, f synth.Fitter, b accountant.Budget,
+) (*release.Model, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -55,7 +64,7 @@ func together(parts []*table.Table, b accountant.Budget) (*release.Model, error)
 			lenient := *part.Schema() // the rows are those of a strict one
 			lenient.Lenient = true
 			link, err := party.Meet(context.Background(), party.Options{Parties: all, Key: keys[i],
-				Schema: &lenient, Budget: b, Adjacency: accountant.AddRemove, Tool: "bench",
+				Method: f, Schema: &lenient, Budget: b, Adjacency: accountant.AddRemove, Tool: "bench",
 				Wait: time.Minute})
 			if err != nil {
 				errs[i] = err
