@@ -8,7 +8,8 @@ import (
 )
 
 // Countable is implemented by plans whose Fit asks the gate for nothing but marginals over columns
-// that are known beforehand: another engine may count the rows, once for the whole fit.
+// that are known beforehand, and sums over all rows: another engine may count the rows, once for
+// the whole fit, and once for each sum (see [Sums]).
 type Countable interface {
 	// Joints are sets of columns, each increasing: every marginal of the fit is over columns of one.
 	// nil: as it is configured, the plan asks for more.
@@ -42,10 +43,20 @@ func JointCells(p Plan, s *schema.Schema) (joints [][]int, cells int, err error)
 	}
 	if joints == nil {
 		return nil, 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
-			"by aim and by mwem with marginals, and with bins that the schema gives: %w", ErrConfig)
+			"by aim, by mwem with marginals, and by wgan at rate 1 without mode ball and lipschitz "+
+			"interpolates, with at most 2^19 weights; and with bins that the schema gives: %w",
+			ErrConfig)
 	}
 	cells, err = CountedCells(joints, s)
 	return joints, cells, err
+}
+
+// Sums is how many sums over all rows a plan asks for at most, beside marginals.
+func Sums(p Plan) int {
+	if p, ok := p.(interface{ Sums() int }); ok {
+		return p.Sums()
+	}
+	return 0
 }
 
 // CountedCells is the number of cells of joints for tables of schema s, which is at most

@@ -61,6 +61,7 @@ type counted struct {
 	Tables      int   `json:"tables"`
 	Cells       int   `json:"cells"`
 	MemoryBytes int64 `json:"memory_bytes"` // of a task, and of the gate
+	Queries     int   `json:"queries"`      // at most: one for all tables, and one for each sum
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -142,7 +143,8 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	}
 	if fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget()); err == nil {
 		if joints, cells, err := synth.JointCells(fit, s); err == nil {
-			out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells)}
+			out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells),
+				Queries: 1 + synth.Sums(fit)}
 		}
 	}
 	sigma := oneWaySigma(out.Forecast)

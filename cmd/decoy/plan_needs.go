@@ -196,8 +196,12 @@ func (p planned) needsText(w io.Writer) {
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", spelling.Size(p.Needs.MemoryBytes),
 		p.Needs.RowsText("--rows"), spelling.Size(p.Forecast.MemoryBytes))
 	if e := p.Elsewhere; e != nil {
-		fmt.Fprintf(w, "in Spark\t%s of %d cells in all, %s in each task and here\n",
-			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes))
+		queries := "one query"
+		if e.Queries > 1 {
+			queries = fmt.Sprintf("up to %d queries, one for each gradient sum", e.Queries)
+		}
+		fmt.Fprintf(w, "in Spark\t%s of %d cells in all, %s in each task and here; %s\n",
+			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes), queries)
 	}
 	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", timeText(p.Needs.Seconds),
 		timeText(p.Forecast.Seconds))

@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
 	"privacy/internal/ellipsoid": {
-		"privacy", "privacy/internal/access", "table", "noise", "accountant", "bounds",
+		"privacy", "privacy/internal/access", "table", "noise", "accountant", "bounds", "internal/engine",
 	},
 	"privacy/internal/mechtest": {
 		"privacy", "privacy/internal/gatetest", "accountant", "accountant/pld", "bounds", "table",
@@ -213,11 +213,14 @@ var allowed = map[string][]string{
 	},
 	"internal/engine":        {"schema"},
 	"internal/engine/helper": {"internal/engine", "schema"},
-	"spark/worker":           {"internal/engine/helper", "schema", "table"},
-	"spark/driver":           {"internal/engine/helper", "schema", "spark/worker"},
-	"spark/cmd/decoy-spark":  {"internal/engine/helper", "spark/driver", "spark/worker"},
-	"postgres":               {"internal/engine/helper", "schema"},
-	"docs":                   {},
+	"internal/engine/sums":   {"internal/engine", "gan/critic", "internal/kernels", "schema", "table"},
+	"spark/worker": {
+		"internal/engine", "internal/engine/helper", "internal/engine/sums", "schema", "table",
+	},
+	"spark/driver":          {"internal/engine", "internal/engine/helper", "schema", "spark/worker"},
+	"spark/cmd/decoy-spark": {"internal/engine/helper", "spark/driver", "spark/worker"},
+	"postgres":              {"internal/engine/helper", "schema"},
+	"docs":                  {},
 	"internal/serve": {"accountant", "configs", "internal/atomicfile", "internal/spelling", "schema",
 		"schema/exchange", "table"},
 	"cmd/decoy": {

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -29,9 +30,9 @@ type Source struct {
 // Question asks about each row for some numbers, which are added up over the rows modulo 2^64. They
 // depend on that row alone. The question is public.
 type Question struct {
-	Kind   string `json:"kind"`   // which it is of those that an engine's program knows
-	Of     []byte `json:"of"`     // what that kind needs to know
-	Length int    `json:"length"` // how many numbers
+	Kind   string          `json:"kind"`   // which it is of those that an engine's program knows
+	Of     json.RawMessage `json:"of"`     // what that kind needs to know
+	Length int             `json:"length"` // how many numbers
 }
 
 // Joint is true counts over some columns.

@@ -54,6 +54,10 @@ func (c *Checked) elsewhere(ctx context.Context, program string) (*privacy.Rows,
 	if err != nil {
 		return nil, err
 	}
+	if synth.Sums(plan) > 0 && !helper.Sums(c.Input) {
+		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
+			"aim, or Spark", c.Method, c.Input)
+	}
 	return CountedRows(ctx, program, c.Input, c.Domain, joints, &c.Counting)
 }
 

@@ -4,8 +4,9 @@
 //
 // On amd64 they use AVX2 with fused multiply-add, and AVX-512 for sums of integers, when the
 // processor has them, chosen at start; everywhere else, and where it has not, plain Go. Plain Go
-// differs in the last places of a product. In each of them a number depends on the numbers of its
-// own row and the sizes alone, infinities and NaN included (TestSumsAreSumsOfRows).
+// differs in the last places of a product, and is the same on every processor: no operation is
+// fused ([UsePlain]). In each of them a number depends on the numbers of its own row and the sizes
+// alone, infinities and NaN included (TestSumsAreSumsOfRows).
 //
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
 // and Inf travel as in IEEE arithmetic.

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -239,4 +240,32 @@ func TestProduct(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPlainIsIEEE: plain Go rounds each product before it adds it, whatever the compiler could fuse
+// on the processor that the test runs on, so that it is the same everywhere.
+func TestPlainIsIEEE(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 9))
+	withLevel(Plain, func() {
+		for _, n := range []int{1, 7, 64, 83} {
+			x, w, dst := make([]float32, 50), make([]float32, 50*n), make([]float32, n)
+			for _, v := range [][]float32{x, w, dst} {
+				for i := range v {
+					v[i] = float32(u.NormFloat64() * math.Exp(6*u.NormFloat64()))
+				}
+			}
+			want := slices.Clone(dst)
+			for i := range x {
+				for j := range want {
+					// Both are exact in float64 but for one rounding that float32 does not see.
+					product := float32(float64(x[i]) * float64(w[i*n+j]))
+					want[j] = float32(float64(want[j]) + float64(product))
+				}
+			}
+			AddProductTo(dst, x, w)
+			if !slices.Equal(dst, want) {
+				t.Errorf("%d columns: %v, want %v", n, dst, want)
+			}
+		}
+	})
 }

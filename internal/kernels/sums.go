@@ -109,7 +109,7 @@ func AddProductTo(dst, x, w []float32) {
 	for i, x := range x {
 		row := w[i*n:][:n]
 		for k := j; k < n; k++ {
-			dst[k] += x * row[k]
+			dst[k] += float32(x * row[k]) // rounded: the compiler may not fuse
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql"
 	"github.com/apache/spark-connect-go/v35/spark/sql/types"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
@@ -59,9 +60,6 @@ func Count(
 	if err != nil {
 		return nil, err
 	}
-	if r.Question != nil {
-		return nil, fmt.Errorf("spark: workers have no answer to a question of kind %q", r.Question.Kind)
-	}
 	conn, err := newConnection(source, progress)
 	if err != nil {
 		return nil, err
@@ -72,7 +70,8 @@ func Count(
 	}
 	defer conn.conn.Close()
 	defer conn.release()
-	job := &job{source: source, schema: s, session: session, sets: r.Sets, nonce: r.Nonce}
+	job := &job{source: source, schema: s, session: session, sets: r.Sets, nonce: r.Nonce,
+		question: r.Question}
 	counts, err := job.run(ctx, program)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -87,6 +86,8 @@ type job struct {
 	session session
 	sets    [][]int
 	nonce   []byte
+	// in place of sets
+	question *engine.Question
 
 	plan  worker.Plan
 	cells []string // expressions of a line
@@ -123,12 +124,12 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	if !programs.MatchString(program) {
 		return nil, errors.New("spark: the path of decoy-spark must be of letters, digits and _./+-")
 	}
-	command := "exec " + program + " " + Verb + " " + word
-	if len(command) > maxCommand {
-		return nil, errors.New("spark: schema and sets are too long for the command line of a worker: " +
-			"name fewer sets")
+	if len(word) > maxPlan {
+		return nil, fmt.Errorf("spark: schema and question are %d bytes for each task, of at most %d: "+
+			"name fewer sets, or take a smaller network", len(word), maxPlan)
 	}
-	told, err := j.collect(ctx, counting(j.cells, j.schema.Unit != "", command))
+	command := "exec " + program + " " + Verb
+	told, err := j.collect(ctx, counting(j.cells, j.schema.Unit != "", command, word))
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +161,9 @@ func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
 	if len(rows) > 0 {
 		return nil, errTotal
 	}
+	if j.question != nil {
+		return [][]int64{make([]int64, 1+j.question.Length)}, nil
+	}
 	each, _ := helper.Cells(j.schema.Sizes(), j.sets)
 	for _, n := range each {
 		out = append(out, make([]int64, n))
@@ -170,8 +174,8 @@ func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
 // Verb is what tasks call this program with.
 const Verb = "count-worker"
 
-// maxCommand is the longest command that Linux takes in one word, with room to spare.
-const maxCommand = 120_000
+// maxPlan is the longest word of a plan, in bytes.
+const maxPlan = 4 << 20
 
 // columns are the columns of the source.
 func (j *job) columns(ctx context.Context) (out []column, err error) {
@@ -197,7 +201,8 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	if err != nil {
 		return "", err
 	}
-	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Sets: j.sets}
+	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Sets: j.sets,
+		Question: j.question}
 	if j.plan.Program, err = worker.Digest(program); err != nil {
 		return "", errors.New("spark: this program cannot read itself")
 	}
@@ -263,6 +268,7 @@ var (
 	errTotal = errors.New("spark: the tables do not add up to one number of rows: some were lost")
 	errSplit = errors.New("spark: the rows of a unit were in two tasks")
 	errKeys  = errors.New("spark: the workers have different key files")
+	errMixed = errors.New("spark: the workers have not all added up by the same arithmetic")
 )
 
 // check turns what all tasks told into counts, and refuses what cannot be of one table.
@@ -282,19 +288,26 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 				c.Name, schema.ErrSchema)
 		}
 	}
-	tasks, keys := told[worker.TaskDone], 0
+	tasks, keys, kernels := told[worker.TaskDone], 0, 0
 	rows, isThere := told[worker.TaskRows]
 	if tasks < 1 || !isThere {
 		return nil, errTotal
 	}
 	each, all := helper.Cells(j.schema.Sizes(), j.sets)
+	if j.question != nil {
+		all = 2 * j.question.Length
+	}
 	counts := make([]int64, all)
 	for cell, n := range told {
 		switch {
-		case cell >= int64(all), n < 0:
+		case cell >= int64(all), n < 0 && (j.question == nil || cell < 0):
 			return nil, errForm
 		case cell >= 0:
 			counts[cell] = n
+		case cell <= worker.KernelIs:
+			if kernels++; cell != worker.Kernel() || n != tasks {
+				return nil, errMixed
+			}
 		case cell <= worker.KeyIs:
 			if keys++; keys > 1 || n != tasks {
 				return nil, errKeys
@@ -307,8 +320,11 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 			return nil, errForm
 		}
 	}
-	if (keys == 1) != (j.schema.Unit != "") {
+	if (keys == 1) != (j.schema.Unit != "") || (kernels == 1) != (j.question != nil) {
 		return nil, errForm
+	}
+	if j.question != nil {
+		return [][]int64{append([]int64{rows}, worker.Whole(counts)...)}, nil
 	}
 	var out [][]int64
 	for _, n := range each {

@@ -90,14 +90,18 @@ func escaped(n string) string {
 // counting is the query. Its rows are cells and their counts. cells are the expressions of a line;
 // with an id column that is the first.
 //
-// The rows of a unit go to one task, the one of its bucket, in the order of their bytes.
-func counting(cells []string, units bool, command string) string {
+// The rows of a unit go to one task, the one of its bucket, in the order of their bytes. The first
+// line of each task is the plan: the low bits of monotonically_increasing_id number the rows of a
+// task.
+func counting(cells []string, units bool, command, plan string) string {
 	line := "concat_ws('\\u0001', " + strings.Join(cells, ", ") + ")"
 	rows := fmt.Sprintf("SELECT %s AS line FROM %s", line, view)
 	if units {
 		rows = fmt.Sprintf("SELECT line FROM (SELECT %s AS line, pmod(crc32(CAST(%s AS BINARY)), %d) "+
 			"AS bucket FROM %s) DISTRIBUTE BY bucket SORT BY line", line, cells[0], worker.Buckets, view)
 	}
+	rows = fmt.Sprintf("SELECT IF(monotonically_increasing_id() %% %d = 0, concat(%s, line), line) "+
+		"AS line FROM (%s)", int64(1)<<33, text(plan+"\n"), rows)
 	const delimited = `ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n'`
 	return fmt.Sprintf("SELECT cell, SUM(n) AS n FROM (SELECT TRANSFORM (line) %s USING %s AS "+
 		"(cell BIGINT, n BIGINT) %s FROM (%s)) GROUP BY cell", delimited, text(command), delimited, rows)

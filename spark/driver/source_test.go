@@ -51,8 +51,9 @@ func TestNamesAreQuoted(t *testing.T) {
 	if _, _, ok := (column{"a", "array<int>"}).cell(false); ok {
 		t.Error("a list is read")
 	}
-	q := counting([]string{"u", "x"}, true, "exec /a 'b'")
-	if !strings.Contains(q, `USING 'exec /a \'b\''`) || !strings.Contains(q, "SORT BY line") {
+	q := counting([]string{"u", "x"}, true, "exec /a 'b'", "plan")
+	if !strings.Contains(q, `USING 'exec /a \'b\''`) || !strings.Contains(q, "SORT BY line") ||
+		!strings.Contains(q, `concat('plan\n', line)`) {
 		t.Error(q)
 	}
 }

@@ -19,14 +19,15 @@ import (
 	"io"
 	"os"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // Version is that of the plan and of the lines.
-const Version = 1
+const Version = 2
 
-// Plan is what a task is to count. It is public: it stands on the worker's command line, which
-// Spark logs.
+// Plan is what a task is to count. It is public: it stands in the query, which Spark logs, and is
+// the first line that a worker reads.
 type Plan struct {
 	Version int      `json:"v"`
 	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
@@ -34,6 +35,8 @@ type Plan struct {
 	Sets    [][]int  `json:"sets"`    // of columns of the schema
 	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
 	Nonce   []byte   `json:"nonce"`   // of the run, from which and the key file its hash key follows
+	// in place of the sets
+	Question *engine.Question `json:"question,omitempty"`
 
 	s *schema.Schema
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,12 +33,13 @@ const (
 	BadColumn  = -1 << 20 // less the number of the column: 1: one of its cells breaks the schema
 	Bucket     = -1 << 30 // less the bucket: 1: units of it were in the task
 	KeyIs      = -1 << 50 // less 48 bits of a hash of the key: 1
+	KernelIs   = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
 )
 
-// Run is the worker: it counts the lines of standard input, and does not return. Its exit status is
-// 0, also where it tells of something wrong, which would be wrong again; it is 1 where the task
-// should be tried again.
-func Run(word string) {
+// Run is the worker: it counts the lines of standard input, of which the first is the plan, and
+// does not return. Its exit status is 0, also where it tells of something wrong, which would be
+// wrong again; it is 1 where the task should be tried again.
+func Run() {
 	// Whatever happens now, no text of it gets into the logs of Spark.
 	if null, err := os.Open(os.DevNull); err == nil {
 		silence(null)
@@ -48,26 +50,31 @@ func Run(word string) {
 	func() {
 		defer func() { _ = recover() }()
 		program, err := os.Executable()
-		if err == nil && count(word, program, os.Stdin, os.Stdout) == nil {
+		if err == nil && count(program, os.Stdin, os.Stdout) == nil {
 			status = 0
 		}
 	}()
 	os.Exit(status)
 }
 
-// count counts the lines of in as the plan says, and writes the counts to out. program is the
-// path of this program, beside which the key file is.
-func count(word, program string, in io.Reader, out io.Writer) error {
+// count counts the lines of in as the plan in the first says, and writes the counts to out. program
+// is the path of this program, beside which the key file is.
+func count(program string, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 1<<16)
-	c, problem := newCounter(word, program)
+	lines := &lines{r: bufio.NewReaderSize(in, 1<<18)}
+	word, err := lines.next()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	c, problem := newCounter(string(word), program)
 	if problem != 0 {
-		if _, err := io.Copy(io.Discard, in); err != nil {
+		if _, err := io.Copy(io.Discard, lines.r); err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%d\t1\n", problem)
 		return w.Flush()
 	}
-	if err := c.lines(in); err != nil {
+	if err := c.take(lines); err != nil {
 		return err
 	}
 	c.write(w)
@@ -79,6 +86,7 @@ type counter struct {
 	plan     *Plan
 	offset   []int // of each set among the cells
 	counts   []int64
+	sum      *sums.Sum // in place of counts, of a question about rows
 	rows     int64
 	problems map[int]bool
 	buckets  [Buckets]bool
@@ -112,6 +120,11 @@ func newCounter(word, program string) (c *counter, problem int) {
 		at += n
 	}
 	c.counts = make([]int64, all)
+	if p.Question != nil {
+		if c.sum, err = sums.New(p.s, *p.Question); err != nil {
+			return nil, BadPlan
+		}
+	}
 	if c.counted, err = newBlock(p.Columns); err == nil {
 		c.checked, err = newBlock(p.Columns)
 	}
@@ -124,8 +137,38 @@ func newCounter(word, program string) (c *counter, problem int) {
 // maxLine is the longest line that is read.
 const maxLine = 64 << 20
 
-// lines takes all lines.
-func (c *counter) lines(in io.Reader) error {
+// lines are read one by one.
+type lines struct {
+	r    *bufio.Reader
+	long []byte
+}
+
+// next is the next line, without its end, until it is called again; io.EOF if there is none.
+func (l *lines) next() ([]byte, error) {
+	for l.long = l.long[:0]; ; {
+		part, err := l.r.ReadSlice('\n')
+		switch {
+		case err == bufio.ErrBufferFull:
+			if l.long = append(l.long, part...); len(l.long) > maxLine {
+				return nil, errLine
+			}
+			continue
+		case err == io.EOF && len(part)+len(l.long) == 0:
+			return nil, io.EOF
+		case err != nil:
+			return nil, errLine // the last line has no end
+		}
+		line := part[:len(part)-1]
+		if len(l.long) > 0 {
+			l.long = append(l.long, line...)
+			line = l.long
+		}
+		return line, nil
+	}
+}
+
+// take takes all rows.
+func (c *counter) take(in *lines) error {
 	take := c.keep
 	var b *bound
 	if c.key != nil {
@@ -135,31 +178,17 @@ func (c *counter) lines(in io.Reader) error {
 			return b.add(line)
 		}
 	}
-	r := bufio.NewReaderSize(in, 1<<18)
-	var long []byte
 	for {
-		part, err := r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			if long = append(long, part...); len(long) > maxLine {
-				return errLine
-			}
-			continue
-		}
-		if err == io.EOF && len(part)+len(long) == 0 {
+		line, err := in.next()
+		if err == io.EOF {
 			break
 		}
+		if err == nil {
+			err = take(line)
+		}
 		if err != nil {
-			return errLine // the last line has no end
-		}
-		line := part[:len(part)-1]
-		if len(long) > 0 {
-			long = append(long, line...)
-			line = long
-		}
-		if err := take(line); err != nil {
 			return err
 		}
-		long = long[:0]
 	}
 	if b != nil {
 		if err := b.flush(); err != nil {
@@ -170,7 +199,7 @@ func (c *counter) lines(in io.Reader) error {
 }
 
 // keep takes a row that is counted.
-func (c *counter) keep(line []byte) error { return c.take(c.counted, line, true) }
+func (c *counter) keep(line []byte) error { return c.row(c.counted, line, true) }
 
 // drop takes a row that is more than its unit may have. Like any other it must be of the schema,
 // unless no row can break that.
@@ -178,10 +207,10 @@ func (c *counter) drop(line []byte) error {
 	if c.plan.s.Lenient {
 		return nil
 	}
-	return c.take(c.checked, line, false)
+	return c.row(c.checked, line, false)
 }
 
-func (c *counter) take(b *block, line []byte, counted bool) error {
+func (c *counter) row(b *block, line []byte, counted bool) error {
 	if err := b.add(line); err != nil {
 		return err
 	}
@@ -213,6 +242,9 @@ func (c *counter) count(b *block, counted bool) error {
 
 // add counts a table.
 func (c *counter) add(t *table.Table) {
+	if c.sum != nil {
+		c.sum.Add(t)
+	}
 	for i, set := range c.plan.Sets {
 		end := len(c.counts)
 		if i+1 < len(c.offset) {
@@ -235,6 +267,29 @@ func problemOf(err error) int {
 	return BadRow
 }
 
+// Kernel is the cell of the arithmetic of this process.
+func Kernel() int64 {
+	sum := sha256.Sum256([]byte(sums.Kernel()))
+	return KernelIs - int64(binary.LittleEndian.Uint64(sum[:])>>16)
+}
+
+// halves are numbers as cells that can be added up without running over: of each, the lower 32 bits
+// and then the rest. Whole makes them numbers again, modulo 2^64.
+func halves(xs []int64) (cells []int64) {
+	for _, x := range xs {
+		cells = append(cells, int64(uint32(x)), x>>32)
+	}
+	return cells
+}
+
+// Whole is the reverse of halves, of one or of several that were added up.
+func Whole(cells []int64) (xs []int64) {
+	for i := 0; i < len(cells); i += 2 {
+		xs = append(xs, cells[i]+cells[i+1]<<32)
+	}
+	return xs
+}
+
 // write writes the counts that are not zero, and what else there is to tell.
 func (c *counter) write(w io.Writer) {
 	put := func(cell, n int64) {
@@ -252,6 +307,9 @@ func (c *counter) write(w io.Writer) {
 		put(int64(p), 1)
 	}
 	if len(problems) == 0 {
+		if c.sum != nil {
+			c.counts = halves(c.sum.Answer)
+		}
 		for cell, n := range c.counts {
 			if n != 0 {
 				put(int64(cell), n)
@@ -267,6 +325,9 @@ func (c *counter) write(w io.Writer) {
 		mac := hmac.New(sha256.New, c.key)
 		mac.Write([]byte("one key for all tasks"))
 		put(KeyIs-int64(binary.LittleEndian.Uint64(mac.Sum(nil))>>16), 1)
+	}
+	if c.sum != nil {
+		put(Kernel(), 1)
 	}
 	put(TaskRows, c.rows)
 	put(TaskDone, 1)

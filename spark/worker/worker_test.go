@@ -79,7 +79,7 @@ func TestCounts(t *testing.T) {
 	in := strings.Join([]string{`x\ny` + "\x011", `\\` + "\x012", `\1` + "\x012", "z\x013",
 		"\x014", `\N` + "\x014", ""}, "\n")
 	var out bytes.Buffer
-	if err := count(word(t, path, "", nil), path, strings.NewReader(in), &out); err != nil {
+	if err := count(path, strings.NewReader(word(t, path, "", nil)+"\n"+in), &out); err != nil {
 		t.Fatal(err)
 	}
 	got := told(t, out.String())
@@ -122,7 +122,7 @@ func TestTells(t *testing.T) {
 			"u\x01secret\x011\nu\x01z\x011\nu\x01z\x012\nu\x01z\x013\n", BadColumn - 1},
 	} {
 		var out bytes.Buffer
-		if err := count(c.word, c.path, strings.NewReader(c.in), &out); err != nil {
+		if err := count(c.path, strings.NewReader(c.word+"\n"+c.in), &out); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := told(t, out.String()); got[c.want] != 1 || got[0] != 0 {
@@ -134,13 +134,14 @@ func TestTells(t *testing.T) {
 		"no number": "z\x01secret\n", "an open escape": "\\\x011\n", "a strange escape": "\\x\x011\n",
 	} {
 		var out bytes.Buffer
-		err := count(word(t, path, "", nil), path, strings.NewReader(in), &out)
+		err := count(path, strings.NewReader(word(t, path, "", nil)+"\n"+in), &out)
 		if !errors.Is(err, errLine) || out.Len() > 0 {
 			t.Errorf("%s: %v, %q", name, err, out.String())
 		}
 	}
 	var out bytes.Buffer
-	err := count(word(t, path, unit, nil), path, strings.NewReader("u\x01z\x011\nt\x01z\x011\n"), &out)
+	err := count(path, strings.NewReader(word(t, path, unit, nil)+"\nu\x01z\x011\nt\x01z\x011\n"),
+		&out)
 	if !errors.Is(err, errOrder) || out.Len() > 0 {
 		t.Errorf("a unit that may come again: %v, %q", err, out.String())
 	}
@@ -211,9 +212,9 @@ func TestBound(t *testing.T) {
 // TestRunIsSilent: a panic says nothing, and neither does an error.
 func TestRunIsSilent(t *testing.T) {
 	if os.Getenv("DECOY_TEST_WORKER") != "" {
-		Run("secret")
+		Run()
 	}
-	// the plan "secret" is told as a number, on standard output alone
+	// that a line is no plan is told as a number, on standard output alone
 	cmd := testProcess("TestRunIsSilent")
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("zzcell\n"), &out, &errs

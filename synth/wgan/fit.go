@@ -107,6 +107,8 @@ func (p *plan) train(
 		if p.observe != nil {
 			p.observe(t.critic)
 		}
+		progress.Report(fmt.Sprintf("release %d of %d", k+1, c.Steps),
+			float64(done)/float64(c.DistilSteps+trained))
 		released, multiplier, err := from.released(t)
 		if err != nil {
 			return fitted, err

@@ -132,6 +132,12 @@ func (p *plan) at(mu float64) *plan {
 	return &q
 }
 
+// The most hidden units and releases that follow from the rows.
+const (
+	mostUnits = 256
+	mostSteps = 64
+)
+
 // sized is the plan for about that many rows: where no setting says otherwise, the critic's units
 // and releases follow from the signal of the gradients, rows over the noise that one release of
 // their whole share would have. Below rate 1 that number is part of the plan, and stays.
@@ -139,10 +145,10 @@ func (p *plan) sized(rows float64) *plan {
 	q := *p
 	signal := math.Sqrt(1-p.cfg.MarginalShare) * p.mu * rows
 	if units := 8 * math.Round(1.5*math.Sqrt(signal)/8); p.fitter.given.Hidden == nil {
-		q.cfg.Hidden = []int{int(min(max(units, 16), 256))}
+		q.cfg.Hidden = []int{int(min(max(units, 16), mostUnits))}
 	}
 	if p.fitter.given.Steps == 0 && p.cfg.Rate == 1 {
-		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), 64)
+		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), mostSteps)
 	}
 	return q.at(p.mu)
 }
@@ -158,6 +164,29 @@ func (p *plan) with(known []marginal.Measurement) (*plan, error) {
 	p.marginals, err = p.fitter.marginals.Continue(p.schema, p.nb,
 		p.mu*math.Sqrt(p.cfg.MarginalShare), known)
 	return p, err
+}
+
+// Joints are those of the marginal model, if the gradient sums can be made by another engine: over
+// all rows, none clipped, of a critic that fits into its query.
+func (p *plan) Joints() [][]int {
+	hidden := p.fitter.given.Hidden
+	if hidden == nil {
+		hidden = []int{mostUnits}
+	}
+	marginals, ok := p.marginals.(synth.Countable)
+	if !ok || p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
+		weights(cellCount(p.schema), hidden) > 1<<19 {
+		return nil
+	}
+	return marginals.Joints()
+}
+
+// Sums is one a release.
+func (p *plan) Sums() int {
+	if p.fitter.given.Steps == 0 {
+		return mostSteps
+	}
+	return p.cfg.Steps
 }
 
 // sum is the plan of a gradient sum.

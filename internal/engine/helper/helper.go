@@ -75,6 +75,9 @@ func Program(source string) (name, path string) {
 	return name, path
 }
 
+// Sums says whether the engine of a source answers questions beside counting.
+func Sums(source string) bool { return strings.HasPrefix(source, "sc://") }
+
 // patience is how long a program that was interrupted may take to stop what it began.
 const patience = 20 * time.Second
 

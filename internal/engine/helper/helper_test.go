@@ -52,7 +52,7 @@ func TestCount(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	r.Question = &engine.Question{Kind: "k", Of: []byte("o"), Length: 1}
+	r.Question = &engine.Question{Kind: "k", Of: []byte("1"), Length: 1}
 	sums, err := Count(context.Background(), script(t, `grep -q '"question":{"kind":"k"' &&
 		echo '{"counts":[7,-1]}{"done":true}'`), r, nil)
 	if err != nil || len(sums) != 1 || !slices.Equal(sums[0], []int64{7, -1}) {

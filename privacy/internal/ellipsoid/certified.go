@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -22,24 +23,42 @@ func Certified(
 	if mode.Clipped() {
 		return Sum{}, nil, fmt.Errorf("mode %v holds for clipped rows only", mode)
 	}
-	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: mode,
+	network := critic.Network()
+	cert, err := bounds.Certify(network, in, bounds.Config{Mode: mode,
 		Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), NoiseMultiplier: z})
 	if err != nil {
 		return Sum{}, nil, err
 	}
 	out := Sum{Scales: make([]float64, cert.Coordinates()), Grid: cert.Grid()}
 	cert.ScalesTo(out.Scales, z)
-	out.Of = func(columns []table.Codes, rows []int, n int) []int64 {
-		sum := bounds.Sum{Rows: int64(n), Gradient: make([]int64, cert.Parameters())}
-		if cert.Inputs() > 0 {
-			sum.Inputs = make([]int64, cert.Inputs())
+	cut := func(sums []int64) (gradient, inputs []int64) {
+		if gradient = sums[:cert.Parameters()]; cert.Inputs() > 0 {
+			inputs = sums[cert.Parameters():]
 		}
-		critic.AddSumTo(sum.Gradient, sum.Inputs, cert.Factor(), columns, rows)
-		inSteps(sum.Inputs, cert)
+		return gradient, inputs
+	}
+	out.From = func(sums []int64, n int) []int64 {
+		gradient, inputs := cut(sums)
+		inSteps(inputs, cert)
 		encoded := make([]int64, cert.Coordinates())
-		cert.EncodeTo(encoded, sum)
+		cert.EncodeTo(encoded, bounds.Sum{Rows: int64(n), Inputs: inputs, Gradient: gradient})
 		return encoded
 	}
+	out.Of = func(columns []table.Codes, rows []int, n int) []int64 {
+		sums := make([]int64, cert.Parameters()+cert.Inputs())
+		gradient, inputs := cut(sums)
+		critic.AddSumTo(gradient, inputs, cert.Factor(), columns, rows)
+		return out.From(sums, n)
+	}
+	asked := engine.Gradient{Slope: network.Slope, Factor: cert.Factor(), Inputs: cert.Inputs()}
+	for _, l := range network.Layers {
+		asked.Units = append(asked.Units, len(l.Bias))
+		asked.Parameters = append(append(asked.Parameters, l.Weights...), l.Bias...)
+	}
+	for _, f := range cert.Fields() {
+		asked.Scaled = append(asked.Scaled, f.Cells() == 0)
+	}
+	out.Ask = asked.Question
 	return out, cert, nil
 }
 

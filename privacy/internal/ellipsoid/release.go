@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -20,6 +21,9 @@ type Sum struct {
 	Grid   float64
 	// over the selected rows (nil: all), n of them, in steps of the grid
 	Of func(columns []table.Codes, rows []int, n int) []int64
+	// of all n rows, where these are elsewhere: what is asked, and the sum by the answer; or nil
+	Ask  func() engine.Question
+	From func(answer []int64, n int) []int64
 }
 
 // Release draws a batch, each unit with probability rate, and releases sums over it, in steps of
@@ -46,15 +50,17 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 	}
 	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(Event(rate, z))}
 	answer, err := access.Runner(s).Ints(c, length, func(in access.Rows) ([]int64, error) {
-		t := in.Table()
-		rows, n := sample(t, in.Source, rate)
-		columns := make([]table.Codes, len(t.Schema().Columns))
-		for i := range columns {
-			columns[i] = t.Column(i).Clone() // the critic is foreign code
+		exact := here
+		if in.Joint != nil {
+			exact = elsewhere
 		}
+		of := exact(in, rate)
 		var answer []int64
 		for _, sum := range noised {
-			noisy := sum.Of(columns, rows, n)
+			noisy, err := of(sum.Sum)
+			if err != nil {
+				return nil, err
+			}
 			sum.addTo(noisy, in.Source)
 			answer = append(answer, noisy...)
 		}
@@ -69,6 +75,33 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 		out[i], answer = answer[:n:n], answer[n:]
 	}
 	return out, nil
+}
+
+// here draws a batch of a table, and sums over it.
+func here(in access.Rows, rate float64) func(Sum) ([]int64, error) {
+	t := in.Table()
+	rows, n := sample(t, in.Source, rate)
+	columns := make([]table.Codes, len(t.Schema().Columns))
+	for i := range columns {
+		columns[i] = t.Column(i).Clone() // the critic is foreign code
+	}
+	return func(s Sum) ([]int64, error) { return s.Of(columns, rows, n), nil }
+}
+
+// elsewhere has sums over all rows made where these are, of which no sample is drawn.
+func elsewhere(in access.Rows, rate float64) func(Sum) ([]int64, error) {
+	return func(s Sum) ([]int64, error) {
+		if rate != 1 || s.Ask == nil {
+			return nil, privacy.ErrElsewhere
+		}
+		n := []int64{0}
+		in.Joint.CountTo(n, nil, nil)
+		answer, err := in.Joint.Sum(s.Ask())
+		if err != nil {
+			return nil, err
+		}
+		return s.From(answer, int(n[0])), nil
+	}
 }
 
 // sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how

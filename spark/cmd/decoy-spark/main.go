@@ -23,8 +23,8 @@ func main() {
 	switch args := os.Args[1:]; {
 	case len(args) == 1 && args[0] == helper.Verb:
 		os.Exit(helper.Serve(count))
-	case len(args) == 2 && args[0] == driver.Verb:
-		worker.Run(args[1])
+	case len(args) == 1 && args[0] == driver.Verb:
+		worker.Run()
 	default:
 		fmt.Fprintln(os.Stderr, "decoy-spark is started by decoy: decoy fit sc://HOST:15002/TABLE "+
 			"--schema S --epsilon E --ledger L --model M (decoy help scale)")

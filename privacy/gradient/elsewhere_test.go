@@ -1,0 +1,91 @@
+package gradient
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	_ "github.com/decoy-dp/decoy/privacy/counted"
+)
+
+// TestLostEngineIsAskedAgain: an engine that is lost in the third release ends the run, which goes
+// on where it was: the first two answers come from the journal, the engine is asked for the others
+// alone, and the run costs what it costs without.
+func TestLostEngineIsAskedAgain(t *testing.T) {
+	const releases, lost = 4, 2
+	tab := testTable(t, testSchema("", 0), someRows(200), nil)
+	s := tab.Schema()
+	e, err := critic.NewEncoder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, composition := certifiedPlan(bounds.Residual, 1, 50, releases)
+	down := errors.New("the cluster is down")
+	dir := t.TempDir()
+	l := ledger.NewFile(dir + "/ledger")
+	asked, fails := 0, true
+	from := engine.Source{Sets: [][]int{{0}},
+		Count: func(context.Context) ([][]int64, error) {
+			counts := make([]int64, s.Sizes()[0])
+			tab.CountTo(counts, []int{0})
+			return [][]int64{counts}, nil
+		},
+		Sum: func(q engine.Question) ([]int64, error) {
+			if asked++; fails && asked > lost {
+				return nil, down
+			}
+			a, err := sums.New(s, q)
+			if err != nil {
+				return nil, err
+			}
+			a.Add(tab)
+			return append([]int64{200}, a.Answer...), nil
+		}}
+	run := func(resume bool) (out [][]int64, err error) {
+		s, err := privacy.Open(context.Background(), engine.Rows(s, from).(*privacy.Rows),
+			privacy.Options{Budget: wide, Plan: composition, Ledger: l, Journal: dir + "/journal",
+				Resume: resume})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range releases {
+			c, _ := critic.New(e, critic.Options{Hidden: []int{5}}, rand.New(rand.NewPCG(7, uint64(k))))
+			var got Certified
+			if got, err = CertifiedSum(s, p, c); err != nil {
+				break
+			}
+			out = append(out, got.Released)
+		}
+		return out, s.Finish(err, nil)
+	}
+	first, err := run(false)
+	if !errors.Is(err, down) || len(first) != lost {
+		t.Fatalf("%d answers, %v", len(first), err)
+	}
+	asked, fails = 0, false
+	again, err := run(true)
+	if err != nil || len(again) != releases || asked != releases-lost {
+		t.Fatalf("%d answers, %d of them asked for, %v", len(again), asked, err)
+	}
+	if !slices.EqualFunc(first, again[:lost], slices.Equal[[]int64]) {
+		t.Error("answers that were given have changed")
+	}
+	file, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := file.Runs()
+	if len(runs) != 1 || runs[0].Status != ledger.StatusDone ||
+		len(runs[0].Charged) != 1 || runs[0].Charged[0].Count != releases ||
+		file.Spent().Epsilon != wide.Epsilon {
+		t.Errorf("the ledger has %+v", runs)
+	}
+}

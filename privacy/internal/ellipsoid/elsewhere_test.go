@@ -1,0 +1,97 @@
+package ellipsoid
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// TestSumElsewhere: what the gate makes of the answer of another engine, which has added up parts
+// of the table, is what it makes of the table, to the last bit, under every relation; and nothing
+// is answered of a sample, or of a sum that no engine can make.
+func TestSumElsewhere(t *testing.T) {
+	const rows = 300
+	s := gatetest.Schema("", 0)
+	all := gatetest.SomeRows(rows)
+	tab := gatetest.Table(t, s, all, nil)
+	sums.Kernel() // from here on plain Go is in use
+	broken := errors.New("broken")
+	for _, scaled := range [][]bool{{false, false, false}, {false, false, true}} {
+		e, err := critic.NewEncoder(s)
+		fields := []bounds.Field{}
+		for k, m := range s.Sizes() {
+			if fields = append(fields, bounds.Block(m)); scaled[k] {
+				fields[k] = bounds.Scalar(0, 1)
+			}
+		}
+		if err == nil && scaled[2] {
+			e, err = e.Scaled(scaled)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := critic.New(e, critic.Options{Hidden: []int{9, 4}, Slope: .1},
+			rand.New(rand.NewPCG(1, 2)))
+		in, err := bounds.NewInput(fields...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, nb := range []privacy.Neighbours{{Adjacency: accountant.AddRemove},
+			{Adjacency: accountant.ReplaceOne}, {Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}} {
+			sum, cert, err := Certified(nb, in, bounds.Residual, 2, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.Ask().Length != cert.Parameters()+cert.Inputs() {
+				t.Fatal("another length is asked for than there are sums")
+			}
+			answer := func(q engine.Question) ([]int64, error) {
+				out := make([]int64, q.Length)
+				for _, part := range [][][3]uint8{all[:100], all[100:101], all[101:]} {
+					a, err := sums.New(s, q)
+					if err != nil {
+						return nil, err
+					}
+					a.Add(gatetest.Table(t, s, part, nil))
+					for i, x := range a.Answer {
+						out[i] += x
+					}
+				}
+				return out, nil
+			}
+			count := func(n []int64, _ []int, _ [][]int32) { n[0] = rows }
+			there := access.Rows{Joint: &access.Joint{CountTo: count, Sum: answer}}
+			want, err := here(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := elsewhere(there, 1)(sum)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v, scaled %v: another sum than of the rows: %v", nb, scaled, err)
+			}
+			if _, err := elsewhere(there, .5)(sum); !errors.Is(err, privacy.ErrElsewhere) {
+				t.Errorf("a sample: %v", err)
+			}
+			clipped := sum
+			clipped.Ask = nil
+			if _, err := elsewhere(there, 1)(clipped); !errors.Is(err, privacy.ErrElsewhere) {
+				t.Errorf("a sum that is not asked for: %v", err)
+			}
+			there.Joint.Sum = func(engine.Question) ([]int64, error) { return nil, broken }
+			if _, err := elsewhere(there, 1)(sum); !errors.Is(err, broken) {
+				t.Errorf("an engine that fails: %v", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// asked is a critic for a schema, and the question for its sum.
+func asked(t *testing.T, s *schema.Schema, scaled []bool, inputs bool) (
+	*critic.Critic, engine.Question,
+) {
+	t.Helper()
+	e, err := critic.NewEncoder(s)
+	if err == nil && slices.Contains(scaled, true) {
+		e, err = e.Scaled(scaled)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := critic.New(e, critic.Options{Hidden: []int{19, 5}, Slope: .1},
+		rand.New(rand.NewPCG(5, 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
+		Scaled: scaled, Factor: 0x1p-26}
+	if inputs {
+		g.Inputs = e.Inputs()
+	}
+	return c, g.Question()
+}
+
+// TestSums: what tasks say, added up, is the sum over the table that a critic adds here by the same
+// kernel, to the last bit, however the rows are divided, and also beyond 64 bits.
+func TestSums(t *testing.T) {
+	path, u := program(t), rand.New(rand.NewPCG(1, 2))
+	s, err := schema.Parse(fmt.Appendf(nil, yaml, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	csv := "a,b\n"
+	for range 5000 {
+		b := u.IntN(10)
+		lines = append(lines, fmt.Sprintf("z\x01%d\n", b))
+		csv += fmt.Sprintf("z,%d\n", b)
+	}
+	file := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(file, []byte(csv), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab, _, err := table.Read(context.Background(), file, s, table.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scaled := range [][]bool{{false, false}, {false, true}} {
+		c, q := asked(t, s, scaled, true)
+		sums.Kernel() // plain Go is in use from here on
+		want := make([]int64, q.Length)
+		n := len(c.Parameters())
+		c.AddSumTo(want[:n], want[n:], 0x1p-26,
+			[]table.Codes{tab.Column(0), tab.Column(1)}, nil)
+		if bias := want[n-1]; bias != int64(len(lines))<<52 { // modulo 2^64
+			t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
+		}
+		w := word(t, path, "", func(p *Plan) { p.Sets, p.Question = nil, &q })
+		for _, cut := range []int{0, 1, 2500, 4999} {
+			cells, rows := make([]int64, 2*q.Length), int64(0)
+			for _, part := range [][]string{lines[:cut], lines[cut:]} {
+				var out bytes.Buffer
+				in := strings.NewReader(w + "\n" + strings.Join(part, ""))
+				if err := count(path, in, &out); err != nil {
+					t.Fatal(err)
+				}
+				got := told(t, out.String())
+				if got[int(Kernel())] != 1 || got[TaskDone] != 1 {
+					t.Fatal("a task has not told of its kernel")
+				}
+				rows += got[TaskRows]
+				for i := range cells {
+					cells[i] += got[i]
+				}
+			}
+			if rows != 5000 || !slices.Equal(Whole(cells), want) {
+				t.Errorf("scaled %v, cut at %d: %d rows, another sum than here", scaled, cut, rows)
+			}
+		}
+	}
+	if xs := []int64{0, -1, 1, 1 << 62, -1 << 63, 1<<32 - 1, -1 << 32}; !slices.Equal(
+		Whole(halves(xs)), xs) {
+		t.Error("halves are not whole")
+	}
+}
+
+// TestForeignQuestions: a question that is not one about the schema is told as a bad plan.
+func TestForeignQuestions(t *testing.T) {
+	path := program(t)
+	s, _ := schema.Parse(fmt.Appendf(nil, yaml, ""))
+	of := func(change func(g *engine.Gradient)) engine.Question {
+		c, _ := asked(t, s, []bool{false, false}, true)
+		g := engine.Gradient{Units: c.Sizes()[1:], Parameters: c.Parameters(),
+			Scaled: []bool{false, false}, Factor: 1, Inputs: c.Encoder().Inputs()}
+		change(&g)
+		return g.Question()
+	}
+	fine := of(func(*engine.Gradient) {})
+	for name, q := range map[string]engine.Question{
+		"another kind":       {Kind: "other", Of: fine.Of, Length: fine.Length},
+		"another length":     {Kind: fine.Kind, Of: fine.Of, Length: fine.Length - 1},
+		"no JSON":            {Kind: fine.Kind, Of: []byte("1"), Length: fine.Length},
+		"a weight too few":   of(func(g *engine.Gradient) { g.Parameters = g.Parameters[1:] }),
+		"two scores":         of(func(g *engine.Gradient) { g.Units[2] = 2 }),
+		"no layer":           of(func(g *engine.Gradient) { g.Units = nil }),
+		"an input too few":   of(func(g *engine.Gradient) { g.Inputs-- }),
+		"a column too few":   of(func(g *engine.Gradient) { g.Scaled = g.Scaled[1:] }),
+		"a slope that is no": of(func(g *engine.Gradient) { g.Slope = 2 }),
+	} {
+		var out bytes.Buffer
+		w := word(t, path, "", func(p *Plan) { p.Sets, p.Question = nil, &q })
+		err := count(path, strings.NewReader(w+"\nz\x011\n"), &out)
+		if err != nil || out.String() != "-3\t1\n" {
+			t.Errorf("%s: %v, %q", name, err, out.String())
+		}
+	}
+}
