@@ -1,12 +1,11 @@
 package gan
 
 import (
-	"fmt"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/steer"
 )
 
 // Pairs are the one- and two-way marginals of public rows, at full resolution: what a generator is
@@ -15,18 +14,16 @@ type Pairs struct {
 	// share below which cells do not weigh more, in (0, 1]; default 0.003. A generator that is far
 	// away needs a larger one: what weighs most are the cells that must be empty, and the shortest
 	// way to empty them is to draw one row only.
-	Floor   float32
-	offsets []int
-	ones    []float32     // share of each cell
-	pairs   matrix.Matrix // cells × cells: share of each pair of cells of different columns
+	Floor float32
+	*steer.Pairs
 	x, down matrix.Matrix // batch × cells of the columns of a step
 	mean    [2]matrix.Matrix
 }
 
 // Shares is the share of each cell.
 func (p *Pairs) Shares() []float64 {
-	out := make([]float64, len(p.ones))
-	for i, x := range p.ones {
+	out := make([]float64, len(p.Ones))
+	for i, x := range p.Ones {
 		out[i] = float64(x)
 	}
 	return out
@@ -39,38 +36,8 @@ const (
 	pairFloor = 3e-3
 )
 
-// NewPairs counts rows of codes, column-major, of which there is at least one. It panics unless
-// they have the encoder's columns.
-func NewPairs(e *critic.Encoder, codes [][]uint16) *Pairs {
-	if len(codes) != e.Columns() || len(codes[0]) == 0 {
-		panic(fmt.Sprintf("gan: %d columns of rows for an encoder of %d", len(codes), e.Columns()))
-	}
-	cells, rows := e.Cells(), len(codes[0])
-	p := &Pairs{Floor: pairFloor, ones: make([]float32, cells), pairs: matrix.New(cells, cells)}
-	for k := range e.Columns() + 1 {
-		p.offsets = append(p.offsets, e.Offset(k))
-	}
-	at := make([]int, len(codes))
-	for r := range rows {
-		for k, column := range codes {
-			at[k] = p.offsets[k] + int(column[r])
-			row := p.pairs.Row(at[k])
-			for _, other := range at[:k] {
-				row[other]++
-			}
-			p.ones[at[k]]++
-		}
-	}
-	scale := 1 / float32(rows)
-	for i := range cells {
-		p.ones[i] *= scale
-		for j := range i {
-			share := p.pairs.Row(i)[j] * scale
-			p.pairs.Row(i)[j], p.pairs.Row(j)[i] = share, share
-		}
-	}
-	return p
-}
+// NewPairs is a comparison with p.
+func NewPairs(p *steer.Pairs) *Pairs { return &Pairs{Floor: pairFloor, Pairs: p} }
 
 // MaxPairCells bounds the cells that a step compares: of wider rows it compares some columns,
 // drawn anew at each step.
@@ -89,7 +56,7 @@ func (p *Pairs) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float6
 	columns := p.draw(u)
 	at := []int{0}
 	for _, k := range columns {
-		at = append(at, at[len(at)-1]+p.offsets[k+1]-p.offsets[k])
+		at = append(at, at[len(at)-1]+p.Offsets[k+1]-p.Offsets[k])
 	}
 	cells := at[len(at)-1]
 	if p.x.Rows != x.Rows || p.x.Cols != cells {
@@ -101,7 +68,7 @@ func (p *Pairs) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float6
 	for r := range x.Rows {
 		to, from := p.x.Row(r), x.Row(r)
 		for i, k := range columns {
-			copy(to[at[i]:at[i+1]], from[p.offsets[k]:p.offsets[k+1]])
+			copy(to[at[i]:at[i+1]], from[p.Offsets[k]:p.Offsets[k+1]])
 		}
 	}
 	half := x.Rows / 2
@@ -124,7 +91,7 @@ func (p *Pairs) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float6
 	for r := range x.Rows {
 		from, to := p.down.Row(r), dst.Row(r)
 		for i, k := range columns {
-			kernels.AddTo(to[p.offsets[k]:p.offsets[k+1]], from[at[i]:at[i+1]])
+			kernels.AddTo(to[p.Offsets[k]:p.Offsets[k+1]], from[at[i]:at[i+1]])
 		}
 	}
 	return loss
@@ -143,13 +110,13 @@ func (p *Pairs) residuals(
 	var loss float64
 	for i, k := range columns {
 		for c := at[i]; c < at[i+1]; c++ {
-			cell := p.offsets[k] + c - at[i]
-			want := p.ones[cell]
+			cell := p.Offsets[k] + c - at[i]
+			want := p.Ones[cell]
 			w := norm / max(want, p.Floor)
 			a, b := ones[0][c]*scale-want, ones[1][c]*scale-want
 			loss += float64(a * b * w)
 			ones[0][c], ones[1][c] = a*w*scale, b*w*scale
-			rowA, rowB, wants := p.mean[0].Row(c), p.mean[1].Row(c), p.pairs.Row(cell)
+			rowA, rowB, wants := p.mean[0].Row(c), p.mean[1].Row(c), p.Two.Row(cell)
 			clear(rowA[at[i]:at[i+1]])
 			clear(rowB[at[i]:at[i+1]])
 			var sum float32
@@ -157,7 +124,7 @@ func (p *Pairs) residuals(
 				if i == j {
 					continue
 				}
-				from := wants[p.offsets[other]:p.offsets[other+1]]
+				from := wants[p.Offsets[other]:p.Offsets[other+1]]
 				partA, partB := rowA[at[j]:][:len(from)], rowB[at[j]:][:len(from)]
 				for d, want := range from {
 					w := norm / max(want, p.Floor)
@@ -174,10 +141,10 @@ func (p *Pairs) residuals(
 
 // draw draws the columns of a step, in order of their place.
 func (p *Pairs) draw(u *rand.Rand) []int {
-	n := len(p.offsets) - 1
+	n := len(p.Offsets) - 1
 	use, cells := make([]bool, n), 0
 	for i, k := range u.Perm(n) {
-		if cells += p.offsets[k+1] - p.offsets[k]; cells > MaxPairCells && i > 1 {
+		if cells += p.Offsets[k+1] - p.Offsets[k]; cells > MaxPairCells && i > 1 {
 			break
 		}
 		use[k] = true

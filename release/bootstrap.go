@@ -44,7 +44,8 @@ func (m *Model) Replicates(
 			"mst and aim do: %w", m.Method, ErrNotExact)
 	}
 	u := rand.New(rand.NewPCG(seed, bootstrapStream))
-	from := *p
+	from := &Marginal{Grouping: p.Grouping, Measured: p.Measured, Parties: p.Parties,
+		Steered: p.Steered}
 	var rows []float64 // of each party
 	for _, party := range m.Parties {
 		rows = append(rows, party.Rows)
@@ -61,7 +62,7 @@ func (m *Model) Replicates(
 			return nil, err
 		}
 	}
-	return m.with(&from), nil
+	return m.with(from), nil
 }
 
 // with is the model with other parameters of the same columns.

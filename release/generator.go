@@ -9,12 +9,13 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/steer"
 )
 
 // Kinds of [Generator]: with the marginals that its rows are steered towards, or without.
 const (
 	kindGenerator = "generator"
-	kindSteered   = "steered generator"
+	kindSteered   = steered + kindGenerator
 )
 
 // Generator are the parameters of the adversarial methods: a generator network.
@@ -24,7 +25,7 @@ type Generator struct {
 	// what the generator was distilled from, towards whose pairs of columns rows are steered; or nil
 	Toward *Marginal
 	once   sync.Once
-	pairs  *gan.Pairs
+	pairs  *steer.Pairs
 }
 
 // Kind is kindGenerator or kindSteered.
@@ -41,15 +42,9 @@ func (p *Generator) Total() float64 { return p.Rows }
 // Sizes is the number of codes of each column.
 func (p *Generator) Sizes() []int { return p.Net.Encoder().Sizes() }
 
-// pairRows is how many rows of Toward are drawn to count its pairs.
-const pairRows = 300_000
-
 // Pairs are those of Toward. They are counted once; nobody may write them.
-func (p *Generator) Pairs() *gan.Pairs {
-	p.once.Do(func() {
-		u := rand.New(rand.NewPCG(seedStream, pairRows))
-		p.pairs = gan.NewPairs(p.Net.Encoder(), p.Toward.Sample(pairRows, u))
-	})
+func (p *Generator) Pairs() *steer.Pairs {
+	p.once.Do(func() { p.pairs = pairsOf(p.Sizes(), p.Toward.Sample) })
 	return p.pairs
 }
 
@@ -57,7 +52,7 @@ func (p *Generator) Pairs() *gan.Pairs {
 // network computes in float32 with the processor's vector units: a seed gives the same rows on
 // processors of one kind.
 func (p *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
-	if p.Toward == nil || p.Net.Encoder().Cells() > gan.MaxSteered {
+	if p.Toward == nil || p.Net.Encoder().Cells() > steeredCells {
 		return p.Net.Sample(n, u)
 	}
 	return p.Net.SampleToward(p.Pairs(), n, u)

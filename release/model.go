@@ -183,6 +183,9 @@ func (m *Model) complete(price accountant.Pricer) (*Model, error) {
 		}
 		m.SchemaYAML, m.SchemaSHA256 = string(yaml), m.schema.Fingerprint()
 	}
+	if p, ok := m.params.(*Marginal); ok {
+		p.Steered = true
+	}
 	var err error
 	if m.raw, err = m.params.MarshalBinary(); err != nil {
 		return nil, fmt.Errorf("release: %w", err)

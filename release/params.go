@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/steer"
 )
 
 // Params are released parameters that can be sampled.
@@ -33,12 +35,23 @@ type Marginal struct {
 	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model
 	// then has one column more than the schema, the last: the party, which is never sampled.
 	Parties []int
+	// rows are steered towards the pairs of the model: those of [New], but not of earlier versions
+	Steered bool
 	// rows are drawn independently of each other: of a replicate, whose tables are combined
 	independent bool
+
+	once  sync.Once
+	pairs *steer.Pairs
+	given *marginal.Conditionals
 }
 
-// Kind is KindMarginal.
-func (p *Marginal) Kind() string { return KindMarginal }
+// Kind is KindMarginal, of steered rows with a word before it.
+func (p *Marginal) Kind() string {
+	if p.Steered {
+		return steered + KindMarginal
+	}
+	return KindMarginal
+}
 
 // Total is the noisy number of rows.
 func (p *Marginal) Total() float64 { return p.Model.Total() }
@@ -52,6 +65,9 @@ func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
 		return p.people(n, u)[:len(p.Sizes())]
 	}
 	rows := p.Model.Sample(n, u)
+	if p.Steered && n > 0 {
+		p.steer(rows, u)
+	}
 	p.Grouping.Expand(rows, u)
 	return rows[:len(p.Sizes())]
 }
@@ -77,6 +93,9 @@ func (p *Marginal) Describe() []string {
 	}
 	if len(p.Parties) > 0 {
 		lines = append(lines, "and a column for the party, which is not sampled")
+	}
+	if p.Steered {
+		lines = append(lines, "its rows are steered towards its pairs of columns")
 	}
 	return lines
 }
@@ -105,8 +124,13 @@ func (p *Marginal) MarshalBinary() ([]byte, error) {
 // decodeParams reads parameters.bin.
 func decodeParams(kind string, raw []byte) (Params, error) {
 	switch kind {
-	case KindMarginal:
-		return decodeMarginal(raw)
+	case KindMarginal, steered + KindMarginal:
+		p, err := decodeMarginal(raw)
+		if err != nil {
+			return nil, err
+		}
+		p.Steered = kind != KindMarginal
+		return p, nil
 	case kindGenerator, kindSteered:
 		return decodeGenerator(kind, raw)
 	}

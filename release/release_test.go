@@ -296,7 +296,7 @@ func TestReadRefuses(t *testing.T) {
 		"unknown key":   rezip(t, good, manifestName, swap(`"method"`, `"methode"`)),
 		"later format":  rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
 		"unknown kind": rezip(t, good, manifestName,
-			swap(`"kind": "marginal"`, `"kind": "magic"`)),
+			swap(`"kind": "steered marginal"`, `"kind": "magic"`)),
 		"unknown event": rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
 		"schema broken": rezip(t, good, manifestName,
 			swap(`kind: integer`, `kind: imaginary`)),

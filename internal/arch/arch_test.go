@@ -98,10 +98,11 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
 	},
 	"marginal":           {},
-	"gan":                {"gan/critic", "internal/kernels", "internal/matrix"},
+	"gan":                {"gan/critic", "internal/kernels", "internal/matrix", "steer"},
 	"gan/critic":         {"schema", "table", "bounds", "internal/kernels"},
 	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
 	"ranges":             {},
+	"steer":              {"internal/kernels", "internal/matrix"},
 	"infer": {
 		"internal/spelling", "schema", "accountant", "accountant/calibrate", "marginal", "privacy",
 		"privacy/query", "privacy/text",
@@ -110,7 +111,7 @@ var allowed = map[string][]string{
 	"release": {
 		"schema", "table", "accountant", "accountant/zcdp", "ledger", "ledger/excerpt",
 		"accountant/derive",
-		"marginal", "gan",
+		"marginal", "gan", "steer",
 		"workload",
 	},
 	"release/signed": {},

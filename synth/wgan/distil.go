@@ -30,7 +30,8 @@ type distillation struct {
 // newDistillation starts the generator at the columns of the marginal model.
 func newDistillation(m *release.Generator) *distillation {
 	g := m.Net
-	d := &distillation{pairs: m.Pairs(), pass: g.NewPass(distilBatch, gan.Head{Mean: true}),
+	d := &distillation{pairs: gan.NewPairs(m.Pairs()),
+		pass: g.NewPass(distilBatch, gan.Head{Mean: true}),
 		down: matrix.New(distilBatch, g.Encoder().Cells())}
 	g.SetMarginals(d.pairs.Shares(), keepWeights)
 	return d

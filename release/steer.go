@@ -1,0 +1,51 @@
+package release
+
+import (
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/steer"
+)
+
+// How rows are steered ([steer.Steering]). One sweep is nearly as good as three here, for the rows
+// of a model are close to its pairs before.
+const (
+	beta = 512
+	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
+	// drawn as they were.
+	steered = "steered "
+	// steeredCells is the most cells of a row that is steered: their square is counted.
+	steeredCells = 1 << 12
+	// pairRows is how many rows are drawn to count pairs, and countedPairs how many pairs of their
+	// columns, at most.
+	pairRows     = 300_000
+	countedPairs = 1 << 31
+	// steeredRows and steeredPairs bound how many rows of a block are steered, and how many pairs of
+	// their columns: the others, of which there are many, are as chance has them.
+	steeredRows  = 1 << 14
+	steeredPairs = 1 << 26
+)
+
+// pairsOf counts the pairs of rows that are drawn with a seed of their own.
+func pairsOf(sizes []int, sample func(n int, u *rand.Rand) [][]uint16) *steer.Pairs {
+	u := rand.New(rand.NewPCG(seedStream, pairRows))
+	return steer.Count(sizes, sample(min(pairRows, countedPairs/(len(sizes)*len(sizes))), u))
+}
+
+// steer changes rows of groups of codes towards the pairs of the model, of which many are in none
+// of its cliques, and so left to chance.
+func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
+	d, cells := len(groups), 0
+	for _, n := range p.Model.Sizes() {
+		cells += n
+	}
+	if len(p.Model.Cliques()) < 2 || cells > steeredCells {
+		return
+	}
+	p.once.Do(func() {
+		p.pairs, p.given = pairsOf(p.Model.Sizes(), p.Model.Sample), p.Model.Conditionals()
+	})
+	every := 1 + (len(groups[0])-1)/min(steeredRows, max(1, steeredPairs/(d*d)))
+	steer.New(p.pairs, u).Rows(groups, []float64{beta}, every, func(dst []float32, i, k int) {
+		p.given.To(dst, groups, i, k)
+	})
+}

@@ -1,0 +1,216 @@
+// Package steer changes drawn rows a little, so that their pairs of columns are closer to given
+// ones than chance leaves them. It is post-processing: of public rows, towards public pairs.
+package steer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
+)
+
+// Pairs are one- and two-way marginals of rows. A cell is a code of a column.
+type Pairs struct {
+	Offsets []int         // first cell of each column, one more than columns
+	Ones    []float32     // share of each cell
+	Two     matrix.Matrix // cells × cells: share of each pair of cells of different columns
+}
+
+// Count counts rows of codes, column-major, of which there is at least one. sizes are the codes of
+// each column.
+func Count(sizes []int, codes [][]uint16) *Pairs {
+	p := &Pairs{Offsets: []int{0}}
+	for k, n := range sizes {
+		p.Offsets = append(p.Offsets, p.Offsets[k]+n)
+	}
+	cells, rows := p.Offsets[len(sizes)], float32(len(codes[0]))
+	p.Ones, p.Two = make([]float32, cells), matrix.New(cells, cells)
+	tally(p.Offsets, codes, func(cell int, n float32) { p.Ones[cell] = n / rows },
+		func(a, b int, n float32) { p.Two.Row(a)[b] = n / rows })
+	return p
+}
+
+// tally calls one with how many rows have a cell, and two, in both orders, with how many have two
+// cells of different columns.
+func tally(offsets []int, codes [][]uint16, one func(int, float32), two func(a, b int, n float32)) {
+	var counts []uint32
+	for k, column := range codes {
+		first, size := offsets[k], offsets[k+1]-offsets[k]
+		counts = append(counts[:0], make([]uint32, size)...)
+		for _, code := range column {
+			counts[code]++
+		}
+		for i, n := range counts {
+			one(first+i, float32(n))
+		}
+		for l, other := range codes[:k] {
+			width := offsets[l+1] - offsets[l]
+			counts = append(counts[:0], make([]uint32, size*width)...)
+			for r, code := range column {
+				counts[int(code)*width+int(other[r])]++
+			}
+			for i, n := range counts {
+				two(first+i/width, offsets[l]+i%width, float32(n))
+				two(offsets[l]+i%width, first+i/width, float32(n))
+			}
+		}
+	}
+}
+
+// Steering steers rows, block by block: each makes up for what those before it have too much or too
+// few. Of a row, the codes are drawn again, column by column (Gibbs sampling; Geman, Geman, IEEE
+// TPAMI 1984), with the probabilities
+//
+//	∝ q(x) · exp(−β/2 · Σ_k (N_k − n·p_k)²/(n·p_k + 1)),
+//
+// where q says which codes the row may have, k are the cells of one or two columns, N_k the rows so
+// far that have them, p_k their shares and n the rows of the block.
+type Steering struct {
+	p *Pairs
+	u *rand.Rand
+	n float32 // rows of the block
+	// what one more row with a cell, or with two, adds to the sum: (2(N_k − n·p_k) + 1)·weight
+	one    []float32
+	two    matrix.Matrix
+	score  []float32 // of the codes of a column, and their chances
+	row    []int     // the cells of a row
+	others []int     // but that of a column
+}
+
+// New steers towards p with randomness from u alone.
+func New(p *Pairs, u *rand.Rand) *Steering {
+	cells := len(p.Ones)
+	return &Steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
+		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1)}
+}
+
+// Rows changes a block of rows of codes, column-major: of every so many one, once for each β.
+// chance sets dst to q of the codes of column k of row i, given the row's other codes, up to a
+// factor.
+//
+// Rows are the same on every platform if chances are.
+func (s *Steering) Rows(
+	codes [][]uint16, betas []float64, every int, chance func(dst []float32, i, k int),
+) {
+	s.start(len(codes[0]))
+	tally(s.p.Offsets, codes, func(cell int, n float32) {
+		s.one[cell] += float32(2 * n * s.weight(s.p.Ones[cell]))
+	}, func(a, b int, n float32) {
+		s.two.Row(a)[b] += float32(2 * n * s.weight(s.p.Two.Row(a)[b]))
+	})
+	for _, beta := range betas {
+		for i := 0; i < len(codes[0]); i += every {
+			for k := range codes {
+				s.row[k] = s.p.Offsets[k] + int(codes[k][i])
+			}
+			for k := range codes {
+				q := s.score[len(s.one):][:s.p.Offsets[k+1]-s.p.Offsets[k]]
+				chance(q, i, k)
+				s.again(k, q, beta)
+				codes[k][i] = uint16(s.row[k] - s.p.Offsets[k])
+			}
+		}
+	}
+}
+
+// weight is that of the cells with a share.
+func (s *Steering) weight(share float32) float32 { return 1 / (float32(s.n*share) + 1) }
+
+// start begins a block of n rows. What those before it have too much or too few stays counted.
+func (s *Steering) start(n int) {
+	before := *s
+	s.n = float32(n)
+	next := func(scores, shares []float32) {
+		for i, share := range shares {
+			over := float32(0) // 2(N − np) of the rows before
+			if before.n > 0 {
+				over = scores[i]/before.weight(share) - 1
+			}
+			scores[i] = (over - float32(2*s.n*share) + 1) * s.weight(share)
+		}
+	}
+	next(s.one, s.p.Ones)
+	next(s.two.Data, s.p.Two.Data)
+}
+
+// count adds, sign times, a row's cell and its pairs with the row's other cells.
+func (s *Steering) count(others []int, cell int, sign float32) {
+	s.one[cell] += float32(2 * sign * s.weight(s.p.Ones[cell]))
+	shares, scores := s.p.Two.Row(cell), s.two.Row(cell)
+	for _, other := range others {
+		add := float32(2 * sign * s.weight(shares[other]))
+		scores[other] += add
+		s.two.Row(other)[cell] += add
+	}
+}
+
+// again draws the code of column k of the row once more, with chances q.
+func (s *Steering) again(k int, q []float32, beta float64) {
+	first, end := s.p.Offsets[k], s.p.Offsets[k+1]
+	score, cell := s.score[:end-first], s.row[k]
+	s.others = append(append(s.others[:0], s.row[:k]...), s.row[k+1:]...)
+	copy(score, s.one[first:end])
+	for _, other := range s.others {
+		kernels.AddTo(score, s.two.Row(other)[first:end])
+	}
+	own := s.weight(s.p.Ones[cell]) // without this row
+	for _, other := range s.others {
+		own += s.weight(s.p.Two.Row(cell)[other])
+	}
+	score[cell-first] -= float32(2 * own)
+	least := float32(math.Inf(1))
+	for c, x := range score {
+		if q[c] > 0 {
+			least = min(least, x)
+		}
+	}
+	total := float32(0)
+	for c, x := range score {
+		score[c] = 0
+		if q[c] > 0 {
+			score[c] = float32(q[c] * exp(-beta/2*float64(x-least)))
+			total += score[c]
+		}
+	}
+	if !(total > 0) {
+		return // next to impossible by rounding
+	}
+	if drawn := first + Pick(score, total, s.u); drawn != cell {
+		s.count(s.others, cell, -1)
+		s.count(s.others, drawn, 1)
+		s.row[k] = drawn
+	}
+}
+
+// exp is e^x of x ≤ 0, the same on every platform: with n = ⌊x/ln 2⌋ and r = x − n·ln 2, 2ⁿ times
+// the sixteenth power of the Taylor polynomial of e^(r/16), to 10⁻¹².
+func exp(x float64) float32 {
+	if !(x > -80) {
+		return 0
+	}
+	n := math.Floor(float64(x * math.Log2E))
+	r := float64(x-float64(n*math.Ln2)) / 16
+	y := 1.
+	for k := 6.; k > 0; k-- {
+		y = 1 + float64(float64(r/k)*y)
+	}
+	for range 4 {
+		y = float64(y * y)
+	}
+	return float32(math.Float64frombits(math.Float64bits(y) + uint64(int64(n))<<52))
+}
+
+// Pick draws an index with chances that add up to total.
+func Pick(chance []float32, total float32, u *rand.Rand) (likely int) {
+	left := float32(u.Float32() * total)
+	for i, p := range chance {
+		if left -= p; left < 0 {
+			return i
+		}
+		if p > chance[likely] {
+			likely = i
+		}
+	}
+	return likely // rounding
+}
