@@ -1,11 +1,11 @@
 package mutants
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,9 +23,6 @@ columns:
   - {name: smokes, kind: boolean}
   - {name: returned, kind: boolean}
 `
-
-// edit replaces a text that occurs exactly once in a file.
-type edit struct{ file, old, new string }
 
 // audited are programs with a broken mechanism, and the audit that must refute their claim. At 99.9
 // % confidence an honest program is refuted by one of these audits in a thousand; the program as it
@@ -104,17 +101,30 @@ func TestAuditCatchesMutants(t *testing.T) {
 	if err := os.WriteFile(schema, []byte(auditSchema), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	honest := build(t, root, dir, nil)
+	edits := map[string][]edit{}
+	for _, m := range audited {
+		edits[m.name] = m.edits
+	}
+	overlay, alone, err := weave(root, dir, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := build(t, root, dir, overlay)
 	seen := map[string]bool{}
 	for _, m := range audited {
 		t.Run(m.name, func(t *testing.T) {
 			if !seen[m.audit] {
 				seen[m.audit] = true
-				if out, code := audit(t, honest, schema, m.audit); code != 0 {
+				if out, code := audit(t, program, schema, "", m.audit); code != 0 {
 					t.Errorf("the program as it is, exit code %d:\n%s", code, out)
 				}
 			}
-			out, code := audit(t, build(t, root, t.TempDir(), m.edits), schema, m.audit)
+			broken := program
+			if slices.Contains(alone, m.name) {
+				own := t.TempDir()
+				broken = build(t, root, own, replaced(t, root, own, m.edits))
+			}
+			out, code := audit(t, broken, schema, m.name, m.audit)
 			if code != 1 || !strings.Contains(out, "the claim is refuted") {
 				t.Errorf("exit code %d, the audit did not notice:\n%s", code, out)
 			}
@@ -122,25 +132,18 @@ func TestAuditCatchesMutants(t *testing.T) {
 	}
 }
 
-// build makes the program with some edits, in dir.
-func build(t *testing.T, root, dir string, edits []edit) string {
+// replaced writes sources with some edits to dir and returns the file for "go build -overlay".
+func replaced(t *testing.T, root, dir string, edits []edit) string {
 	t.Helper()
 	changed := map[string]string{}
 	for _, e := range edits {
 		path := filepath.Join(root, filepath.FromSlash(e.file))
-		copied, ok := changed[path]
+		from, ok := changed[path]
 		if !ok {
-			copied = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
-			changed[path] = copied
-			src, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(copied, src, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			from = path
+			changed[path] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
 		}
-		src, err := os.ReadFile(copied)
+		src, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,19 +151,22 @@ func build(t *testing.T, root, dir string, edits []edit) string {
 			t.Fatalf("the text to change occurs %d times in %s", n, e.file)
 		}
 		mutant := strings.Replace(string(src), e.old, e.new, 1)
-		if err := os.WriteFile(copied, []byte(mutant), 0o600); err != nil {
+		if err := os.WriteFile(changed[path], []byte(mutant), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": changed})
+	overlay, err := overlayOf(dir, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "decoy")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "build", "-overlay", list, "-o", program, "./cmd/decoy")
+	return overlay
+}
+
+// build makes the program, in dir.
+func build(t *testing.T, root, dir, overlay string) string {
+	t.Helper()
+	program := filepath.Join(dir, "decoy")
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", program, "./cmd/decoy")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the mutant does not compile, so it shows nothing:\n%s", out)
@@ -168,12 +174,13 @@ func build(t *testing.T, root, dir string, edits []edit) string {
 	return program
 }
 
-// audit runs decoy audit and returns what it says and its exit code.
-func audit(t *testing.T, program, schema, args string) (string, int) {
+// audit runs decoy audit with a mutant in force and returns what it says and its exit code.
+func audit(t *testing.T, program, schema, mutant, args string) (string, int) {
 	t.Helper()
 	words := append([]string{"--quiet", "audit", "--confidence", "0.999", "--schema", schema},
 		strings.Fields(args)...)
 	cmd := exec.Command(program, words...)
+	cmd.Env = append(os.Environ(), switchName+"="+mutant)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

@@ -6,23 +6,26 @@
 package mutants
 
 import (
-	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-var long = flag.Bool("long", false, "run the mutants: about ten minutes")
+var long = flag.Bool("long", false, "run the mutants: some minutes")
 
 // mutant is one edit. The old text must occur exactly once in the file, so that a mutant cannot go
 // stale unnoticed.
 type mutant struct {
 	name, file, old, new string
-	tests                string // package and test that must notice; a run with -v says which does
+	tests                string // package and test that must notice
 }
 
 var mutants = []mutant{
@@ -1281,6 +1284,8 @@ func fits(t *testing.T, name, file, old string) {
 	}
 }
 
+// TestMutantsAreCaught builds the tests of each package once, with all mutants that they must
+// notice, and once more for each mutant that cannot be one of many.
 func TestMutantsAreCaught(t *testing.T) {
 	if !*long {
 		t.Skip("skipped: runs with -args -long")
@@ -1289,55 +1294,88 @@ func TestMutantsAreCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := t.TempDir()
+	chosen := map[string][]edit{}    // by -run
+	programs := map[string]*tester{} // of each folder
+	var alone []string
+	weaving := sync.OnceValue(func() error {
+		overlay, rest, err := weave(root, dir, chosen)
+		if err != nil {
+			return err
+		}
+		alone = rest
+		limit, errs := make(chan bool, runtime.GOMAXPROCS(0)), make(chan error)
+		for folder, p := range programs {
+			p.overlay, p.path = overlay, filepath.Join(dir, strings.ReplaceAll(folder, "/", "_"))
+			go func() {
+				limit <- true
+				errs <- p.build(root, folder)
+				<-limit
+			}()
+		}
+		for range programs {
+			err = errors.Join(err, <-errs)
+		}
+		return err
+	})
+	var passed sync.Map // tests that were run without a mutant
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(root, filepath.FromSlash(m.file))
-			src, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+			e := edit{m.file, m.old, m.new}
+			fits(t, m.name, e.file, e.old)
+			folder, test, _ := strings.Cut(m.tests, " ")
+			chosen[m.name], programs[folder] = []edit{e}, &tester{dir: filepath.Join(root, folder)}
+			t.Parallel() // goes on when all are chosen
+			if err := weaving(); err != nil {
+				t.Fatalf("the mutants do not compile, so they show nothing:\n%v", err)
 			}
-			fits(t, m.name, m.file, m.old)
-			dir := t.TempDir()
-			changed := filepath.Join(dir, "mutant.go")
-			mutant := strings.Replace(string(src), m.old, m.new, 1)
-			if err := os.WriteFile(changed, []byte(mutant), 0o600); err != nil {
-				t.Fatal(err)
+			p, name := programs[folder], m.name
+			if slices.Contains(alone, m.name) {
+				name = ""
+				dir := t.TempDir()
+				p = &tester{p.dir, replaced(t, root, dir, chosen[m.name]), filepath.Join(dir, "test")}
+				if err := p.build(root, folder); err != nil {
+					t.Fatalf("the mutant does not compile, so it shows nothing:\n%v", err)
+				}
+			} else if _, known := passed.LoadOrStore(m.tests, true); !known && tags[folder] == "" {
+				if out, err := p.run(test, ""); err != nil {
+					t.Errorf("the test fails without a mutant too:\n%s", out)
+				}
 			}
-			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list := filepath.Join(dir, "overlay.json")
-			if err := os.WriteFile(list, overlay, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			pkg, name, named := strings.Cut(m.tests, " ")
-			args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w",
-				pkg}
-			if tag := tags[pkg]; tag != "" {
-				args = append(args, "-tags="+tag)
-			}
-			if named {
-				args = append(args, "-run", "^"+name+"$")
-			}
-			test := exec.Command("go", args...)
-			test.Dir = root
-			flags := os.Getenv("GOFLAGS") + " -overlay=" + list // of the programs that the test builds too
-			test.Env = append(os.Environ(), "GOFLAGS="+flags)
-			out, err := test.CombinedOutput()
+			out, err := p.run(test, name)
 			if err == nil {
 				t.Errorf("no test noticed:\n%s", out)
-			} else if !strings.Contains(string(out), "--- FAIL") &&
-				!strings.Contains(string(out), "panic:") {
-				t.Errorf("the mutant does not compile or the tests did not run, so it shows nothing:\n%s", out)
-			}
-			if !named {
-				t.Logf("noticed by %s", noticed.FindSubmatch(out))
+			} else if !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:") {
+				t.Errorf("the tests did not run, so this shows nothing:\n%s", out)
 			}
 		})
 	}
 }
 
-// noticed finds the first test that failed.
-var noticed = regexp.MustCompile(`--- FAIL: (Test\w+)`)
+// tester is a program of a package's tests.
+type tester struct {
+	dir     string // where they run
+	overlay string // also of the programs that they build
+	path    string
+}
+
+// build makes the program.
+func (p *tester) build(root, folder string) error {
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay="+p.overlay,
+		"-tags="+tags[folder], "-o", p.path, folder)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", folder, err, out)
+	}
+	return nil
+}
+
+// run runs a test with a mutant in force.
+func (p *tester) run(test, mutant string) (string, error) {
+	cmd := exec.Command(p.path, "-test.failfast", "-test.timeout=300s", "-test.run=^"+test+"$")
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), switchName+"="+mutant,
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+p.overlay)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
