@@ -13,7 +13,7 @@ const (
 	// w ∝ σ^1.25: 1 follows the noisiest tables too closely, 2 the least noisy only
 	sigmaPower = 1.25
 	priorFloor = 0.1  // of a standard deviation, added to each one-way count of the start
-	stopGain   = 1e-5 // of n, in stopWindow iterations
+	stopGain   = 1e-4 // of n, in stopWindow iterations
 	stopWindow = 5
 )
 
@@ -175,7 +175,11 @@ func (e *estimator) value(grad, diag, x []float64) float64 {
 // run takes the Bregman steps, each with its share of the iterations and what those before left
 // over, and leaves the model in the propagator. step is called before every iteration.
 func (e *estimator) run(ctx context.Context, iterations int, step func(done int)) error {
-	l := newLBFGS(e.prop.dim)
+	cells := 0
+	for i := range e.prop.cliques {
+		cells += len(e.prop.cliques[i].table)
+	}
+	l := newLBFGS(e.prop.dim, min(max(leastPairs, cells/(8*e.prop.dim)), mostPairs))
 	done := 0
 	e.path = &path{tables: e.tables}
 	for k := range bregmanSteps {

@@ -95,7 +95,7 @@ func TestObjectiveFallsAndStops(t *testing.T) {
 		}
 		t.Run(d.name, func(t *testing.T) {
 			e := estimatorFor(t, d.sizes, simulate(d.sizes, d.cliques, 1000, 5, u))
-			l := newLBFGS(e.prop.dim)
+			l := newLBFGS(e.prop.dim, leastPairs)
 			copy(l.x, e.center)
 			before := math.Inf(1)
 			steps := 0

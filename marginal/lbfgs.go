@@ -24,13 +24,18 @@ type lbfgs struct {
 	f                float64
 }
 
-// lbfgsMemory is the number of difference pairs kept.
-const lbfgsMemory = 8
+// Of the differences of points and gradients, as many pairs are kept, within these bounds, as cost
+// less than a pass of belief propagation: the more, the fewer iterations.
+const (
+	leastPairs = 8
+	mostPairs  = 50
+)
 
-func newLBFGS(n int) *lbfgs {
+// newLBFGS is for n coordinates and a number of pairs.
+func newLBFGS(n, pairs int) *lbfgs {
 	v := func() []float64 { return make([]float64, n) }
 	return &lbfgs{x: v(), grad: v(), diag: v(), x1: v(), grad1: v(), diag1: v(), dir: v(),
-		alpha: make([]float64, lbfgsMemory)}
+		alpha: make([]float64, pairs)}
 }
 
 // minimize starts from l.x and leaves the best point there. It stops when window iterations
@@ -90,14 +95,14 @@ func (l *lbfgs) iterate(o objective) bool {
 		t = math.Min(q, 0.5*t)
 	}
 	var s, y []float64
-	if len(l.s) < lbfgsMemory {
+	if len(l.s) < len(l.alpha) {
 		s, y = make([]float64, len(l.x)), make([]float64, len(l.x))
 	} else {
 		s, y = l.s[0], l.y[0]
 		copy(l.s, l.s[1:])
 		copy(l.y, l.y[1:])
 		copy(l.rho, l.rho[1:])
-		l.s, l.y, l.rho = l.s[:lbfgsMemory-1], l.y[:lbfgsMemory-1], l.rho[:lbfgsMemory-1]
+		l.s, l.y, l.rho = l.s[:len(l.s)-1], l.y[:len(l.y)-1], l.rho[:len(l.rho)-1]
 	}
 	floats.SubTo(s, l.x1, l.x)
 	floats.SubTo(y, l.grad1, l.grad)
