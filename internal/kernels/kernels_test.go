@@ -246,7 +246,10 @@ func TestProduct(t *testing.T) {
 // on the processor that the test runs on, so that it is the same everywhere.
 func TestPlainIsIEEE(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 9))
-	withLevel(Plain, func() {
+	withLevel(Best(), func() {
+		if l := UsePlain(); l != Plain {
+			t.Errorf("%v is in use", l)
+		}
 		for _, n := range []int{1, 7, 64, 83} {
 			x, w, dst := make([]float32, 50), make([]float32, 50*n), make([]float32, n)
 			for _, v := range [][]float32{x, w, dst} {

@@ -1214,6 +1214,33 @@ var mutants = []mutant{
 		"if n < -9 {", "./privacy TestJointIsOneTable",
 	},
 	{
+		"an answer from elsewhere may have more numbers", "internal/engine/engine.go",
+		"len(answer) != 1+q.Length ||", "len(answer) < 1+q.Length ||", "./privacy TestJointSums",
+	},
+	{
+		"a sample is summed elsewhere over all rows", "privacy/internal/ellipsoid/release.go",
+		"rate != 1 || s.Ask == nil", "s.Ask == nil", "./privacy/internal/ellipsoid TestSumElsewhere",
+	},
+	{
+		"sums elsewhere are of no rows", "privacy/internal/ellipsoid/release.go",
+		"s.From(answer, int(n[0]))", "s.From(answer, 0)",
+		"./privacy/internal/ellipsoid TestSumElsewhere",
+	},
+	{
+		"another grid is asked for than was certified", "privacy/internal/ellipsoid/certified.go",
+		"Factor: cert.Factor(), Inputs", "Factor: 2 * cert.Factor(), Inputs",
+		"./privacy/internal/ellipsoid TestSumElsewhere",
+	},
+	{
+		"biases are left out of what is asked", "privacy/internal/ellipsoid/certified.go",
+		"l.Weights...), l.Bias...)", "l.Weights...), make([]float32, len(l.Bias))...)",
+		"./privacy/internal/ellipsoid TestSumElsewhere",
+	},
+	{
+		"tasks use the kernels of their processors", "internal/kernels/kernels_amd64.go",
+		"	cpu = Plain\n", "	cpu = Best()\n", "./internal/kernels TestPlainIsIEEE",
+	},
+	{
 		"an answer from elsewhere may be of other rows", "internal/engine/engine.go",
 		"|| answer[0] != s.rows", "|| answer[0] < 0", "./privacy TestJointSums",
 	},

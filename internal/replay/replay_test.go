@@ -36,6 +36,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -105,6 +106,14 @@ func count() error {
 		counts := make([]int64, n)
 		t.CountTo(counts, set)
 		out.Encode(helper.Reply{Counts: counts})
+	}
+	if r.Question != nil {
+		sum, err := sums.New(s, *r.Question)
+		if err != nil {
+			return err
+		}
+		sum.Add(t)
+		out.Encode(helper.Reply{Counts: append([]int64{int64(t.Rows())}, sum.Answer...)})
 	}
 	return out.Encode(helper.Reply{Done: true})
 }

@@ -83,6 +83,8 @@ func TestVerbs(t *testing.T) {
 			"fit sc://h/t --schema in.yaml --epsilon 1 --method mst --ledger my.ledger --model m.decoy",
 			"generate sc://h/t --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
 				"--set time_limit=1s --seed 7 --out out.csv",
+			"fit sc://h/t --schema in.yaml --epsilon 1 --method wgan " + wganSmall +
+				" --ledger my.ledger --model w.decoy",
 			"evaluate --holdout sc://h/t --synthetic syn.csv --schema in.yaml --epsilon 1 --ledger " +
 				"my.ledger --json e.json",
 			"ledger show my.ledger",

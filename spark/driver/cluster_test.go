@@ -36,6 +36,7 @@ var running = flag.String("cluster", "",
 // cluster is a master, workers and a Connect server on this machine.
 type cluster struct {
 	dir, host, program string
+	binary             string // decoy; "" is that of the folder
 }
 
 // lacking is the exit status of cluster.sh where what it needs is not there.
@@ -346,6 +347,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("tasks began after the query was cancelled:%s", describe(left))
 		}
 	})
+	t.Run("sums", func(t *testing.T) { c.sums(t) })
 	t.Run("fits", func(t *testing.T) { c.fits(t) })
 	t.Run("no server", func(t *testing.T) {
 		lost := *c
@@ -360,6 +362,7 @@ func TestCluster(t *testing.T) {
 		for _, f := range files {
 			if s, err := schema.Load(strings.TrimSuffix(f, ".csv") + ".yaml"); err == nil {
 				c.same(t, f+"?lines=true", f, s)
+				c.sumsHere(t, f+"?lines=true", f, s, 64)
 				t.Logf("%s: equal", filepath.Base(f))
 			}
 		}

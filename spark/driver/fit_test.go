@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -49,6 +50,7 @@ func (c *cluster) fits(t *testing.T) {
 		}
 	}
 
+	t.Run("lost in a release", func(t *testing.T) { c.lost(t, path) })
 	t.Run("resume", func(t *testing.T) {
 		big := c.file(t, "fitted.csv", nastyCSV(150_000, inTurn), 0o644)
 		slow := c.file(t, "resumed", "#!/bin/sh\nif [ ! -e "+c.dir+"/quick ]; then\ntouch "+c.dir+
@@ -96,7 +98,7 @@ func (c *cluster) fits(t *testing.T) {
 
 // command is decoy, in the cluster's folder.
 func (c *cluster) command(args string) *exec.Cmd {
-	cmd := exec.Command(c.dir+"/decoy", strings.Fields(args)...)
+	cmd := exec.Command(cmp.Or(c.binary, c.dir+"/decoy"), strings.Fields(args)...)
 	cmd.Dir = c.dir
 	return cmd
 }

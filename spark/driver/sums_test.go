@@ -1,0 +1,177 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/spark/worker"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// gradient is the question of a critic with random weights.
+func gradient(t *testing.T, s *schema.Schema, units int) engine.Question {
+	t.Helper()
+	e, err := critic.NewEncoder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := critic.New(e, critic.Options{Hidden: []int{units, 7}}, rand.New(rand.NewPCG(8, 9)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
+		Scaled: make([]bool, len(s.Columns)), Factor: 0x1p-24, Inputs: e.Inputs()}.Question()
+}
+
+// sumsHere fails unless the cluster gives the sums that the rows of a file have here by the same
+// kernel.
+func (c *cluster) sumsHere(t *testing.T, source, path string, s *schema.Schema, units int) {
+	t.Helper()
+	q := gradient(t, s, units)
+	tab, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := sums.New(s, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Add(tab); tab.Rows() > 0 && !slices.ContainsFunc(want.Answer, func(x int64) bool {
+		return x < -1<<32 || x > 1<<32
+	}) {
+		t.Error("no sum needs its upper half")
+	}
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Count(context.Background(), helper.Request{Source: "sc://" + c.host + "/" + source,
+		Schema: string(text), Question: &q}, c.program, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got[0], append([]int64{int64(tab.Rows())}, want.Answer...)) {
+		t.Errorf("%s has other sums than %s", source, path)
+	}
+}
+
+// sums has gradients added up on the cluster.
+func (c *cluster) sums(t *testing.T) {
+	s := parse(t, nasty)
+	units := parse(t, "unit: id\nmax_rows_per_unit: 4\n"+nasty)
+	path := c.file(t, "sums.csv", nastyCSV(997, inTurn), 0o644)
+	c.sumsHere(t, path, path, s, 9)
+	// Weights that no command line would take, and an executor that is killed.
+	slow := c.file(t, "slow.sums", "#!/bin/sh\ntouch "+c.dir+"/sums.began\nwhile [ ! -e "+c.dir+
+		"/sums.killed ]; do sleep .2; done\nexec "+c.program+" \"$@\"\n", 0o755)
+	killed := make(chan int)
+	go func() {
+		c.until(t, "a task begins", func() bool { return exists(c.dir + "/sums.began") })
+		n := c.killExecutors()
+		os.WriteFile(c.dir+"/sums.killed", nil, 0o600)
+		killed <- n
+	}()
+	c.sumsHere(t, path+"?worker="+slow, path, units, 600)
+	if n := <-killed; n == 0 {
+		t.Error("no executor was killed")
+	}
+	empty := c.file(t, "empty.sums.csv", "n,note,x,day,id\n", 0o644)
+	c.sumsHere(t, empty, empty, s, 9)
+}
+
+// lost has the cluster fail in the third release of wgan: the run goes on where it was, asks for no
+// more than is left, and costs what it costs.
+func (c *cluster) lost(t *testing.T, path string) {
+	dir := filepath.Join(c.dir, "lost")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Link(c.dir+"/decoy", dir+"/decoy")); err != nil {
+		t.Fatal(err)
+	}
+	// The fourth query is the third release: its tasks fail.
+	c.file(t, "lost/decoy-spark", "#!/bin/sh\nn=$(ls "+dir+" | grep -c asked)\ntouch "+dir+
+		"/asked.$n\nif [ $n = 3 ]; then touch "+dir+"/broken; fi\nexec "+c.program+" \"$@\"\n", 0o755)
+	failing := c.file(t, "lost/worker", "#!/bin/sh\nif [ -e "+dir+"/broken ]; then exit 1; fi\nexec "+
+		c.program+" \"$@\"\n", 0o755)
+	asked := func() int {
+		files, _ := filepath.Glob(dir + "/asked.*")
+		return len(files)
+	}
+	fit := "fit sc://" + c.host + "/" + path + "?worker=" + failing + " --schema units.yaml " +
+		"--epsilon 1 --method wgan --set steps=4 --ledger lost.ledger --model lost.decoy"
+	lost := *c
+	lost.binary = dir + "/decoy"
+	out := lost.decoy(t, 1, fit)
+	if !strings.Contains(out, "the query has failed") || !strings.Contains(out, "--resume") ||
+		asked() != 4 {
+		t.Fatalf("%d queries: %s", asked(), out)
+	}
+	if err := os.Remove(dir + "/broken"); err != nil {
+		t.Fatal(err)
+	}
+	lost.decoy(t, 0, fit+" --resume")
+	if n := asked(); n != 4+3 {
+		t.Errorf("%d queries after the run went on, want the counts and two releases", n-4)
+	}
+	lost.decoy(t, 0, "verify lost.decoy")
+	if out := lost.decoy(t, 0, "ledger show lost.ledger"); strings.Count(out, "wgan") != 1 ||
+		!strings.Contains(out, "done") {
+		t.Error(out)
+	}
+}
+
+// TestHostileSums: what tasks say is a sum over one table by one arithmetic, or is refused.
+func TestHostileSums(t *testing.T) {
+	s := parse(t, "columns: [{name: a, kind: boolean}]")
+	q := engine.Question{Kind: engine.GradientKind, Length: 2}
+	kernel := worker.Kernel()
+	fine := map[int64]int64{worker.TaskDone: 3, worker.TaskRows: 5, kernel: 3,
+		0: 3 << 32, 1: -7, 2: 1, 3: 1 << 40}
+	less := func(cell int64) func(map[int64]int64) {
+		return func(told map[int64]int64) { delete(told, cell) }
+	}
+	for name, c := range map[string]struct {
+		change func(told map[int64]int64)
+		want   error
+	}{
+		"fine":              {func(map[int64]int64) {}, nil},
+		"a number too many": {func(told map[int64]int64) { told[4] = 1 }, errForm},
+		"no kernel":         {less(kernel), errForm},
+		"two kernels": {func(told map[int64]int64) {
+			told[kernel], told[kernel-1] = 2, 1
+		}, errMixed},
+		"another kernel": {func(told map[int64]int64) {
+			delete(told, kernel)
+			told[kernel-1] = 3
+		}, errMixed},
+		"a task that answers twice": {func(told map[int64]int64) { told[kernel]++ }, errMixed},
+		"no rows":                   {less(worker.TaskRows), errTotal},
+		"rows below zero":           {func(told map[int64]int64) { told[worker.TaskRows] = -1 }, errForm},
+		"no task":                   {less(worker.TaskDone), errTotal},
+		"a key for no unit":         {func(told map[int64]int64) { told[worker.KeyIs] = 3 }, errForm},
+	} {
+		told := map[int64]int64{}
+		for cell, n := range fine {
+			told[cell] = n
+		}
+		c.change(told)
+		j := &job{schema: s, question: &q}
+		got, err := j.check(told)
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		// 3·2³² − 7·2³², and 1 + 2⁴⁰·2³² modulo 2⁶⁴
+		if err == nil && !slices.Equal(got[0], []int64{5, -4 << 32, 1}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
