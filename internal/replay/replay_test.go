@@ -20,7 +20,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +39,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -148,7 +151,8 @@ func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 }
 
 // story is a row of commands in one folder, in which the private table lies as in.csv. One that
-// begins with "? " must be refused, or come to nothing, and all others must not.
+// begins with "? " must be refused, or come to nothing, and all others must not. Those with " & "
+// between them run at the same time.
 type story struct {
 	name     string
 	commands []string
@@ -158,6 +162,11 @@ type story struct {
 // listens says that a command reads the table from standard input.
 func (s story) listens() bool {
 	return slices.ContainsFunc(s.commands, listens)
+}
+
+// each are the commands one by one.
+func (s story) each() []string {
+	return strings.Split(strings.Join(s.commands, " & "), " & ")
 }
 
 func listens(args string) bool { return strings.Contains(args, " - ") }
@@ -241,6 +250,7 @@ type place struct {
 	story
 	dir      string
 	told     int // times
+	party    map[string]string
 	today    string
 	problems []string
 }
@@ -260,13 +270,28 @@ func (p *place) tell(text string, slow time.Duration) outcome {
 			files[name] = write(text)
 		}
 	}
+	if strings.Contains(fmt.Sprint(p.commands), "party run") {
+		files["other.csv"] = p.table // of the other party, which has it whatever is in.csv
+		maps.Copy(files, p.parties())
+	}
 	for name, text := range files {
 		p.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var out outcome
-	for i, args := range p.commands {
-		tape := filepath.Join(p.dir, fmt.Sprint("tape", i))
-		out.commands = append(out.commands, p.run(dir, tape, args, slow))
+	tape := func(i int) string { return filepath.Join(p.dir, fmt.Sprint("tape", i)) }
+	out.commands = make([]ended, len(p.each()))
+	i := 0
+	for _, together := range p.commands {
+		var all sync.WaitGroup
+		for _, args := range strings.Split(together, " & ") {
+			at := i
+			all.Go(func() { out.commands[at] = p.run(dir, tape(at), args, slow) })
+			i++
+		}
+		all.Wait()
+	}
+	for i := range out.commands {
+		tape := tape(i)
 		if p.told > 0 {
 			tape += ".played"
 		}
@@ -283,6 +308,30 @@ func (p *place) tell(text string, slow time.Duration) outcome {
 	out.files = p.remains(dir, files)
 	p.must(os.RemoveAll(dir))
 	return out
+}
+
+// parties are the keys of two parties and their file, the same each time. What one has sent is
+// played back like all answers of the gate; keys and signatures of the run itself are new, and
+// stay on the wire.
+func (p *place) parties() map[string]string {
+	if p.party != nil {
+		return p.party
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	p.must(err)
+	defer free.Close()
+	list := fmt.Sprintf("address: %s\nparties:\n", free.Addr())
+	p.party = map[string]string{}
+	for _, name := range []string{"1", "2"} {
+		pem, err := party.NewKey()
+		p.must(err)
+		key, err := party.ParseKey(pem)
+		p.must(err)
+		list += fmt.Sprintf("- {name: %q, key: %s}\n", name, party.Public(key))
+		p.party[name+".key"] = string(pem)
+	}
+	p.party["parties.yaml"] = list
+	return p.party
 }
 
 // sorted puts the answers of a run together: the order of those of jobs that run at the same time
@@ -370,7 +419,7 @@ func (p *place) remains(dir string, before map[string]string) map[string]left {
 
 // expected looks for commands that did not do what the story is about.
 func (p *place) expected(x outcome) {
-	for i, args := range p.commands {
+	for i, args := range p.each() {
 		c := x.commands[i]
 		if refused := strings.HasPrefix(args, "? "); (c.code != 0) != refused {
 			p.problems = append(p.problems, fmt.Sprintf("%s: exit code %d\n%s", args, c.code, c.stderr))
@@ -384,7 +433,7 @@ func (p *place) same(neighbour string, x, y outcome, total *counts) {
 		p.problems = append(p.problems, neighbour+": "+fmt.Sprintf(format, args...))
 	}
 	n := counts{}
-	for i, args := range p.commands {
+	for i, args := range p.each() {
 		a, b := x.commands[i], y.commands[i]
 		if a.code != 0 {
 			n.failed++
@@ -424,7 +473,7 @@ func (p *place) same(neighbour string, x, y outcome, total *counts) {
 	total.Lock()
 	defer total.Unlock()
 	total.pairs++
-	total.commands += len(p.commands)
+	total.commands += len(p.each())
 	total.failed += n.failed
 	total.answers += n.answers
 	total.files += len(x.files)

@@ -38,6 +38,22 @@ func TestMethods(t *testing.T) {
 	compare(t, stories)
 }
 
+// TestParties adds up over two parties, of which one has the table.
+func TestParties(t *testing.T) {
+	var stories []story
+	for name, settings := range map[string]string{"mst": "", "wgan": wganSmall} {
+		one := func(table, k string) string {
+			return fmt.Sprintf("party run %s --schema in.yaml --epsilon 1 --method %s %s --parties "+
+				"parties.yaml --key %s.key --model %s.decoy", table, name, settings, k, k)
+		}
+		stories = append(stories, story{name, []string{
+			one("in.csv", "1") + " & " + one("other.csv", "2"), "verify 1.decoy", "inspect 2.decoy",
+			"sample 1.decoy --seed 4 --out out.csv",
+		}, []string{"lenient", "units", "no unit"}})
+	}
+	compare(t, stories)
+}
+
 // TestVerbs runs the verbs that release or tell something, in the ways they can be asked to.
 func TestVerbs(t *testing.T) {
 	const infer = "schema infer in.csv --header-is-public "
