@@ -203,9 +203,10 @@ var allowed = map[string][]string{
 	"internal/disk":                  {},
 	"internal/cmd/sbom":              {},
 	"internal/cmd/bench": {
-		"infer", "schema", "table", "accountant", "privacy", "privacy/text", "release",
-		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload",
-		"collect", "configs", "datasets", "eval", "party",
+		"infer", "schema", "table", "accountant", "accountant/calibrate", "bounds", "bounds/modes",
+		"gan/critic", "privacy", "privacy/gradient", "privacy/text", "release", "synth", "synth/all",
+		"synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload", "collect", "configs",
+		"datasets", "eval", "party",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/counted",

@@ -51,7 +51,7 @@ func collectedError(t *table.Table, variant string, epsilon float64) (out [2]flo
 	if variant != "" {
 		f := must(fitterOf(variant))
 		m := fitted(t, f, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
-		return errorOf(t, m)
+		return errorOf(t, m.Params())
 	}
 	form := must(collect.NewForm(t.Schema(), epsilon))
 	tally := form.NewTally()
@@ -63,5 +63,5 @@ func collectedError(t *table.Table, variant string, epsilon float64) (out [2]flo
 		check(err)
 	}
 	m := must(tally.Fit(ctx, "bench", nil))
-	return errorOf(t, m)
+	return errorOf(t, m.Params())
 }

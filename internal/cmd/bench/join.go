@@ -28,6 +28,7 @@ func join(args []string) {
 		"default at random")
 	variants := flags.String("variants", "mst,aim", "methods, each with its settings")
 	masked := flags.String("masked", "mst,wgan", "the same, of sums under masks")
+	fedAvg := flags.Bool("fedavg", false, "simulate FedSGD, FedAvg and DP-FedAvg of a critic")
 	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
@@ -46,6 +47,9 @@ func join(args []string) {
 		for _, v := range split(*masked) {
 			partyLine(t.train, parts, v, *budget, *runs)
 		}
+		if *fedAvg {
+			averaged(t.train, parts, *budget)
+		}
 	})
 }
 
@@ -63,7 +67,7 @@ func joinLine(
 		best := [2]float64{1, 1}
 		for i, part := range parts {
 			m := fitted(part, f, b)
-			one := errorOf(t, m)
+			one := errorOf(t, m.Params())
 			if one[1] < best[1] {
 				best = one
 			}
@@ -74,7 +78,11 @@ func joinLine(
 			release.JoinOptions{People: release.Disjoint, Names: names, Tool: "bench"}))
 		seconds += (cpu() - before) / float64(runs)
 		for i, list := range [][]*release.Model{{central}, {joint}, models} {
-			e := errorOf(t, list...)
+			var params []release.Params
+			for _, m := range list {
+				params = append(params, m.Params())
+			}
+			e := errorOf(t, params...)
 			for k, x := range e {
 				cells[i][k] += x / float64(runs)
 			}
@@ -91,7 +99,7 @@ func joinLine(
 }
 
 // errorOf is the mean one-way and two-way error of models side by side.
-func errorOf(t *table.Table, models ...*release.Model) (out [2]float64) {
+func errorOf(t *table.Table, models ...release.Params) (out [2]float64) {
 	for way := range out {
 		w := must(workload.New(t.Schema(), workload.Marginals(t.Schema(), way+1, 0)))
 		out[way], _ = errorsOf(w, t, models...)

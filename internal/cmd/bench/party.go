@@ -26,7 +26,7 @@ func partyLine(
 	var cells [2][2]float64
 	for range runs {
 		for i, m := range []*release.Model{fitted(t, f, b), must(together(parts, f, b))} {
-			for k, x := range errorOf(t, m) {
+			for k, x := range errorOf(t, m.Params()) {
 				cells[i][k] += x / float64(runs)
 			}
 		}

@@ -109,18 +109,19 @@ func (c clock) String() string {
 // errorsOf is the mean and the largest error of the counts of models side by side, each weighted by
 // its rows, as shares of the rows, and their mean error of marginals (total variation).
 func errorsOf(
-	w *workload.Workload, t *table.Table, models ...*release.Model,
+	w *workload.Workload, t *table.Table, models ...release.Params,
 ) (mean, worst float64) {
 	want := must(w.OnTable(t))
 	var parts []workload.Answers
 	rows := 0.0
 	for _, m := range models {
-		p, ok := m.Params().(*release.Marginal)
-		if !ok {
-			check(fmt.Errorf("a model of kind %s", m.Parameters.Kind))
+		var got workload.Answers
+		if p, ok := m.(*release.Marginal); ok {
+			got = must(w.OnModel(p.Model, p.Grouping))
+		} else {
+			got = must(w.OnTable(sampled(m, t.Schema())))
 		}
-		got := must(w.OnModel(p.Model, p.Grouping))
-		parts, rows = append(parts, got), rows+m.Rows
+		parts, rows = append(parts, got), rows+m.Total()
 	}
 	for i := range want {
 		e := 0.0
@@ -140,6 +141,20 @@ func errorsOf(
 	return mean, worst
 }
 
+// sampled is a table of as many rows as parameters say.
+func sampled(p release.Params, s *schema.Schema) *table.Table {
+	n := int(math.Round(p.Total()))
+	var columns []table.Codes
+	for c, codes := range p.Sample(n, rand.New(rand.NewPCG(1, 2))) {
+		column := table.NewCodes(s.Sizes()[c], n)
+		for i, code := range codes {
+			column.Set(i, code)
+		}
+		columns = append(columns, column)
+	}
+	return must(table.FromColumns(s, columns, nil))
+}
+
 // fit runs a method some times and prints its error and time.
 func fit(
 	name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int, b accountant.Budget,
@@ -150,7 +165,7 @@ func fit(
 		c := start()
 		m := fitted(t, f, b)
 		last = c.String()
-		mean, worst := errorsOf(w, t, m)
+		mean, worst := errorsOf(w, t, m.Params())
 		means, worsts = append(means, mean), append(worsts, worst)
 	}
 	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, stat.Mean(means, nil),
