@@ -68,9 +68,10 @@ func (f *fit) columns() error {
 		return nil
 	}
 	pairs := f.targetPairs(t, rows)
+	each := f.targetShare() * f.total / float64(len(pairs))
 	for _, pair := range pairs {
-		if err := f.measure(pair, f.coarsest(pair),
-			f.targetShare()*f.total/float64(len(pairs))); err != nil {
+		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
+		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
 			return err
 		}
 	}
@@ -142,11 +143,18 @@ const (
 	shortWorth = 0.5
 )
 
-// coarsest is the first level, from full detail down, at which the pair has at most 256 cells, or
-// the last one.
-func (f *fit) coarsest(pair []int) int {
+// The table of a pair of the target has at most targetCells cells, and as many as have an L1 error
+// of targetNoise of the rows: with more, numeric columns seem to tell the target where noise does.
+const (
+	targetCells = 256
+	targetNoise = 0.25
+)
+
+// coarsest is the first level, from full detail down, at which the pair has at most so many cells,
+// or the last one.
+func (f *fit) coarsest(pair []int, most float64) int {
 	for _, level := range append([]int{0}, levels...) {
-		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= 256 {
+		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= most {
 			return level
 		}
 	}

@@ -37,6 +37,8 @@ func binned(args []string) {
 	epsilon := f.Float64("epsilon", 1, "budget, at a delta of 1e-9")
 	runs := runsOf(f, 3)
 	each := f.Bool("columns", false, "print a line for each column too")
+	oracle := f.Bool("oracle", false, "draw the values of a bin from the real ones in it, not from "+
+		"the model: what is left is the error of the bins' counts")
 	dir, names := parse(args)
 	if dir == "" {
 		return
@@ -52,7 +54,7 @@ func binned(args []string) {
 				s := real.withBins(name, kind, fitter)
 				sums := map[string][5]float64{}
 				for range *runs {
-					real.compare(path, name, s, fitter, *epsilon, func(column string, x [5]float64) {
+					real.compare(path, name, s, fitter, *epsilon, *oracle, func(column string, x [5]float64) {
 						sum := sums[column]
 						for i := range x {
 							sum[i] += x[i] / float64(*runs)
@@ -134,7 +136,7 @@ func quantiles(sorted []float64, least, most float64) []float64 {
 // compare fits and draws once, and tells the figures of each column of numbers, and their mean as
 // of column "".
 func (t *exact) compare(
-	path, name string, s *schema.Schema, f synth.Fitter, epsilon float64,
+	path, name string, s *schema.Schema, f synth.Fitter, epsilon float64, oracle bool,
 	tell func(string, [5]float64),
 ) {
 	used := cpu()
@@ -153,8 +155,18 @@ func (t *exact) compare(
 		}
 		var values []float64
 		codes, random := drawn.Column(at), rand.New(rand.NewPCG(1, 0))
+		inside := map[uint16][]float64{}
+		for _, x := range t.values[i] {
+			code, err := codecs[at].EncodeValue(schema.StoredFloat, schema.Value{Float: x})
+			if err == nil && oracle {
+				inside[code] = append(inside[code], x)
+			}
+		}
 		for r := range drawn.Rows() {
-			if v := codecs[at].Decode(codes.At(r), random); !v.Missing {
+			v := codecs[at].Decode(codes.At(r), random)
+			if of := inside[codes.At(r)]; len(of) > 0 && !v.Missing {
+				values = append(values, of[random.IntN(len(of))])
+			} else if !v.Missing {
 				values = append(values, v.Float+float64(v.Int))
 			}
 		}
