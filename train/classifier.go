@@ -32,7 +32,7 @@ type Classifier struct {
 	Tool         string          `json:"tool,omitempty"`
 	By           string          `json:"by"`
 	Claim        release.Claim   `json:"claim"`
-	Rows         float64         `json:"rows"` // noisy number of rows, or the public one
+	Rows         float64         `json:"rows,omitempty"` // noisy number of rows, or the public one; 0: none
 	Target       string          `json:"target"`
 	Classes      []string        `json:"classes"`
 	Features     []Feature       `json:"features"`

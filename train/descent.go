@@ -13,20 +13,21 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Plan is a training that has been paid for on paper: noisy descent on all rows. One filter of the
-// largest μ that the budget allows pays for the number of rows, unless it is public, and for the
-// gradients, whose number follows from it.
+// Plan is a training that has been paid for on paper. For noisy descent on all rows, one filter of
+// the largest μ that the budget allows pays for the number of rows, unless it is public, and for
+// the gradients, whose number follows from it; for a minimum, there is one call.
 type Plan struct {
 	problem logistic.Problem
 	cells   int // weights of an output
 	nb      privacy.Neighbours
 	mu      float64
+	at      logistic.Perturbation // of a minimum; 0 for a descent
 }
 
 // rowsShare is the part of μ² that buys the number of rows.
 const rowsShare = .02
 
-// NewPlan plans from public knowledge only. Of the options, Budget, Target and Drop are used.
+// NewPlan plans from public knowledge only. Of the options, Budget, By, Target and Drop are used.
 func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) {
 	t, err := newTask(s, o.Target, o.Drop)
 	if err != nil {
@@ -35,6 +36,12 @@ func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) 
 	p := &Plan{problem: t.problem, cells: t.problem.Cells(s.Sizes()), nb: nb}
 	if p.mu, err = calibrate.Mu(o.Budget); err != nil {
 		return nil, err
+	}
+	if o.By != "" && o.By != Descent {
+		if err := p.perturb(o.By, o.Budget); err != nil {
+			return nil, err
+		}
+		return p, nil
 	}
 	// the most noise that a descent may have, in steps of a gradient's grid
 	unit := logistic.GradientEvent(nb, p.problem, 1).(accountant.Gaussian).NoiseMultiplier
@@ -47,6 +54,9 @@ func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) 
 
 // Composition is what a session must reserve.
 func (p *Plan) Composition() accountant.Composition {
+	if p.at.Penalty > 0 {
+		return accountant.Composition{{Event: logistic.MinimumEvent(p.nb, p.problem, p.at), Count: 1}}
+	}
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 }
 
@@ -65,7 +75,7 @@ const (
 )
 
 // Expected are the steps for a table of that many rows, of which it is said whether they are
-// public.
+// public, in a descent.
 func (p *Plan) Expected(rows int, public bool) Steps {
 	if public {
 		return p.steps(float64(rows), p.mu)
@@ -104,6 +114,10 @@ func (p *Plan) fit(ctx context.Context, s *privacy.Session, o Options) (*Classif
 			o.Progress(stage, fraction)
 		}
 	}
+	if p.at.Penalty > 0 {
+		report("training", 0)
+		return p.minimum(s, o)
+	}
 	report("counting", 0)
 	n := float64(o.Rows)
 	if o.Rows == 0 {
@@ -139,11 +153,7 @@ func (p *Plan) fit(ctx context.Context, s *privacy.Session, o Options) (*Classif
 			}
 		}
 	}
-	c := &Classifier{By: "descent", Rows: n, Intercept: make([]float64, p.problem.Outputs())}
-	for at := 0; at < size; at += p.cells {
-		c.Coefficients = append(c.Coefficients, mean[at:at+p.cells:at+p.cells])
-	}
-	return c, nil
+	return p.coefficients(mean, Descent, n), nil
 }
 
 // limited keeps a weight, which noise alone may drive on, in the range of a gradient.

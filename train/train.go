@@ -26,8 +26,10 @@ type Options struct {
 	privacy.Options          // without Plan, Price, Method and Program, which are filled in
 	Target          string   // column to predict: categorical or boolean
 	Drop            []string // columns not to predict from
-	Rows            int      // number of rows, if that is public; 0: a part of the budget buys it
-	Progress        func(stage string, fraction float64)
+	By              string   // how: one of [Ways]; "" is [Descent]
+	// number of rows, if that is public; 0: for a descent, a part of the budget buys it
+	Rows     int
+	Progress func(stage string, fraction float64)
 	// makes the result durable: the run is closed after it. May be nil
 	Deliver func(*Classifier) error
 }

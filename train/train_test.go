@@ -143,6 +143,63 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestMinima: the other two ways learn what is there too, with two classes and with three, pay what
+// they plan, and do not say how many rows there are unless that is public.
+func TestMinima(t *testing.T) {
+	tab := simulated(t, 8000, false)
+	for _, by := range []string{Output, Objective} {
+		for _, c := range []struct {
+			o     Options
+			least float64
+		}{
+			{Options{Target: "y", Drop: []string{"kind"}}, .82},
+			{Options{Target: "kind", Rows: 8000, Drop: []string{"y"}}, .8},
+		} {
+			c.o.Budget, c.o.By = wide, by
+			m := run(t, tab, c.o)
+			if got := right(t, m, tab); got < c.least {
+				t.Errorf("%s, %s: %v are right, want %v", by, c.o.Target, got, c.least)
+			}
+			if m.Rows != float64(c.o.Rows) || m.By != by {
+				t.Errorf("by %s, %v rows", m.By, m.Rows)
+			}
+		}
+	}
+}
+
+// TestPerturbations: the planned noise spends the budget, all of it but a hair, under every
+// relation, and what covers that a minimum is not exact is a small part of it.
+func TestPerturbations(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	for _, b := range []accountant.Budget{
+		wide, {Epsilon: .1, Delta: 1e-9}, {Epsilon: .1, Delta: 1e-3},
+	} {
+		for _, nb := range []privacy.Neighbours{
+			{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
+			{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
+		} {
+			for _, target := range []string{"y", "kind"} {
+				for _, by := range []string{Output, Objective} {
+					o := Options{Target: target, By: by}
+					o.Budget = b
+					p, err := NewPlan(s, nb, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+					if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
+						t.Errorf("%s, %v, %+v: it costs %+v, %v", by, nb, b, cost, err)
+					}
+					event, approx := p.Composition()[0].Event.(accountant.Approx)
+					if approx && event.Delta < b.Delta*(1-1e-4) {
+						t.Errorf("%s, %v, %+v: δ = %v", by, nb, b, event.Delta)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestProbabilities: they are the formula of the file, with features in another order of columns.
 func TestProbabilities(t *testing.T) {
 	s, err := schema.Parse(
@@ -238,6 +295,10 @@ func TestTargets(t *testing.T) {
 		"bins: dp": {bought, Options{Target: "y"}, "write bins"},
 		"without delta": {s, Options{Target: "y", Options: privacy.Options{
 			Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
+		"another way": {s, Options{Target: "y", By: "magic", Options: privacy.Options{Budget: wide}},
+			`by "magic"`},
+		"objective perturbation without delta": {s, Options{Target: "y", By: Objective,
+			Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
 		"without budget": {s, Options{Target: "y"}, "epsilon"},
 	} {
 		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o)
@@ -343,9 +404,11 @@ func TestTooLittleBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	nb := privacy.NeighboursOf(s, accountant.AddRemove)
-	o := Options{Target: "b"}
-	o.Budget = accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
-	if _, err := NewPlan(s, nb, o); !errors.Is(err, ErrTarget) {
-		t.Errorf("ε = 1e-9: %v", err)
+	for _, by := range []string{Descent, Objective} {
+		o := Options{Target: "b", By: by}
+		o.Budget = accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
+		if _, err := NewPlan(s, nb, o); !errors.Is(err, ErrTarget) {
+			t.Errorf("ε = 1e-9, %s: %v", by, err)
+		}
 	}
 }

@@ -166,7 +166,9 @@ func (s shownClassifier) text(w io.Writer) {
 	fmt.Fprintf(w, "classifier\t%s, format %d\n", spelling.Visible(s.path), c.Format)
 	fmt.Fprintf(w, "guarantee\t%v\n", c.Claim)
 	fmt.Fprintf(w, "made\tby %s, method %s\n", spelling.Visible(c.Tool), spelling.Visible(c.By))
-	fmt.Fprintf(w, "rows\t%.1f, a noisy or a public count\n", c.Rows)
+	if c.Rows > 0 {
+		fmt.Fprintf(w, "rows\t%.1f, a noisy or a public count\n", c.Rows)
+	}
 	fmt.Fprintf(w, "predicts\t%s: %s\n", spelling.Visible(c.Target),
 		spelling.Visible(strings.Join(c.Classes, ", ")))
 	for i, f := range c.Features {

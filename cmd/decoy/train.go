@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +26,9 @@ type trainRun struct {
 
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
+	r.options.By = train.Descent
 	cmd := t.verb("train", r.flags(), flags{"target": &r.options.Target, "drop": &r.drop,
-		"dry-run": &r.dryRun})
+		"by": &r.options.By, "dry-run": &r.dryRun})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
 	return cmd
 }
@@ -79,6 +82,9 @@ func (r *trainRun) check(cmd *cobra.Command) error {
 	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
 		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
 	}
+	if !slices.Contains(train.Ways, r.options.By) {
+		return usagef("--by %s: there is %s", r.options.By, strings.Join(train.Ways, ", "))
+	}
 	var err error
 	r.options.Drop, err = list("--drop", r.drop)
 	return err
@@ -94,19 +100,32 @@ func unpredictable(err error) error {
 
 // trainNeeds is what --dry-run prints.
 type trainNeeds struct {
+	By          string                 `json:"by"`
 	Budget      accountant.Budget      `json:"budget"`
 	Composition accountant.Composition `json:"composition"`
-	Rows        int                    `json:"rows"`
-	Assumed     bool                   `json:"rows_assumed,omitempty"`
-	Steps       int                    `json:"steps"`
-	StepSize    float64                `json:"step_size"`
-	Sigma       float64                `json:"sigma"` // of a step's gradient
-	neighbours  string
+	// of a descent
+	Rows     int     `json:"rows,omitempty"`
+	Assumed  bool    `json:"rows_assumed,omitempty"`
+	Steps    int     `json:"steps,omitempty"`
+	StepSize float64 `json:"step_size,omitempty"`
+	Sigma    float64 `json:"sigma,omitempty"` // of a step's gradient
+	// of a minimum
+	Penalty   float64 `json:"penalty,omitempty"`
+	Objective float64 `json:"objective_sigma,omitempty"`
+	Output    float64 `json:"output_sigma,omitempty"`
+
+	neighbours string
 }
 
 func (r *trainRun) needs(p *train.Plan, neighbours string) trainNeeds {
-	n := trainNeeds{Budget: r.Budget(), Composition: p.Composition(), Rows: r.Rows,
+	n := trainNeeds{By: r.options.By, Budget: r.Budget(), Composition: p.Composition(),
 		neighbours: neighbours}
+	if n.By != train.Descent {
+		at := p.Perturbation()
+		n.Penalty, n.Objective, n.Output = at.Penalty, at.Objective, at.Output
+		return n
+	}
+	n.Rows = r.Rows
 	if n.Assumed = r.Rows == 0; n.Assumed {
 		n.Rows = job.AssumedRows
 	}
@@ -118,6 +137,16 @@ func (r *trainRun) needs(p *train.Plan, neighbours string) trainNeeds {
 func (n trainNeeds) text(w io.Writer) {
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(n.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
+	if n.By != train.Descent {
+		fmt.Fprintf(w, "penalty\t%s/2 times the squared norm of the coefficients, beside the loss of "+
+			"all rows\n", job.Short(n.Penalty))
+		if n.Objective > 0 {
+			fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of the gradient, drawn "+
+				"once, to which a row adds at most 1\n", job.Short(n.Objective))
+		}
+		fmt.Fprintf(w, "noise\tof standard deviation %s in each coefficient\n", job.Short(n.Output))
+		return
+	}
 	assumed := ""
 	if n.Assumed {
 		assumed = ", assumed (--rows)"

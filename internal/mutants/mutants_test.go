@@ -171,6 +171,55 @@ var mutants = []mutant{
 		"./privacy/logistic TestGradientRefuses",
 	},
 	{
+		"a minimum moves by half its sensitivity", "privacy/logistic/minimum.go",
+		"moved := (p.sensitivity(nb)", "moved := (.5*p.sensitivity(nb)",
+		"./privacy/logistic TestMinimumSensitivity",
+	},
+	{
+		"the gap of a minimum is not counted", "privacy/logistic/minimum.go",
+		"(p.sensitivity(nb) + 2*Gap)", "(p.sensitivity(nb) + 0*Gap)",
+		"./privacy/logistic TestMinimumSensitivity",
+	},
+	{
+		"a descent ends before the gap", "privacy/logistic/minimum.go",
+		"k >= steps && math.Sqrt(norm)*roundedUp+rounding <= gap", "k >= steps/50 && rounding < 1",
+		"./privacy/logistic TestMinimumIsNear",
+	},
+	{
+		"the curvature of objective perturbation is free", "privacy/logistic/minimum.go",
+		"math.Log1p(curvature/x.Penalty)*roundedUp", "0*math.Log1p(curvature/x.Penalty)",
+		"./privacy/logistic TestObjectiveDelta",
+	},
+	{
+		"a row moves half its gradient in objective perturbation", "privacy/logistic/minimum.go",
+		"mu := math.Sqrt(p.squared()) / x.Objective", "mu := .5 * math.Sqrt(p.squared()) / x.Objective",
+		"./privacy/logistic TestObjectiveDelta",
+	},
+	{
+		"of a replaced unit one row counts in objective perturbation", "privacy/logistic/minimum.go",
+		"\t\trows *= 2\n", "", "./privacy/logistic TestObjectiveEvent",
+	},
+	{
+		"halved noise of objective perturbation", "privacy/logistic/minimum.go",
+		"math.Ldexp(x.Objective, linearBits)", "math.Ldexp(x.Objective, linearBits-1)",
+		"./privacy/logistic TestMinimumNoise",
+	},
+	{
+		"halved noise of output perturbation", "privacy/logistic/minimum.go",
+		"math.Ldexp(x.Output, weightBits)", "math.Ldexp(x.Output, weightBits-1)",
+		"./privacy/logistic TestMinimumNoise",
+	},
+	{
+		"a minimum with a linear term gets no noise of its own", "privacy/logistic/minimum.go",
+		"output.AddTo(w, rows.Source)", "if linear == nil {\n\t\t\toutput.AddTo(w, rows.Source)\n\t\t}",
+		"./privacy/logistic TestMinimumCoversItsGap",
+	},
+	{
+		"a minimum is not charged", "privacy/logistic/minimum.go",
+		"access.Once(MinimumEvent(s.Neighbours(), p, x))", "nil",
+		"./privacy/logistic TestMinimumRefuses",
+	},
+	{
 		"results of blocks are not cut", "privacy/blocks/blocks.go", "x = max(f.Lower, min(f.Upper, x))",
 		"x = max(f.Lower, x)", "./privacy/blocks TestHostileStatistics",
 	},

@@ -144,6 +144,9 @@ func TestVerbs(t *testing.T) {
 			"predict c.json syn.csv --out p.csv",
 			"train in.csv --schema in.yaml --epsilon 1 --target sex --rows 200 --ledger o.ledger " +
 				"--drop age --adjacency replace-one --out -",
+			"train in.csv --schema in.yaml --epsilon 1 --target died --by output --out c.json --force",
+			"train in.csv --schema in.yaml --epsilon 1 --target sex --by objective --out - " +
+				"--adjacency replace-one --ledger o.ledger",
 			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
 			"ledger show in.csv.ledger",
 		}, everywhere},

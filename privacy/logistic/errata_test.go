@@ -42,11 +42,11 @@ func TestSphericalNoise(t *testing.T) {
 	}
 }
 
-// TestObjectivePerturbation: what objective perturbation would need, which decoy has not
-// (docs/train.md), against values that were computed elsewhere. The Hessian of a row has norm c =
-// 1/4 at most, so that changing one costs ln(1 + 2c/(nλ) + c²/(n²λ²)) of ε, or half of it with a
-// penalty larger by Δ (Chaudhuri, Monteleoni, Sarwate, JMLR 12, 2011, algorithm 2); of Gaussian
-// form it has σ = √(8 ln(2/δ) + 4ε)/ε (Kifer, Smith, Thakurta 2012).
+// TestObjectivePerturbation: what objective perturbation needs by the older proofs, against values
+// that were computed elsewhere; [Minimum] needs less (TestObjectiveDelta). The Hessian of a row has
+// norm c = 1/4 at most, so that changing one costs ln(1 + 2c/(nλ) + c²/(n²λ²)) of ε, or half of it
+// with a penalty larger by Δ (Chaudhuri, Monteleoni, Sarwate, JMLR 12, 2011, algorithm 2); of
+// Gaussian form it has σ = √(8 ln(2/δ) + 4ε)/ε (Kifer, Smith, Thakurta 2012).
 func TestObjectivePerturbation(t *testing.T) {
 	const c = .25
 	cost := func(n, lambda float64) float64 {

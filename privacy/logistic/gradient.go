@@ -48,7 +48,8 @@ func Gradient(
 		Cost: access.Once(GradientEvent(s.Neighbours(), p, sigma))}
 	sum, err := access.Runner(s).Ints(c, len(at), func(rows access.Rows) ([]int64, error) {
 		sum := make([]int64, len(at))
-		p.sumTo(sum, rows.Table(), at, gradientBits)
+		t := rows.Table()
+		p.sumTo(sum, t, 0, t.Rows(), at, gradientBits)
 		g.AddTo(sum, rows.Source)
 		return sum, nil
 	})

@@ -120,8 +120,8 @@ func TestGradientSensitivity(t *testing.T) {
 				}
 				a, b := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
 				one, other := make([]int64, len(w)), make([]int64, len(w))
-				p.sumTo(one, gatetest.Table(t, sch, a, nil), at, gradientBits)
-				p.sumTo(other, gatetest.Table(t, sch, b, nil), at, gradientBits)
+				p.sumTo(one, gatetest.Table(t, sch, a, nil), 0, len(a), at, gradientBits)
+				p.sumTo(other, gatetest.Table(t, sch, b, nil), 0, len(b), at, gradientBits)
 				norm := 0.
 				for i := range one {
 					d := float64(one[i]-other[i]) / exact
@@ -157,7 +157,7 @@ func TestSmallTables(t *testing.T) {
 			}
 			return 1
 		},
-	}}, "Gradient")
+	}, smallMinimum(p)}, "Gradient", "Minimum")
 }
 
 // TestGradientNoise. Null: (released − true)/σ is standard normal, up to a grid of 2⁻²⁰; 400

@@ -135,10 +135,10 @@ func (p Problem) ask(mechanism string) access.Question {
 // chunk is how many rows are treated at a time.
 const chunk = 512
 
-// sumTo adds to dst, output after output, the gradients Σ (p − y)·cells of all rows, in steps of
-// 2^-bits: of each row the residual is rounded to the grid, so that the sum is exact. weights are
-// in steps of 2^-weightBits.
-func (p Problem) sumTo(dst []int64, t *table.Table, weights []int64, bits int) {
+// sumTo adds to dst, output after output, the gradients Σ (p − y)·cells of the rows from first to
+// before last, in steps of 2^-bits: of each row the residual is rounded to the grid, so that the
+// sum is exact. weights are in steps of 2^-weightBits.
+func (p Problem) sumTo(dst []int64, t *table.Table, first, last int, weights []int64, bits int) {
 	sizes := t.Schema().Sizes()
 	cells, outputs := p.Cells(sizes), p.Outputs()
 	scores := make([][]int64, outputs) // later the residuals
@@ -148,8 +148,8 @@ func (p Problem) sumTo(dst []int64, t *table.Table, weights []int64, bits int) {
 	row := make([]float64, outputs)
 	one := int64(1) << bits
 	target := t.Column(p.Target)
-	for first := 0; first < t.Rows(); first += chunk {
-		n := min(chunk, t.Rows()-first)
+	for ; first < last; first += chunk {
+		n := min(chunk, last-first)
 		for o, z := range scores {
 			clear(z)
 			at := o * cells

@@ -26,6 +26,7 @@ func trained(args []string) {
 	epsilons := f.String("epsilon", "0.1,1,10", "budgets")
 	delta := f.Float64("delta", 1e-5, "their delta")
 	runs := runsOf(f, 5)
+	by := f.String("by", train.Descent, "how: descent, output or objective")
 	f.Parse(args)
 	budgets := budgetsOf(*epsilons, *delta)
 	t.each(func(x testTable) {
@@ -34,20 +35,20 @@ func trained(args []string) {
 			if err != nil || n < 1 || n > x.train.Rows() {
 				check(fmt.Errorf("-sizes: %q is not from 1 to %d", size, x.train.Rows()))
 			}
-			line := classifiers(x, n, budgets, *runs)
+			line := classifiers(x, n, budgets, *runs, *by)
 			fmt.Println(line)
 		}
 	})
 }
 
 // classifiers is a line of the table: mean and least AUROC for each budget, and without privacy.
-func classifiers(x testTable, n int, budgets []accountant.Budget, runs int) string {
+func classifiers(x testTable, n int, budgets []accountant.Budget, runs int, by string) string {
 	line, open := fmt.Sprintf("| %d |", n), 0.
 	for at, b := range budgets {
 		sum, least := 0., 1.
 		for k := range runs {
 			rows := x.train.Select(rand.New(rand.NewPCG(uint64(k), 1)).Perm(x.train.Rows())[:n])
-			auroc := classified(x, rows, b)
+			auroc := classified(x, rows, b, by)
 			sum, least = sum+auroc/float64(runs), min(least, auroc)
 			if at == 0 {
 				p := must(eval.TRTR(rows, x.test, x.task))
@@ -60,9 +61,10 @@ func classifiers(x testTable, n int, budgets []accountant.Budget, runs int) stri
 }
 
 // classified trains once and predicts the rows to test on.
-func classified(x testTable, rows *table.Table, b accountant.Budget) float64 {
+func classified(x testTable, rows *table.Table, b accountant.Budget, by string) float64 {
 	c, _, err := train.Run(context.Background(), privacy.FromTable(rows), train.Options{
-		Options: privacy.Options{Budget: b, Tool: "bench"}, Target: x.task.Label, Drop: x.task.Drop,
+		Options: privacy.Options{Budget: b, Tool: "bench"}, Target: x.task.Label,
+		Drop: x.task.Drop, By: by,
 	})
 	check(err)
 	p := must(c.Probabilities(x.test))
