@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
 	"privacy/shares": {
 		"privacy", "privacy/internal/access", "privacy/internal/ellipsoid", "privacy/gradient", "noise",
-		"table", "accountant", "accountant/zcdp",
+		"accountant", "accountant/zcdp",
 	},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",

@@ -11,7 +11,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/ellipsoid"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Gradient is the sum of a critic's gradient over all rows of all parties, as
@@ -72,17 +71,7 @@ func (q Question) gradient(s *privacy.Session, t Terms) (c counting, err error) 
 			share.AddTo(xs[k:k+1], src)
 		}
 	}
-	c.count = func(rows access.Rows) ([]int64, error) {
-		if rows.Table == nil {
-			return nil, errors.New("privacy: shares: gradients need a table, not counts of one")
-		}
-		t := rows.Table()
-		columns := make([]table.Codes, len(t.Schema().Columns))
-		for i := range columns {
-			columns[i] = t.Column(i).Clone() // the critic is foreign code
-		}
-		return sum.Of(columns, nil, t.Rows()), nil
-	}
+	c.count = func(rows access.Rows) ([]int64, error) { return ellipsoid.Exact(rows, 1)(sum) }
 	c.total = func(sum []int64, parties int) Total {
 		return Total{Cost: c.cost, Sigma: z * math.Sqrt(float64(parties)),
 			Gradient: gradient.Certified{Certificate: cert, Released: sum}}

@@ -75,7 +75,7 @@ func TestSumElsewhere(t *testing.T) {
 			}
 			count := func(n []int64, _ []int, _ [][]int32) { n[0] = rows }
 			there := access.Rows{Joint: &access.Joint{CountTo: count, Sum: answer}}
-			want, err := here(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
+			want, err := Exact(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -50,11 +50,7 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 	}
 	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(Event(rate, z))}
 	answer, err := access.Runner(s).Ints(c, length, func(in access.Rows) ([]int64, error) {
-		exact := here
-		if in.Joint != nil {
-			exact = elsewhere
-		}
-		of := exact(in, rate)
+		of := Exact(in, rate)
 		var answer []int64
 		for _, sum := range noised {
 			noisy, err := of(sum.Sum)
@@ -77,8 +73,11 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 	return out, nil
 }
 
-// here draws a batch of a table, and sums over it.
-func here(in access.Rows, rate float64) func(Sum) ([]int64, error) {
+// Exact draws a batch, and sums over it, without noise.
+func Exact(in access.Rows, rate float64) func(Sum) ([]int64, error) {
+	if in.Joint != nil {
+		return elsewhere(in, rate)
+	}
 	t := in.Table()
 	rows, n := sample(t, in.Source, rate)
 	columns := make([]table.Codes, len(t.Schema().Columns))
