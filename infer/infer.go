@@ -125,27 +125,45 @@ func (p Plan) Buy(
 	}
 	r.Noise.Values = p.values(again, max(1, questions))
 	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
+	r.Columns = make([]Column, len(names))
+	var todo []int
 	for i, name := range names {
-		if o.Progress != nil {
-			o.Progress(float64(i) / float64(len(names)))
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		c := Column{Name: name}
+		c := &r.Columns[i]
+		c.Name = name
 		at := o.Declared.Index(name)
 		switch v := verdicts[i]; {
+		case v != nil && v.kind != 0:
+			todo = append(todo, i)
 		case v != nil:
-			err = r.column(s, i, *v, o, &c)
+			r.column(v, text.Held{}, o, c)
 		case at >= 0:
 			c.Found, c.Note = &o.Declared.Columns[at], "declared, and not bought"
 		default:
 			c.Note = "left out: not declared"
 		}
+	}
+	for len(todo) > 0 { // again those that are texts after all
+		if o.Progress != nil {
+			o.Progress(1 - float64(len(todo))/float64(len(names)))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var of []text.Wanted
+		for _, i := range todo {
+			of = append(of, r.question(i, verdicts[i]))
+		}
+		held, err := s.Values(of, r.Noise.Values)
 		if err != nil {
 			return nil, err
 		}
-		r.Columns = append(r.Columns, c)
+		asked := todo
+		todo = nil
+		for k, i := range asked {
+			if !r.column(verdicts[i], held[k], o, &r.Columns[i]) {
+				todo = append(todo, i)
+			}
+		}
 	}
 	return r, r.check()
 }
@@ -198,47 +216,46 @@ func rowsOf(classes [][]float64, sigma float64) float64 {
 	return rows
 }
 
-// column asks what column i of the kind that was found holds.
-func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) error {
+// question is what column i is asked, of the kind that was found.
+func (r *Result) question(i int, v *judged) text.Wanted {
+	if !v.kind.Ordered() {
+		return text.Wanted{Column: i, Texts: true}
+	}
+	return text.Wanted{Column: i, Texts: v.seeks, Magnitudes: schema.Magnitudes{Kind: v.kind,
+		PerPower: perPower(r.Rows, r.Noise.Values.Sigma), Format: v.format}}
+}
+
+// column describes a column of the kind that was found by what it holds. If that kind turns out to
+// be wrong, it is false, and the column is to be asked again.
+func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
 	d, limit := r.Noise.Values, o.MaxCategories
 	if limit <= 0 {
 		limit = 1000
 	}
 	var cells []magnitude // all that a value may be in
-	listed := func(found []text.Found) {
-		c.counts = countsOf(nil, found, v, d.Sigma)
-		c.Found, c.Note = categories(c.Name, found, v, limit, r.Threshold, d.Sigma)
+	listed := func() {
+		c.counts = countsOf(nil, held.Texts, *v, d.Sigma)
+		c.Found, c.Note = categories(c.Name, held.Texts, *v, limit, r.Threshold, d.Sigma)
 	}
 	switch {
 	case v.kind == 0:
 		c.Note = v.note
 	case v.kind.Ordered():
-		if !v.seeks {
-			d.Delta = 0
+		if !v.token(held.Texts, d.Sigma, r.Noise.Kinds) {
+			return false
 		}
-		m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, d.Sigma), Format: v.format}
-		counts, found, err := s.Values(i, m, d)
-		if err != nil {
-			return err
-		}
-		if !v.token(found, d.Sigma, r.Noise.Kinds) {
-			return r.column(s, i, v, o, c)
-		}
-		cells = possible(m, v.decimals, counts)
+		m := r.question(0, v).Magnitudes
+		cells = possible(m, v.decimals, held.Magnitudes)
 		var within []magnitude
-		c.Found, within, c.Note = bounds(c.Name, m, slices.Clone(cells), &v, d.Sigma)
-		c.counts = countsOf(within, nil, v, d.Sigma)
-		if c.Found == nil && v.mixed && len(found) > 0 { // the few numbers among tokens are others
-			v.list()
-			listed(found)
+		c.Found, within, c.Note = bounds(c.Name, m, slices.Clone(cells), v, d.Sigma)
+		c.counts = countsOf(within, nil, *v, d.Sigma)
+		if c.Found == nil && v.mixed && len(held.Texts) > 0 {
+			v.list() // the few numbers among tokens are others
+			listed()
 		}
 	default:
-		_, found, err := s.Values(i, schema.Magnitudes{}, d)
-		if err != nil {
-			return err
-		}
-		if listed(found); v.kind == schema.Boolean {
-			c.Found, c.Note = boolean(c.Name, found, v), v.note
+		if listed(); v.kind == schema.Boolean {
+			c.Found, c.Note = boolean(c.Name, held.Texts, *v), v.note
 		}
 	}
 	if c.Found == nil || c.Found.Kind.Ordered() {
@@ -251,9 +268,9 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 				return m.hi < common.Min || m.lo > common.Max
 			})
 			if len(cells) > 0 && v.kind == common.Kind {
-				c.counts = countsOf(cells, nil, v, d.Sigma)
+				c.counts = countsOf(cells, nil, *v, d.Sigma)
 			}
-			return nil
+			return true
 		}
 	}
 	c.Commas = v.commas > 0
@@ -272,7 +289,7 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 			c.Found.Max)
 		c.Note = v.note
 	}
-	return nil
+	return true
 }
 
 // fewCodes is how many whole numbers may be codes.

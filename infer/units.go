@@ -72,7 +72,7 @@ func Units(
 	}
 	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
 		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
-	r.UpTo = ranges(nb.MaxRowsPerUnit)
+	r.UpTo = UnitRanges(nb.MaxRowsPerUnit)
 	if r.Counts, err = session.Measure(query.ContributionHistogram{UpTo: r.UpTo},
 		sigma); err == nil {
 		r.bound()
@@ -89,8 +89,9 @@ func Units(
 	return r, session, nil
 }
 
-// ranges are the powers of two up to 1024, and k.
-func ranges(k int) []int {
+// UnitRanges are the upper ends of the ranges of rows that [Units] asks about: the powers of two up
+// to 1024, and k.
+func UnitRanges(k int) []int {
 	out := []int{k}
 	for n := 1; n <= 1024; n *= 2 {
 		out = append(out, n)

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -25,14 +26,33 @@ type TextColumn struct {
 func ReadTexts(
 	ctx context.Context, path string, csv schema.CSV, columns, unitAt int,
 ) (*Texts, error) {
+	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns}
+	return readTexts(ctx, columns, unitAt, func(fn func(_, row []string) error) error {
+		return ScanText(path, scan, fn)
+	})
+}
+
+// ReadArrowTexts reads the bytes of an Arrow stream or file, as [ReadTexts] does a file on disk.
+func ReadArrowTexts(ctx context.Context, data []byte, columns, unitAt int) (*Texts, error) {
+	return readTexts(ctx, columns, unitAt, func(fn func(_, row []string) error) error {
+		f, err := openArrow(ctx, bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		return scanTyped(f, ScanOptions{Lenient: true, Columns: columns}, fn)
+	})
+}
+
+func readTexts(
+	ctx context.Context, columns, unitAt int, scan func(fn func(_, row []string) error) error,
+) (*Texts, error) {
 	t := &Texts{Columns: make([]TextColumn, columns)}
 	index := make([]map[string]uint32, columns)
 	for i := range index {
 		index[i] = map[string]uint32{}
 	}
 	rows := 0
-	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns}
-	err := ScanText(path, scan, func(_, row []string) error {
+	err := scan(func(_, row []string) error {
 		if rows%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -60,6 +80,16 @@ func ReadTexts(
 		t.Columns = slices.Delete(t.Columns, unitAt, unitAt+1)
 	}
 	return t, nil
+}
+
+// Counts is the number of rows of each text of a column, in the order of its dictionary; a text of
+// no row has 0.
+func (c TextColumn) Counts() []int64 {
+	out := make([]int64, len(c.Texts))
+	for _, n := range c.Cells {
+		out[n]++
+	}
+	return out
 }
 
 // Select is the rows at those places.

@@ -32,9 +32,6 @@ type evaluate struct {
 	drop, quasi       string
 	classifier        string
 	options           report.Options
-
-	// is told how far an engine is that counts the private table where it is; nil: nobody
-	counting func(fraction float64)
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {

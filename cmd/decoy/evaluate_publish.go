@@ -28,9 +28,6 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	defer run.file.Abort()
-	if run.shown.bar { // plain lines are kept by others, and must not tell of rows
-		e.counting = run.shown.of("counting")
-	}
 	synthetic, err := readTable(cmd.Context(), t, run.shown, "--synthetic", e.synthetic[0],
 		free(rows.Schema()))
 	if err != nil {

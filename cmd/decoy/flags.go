@@ -25,6 +25,9 @@ type jobFlags struct {
 	resume bool
 	set    settings
 	notes  []string // to be said before the run
+
+	// is told how far an engine is that counts the private table where it is; nil: nobody
+	counting func(fraction float64)
 }
 
 // newJob are the flags of a job, with their defaults.

@@ -78,6 +78,9 @@ func (j *jobFlags) pay(
 	t *terminal, l *ledger.File, verb, input, flag, out string,
 ) (*paid, error) {
 	p := &paid{Account: j.account(t, l, input), t: t, shown: t.privateProgress()}
+	if p.shown.bar { // plain lines are kept by others, and must not tell of rows
+		j.counting = p.shown.of("counting")
+	}
 	if err := p.Begin(verb, cmp.Or(out, job.Standard)); err != nil {
 		return nil, err
 	}

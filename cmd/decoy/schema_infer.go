@@ -97,14 +97,26 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 			s.maxRows = d.MaxRowsPerUnit
 		}
 	}
-	format, err := job.FormatOf("INPUT", input)
+	program, elsewhere, err := job.Describer(input, s.Ledger)
+	format := table.Format(0)
+	if !elsewhere {
+		format, err = job.FormatOf("INPUT", input)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if err := s.checkFlags(cmd, input); err != nil {
 		return nil, err
 	}
-	names, err := s.header(cmd, input, format, p.declared)
+	var names []string
+	switch {
+	case !elsewhere:
+		names, err = s.header(cmd, input, format, p.declared)
+	case s.noHeader:
+		err = usagef("--no-header: the columns of a table in another system have names")
+	default:
+		names, err = job.ColumnsOf(cmd.Context(), program, input, schema.CSV{Comma: s.comma[0]})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +124,24 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 		return nil, usagef("--unit: there is no column %q%s", s.unit, spelling.Hint(s.unit, names))
 	}
 	p.csv = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
-	p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
-		MaxRowsPerUnit: s.maxRows})
-	if err != nil {
-		return nil, err
-	}
+	columns := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.unit })
 	if p.declared == nil {
-		p.declared = infer.AllOpen(p.table.Names())
+		p.declared = infer.AllOpen(columns)
 	}
 	if err := s.declare(p.declared); err != nil {
 		return nil, err
 	}
-	asked, err := infer.Asked(p.declared, p.table.Names())
+	asked, err := infer.Asked(p.declared, columns)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere {
+		p.table, err = job.CountedTexts(cmd.Context(), program, input,
+			job.Undescribed(names, p.csv, s.unit, s.maxRows), asked, &s.counting)
+	} else {
+		p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
+			MaxRowsPerUnit: s.maxRows})
+	}
 	if err != nil {
 		return nil, err
 	}

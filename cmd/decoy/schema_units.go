@@ -10,6 +10,8 @@ import (
 
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -48,7 +50,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if input == job.Standard {
 		return usagef("INPUT must be a file")
 	}
-	rows, ledger, err := u.private(cmd, "INPUT", input)
+	rows, ledger, err := u.table(cmd, input)
 	switch {
 	case err != nil:
 		return err
@@ -67,6 +69,32 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		return t.print(shownUnits{r})
 	})
 	return run.end(s, err)
+}
+
+// table is the private table, and the ledger that pays.
+func (u *schemaUnits) table(
+	cmd *cobra.Command, input string,
+) (rows *privacy.Rows, l *ledger.File, err error) {
+	program, elsewhere, err := job.Describer(input, u.Ledger)
+	if !elsewhere {
+		return u.private(cmd, "INPUT", input)
+	}
+	s := u.made
+	if s == nil && err == nil {
+		s, err = job.LoadSchema(u.Schema)
+	}
+	if err == nil {
+		l, err = job.LedgerOf(u.Ledger, input)
+	}
+	if err == nil {
+		err = apart(cmd, l)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = job.CountedUnits(cmd.Context(), program, input, s,
+		infer.UnitRanges(s.MaxRowsPerUnit), &u.counting)
+	return rows, l, err
 }
 
 // shownUnits is the report.

@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "privacy/internal/gatetest", "table", "accountant",
 	},
 	"privacy/counted": {"privacy/internal/access", "schema", "internal/engine"},
-	"privacy/query":   {"privacy/internal/access", "schema", "table"},
+	"privacy/query":   {"privacy/internal/access", "schema", "table", "internal/engine"},
 	"privacy/bins":    {"privacy", "privacy/internal/access", "schema", "table"},
 	"privacy/laplace": {
 		"privacy", "privacy/internal/access", "noise", "accountant",
@@ -96,6 +96,7 @@ var allowed = map[string][]string{
 	},
 	"privacy/text": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
+		"internal/engine",
 	},
 	"marginal":           {},
 	"gan":                {"gan/critic", "internal/kernels", "internal/matrix", "steer"},
@@ -210,7 +211,7 @@ var allowed = map[string][]string{
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/counted",
-		"release", "synth", "configs", "datasets", "internal/atomicfile", "internal/disk",
+		"privacy/text", "release", "synth", "configs", "datasets", "internal/atomicfile", "internal/disk",
 		"internal/engine", "internal/engine/helper", "internal/spelling",
 	},
 	"internal/engine":        {"schema"},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -24,7 +25,11 @@ type Source struct {
 	// it answers none. Of its errors holds the same. Asked again, it gives the same answer.
 	Sum func(q Question) ([]int64, error)
 
-	rows int64 // of the table, once it was read
+	// a question that is asked when the table is read, in place of the sets; nil: there are sets
+	Begin *Question
+
+	rows  int64   // of the table, once it was read
+	begun []int64 // the answer to Begin
 }
 
 // Question asks about each row for some numbers, which are added up over the rows modulo 2^64. They
@@ -33,6 +38,8 @@ type Question struct {
 	Kind   string          `json:"kind"`   // which it is of those that an engine's program knows
 	Of     json.RawMessage `json:"of"`     // what that kind needs to know
 	Length int             `json:"length"` // how many numbers
+	// behind these, what has a cell of its own: pairs of the cell and a number above zero
+	Listed bool `json:"listed,omitempty"`
 }
 
 // Joint is true counts over some columns.
@@ -46,6 +53,10 @@ type Joint struct {
 // knows to ask for.
 var Rows func(s *schema.Schema, from Source) any
 
+// Texts makes a *text.Table of a source: the columns of s, of which those numbers may be asked
+// about, are columns of texts. Package privacy/text binds it.
+var Texts func(s *schema.Schema, asked []int, from Source) any
+
 // ErrCounts says nothing of the counts.
 var ErrCounts = errors.New("engine: what was counted is not one table")
 
@@ -54,22 +65,40 @@ var ErrNoSum = errors.New("engine: nothing but marginals is counted there")
 
 // Answer has a question answered about the table that was read.
 func (s *Source) Answer(q Question) ([]int64, error) {
+	if s.begun != nil && reflect.DeepEqual(q, *s.Begin) {
+		return s.begun, nil
+	}
+	rows, answer, err := s.ask(q)
+	if err == nil && rows != s.rows {
+		return nil, ErrCounts
+	}
+	return answer, err
+}
+
+// ask has a question answered, and checks the form of the answer.
+func (s *Source) ask(q Question) (rows int64, answer []int64, err error) {
 	if s.Sum == nil {
-		return nil, ErrNoSum
+		return 0, nil, ErrNoSum
 	}
-	answer, err := s.Sum(q)
-	if err == nil && (len(answer) != 1+q.Length || answer[0] != s.rows) {
-		err = ErrCounts
+	if answer, err = s.Sum(q); err != nil {
+		return 0, nil, err
 	}
-	if err != nil {
-		return nil, err
+	n := 1 + q.Length
+	if len(answer) < n || answer[0] < 0 || len(answer) > n && !q.Listed || (len(answer)-n)%2 != 0 {
+		return 0, nil, ErrCounts
 	}
-	return answer[1:], nil
+	return answer[0], answer[1:], nil
 }
 
 // Read has the rows counted, for columns of these sizes, checks that the counts are those of one
 // table, and returns how they are looked up: the smallest of the joint counts that has the columns.
+// With Begin there is nothing to look up.
 func (s *Source) Read(ctx context.Context, sizes []int) (func(cols []int) Joint, error) {
+	if s.Begin != nil {
+		var err error
+		s.rows, s.begun, err = s.ask(*s.Begin)
+		return nil, err
+	}
 	counts, err := s.Count(ctx)
 	if err != nil {
 		return nil, err

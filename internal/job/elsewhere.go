@@ -3,12 +3,14 @@ package job
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/privacy"
 	_ "github.com/decoy-dp/decoy/privacy/counted" // binds engine.Rows
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -44,6 +46,17 @@ func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 	return program, name != "", err
 }
 
+// Describer is [Counter] for what is asked of a table before there is a schema that bounds it: not
+// every engine can.
+func Describer(input, ledger string) (program string, elsewhere bool, err error) {
+	program, elsewhere, err = Counter(input, ledger)
+	if name, _ := helper.Program(input); err == nil && name != helper.Spark && elsewhere {
+		err = Usagef("%s: PostgreSQL counts for fits and evaluations only; here a file is needed, such "+
+			"as an extract of the rows: decoy help scale", input)
+	}
+	return program, elsewhere, err
+}
+
 // elsewhere is a private table that an engine counts; nothing is counted yet.
 func (c *Checked) elsewhere(ctx context.Context, program string) (*privacy.Rows, error) {
 	plan, err := c.plan()
@@ -67,12 +80,91 @@ func CountedRows(
 	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
 	counting *func(float64),
 ) (*privacy.Rows, error) {
-	text, err := s.YAML()
+	if _, err := synth.CountedCells(sets, s); err != nil {
+		return nil, err
+	}
+	from, err := sourceOf(ctx, program, input, s, sets, counting)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := synth.CountedCells(sets, s); err != nil {
+	return engine.Rows(s, from).(*privacy.Rows), nil
+}
+
+// CountedUnits is a private table of which a program counts how many units have at most so many
+// rows each, and nothing else, as [CountedRows].
+func CountedUnits(
+	ctx context.Context, program, input string, s *schema.Schema, upTo []int,
+	counting *func(float64),
+) (*privacy.Rows, error) {
+	from, err := sourceOf(ctx, program, input, s, nil, counting)
+	if err != nil {
 		return nil, err
+	}
+	q := engine.AskUnits(upTo)
+	from.Begin = &q
+	return engine.Rows(s, from).(*privacy.Rows), nil
+}
+
+// Undescribed is the schema of a table of texts with these columns, of which nothing else is known.
+func Undescribed(names []string, csv schema.CSV, unit string, maxRows int) *schema.Schema {
+	s := &schema.Schema{CSV: csv, Unit: unit, MaxRowsPerUnit: maxRows, Lenient: true}
+	for _, name := range names {
+		if name != unit {
+			s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical,
+				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
+		}
+	}
+	return s
+}
+
+// CountedTexts is a private table of texts of which a program counts these columns of the schema,
+// as [CountedRows].
+func CountedTexts(
+	ctx context.Context, program, input string, s *schema.Schema, asked []int,
+	counting *func(float64),
+) (*text.Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	from, err := sourceOf(ctx, program, input, s, nil, counting)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Texts(s, asked, from).(*text.Table), nil
+}
+
+// ColumnsOf are the names of the columns of a table that a program counts, which the caller knows
+// to be public. No row is read.
+func ColumnsOf(
+	ctx context.Context, program, input string, csv schema.CSV,
+) (names []string, err error) {
+	quiet := func(float64) {}
+	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0), nil, &quiet)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := from.Sum(engine.Question{Kind: engine.Columns})
+	if err != nil {
+		return nil, err
+	}
+	var list []byte
+	for _, b := range answer[1:] {
+		list = append(list, byte(b))
+	}
+	if json.Unmarshal(list, &names) != nil {
+		err = engine.ErrCounts
+	}
+	return names, err
+}
+
+// sourceOf is a table that a program counts.
+func sourceOf(
+	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
+	counting *func(float64),
+) (engine.Source, error) {
+	text, err := s.YAML()
+	if err != nil {
+		return engine.Source{}, err
 	}
 	r := helper.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
 	rand.Read(r.Nonce)
@@ -80,11 +172,10 @@ func CountedRows(
 		r.Sets, r.Question = sets, q
 		return helper.Count(ctx, program, r, *counting)
 	}
-	rows := engine.Rows(s, engine.Source{Sets: sets,
+	return engine.Source{Sets: sets,
 		Count: func(ctx context.Context) ([][]int64, error) { return ask(ctx, sets, nil) },
 		Sum: func(q engine.Question) ([]int64, error) {
 			sums, err := ask(ctx, nil, &q)
 			return slices.Concat(sums...), err
-		}})
-	return rows.(*privacy.Rows), nil
+		}}, nil
 }

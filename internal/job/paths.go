@@ -101,9 +101,9 @@ func TryCreate(name, path string, force bool) error {
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
 	if engine, _ := helper.Program(path); engine != "" {
-		return 0, Usagef("%s %s is a table in another system, from which 'decoy fit', 'decoy "+
-			"generate' and 'decoy evaluate --epsilon' can read; here a file is needed, such as an "+
-			"extract of the rows: decoy help scale", name, path)
+		return 0, Usagef("%s %s is a table in another system, from which fit, generate, "+
+			"evaluate --epsilon, schema infer and schema units can read; here a file is needed, such as "+
+			"an extract of the rows: decoy help scale", name, path)
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {

@@ -383,7 +383,7 @@ var mutants = []mutant{
 		"x = 1 // a unit", "x = .5 // a unit", "./privacy TestSmallTables",
 	},
 	{
-		"Discover counts each row twice", "privacy/text/text.go", "\t\tout[n]++\n", "\t\tout[n] += 2\n",
+		"Discover counts each row twice", "table/texts.go", "\t\tout[n]++\n", "\t\tout[n] += 2\n",
 		"./privacy/text TestSmallTables",
 	},
 	{
@@ -1091,8 +1091,8 @@ var mutants = []mutant{
 		"worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy/database TestDatabaseLaw",
 	},
 	{
-		"halved noise of Discover", "privacy/text/values.go", "rows + g.Sample(src)",
-		"rows + g.Sample(src)/2", "./privacy/text TestTextNoise",
+		"halved noise of Discover", "privacy/text/values.go", "c.rows += g.Sample(src);",
+		"c.rows += g.Sample(src) / 2;", "./privacy/text TestTextNoise",
 	},
 	{
 		"Discover's threshold is one lower", "privacy/text/values.go", "return int64(hi)",
@@ -1114,8 +1114,12 @@ var mutants = []mutant{
 	},
 	{
 		"Discover's delta is not charged", "privacy/text/values.go",
-		"SelectionEvents(s.Neighbours(), d),\n\t}", "SelectionEvents(s.Neighbours(), d)[:1],\n\t}",
+		"w.events(s.Neighbours(), d)...)", "w.events(s.Neighbours(), d)[:1]...)",
 		"./privacy/text TestSelectionIsChargedInFull",
+	},
+	{
+		"another table may spell texts", "privacy/text/far.go", "if !ok {\n\t\t\t\t\treturn",
+		"if false {\n\t\t\t\t\treturn", "./privacy/text TestFarIsOneTable",
 	},
 	{
 		"Kinds are not charged", "privacy/text/describe.go",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -84,7 +85,12 @@ func (q ContributionHistogram) Compile(sizes []int, units bool) (access.Compiled
 	}
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: string(key), What: "rows per unit",
 		Cells: len(upTo) + 1,
-		Count: func(rows access.Rows) []int64 { return countUnits(rows.Units(), upTo) },
+		Count: func(rows access.Rows) []int64 {
+			if rows.Joint != nil {
+				return engine.Must(rows.Joint.Sum(engine.AskUnits(upTo)))
+			}
+			return countUnits(rows.Units(), upTo)
+		},
 	}, sizes, units), nil
 }
 

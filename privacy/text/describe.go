@@ -30,19 +30,24 @@ func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
 	}
 	n := int(schema.Classes)
 	return access.Runner(s.s).Ints(c, n, func(in access.Rows) ([]int64, error) {
-		counts := classes(s.texts().Columns[column])
-		g.AddTo(counts, in.Source)
-		return counts, nil
+		counts, err := s.classes(column)
+		if err == nil {
+			g.AddTo(counts, in.Source)
+		}
+		return counts, err
 	})
 }
 
 // classes is the number of rows of each class.
-func classes(c table.TextColumn) []int64 {
-	out := make([]int64, schema.Classes)
-	for i, rows := range counts(c) {
+func (s *session) classes(column int) ([]int64, error) {
+	if s.far != nil {
+		return s.far.classes(column)
+	}
+	c, out := s.texts().Columns[column], make([]int64, schema.Classes)
+	for i, rows := range c.Counts() {
 		out[schema.Classify([]byte(c.Texts[i]))] += rows
 	}
-	return out
+	return out, nil
 }
 
 // As goes over to a schema that was bought: from here on the run is that of a table with its codes,
@@ -54,6 +59,9 @@ func classes(c table.TextColumn) []int64 {
 func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 	if err := s.column(0); err != nil {
 		return nil, err
+	}
+	if s.far != nil {
+		return nil, privacy.ErrElsewhere
 	}
 	to = to.Clone()
 	if err := to.Validate(); err != nil {

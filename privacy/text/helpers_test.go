@@ -2,9 +2,45 @@ package text
 
 import (
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
+
+// of is a session on a column.
+func of(c table.TextColumn) *session {
+	return &session{texts: func() *table.Texts {
+		return &table.Texts{Columns: []table.TextColumn{c}}
+	}}
+}
+
+// classes are the counts of a column.
+func classes(c table.TextColumn) []int64 {
+	counts, _ := of(c).classes(0)
+	return counts
+}
+
+// values are the noisy counts of a column, as a session releases them.
+func values(
+	c table.TextColumn, m schema.Magnitudes, g *noise.RoundedGaussian, threshold int64,
+	src *noise.Source,
+) ([]int64, []found) {
+	w := Wanted{Magnitudes: m, Texts: true}
+	e := valuesOf(c, w)
+	found, _ := of(c).spell([]Wanted{w}, [][]other{e.addTo(g, threshold, src)})
+	return e.magnitudes, found[0]
+}
+
+// ask asks about one column; with δ for its texts too.
+func ask(s *Session, column int, m schema.Magnitudes, d Selection) ([]int64, []Found, error) {
+	held, err := s.Values([]Wanted{{column, m, d.Delta != 0}}, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	return held[0].Magnitudes, held[0].Texts, nil
+}
 
 var (
 	follows       = gatetest.Follows

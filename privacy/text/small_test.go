@@ -53,7 +53,7 @@ func smallValues(s *small, names []string, d Selection) value {
 	}
 	c, m := o.data.Columns[0], schema.Magnitudes{Kind: schema.Integer, PerPower: 1}
 	texts := make([]float64, len(names))
-	for i, n := range counts(c) {
+	for i, n := range c.Counts() {
 		if _, ok := m.Of([]byte(c.Texts[i])); !ok {
 			texts[slices.Index(names, c.Texts[i])] = float64(n)
 		}
@@ -83,7 +83,7 @@ func smallRows() []smallRow {
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
 		{"Magnitudes", "", func(s *small) value {
 			m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
-			counts, _, err := openSmall(s, names, classes(s.NB)).Values(0, m, Selection{Sigma: tiny})
+			counts, _, err := ask(openSmall(s, names, classes(s.NB)), 0, m, Selection{Sigma: tiny})
 			return gatetest.One[int64](s)(counts, err)
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
 		{"Values", "", func(s *small) value { return smallValues(s, names, discovery) },

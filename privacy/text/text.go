@@ -32,6 +32,7 @@ type Table struct {
 	unit  string
 	k     int
 	load  func(context.Context) (*table.Texts, error)
+	far   *far // in place of load, of rows that are counted elsewhere
 }
 
 // File names a private file (.csv or .parquet) whose columns nobody has described. The error is for
@@ -73,16 +74,6 @@ func File(path string, o Options) (*Table, error) {
 	return t, nil
 }
 
-// counts is the number of rows of each text of a column, in the order of its dictionary; a text of
-// no row has 0.
-func counts(c table.TextColumn) []int64 {
-	out := make([]int64, len(c.Texts))
-	for _, n := range c.Cells {
-		out[n]++
-	}
-	return out
-}
-
 // Names are the public names of the columns, the unit left out.
 func (t *Table) Names() []string { return slices.Clone(t.names) }
 
@@ -117,14 +108,22 @@ type session struct {
 	names []string
 	unit  string
 	texts func() *table.Texts // nil when the session is closed, or goes by a schema
+	far   *far                // in place of texts
 }
 
 // Open is [privacy.Open] for a table of texts: plan and budget are checked, the whole plan is
 // reserved in the ledger, and only then are the rows read.
 func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error) {
-	t, data := *given, (*table.Texts)(nil)                   // a copy, as in privacy.Open
+	t, data := *given, (*table.Texts)(nil) // a copy, as in privacy.Open
+	if t.far != nil {
+		own := *t.far
+		t.far = &own
+	}
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
 	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (*access.Joint, error) {
+		if t.far != nil {
+			return nil, t.far.begin(ctx)
+		}
 		var err error
 		if data, err = t.load(ctx); err == nil && sch.Unit != "" {
 			data = data.Select(bound(data.Units))
@@ -135,7 +134,7 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 	if err != nil {
 		return nil, err
 	}
-	return &Session{&session{s, t.names, t.unit, func() *table.Texts { return data }}}, nil
+	return &Session{&session{s, t.names, t.unit, func() *table.Texts { return data }, t.far}}, nil
 }
 
 // Names are the public names of the columns, the unit left out.

@@ -281,7 +281,7 @@ func TestTextNoise(t *testing.T) {
 			if i > n/20 { // 1300 cells each: all of them are draws, too
 				return 0, nil
 			}
-			m, _, err := s.Values(0, whole, Selection{Sigma: sigma})
+			m, _, err := ask(s, 0, whole, Selection{Sigma: sigma})
 			return m[at] - 300, err
 		},
 		"Texts": func(int) (int64, error) {
@@ -420,29 +420,29 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"other sigma": func() error { _, err := s.Kinds(0, 5.1); return err },
 		"other delta": func() error {
-			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{5.1, 1e-9})
+			_, _, err := ask(s, 0, schema.Magnitudes{}, Selection{5.1, 1e-9})
 			return err
 		},
 		"no column": func() error { _, err := s.Kinds(1, 9); return err },
 		"column −1": func() error {
-			_, _, err := s.Values(-1, schema.Magnitudes{}, d)
+			_, _, err := ask(s, -1, schema.Magnitudes{}, d)
 			return err
 		},
 		"no magnitude": func() error {
-			_, _, err := s.Values(0, schema.Magnitudes{Kind: schema.Categorical}, Selection{9, 1e-9})
+			_, _, err := ask(s, 0, schema.Magnitudes{Kind: schema.Categorical}, Selection{9, 1e-9})
 			return err
 		},
 		"sigma NaN": func() error { _, err := s.Kinds(0, math.NaN()); return err },
 		"sigma 0": func() error {
-			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{0, 1e-9})
+			_, _, err := ask(s, 0, schema.Magnitudes{}, Selection{0, 1e-9})
 			return err
 		},
 		"delta 1/2": func() error {
-			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{5, .5})
+			_, _, err := ask(s, 0, schema.Magnitudes{}, Selection{5, .5})
 			return err
 		},
 		"nothing asked": func() error {
-			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{Sigma: 5})
+			_, _, err := ask(s, 0, schema.Magnitudes{}, Selection{Sigma: 5})
 			return err
 		},
 	} {
@@ -456,9 +456,8 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if _, err := s.Kinds(0, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Values(
-		0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1}, Selection{Sigma: 9},
-	); err != nil {
+	if _, _, err := ask(s, 0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1},
+		Selection{Sigma: 9}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Kinds(0, 9); !errors.Is(err, privacy.ErrPlan) {
@@ -485,12 +484,12 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 	events := SelectionEvents(privacy.Neighbours{Adjacency: accountant.AddRemove}, d)
 	for i := range events {
 		s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events[i:i+1])
-		if _, _, err := s.Values(0, schema.Magnitudes{}, d); !errors.Is(err, privacy.ErrPlan) {
+		if _, _, err := ask(s, 0, schema.Magnitudes{}, d); !errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("with %v alone: %v", events[i], err)
 		}
 	}
 	s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events)
-	if _, _, err := s.Values(0, schema.Magnitudes{}, d); err != nil {
+	if _, _, err := ask(s, 0, schema.Magnitudes{}, d); err != nil {
 		t.Error(err)
 	}
 	if runs := s.Ledger().Runs(); len(runs[0].Charged) != 2 {
@@ -505,7 +504,7 @@ func TestTextUnitsAreBounded(t *testing.T) {
 		t, textTable(append(cells, "b"), append(units, 1), 3, nil), 0,
 		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
 	)
-	if got := counts(s.texts().Columns[0]); !slices.Equal(got, []int64{3, 1}) {
+	if got := s.texts().Columns[0].Counts(); !slices.Equal(got, []int64{3, 1}) {
 		t.Errorf("rows of each text %v, want 3 of the first unit and 1 of the second", got)
 	}
 }
@@ -661,7 +660,7 @@ func TestNobodyCountsTheReading(t *testing.T) {
 func TestTextsNeedDelta(t *testing.T) {
 	s := openText(t, textTable(slices.Repeat([]string{"secret"}, 99), nil, 1, nil), 0, gaussian(5, 1))
 	m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
-	counts, found, err := s.Values(0, m, Selection{Sigma: 5})
+	counts, found, err := ask(s, 0, m, Selection{Sigma: 5})
 	if err != nil || len(counts) != m.Len() || len(found) > 0 {
 		t.Errorf("%d counts, found %v: %v", len(counts), found, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -17,7 +18,7 @@ import (
 
 // MaxSelected is the longest text, in bytes, that [Session.Values] may release; longer ones are
 // never candidates.
-const MaxSelected = 200
+const MaxSelected = engine.MaxText
 
 // Found is a text that occurs often, and its noisy number of rows.
 type Found struct {
@@ -32,81 +33,178 @@ type Selection struct {
 	Delta float64 // 1e-100 ≤ δ < 1/2; 0: no text is released
 }
 
-// Values returns what the cells of a column hold: how many have each of the magnitudes m, and of
+// Wanted is a column that [Session.Values] is asked about.
+type Wanted struct {
+	Column     int
+	Magnitudes schema.Magnitudes // the zero one has none: every cell is a text
+	Texts      bool              // the frequent ones of those without a magnitude
+}
+
+// events are those of one column.
+func (w Wanted) events(nb privacy.Neighbours, d Selection) accountant.Composition {
+	if !w.Texts {
+		d.Delta = 0
+	}
+	return SelectionEvents(nb, d)
+}
+
+// Held is what the cells of a column hold, in numbers of rows with noise.
+type Held struct {
+	Magnitudes []int64
+	Texts      []Found // in the order of their bytes
+}
+
+// Values returns what the cells of some columns hold: how many have each of the magnitudes, and of
 // those that have none the texts that occur often, with their numbers of rows; each number has its
 // own round(N(0, sigma²)) added. A text is released if its noisy number is at least the threshold
-// of [SelectionThreshold]; they come in the order of their bytes. Texts that do not occur are never
-// drawn for: that is what δ pays for. The zero m has no magnitudes: every cell is a text
-// (docs/claims/values.md). Events: [SelectionEvents], all.
-func (s *session) Values(column int, m schema.Magnitudes, d Selection) ([]int64, []Found, error) {
+// of [SelectionThreshold]. Texts that do not occur are never drawn for: that is what δ pays for.
+// (docs/claims/values.md) Events: those of [SelectionEvents] for each column, with δ = 0 where no
+// text is wanted.
+func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	texts, n := d.Delta != 0, m.Len()
-	switch {
-	case texts && !(d.Delta >= 1e-100 && d.Delta < .5):
-		return nil, nil, fmt.Errorf("privacy: delta %v must be from 1e-100 to below 1/2", d.Delta)
-	case n == 0 && (!texts || m != schema.Magnitudes{}):
-		return nil, nil, fmt.Errorf("privacy: %+v are no magnitudes", m)
-	}
-	if err := s.column(column); err != nil {
-		return nil, nil, err
-	}
+	c := access.Call{What: "values of columns", Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
+	cells := 0
 	threshold := int64(math.MaxInt64)
-	if texts {
-		threshold = SelectionThreshold(s.Neighbours(), d)
-	}
-	c := access.Call{
-		What: fmt.Sprintf("values of column %d, %d magnitudes", column+1, n),
-		Of: access.Ask("values").Ints(int64(column), int64(m.Kind), int64(m.PerPower)).
-			Text(m.Format).Floats(d.Sigma, d.Delta),
-		Cost: SelectionEvents(s.Neighbours(), d),
+	for i, w := range of {
+		n := w.Magnitudes.Len()
+		switch {
+		case w.Texts && !(d.Delta >= 1e-100 && d.Delta < .5):
+			return nil, fmt.Errorf("privacy: delta %v must be from 1e-100 to below 1/2", d.Delta)
+		case n == 0 && (!w.Texts || w.Magnitudes != schema.Magnitudes{}):
+			return nil, fmt.Errorf("privacy: %+v are no magnitudes", w.Magnitudes)
+		case slices.ContainsFunc(of[:i], func(b Wanted) bool { return b.Column == w.Column }):
+			return nil, fmt.Errorf("privacy: column %d is named twice", w.Column)
+		}
+		if err := s.column(w.Column); err != nil {
+			return nil, err
+		}
+		texts := int64(0)
+		if w.Texts {
+			texts, threshold = 1, SelectionThreshold(s.Neighbours(), d)
+		}
+		c.What += fmt.Sprintf(" %d (%d magnitudes)", w.Column+1, n)
+		c.Of = c.Of.Ints(int64(w.Column), int64(w.Magnitudes.Kind), int64(w.Magnitudes.PerPower),
+			texts).Text(w.Magnitudes.Format)
+		c.Cost = append(c.Cost, w.events(s.Neighbours(), d)...)
+		cells += n
 	}
 	c.Draw = func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
-		counts, found := values(s.texts().Columns[column], m, g, threshold, in.Source)
-		frequent, err := json.Marshal(found)
-		return append(access.Bytes(counts...), frequent...), err
+		exact, err := s.values(of)
+		if err != nil {
+			return nil, err
+		}
+		var counts []int64
+		frequent := make([][]other, len(of))
+		for i := range exact {
+			frequent[i] = exact[i].addTo(g, threshold, in.Source)
+			counts = append(counts, exact[i].magnitudes...)
+		}
+		found, err := s.spell(of, frequent)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(found)
+		return append(access.Bytes(counts...), text...), err
 	}
 	answer, err := access.Runner(s.s)(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var kept []found
-	counts, err := access.Ints(answer[:min(8*n, len(answer))], n)
-	if err != nil || json.Unmarshal(answer[8*n:], &kept) != nil {
-		return nil, nil, fmt.Errorf("privacy: values of column %d: %w", column+1, privacy.ErrResume)
+	var kept [][]found
+	counts, err := access.Ints(answer[:min(8*cells, len(answer))], cells)
+	if err != nil || json.Unmarshal(answer[8*cells:], &kept) != nil || len(kept) != len(of) {
+		return nil, fmt.Errorf("privacy: %s: %w", c.What, privacy.ErrResume)
 	}
-	var out []Found
-	for _, f := range kept {
-		out = append(out, Found{string(f.Text), f.Rows})
+	out := make([]Held, len(of))
+	for i, w := range of {
+		n := w.Magnitudes.Len()
+		out[i].Magnitudes, counts = counts[:n:n], counts[n:]
+		for _, f := range kept[i] {
+			out[i].Texts = append(out[i].Texts, Found{string(f.Text), f.Rows})
+		}
 	}
-	return counts, out, nil
+	return out, nil
 }
 
-// values is the noisy counts of the magnitudes, and of the texts that have none those whose noisy
-// number of rows reaches the threshold, in the order of their bytes.
-func values(
-	c table.TextColumn, m schema.Magnitudes, g *noise.RoundedGaussian, threshold int64,
-	src *noise.Source,
-) (magnitudes []int64, frequent []found) {
-	magnitudes = make([]int64, m.Len())
-	for i, rows := range counts(c) {
+// exact is what the cells of a column hold, and private.
+type exact struct {
+	magnitudes []int64
+	others     []other // of which every one has a row
+}
+
+// other is a text without a magnitude, and its number of rows.
+type other struct {
+	cell int64 // its place in the dictionary, or what it is called elsewhere
+	rows int64
+}
+
+// values counts: rows of each magnitude, and of each text that has none, where texts are wanted.
+func (s *session) values(of []Wanted) ([]exact, error) {
+	if s.far != nil {
+		return s.far.values(of)
+	}
+	out := make([]exact, len(of))
+	for i, w := range of {
+		out[i] = valuesOf(s.texts().Columns[w.Column], w)
+	}
+	return out, nil
+}
+
+func valuesOf(c table.TextColumn, w Wanted) exact {
+	e := exact{magnitudes: make([]int64, w.Magnitudes.Len())}
+	for i, rows := range c.Counts() {
 		text := []byte(c.Texts[i])
-		if at, ok := m.Of(text); ok {
-			magnitudes[at] += rows
+		if at, ok := w.Magnitudes.Of(text); ok {
+			e.magnitudes[at] += rows
 			continue
 		}
-		if rows == 0 || len(text) > MaxSelected {
+		if rows == 0 || len(text) > MaxSelected || !w.Texts {
 			continue
 		}
-		if noisy := rows + g.Sample(src); noisy >= threshold {
-			frequent = append(frequent, found{text, noisy})
+		e.others = append(e.others, other{int64(i), rows})
+	}
+	return e
+}
+
+// addTo adds noise to the counts, and returns the texts whose noisy number of rows reaches the
+// threshold, with that.
+func (e *exact) addTo(
+	g *noise.RoundedGaussian, threshold int64, src *noise.Source,
+) (frequent []other) {
+	for _, c := range e.others {
+		if c.rows += g.Sample(src); c.rows >= threshold {
+			frequent = append(frequent, c)
 		}
 	}
-	g.AddTo(magnitudes, src)
-	slices.SortFunc(frequent, func(a, b found) int { return bytes.Compare(a.Text, b.Text) })
-	return magnitudes, frequent
+	g.AddTo(e.magnitudes, src)
+	return frequent
+}
+
+// spell gives the texts that are released of each column, with their noisy numbers of rows, in the
+// order of their bytes.
+func (s *session) spell(of []Wanted, frequent [][]other) ([][]found, error) {
+	out := make([][]found, len(of))
+	var texts map[int64][]byte
+	if s.far != nil {
+		var err error
+		if texts, err = s.far.spell(of, frequent); err != nil {
+			return nil, err
+		}
+	}
+	for i, w := range of {
+		for _, c := range frequent[i] {
+			text := texts[c.cell]
+			if s.far == nil {
+				text = []byte(s.texts().Columns[w.Column].Texts[c.cell])
+			}
+			out[i] = append(out[i], found{text, c.rows})
+		}
+		slices.SortFunc(out[i], func(a, b found) int { return bytes.Compare(a.Text, b.Text) })
+	}
+	return out, nil
 }
 
 // found is a [Found] whose text, which need not be UTF-8, survives the journal.

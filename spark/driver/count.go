@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -114,6 +115,9 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j.question != nil && j.question.Kind == engine.Columns {
+		return [][]int64{namesOf(columns)}, nil
+	}
 	word, err := j.bind(columns, program)
 	if err != nil {
 		return nil, err
@@ -171,6 +175,20 @@ func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
 	return out, nil
 }
 
+// namesOf is the answer to a question of kind engine.Columns.
+func namesOf(columns []column) []int64 {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	text, _ := json.Marshal(names) // of texts, which does not fail
+	out := []int64{0}
+	for _, b := range text {
+		out = append(out, int64(b))
+	}
+	return out
+}
+
 // Verb is what tasks call this program with.
 const Verb = "count-worker"
 
@@ -209,13 +227,18 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	wanted := []string{}
 	if j.schema.Unit != "" {
 		wanted = append(wanted, j.schema.Unit)
+	}
+	if j.schema.Unit != "" || j.question != nil {
 		if j.plan.Nonce = j.nonce; len(j.nonce) == 0 {
 			j.plan.Nonce = make([]byte, 16)
 			rand.Read(j.plan.Nonce)
 		}
 	}
-	for _, c := range j.schema.Columns {
-		wanted = append(wanted, c.Name)
+	asked, texts := engine.AskedTexts(j.question)
+	for i, c := range j.schema.Columns {
+		if !texts || slices.Contains(asked, i) {
+			wanted = append(wanted, c.Name)
+		}
 	}
 	for _, m := range j.schema.Made {
 		wanted = append(wanted, m.Name)
@@ -241,6 +264,12 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	decoded, err := worker.Decode(word)
 	if err != nil {
 		return "", err
+	}
+	if texts {
+		if len(j.plan.Columns) < len(wanted) {
+			return "", fmt.Errorf("spark: the source has other columns than before: %w", schema.ErrSchema)
+		}
+		return word, nil
 	}
 	return word, worker.Empty(decoded)
 }
@@ -294,13 +323,22 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 		return nil, errTotal
 	}
 	each, all := helper.Cells(j.schema.Sizes(), j.sets)
+	gradient := j.question != nil && j.question.Kind == engine.GradientKind
 	if j.question != nil {
-		all = 2 * j.question.Length
+		all = j.question.Length
+		if gradient {
+			all *= 2 // halves
+		}
 	}
 	counts := make([]int64, all)
+	var listed []int64
 	for cell, n := range told {
 		switch {
-		case cell >= int64(all), n < 0 && (j.question == nil || cell < 0):
+		case n < 0 && (!gradient || cell < 0):
+			return nil, errForm
+		case cell >= engine.FirstKey && j.question != nil && j.question.Listed:
+			listed = append(listed, cell)
+		case cell >= int64(all):
 			return nil, errForm
 		case cell >= 0:
 			counts[cell] = n
@@ -320,11 +358,18 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 			return nil, errForm
 		}
 	}
-	if (keys == 1) != (j.schema.Unit != "") || (kernels == 1) != (j.question != nil) {
+	if (keys == 1) != (j.schema.Unit != "") || (kernels == 1) != gradient {
 		return nil, errForm
 	}
 	if j.question != nil {
-		return [][]int64{append([]int64{rows}, worker.Whole(counts)...)}, nil
+		if gradient {
+			counts = worker.Whole(counts)
+		}
+		answer := append([]int64{rows}, counts...)
+		for _, cell := range slices.Sorted(slices.Values(listed)) {
+			answer = append(answer, cell, told[cell])
+		}
+		return [][]int64{answer}, nil
 	}
 	var out [][]int64
 	for _, n := range each {

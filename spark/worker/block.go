@@ -154,6 +154,26 @@ func (b *block) unescape(cell []byte) ([]byte, error) {
 // table is the rows as codes, by the rules of a local run; the block starts anew. Its error is one
 // of package table, which has nothing of a cell.
 func (b *block) table(p *Plan) (*table.Table, error) {
+	file, err := b.file()
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := table.ReadArrow(context.Background(), file, p.s, table.ReadOptions{})
+	return t, err
+}
+
+// texts is the rows as texts, by the rules of a local run, and so many columns, of which the one at
+// unitAt, if that is not negative, holds ids; the block starts anew.
+func (b *block) texts(columns, unitAt int) (*table.Texts, error) {
+	file, err := b.file()
+	if err != nil {
+		return nil, err
+	}
+	return table.ReadArrowTexts(context.Background(), file, columns, unitAt)
+}
+
+// file is the rows as an Arrow stream; the block starts anew.
+func (b *block) file() ([]byte, error) {
 	record := b.rows.NewRecord()
 	defer record.Release()
 	b.n = 0
@@ -165,8 +185,7 @@ func (b *block) table(p *Plan) (*table.Table, error) {
 	if err := w.Close(); err != nil {
 		return nil, errLine
 	}
-	t, _, err := table.ReadArrow(context.Background(), file.Bytes(), p.s, table.ReadOptions{})
-	return t, err
+	return file.Bytes(), nil
 }
 
 // Empty is the table of no row with these columns: its error says which columns of the schema are

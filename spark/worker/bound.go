@@ -19,8 +19,11 @@ type bound struct {
 	mac  hash.Hash
 	keep func(line []byte) error // takes a line that stays
 	drop func(line []byte) error // takes a line that does not
+	// is told of each unit, escaped, and how many rows it has; may be nil
+	ended func(unit []byte, rows int) error
 
 	unit   []byte // at hand
+	rows   int    // of it
 	last   []byte // line
 	begun  bool
 	twin   uint64 // of the last line, among its equals
@@ -69,6 +72,7 @@ func (b *bound) add(line []byte) error {
 		b.last = append(b.last[:0], line...)
 	}
 	b.begun = true
+	b.rows++
 	next := row{line: bytes.Clone(line), twin: b.twin}
 	if len(b.kept) < b.k {
 		b.kept = append(b.kept, next)
@@ -104,8 +108,12 @@ func (b *bound) flush() error {
 			return err
 		}
 	}
-	b.kept, b.signed = b.kept[:0], false
-	return nil
+	rows := b.rows
+	b.kept, b.signed, b.rows = b.kept[:0], false, 0
+	if b.ended == nil || rows == 0 {
+		return nil
+	}
+	return b.ended(b.unit, rows)
 }
 
 // unitOf is the first cell of a line, escaped.

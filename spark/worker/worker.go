@@ -66,7 +66,7 @@ func count(program string, in io.Reader, out io.Writer) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	c, problem := newCounter(string(word), program)
+	c, problem := newCounter(string(word), program, w)
 	if problem != 0 {
 		if _, err := io.Copy(io.Discard, lines.r); err != nil {
 			return err
@@ -77,7 +77,7 @@ func count(program string, in io.Reader, out io.Writer) error {
 	if err := c.take(lines); err != nil {
 		return err
 	}
-	c.write(w)
+	c.write()
 	return w.Flush()
 }
 
@@ -93,13 +93,16 @@ type counter struct {
 	key      []byte // nil without an id column
 	counted  *block // rows that are counted
 	checked  *block // rows that are not, and must be of the schema all the same
+	texts    *texts // in place of sets, of a question about texts
+	units    *units // and of one about units
+	out      io.Writer
 }
 
 // blockRows is how many rows are turned into codes at a time.
 const blockRows = 1 << 15
 
 // newCounter is a counter for the plan of a word, or what is wrong with that.
-func newCounter(word, program string) (c *counter, problem int) {
+func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 	p, err := Decode(word)
 	if err != nil {
 		return nil, BadPlan
@@ -107,7 +110,7 @@ func newCounter(word, program string) (c *counter, problem int) {
 	if digest, err := Digest(program); err != nil || digest != p.Program {
 		return nil, BadProgram
 	}
-	c = &counter{plan: p, problems: map[int]bool{}}
+	c = &counter{plan: p, problems: map[int]bool{}, out: out}
 	if p.s.Unit != "" {
 		if c.key, err = sessionKey(program, p.Nonce); err != nil {
 			return nil, BadKey
@@ -121,11 +124,12 @@ func newCounter(word, program string) (c *counter, problem int) {
 	}
 	c.counts = make([]int64, all)
 	if p.Question != nil {
-		if c.sum, err = sums.New(p.s, *p.Question); err != nil {
-			return nil, BadPlan
-		}
+		err = c.answer()
 	}
-	if c.counted, err = newBlock(p.Columns); err == nil {
+	if err == nil {
+		c.counted, err = newBlock(p.Columns)
+	}
+	if err == nil {
 		c.checked, err = newBlock(p.Columns)
 	}
 	if err != nil {
@@ -173,6 +177,9 @@ func (c *counter) take(in *lines) error {
 	var b *bound
 	if c.key != nil {
 		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep, c.drop)
+		if c.units != nil {
+			b.ended = c.units.add
+		}
 		take = func(line []byte) error {
 			c.buckets[bucket(unitOf(line))] = true
 			return b.add(line)
@@ -192,6 +199,11 @@ func (c *counter) take(in *lines) error {
 	}
 	if b != nil {
 		if err := b.flush(); err != nil {
+			return err
+		}
+	}
+	if c.units != nil {
+		if err := c.units.count(); err != nil {
 			return err
 		}
 	}
@@ -223,6 +235,19 @@ func (c *counter) row(b *block, line []byte, counted bool) error {
 // count counts the rows of a block.
 func (c *counter) count(b *block, counted bool) error {
 	if b.n == 0 {
+		return nil
+	}
+	if c.texts != nil {
+		unitAt := -1
+		if c.key != nil {
+			unitAt = 0
+		}
+		t, err := b.texts(len(c.plan.Columns), unitAt)
+		if err != nil {
+			return errLine
+		}
+		c.rows += int64(len(t.Columns[0].Cells))
+		c.texts.add(t)
 		return nil
 	}
 	t, err := b.table(c.plan)
@@ -290,21 +315,23 @@ func Whole(cells []int64) (xs []int64) {
 	return xs
 }
 
+// put tells of a cell and its number.
+func (c *counter) put(cell, n int64) {
+	var b [48]byte
+	line := strconv.AppendInt(b[:0], cell, 10)
+	line = strconv.AppendInt(append(line, '\t'), n, 10)
+	c.out.Write(append(line, '\n'))
+}
+
 // write writes the counts that are not zero, and what else there is to tell.
-func (c *counter) write(w io.Writer) {
-	put := func(cell, n int64) {
-		var b [48]byte
-		line := strconv.AppendInt(b[:0], cell, 10)
-		line = strconv.AppendInt(append(line, '\t'), n, 10)
-		w.Write(append(line, '\n'))
-	}
+func (c *counter) write() {
 	problems := make([]int, 0, len(c.problems))
 	for p := range c.problems {
 		problems = append(problems, p)
 	}
 	slices.Sort(problems)
 	for _, p := range problems {
-		put(int64(p), 1)
+		c.put(int64(p), 1)
 	}
 	if len(problems) == 0 {
 		if c.sum != nil {
@@ -312,23 +339,26 @@ func (c *counter) write(w io.Writer) {
 		}
 		for cell, n := range c.counts {
 			if n != 0 {
-				put(int64(cell), n)
+				c.put(int64(cell), n)
 			}
+		}
+		if c.texts != nil {
+			c.texts.tell()
 		}
 	}
 	for b, seen := range c.buckets {
 		if seen {
-			put(Bucket-int64(b), 1)
+			c.put(Bucket-int64(b), 1)
 		}
 	}
 	if c.key != nil {
 		mac := hmac.New(sha256.New, c.key)
 		mac.Write([]byte("one key for all tasks"))
-		put(KeyIs-int64(binary.LittleEndian.Uint64(mac.Sum(nil))>>16), 1)
+		c.put(KeyIs-int64(binary.LittleEndian.Uint64(mac.Sum(nil))>>16), 1)
 	}
 	if c.sum != nil {
-		put(Kernel(), 1)
+		c.put(Kernel(), 1)
 	}
-	put(TaskRows, c.rows)
-	put(TaskDone, 1)
+	c.put(TaskRows, c.rows)
+	c.put(TaskDone, 1)
 }

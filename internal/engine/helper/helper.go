@@ -52,8 +52,11 @@ type Reply struct {
 	Done     bool    `json:"done,omitempty"`
 }
 
+// Spark is the helper that answers questions too.
+const Spark = "decoy-spark"
+
 // helpers are the programs for sources, by how these begin.
-var helpers = map[string]string{"sc": "decoy-spark", "postgres": "decoy-postgres"}
+var helpers = map[string]string{"sc": Spark, "postgres": "decoy-postgres"}
 
 // Program is the name of the helper for a source, "" for a file, and its path, "" if it is not
 // there. It is looked for beside this program, then on the PATH.
