@@ -349,6 +349,7 @@ func TestCluster(t *testing.T) {
 	})
 	t.Run("sums", func(t *testing.T) { c.sums(t) })
 	t.Run("fits", func(t *testing.T) { c.fits(t) })
+	t.Run("schemas", func(t *testing.T) { c.schemas(t) })
 	t.Run("no server", func(t *testing.T) {
 		lost := *c
 		lost.host = "127.0.0.1:1"

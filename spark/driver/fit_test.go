@@ -14,11 +14,7 @@ import (
 
 // fits runs decoy itself on tables of the cluster.
 func (c *cluster) fits(t *testing.T) {
-	build := exec.Command("go", "build", "-o", c.dir+"/decoy", "./cmd/decoy")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	c.build(t)
 	// Of a file, bins that a schema does not give would be bought.
 	columns := strings.Replace(nasty, "max: 2020-12-31", "max: 2020-12-31, bins: 24", 1)
 	c.file(t, "rows.yaml", "decoy: 1\n"+columns, 0o644)
@@ -94,6 +90,19 @@ func (c *cluster) fits(t *testing.T) {
 			t.Error(out)
 		}
 	})
+}
+
+// build builds decoy, once.
+func (c *cluster) build(t *testing.T) {
+	t.Helper()
+	if exists(c.dir + "/decoy") {
+		return
+	}
+	build := exec.Command("go", "build", "-o", c.dir+"/decoy", "./cmd/decoy")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 // command is decoy, in the cluster's folder.
