@@ -66,8 +66,8 @@ func (c *cluster) schemas(t *testing.T) {
 		slow := c.file(t, "infers", "#!/bin/sh\nif [ ! -e "+c.dir+"/infer.quick ]; then\ntouch "+c.dir+
 			"/infer.began\nwhile [ ! -e "+c.dir+"/infer.quick ]; do sleep .2; done\nfi\nexec "+
 			c.program+" \"$@\"\n", 0o755)
-		buy := "schema infer " + there + "?worker=" + slow + " --header-is-public --epsilon 5 --unit id " +
-			"--max-rows-per-unit 4 --out resumed.yaml --ledger resumed.infer.ledger"
+		buy := "schema infer " + there + "?worker=" + slow + " --header-is-public --epsilon 5 " +
+			"--unit id --max-rows-per-unit 4 --out resumed.yaml --ledger resumed.infer.ledger"
 		cmd := c.command(buy)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
