@@ -1132,7 +1132,7 @@ var mutants = []mutant{
 		"./privacy/text TestTextNoise",
 	},
 	{
-		"no noise in the magnitudes", "privacy/text/values.go", "\tg.AddTo(magnitudes, src)\n", "",
+		"no noise in the magnitudes", "privacy/text/values.go", "\tg.AddTo(e.magnitudes, src)\n", "",
 		"./privacy/text TestTextNoise",
 	},
 	{
@@ -1268,7 +1268,7 @@ var mutants = []mutant{
 	},
 	{
 		"an answer from elsewhere may have more numbers", "internal/engine/engine.go",
-		"len(answer) != 1+q.Length ||", "len(answer) < 1+q.Length ||", "./privacy TestJointSums",
+		"len(answer) > n && !q.Listed", "false", "./privacy TestJointSums",
 	},
 	{
 		"a sample is summed elsewhere over all rows", "privacy/internal/ellipsoid/release.go",
@@ -1295,7 +1295,7 @@ var mutants = []mutant{
 	},
 	{
 		"an answer from elsewhere may be of other rows", "internal/engine/engine.go",
-		"|| answer[0] != s.rows", "|| answer[0] < 0", "./privacy TestJointSums",
+		"&& rows != s.rows", "&& rows < 0", "./privacy TestJointSums",
 	},
 	{
 		"rows that are counted elsewhere are lent", "privacy/release.go", "case s.joint != nil:",
