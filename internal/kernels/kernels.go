@@ -4,15 +4,26 @@
 //
 // On amd64 they use AVX2 with fused multiply-add, and AVX-512 for sums of integers, when the
 // processor has them, chosen at start; everywhere else, and where it has not, plain Go. Plain Go
-// differs in the last places of a product, and is the same on every processor: no operation is
-// fused ([UsePlain]). In each of them a number depends on the numbers of its own row and the sizes
-// alone, infinities and NaN included (TestSumsAreSumsOfRows).
+// differs in the last places of [AddProductTo] alone, and is the same on every processor: no
+// operation is fused. All else is exact or one operation a number. In each of them a number depends
+// on the numbers of its own row and the sizes alone, infinities and NaN included
+// (TestSumsAreSumsOfRows).
 //
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
 // and Inf travel as in IEEE arithmetic.
 package kernels
 
 //go:generate go run ./asm
+
+// plain is whether products are plain Go on every processor.
+var plain bool
+
+// UsePlain has this process compute products in plain Go from here on, as all must whose sums are
+// added up. None may be at work. It returns what it has set.
+func UsePlain() Level {
+	plain = true
+	return Plain
+}
 
 // Level is what a processor can do.
 type Level int

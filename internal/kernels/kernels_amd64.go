@@ -2,15 +2,8 @@ package kernels
 
 import x86 "golang.org/x/sys/cpu"
 
-// cpu is changed by tests and UsePlain only.
+// cpu is changed by tests only.
 var cpu = Best()
-
-// UsePlain has this process use plain Go from here on, as all must whose sums are added up. None
-// may be at work. It returns what is in use.
-func UsePlain() Level {
-	cpu = Plain
-	return cpu
-}
 
 // Best is the level of this processor.
 func Best() Level {

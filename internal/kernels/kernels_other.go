@@ -7,9 +7,6 @@ const cpu = Plain
 // Best is the level of this processor.
 func Best() Level { return Plain }
 
-// UsePlain changes nothing here.
-func UsePlain() Level { return Plain }
-
 func noVectors() { panic("kernels: no vector unit") }
 
 func leakyAVX2(n int, dst, src *float32, slope float32)                            { noVectors() }

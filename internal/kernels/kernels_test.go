@@ -246,6 +246,7 @@ func TestProduct(t *testing.T) {
 // on the processor that the test runs on, so that it is the same everywhere.
 func TestPlainIsIEEE(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 9))
+	defer func() { plain = false }()
 	withLevel(Best(), func() {
 		if l := UsePlain(); l != Plain {
 			t.Errorf("%v is in use", l)

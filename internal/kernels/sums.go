@@ -99,7 +99,7 @@ func AddProductTo(dst, x, w []float32) {
 	n := len(dst)
 	same("AddProduct", len(w), len(x)*n)
 	j := 0
-	for step := 64; cpu != Plain && len(x) > 0 && n-j >= 8; j += step {
+	for step := 64; cpu != Plain && !plain && len(x) > 0 && n-j >= 8; j += step {
 		kernel := productAVX2x64
 		if n-j < 64 {
 			kernel, step = productAVX2x8, 8

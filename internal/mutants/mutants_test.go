@@ -1290,8 +1290,8 @@ var mutants = []mutant{
 		"./privacy/internal/ellipsoid TestSumElsewhere",
 	},
 	{
-		"tasks use the kernels of their processors", "internal/kernels/kernels_amd64.go",
-		"	cpu = Plain\n", "	cpu = Best()\n", "./internal/kernels TestPlainIsIEEE",
+		"tasks use the kernels of their processors", "internal/kernels/kernels.go",
+		"	plain = true\n", "	plain = false\n", "./internal/kernels TestPlainIsIEEE",
 	},
 	{
 		"an answer from elsewhere may be of other rows", "internal/engine/engine.go",

@@ -33,12 +33,12 @@ const (
 )
 
 // TestMeasure prints how long counting takes: all pairs of ten columns of twelve codes, by
-// decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files here
-// on one core; with one worker, then with two, each with all of its processes on one core of its
-// own. First come queries of two rows, one after the other in an open session. CPU is the seconds
-// that executors and children had of their cores: on a machine that does something else too, it
-// says more than the time. Memory is the peak of a child, of an executor, of the Connect server,
-// and of decoy-spark here.
+// decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files here on
+// one core; and the sum of a gradient, as in a release of wgan; with one worker, then with two,
+// each with all of its processes on one core of its own. First come queries of two rows, one after
+// the other in an open session. CPU is the seconds that executors and children had of their cores:
+// on a machine that does something else too, it says more than the time. Memory is the peak of a
+// child, of an executor, of the Connect server, and of decoy-spark here.
 //
 //	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 1000000
 //
@@ -136,6 +136,14 @@ func measureOn(t *testing.T, workers int) {
 				if rows <= 1_000_000 { // what is compiled when it has been run often is compiled now
 					timed(t, rows, count)
 				}
+			})
+			t.Run("release", func(t *testing.T) {
+				q := gradient(t, s, 64)
+				timed(t, rows, func() error {
+					_, err := helper.Count(ctx, c.program, helper.Request{
+						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: &q}, nil)
+					return err
+				})
 			})
 			t.Run("sets", func(t *testing.T) {
 				if rows > mostGrouped {

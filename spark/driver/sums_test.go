@@ -20,13 +20,13 @@ import (
 )
 
 // gradient is the question of a critic with random weights.
-func gradient(t *testing.T, s *schema.Schema, units int) engine.Question {
+func gradient(t *testing.T, s *schema.Schema, hidden ...int) engine.Question {
 	t.Helper()
 	e, err := critic.NewEncoder(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := critic.New(e, critic.Options{Hidden: []int{units, 7}}, rand.New(rand.NewPCG(8, 9)))
+	c, err := critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(8, 9)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func gradient(t *testing.T, s *schema.Schema, units int) engine.Question {
 // kernel.
 func (c *cluster) sumsHere(t *testing.T, source, path string, s *schema.Schema, units int) {
 	t.Helper()
-	q := gradient(t, s, units)
+	q := gradient(t, s, units, 7)
 	tab, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
