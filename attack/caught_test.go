@@ -56,6 +56,12 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
 		}, accountant.AddRemove, wide, twiceGaussian,
 			2000},
+		{"minimum", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+			return Gate("minimum", synthtest.Schema(2), adj, b, Balanced)
+		}, accountant.AddRemove, wide, func(m Mechanism) (Claim, error) { // a quarter of the noise
+			m.Claim.Mu /= 2
+			return twiceGaussian(m)
+		}, 2000},
 		{"collect, one cell", gate(Collect), accountant.ReplaceOne, accountant.Budget{Epsilon: 2},
 			halfEpsilon, 2000},
 		{"collect, sets of cells", func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,

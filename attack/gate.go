@@ -88,6 +88,10 @@ var gateCalls = []gateCall{
 		return logistic.GradientEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
 			scale)
 	}, gateRun.logisticGradient, 1},
+	{"minimum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
+		return logistic.MinimumEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
+			minimumAt(scale))
+	}, gateRun.logisticMinimum, 1},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		answer, _ := vote.Events(vote.Aggregator{Sigma: scale}, voteBallot.Classes)
 		return answer

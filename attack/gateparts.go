@@ -76,28 +76,59 @@ func (g gateRun) cells(released []int64) []float64 {
 	return append(out, float64(released[2*at]))
 }
 
-// logisticGradient is a gradient at which the residuals of target and corner are whole: the column
-// that is counted is predicted from the next one.
+// logisticGradient is a gradient at which the residuals of target and corner are whole.
 func (g gateRun) logisticGradient(s *privacy.Session) ([]float64, error) {
+	p, err := g.regression()
+	if err != nil {
+		return nil, err
+	}
+	w := make([]float64, g.sizes[p.Columns[0]])
+	for i := range w {
+		w[i] = 1000 // as if all were of class 1
+	}
+	w[g.pair.Target[p.Columns[0]]] = -1000
+	sum, err := logistic.Gradient(s, p, w, g.scale)
+	return g.ofRegression(p, sum), err
+}
+
+// logisticMinimum is a minimum with a penalty that leaves residuals at a half, the most that a row
+// of one column moves: so it shows half of the claimed μ.
+func (g gateRun) logisticMinimum(s *privacy.Session) ([]float64, error) {
+	p, err := g.regression()
+	if err != nil {
+		return nil, err
+	}
+	w, err := logistic.Minimum(s, p, minimumAt(g.scale))
+	return g.ofRegression(p, w), err
+}
+
+// minimumAt is output perturbation with noise of scale rows in a gradient.
+func minimumAt(scale float64) logistic.Perturbation {
+	const penalty = 1e4
+	return logistic.Perturbation{Penalty: penalty, Output: scale / penalty}
+}
+
+// regression predicts whether the column that is counted has the target's code from the next one.
+func (g gateRun) regression() (logistic.Problem, error) {
 	from := g.col + 1
 	for from < len(g.sizes) && g.sizes[from] == 1 {
 		from++
 	}
 	if from == len(g.sizes) {
-		return nil, errors.New("it needs two columns with more than one code")
+		return logistic.Problem{}, errors.New("it needs two columns with more than one code")
 	}
 	p := logistic.Problem{Columns: []int{from}, Target: g.col, Classes: make([]int, g.sizes[g.col])}
 	p.Classes[g.pair.Target[g.col]] = 1
-	w := make([]float64, g.sizes[from])
-	for i := range w {
-		w[i] = 1000 // as if all were of class 1
+	return p, nil
+}
+
+// ofRegression is what was released of the target's cell and of the corner's, nil of nothing.
+func (g gateRun) ofRegression(p logistic.Problem, released []float64) []float64 {
+	if released == nil {
+		return nil
 	}
-	w[g.pair.Target[from]] = -1000
-	sum, err := logistic.Gradient(s, p, w, g.scale)
-	if err != nil {
-		return nil, err
-	}
-	return []float64{sum[g.pair.Target[from]], sum[g.pair.Corner[from]]}, nil
+	from := p.Columns[0]
+	return []float64{released[g.pair.Target[from]], released[g.pair.Corner[from]]}
 }
 
 // The audit of votes: more shards than rows meet by chance, teachers that are trained again and
