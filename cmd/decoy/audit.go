@@ -84,6 +84,12 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
 	if method == attack.Collect { // a local guarantee, which is pure, of one row: one pair of tables
+		for _, name := range []string{"delta", "adjacency", "tables"} {
+			if cmd.Flags().Lookup(name).Changed {
+				return usagef("--%s is not for collect: an answer is audited under replace-one with delta 0, "+
+					"on one pair of tables", name)
+			}
+		}
 		adjacency, a.Delta, shapes = accountant.ReplaceOne, 0, shapes[:1]
 	}
 	file, err := t.create("--json", a.json, job.ReleaseMode)
