@@ -112,6 +112,7 @@ func TestJointSums(t *testing.T) {
 		"fine":             {[]int64{2, -5, 1 << 62}, nil, nil},
 		"a number too few": {[]int64{2, -5}, nil, engine.ErrCounts},
 		"one too many":     {[]int64{2, 1, 2, 3}, nil, engine.ErrCounts},
+		"two too many":     {[]int64{2, 1, 2, 3, 4}, nil, engine.ErrCounts},
 		"no number":        {nil, nil, engine.ErrCounts},
 		"a row too many":   {[]int64{3, -5, 1}, nil, engine.ErrCounts},
 		"a failed engine":  {nil, ErrElsewhere, ErrElsewhere},

@@ -1119,7 +1119,7 @@ var mutants = []mutant{
 	},
 	{
 		"another table may spell texts", "privacy/text/far.go", "if !ok {\n\t\t\t\t\treturn",
-		"if false {\n\t\t\t\t\treturn", "./privacy/text TestFarIsOneTable",
+		"if !ok && n < 0 {\n\t\t\t\t\treturn", "./privacy/text TestFarIsOneTable",
 	},
 	{
 		"Kinds are not charged", "privacy/text/describe.go",
