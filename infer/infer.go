@@ -142,12 +142,15 @@ func (p Plan) Buy(
 			c.Note = "left out: not declared"
 		}
 	}
-	for len(todo) > 0 { // again those that are texts after all
+	for { // again those that are texts after all
 		if o.Progress != nil {
 			o.Progress(1 - float64(len(todo))/float64(len(names)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if len(todo) == 0 {
+			return r, r.check()
 		}
 		var of []text.Wanted
 		for _, i := range todo {
@@ -165,7 +168,6 @@ func (p Plan) Buy(
 			}
 		}
 	}
-	return r, r.check()
 }
 
 // kinds asks for the classes of every column, once more where the rows are few for the noise, and
