@@ -29,7 +29,7 @@ const penalty = 2
 func (p *Plan) perturb(by string, b accountant.Budget) error {
 	unit := logistic.GradientEvent(p.nb, p.problem, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ
 	m := float64(len(p.problem.Columns))
-	p.at.Penalty = penalty * math.Sqrt(m) / (p.mu * unit)
+	p.at.Penalty = max(1./(1<<10), penalty*math.Sqrt(m)/(p.mu*unit))
 	p.at.Output = 1
 	event := func() accountant.Event { return logistic.MinimumEvent(p.nb, p.problem, p.at) }
 	switch by {
@@ -67,6 +67,10 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 		within(high)
 	default:
 		return fmt.Errorf("train: by %q: there is %q", by, Ways)
+	}
+	if p.at.Reachable(p.cells*p.problem.Outputs()) != nil {
+		return fmt.Errorf("train: epsilon %v is too small for --by %s, where a unit has up to %d "+
+			"rows: %w", b.Epsilon, by, max(1, p.nb.MaxRowsPerUnit), ErrTarget)
 	}
 	return nil
 }

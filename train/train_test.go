@@ -299,6 +299,8 @@ func TestTargets(t *testing.T) {
 			`by "magic"`},
 		"objective perturbation without delta": {s, Options{Target: "y", By: Objective,
 			Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
+		"no minimum": {s, Options{Target: "y", By: Output, Options: privacy.Options{
+			Budget: accountant.Budget{Epsilon: 1e-9, Delta: 1e-9}}}, "too small for --by output"},
 		"without budget": {s, Options{Target: "y"}, "epsilon"},
 	} {
 		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o)

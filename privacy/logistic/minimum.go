@@ -73,6 +73,18 @@ func (p Problem) approxDelta(nb privacy.Neighbours, x Perturbation) float64 {
 	return sum * (1 + 1e-9)
 }
 
+// Reachable returns an error for perturbations of n weights at which no minimum may be found on the
+// grid of weights: a penalty Λ < 2⁻¹⁰ or Λ < Objective/64, whose b/Λ may be beyond it, or Λ√n >
+// 2²⁸, of which a step moves a gradient by more than the gap.
+func (x Perturbation) Reachable(n int) error {
+	if !(x.Penalty >= 1./(1<<10)) || !(x.Penalty*64 >= x.Objective) ||
+		!(x.Penalty*math.Sqrt(float64(n)) <= 1<<28) {
+		return fmt.Errorf("privacy: a logistic regression: no minimum is found with penalty %.3g for "+
+			"%d weights and objective noise %.3g", x.Penalty, n, x.Objective)
+	}
+	return nil
+}
+
 // Minimum returns the weights, output after output, at which the summed logistic loss of all rows,
 // a penalty and maybe a random linear term are least, but for a gradient of norm 2⁻¹⁰, plus noise
 // round(N(0, x.Output²)) on a grid of 2⁻⁴⁰ (docs/claims/logisticminimum.md). It takes about √n
@@ -97,10 +109,13 @@ func Minimum(s *privacy.Session, p Problem, x Perturbation) ([]float64, error) {
 			return nil, fmt.Errorf("privacy: a logistic regression: objective %v: %w", x.Objective, err)
 		}
 	}
+	n := p.Cells(sizes) * p.Outputs()
+	if err := x.Reachable(n); err != nil {
+		return nil, err
+	}
 	c := access.Call{What: "minimum of a logistic regression",
 		Of:   p.ask("logistic minimum").Floats(x.Penalty, x.Objective, x.Output, x.Epsilon),
 		Cost: access.Once(MinimumEvent(s.Neighbours(), p, x))}
-	n := p.Cells(sizes) * p.Outputs()
 	sum, err := access.Runner(s).Ints(c, n, func(rows access.Rows) ([]int64, error) {
 		b := make([]int64, n)
 		if linear != nil {

@@ -332,7 +332,7 @@ func TestMinimumNoise(t *testing.T) {
 // TestMinimumCoversItsGap: of objective perturbation the minimum gets noise too.
 func TestMinimumCoversItsGap(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), nil, nil)
-	x := Perturbation{Penalty: 1e9, Objective: 1, Output: 100, Epsilon: 1e3}
+	x := Perturbation{Penalty: 5e7, Objective: 1, Output: 100, Epsilon: 1e3}
 	s := opened.On(t, tab, 0, accountant.Charge{Event: MinimumEvent(opened.Relations[0], binary, x),
 		Count: 1})
 	w, err := Minimum(s, binary, x)
@@ -356,7 +356,12 @@ func TestMinimumRefuses(t *testing.T) {
 		Event: MinimumEvent(opened.Relations[0], binary, good), Count: 1})
 	inf, nan := math.Inf(1), math.NaN()
 	for name, change := range map[string]func(x *Perturbation){
-		"penalty 0":   func(x *Perturbation) { x.Penalty = 0 },
+		"penalty 0": func(x *Perturbation) { x.Penalty = 0 },
+		// at which the grid of weights may have no minimum
+		"penalty for b":  func(x *Perturbation) { x.Objective = 64 * 2.1 },
+		"small penalty":  func(x *Perturbation) { x.Penalty, x.Objective = 1./2048, 0 },
+		"a huge penalty": func(x *Perturbation) { x.Penalty = 1 << 28 },
+
 		"penalty inf": func(x *Perturbation) { x.Penalty = inf },
 		"penalty NaN": func(x *Perturbation) { x.Penalty = nan },
 		"negative b":  func(x *Perturbation) { x.Objective = -1 },

@@ -235,8 +235,10 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		}
 	}
 	asked, texts := engine.AskedTexts(j.question)
+	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
 	for i, c := range j.schema.Columns {
-		if !texts || slices.Contains(asked, i) {
+		if beside[c.Name] = texts && !slices.Contains(asked, i); !beside[c.Name] ||
+			j.schema.Unit != "" {
 			wanted = append(wanted, c.Name)
 		}
 	}
@@ -248,11 +250,17 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 			continue
 		}
 		at := slices.IndexFunc(columns, func(c column) bool { return c.name == want })
+		if at < 0 && texts {
+			return "", fmt.Errorf("spark: the source has other columns than before: %w", schema.ErrSchema)
+		}
 		if at < 0 {
 			continue
 		}
 		cell, t, ok := columns[at].cell(j.source.Format == "csv")
-		if !ok {
+		switch {
+		case !ok && beside[want]:
+			continue
+		case !ok:
 			return "", fmt.Errorf("%w: column %q: %w", errColumns, want, schema.ErrSchema)
 		}
 		j.cells = append(j.cells, cell)
@@ -266,9 +274,6 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		return "", err
 	}
 	if texts {
-		if len(j.plan.Columns) < len(wanted) {
-			return "", fmt.Errorf("spark: the source has other columns than before: %w", schema.ErrSchema)
-		}
 		return word, nil
 	}
 	return word, worker.Empty(decoded)

@@ -1,13 +1,18 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // schemas buys schemas and reports on units, of a table here and of the same one in the cluster. At
@@ -100,4 +105,43 @@ func raggedCSV(random *rand.Rand) string {
 		}
 	}
 	return b.String()
+}
+
+// TestTextsOfOneTable: which rows of a unit are kept follows from whole lines, so all questions of
+// a run about texts have the same, whichever columns they are about.
+func TestTextsOfOneTable(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := []column{{"id", "string"}, {"a", "string"}, {"b", "bigint"}, {"c", "array<int>"}}
+	plan := func(head string, columns []column, asked ...int) ([]string, error) {
+		var of []engine.Text
+		for _, i := range asked {
+			of = append(of, engine.Text{Column: i})
+		}
+		q := engine.AskTexts(engine.Spelled, of)
+		s := parse(t, head+"columns: [{name: a, kind: boolean}, {name: b, kind: boolean}, "+
+			"{name: c, kind: boolean}]")
+		j := &job{source: &Source{}, schema: s, question: &q}
+		_, err := j.bind(columns, program)
+		return j.cells, err
+	}
+	unit := "unit: id\nmax_rows_per_unit: 1\n"
+	both, err := plan(unit, columns, 0, 1)
+	one, err2 := plan(unit, columns, 0)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if len(both) != 3 || !slices.Equal(one, both) {
+		t.Errorf("lines of %v, and of %v", both, one)
+	}
+	if alone, err := plan("", columns, 0); err != nil || len(alone) != 1 {
+		t.Errorf("without an id column: %v, %v", alone, err)
+	}
+	for _, asked := range []int{1, 2} {
+		if _, err := plan(unit, columns[:2], 0, asked); !errors.Is(err, schema.ErrSchema) {
+			t.Errorf("without column %d: %v", asked, err)
+		}
+	}
 }
