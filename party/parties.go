@@ -21,7 +21,7 @@ import (
 
 var (
 	// ErrFile is wrapped by every error about a file of parties or a key.
-	ErrFile = errors.New("not a file of parties, or no key of one")
+	ErrFile = errors.New("parties cannot meet like this")
 	// ErrEnded is wrapped where a run of several parties came to no end: it has no sum, and nothing of
 	// it can be used again.
 	ErrEnded = errors.New("the run of the parties is over, without a result; another one starts " +

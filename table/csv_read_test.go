@@ -247,6 +247,9 @@ func TestReadCSVErrors(t *testing.T) {
 		{"two columns of one name", "b,a,b,c\n", nil, `table: columns 1 and 3 both have the name "b"`},
 		{"two unit columns", "id,a,b,c,id\n", []func(*schema.Schema){unit},
 			`table: columns 1 and 5 both have the name "id"`},
+		{"absent beside others", "a,SECRET,c\nx,1,0\n", []func(*schema.Schema){
+			func(s *schema.Schema) { s.Columns[1].OnInvalid = schema.Clamp }},
+			`table: the file has no column "b"`},
 		{"absent columns", "b,SECRET\n1,x\n", nil, `table: the file has no column "a", "c"`},
 		{"absent unit", "a,b,c\nx,1,0\n", []func(*schema.Schema){unit},
 			`table: the file has no column "id", which holds the privacy unit`},

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -147,9 +148,10 @@ func (l *layout) bindNames(names []string) (ignored []int, err error) {
 	return ignored, l.checkAbsent(position, like)
 }
 
-// checkAbsent decides about the columns that the file lacks; position holds
-// those that it has, like the letters of its names that the schema does not have. An error does not
-// show these: the first line may be a row after all.
+// checkAbsent decides about the columns that the file lacks; position holds those it has, like the
+// letters of its names that the schema does not have. A file that has columns of the schema, and
+// such names too, may lack none: it is rather misspelt. An error does not show names of the file:
+// the first line may be a row after all.
 func (l *layout) checkAbsent(position map[string]int, like map[string]bool) error {
 	near := ""
 	missed := func(name string) string {
@@ -171,7 +173,7 @@ func (l *layout) checkAbsent(position map[string]int, like map[string]bool) erro
 			continue
 		}
 		code, err := l.codecs[i].Absent()
-		if err != nil {
+		if err != nil || len(like) > 0 && slices.Contains(l.has, true) {
 			missing = append(missing, missed(c.Name))
 		}
 		l.absent[i] = code

@@ -127,7 +127,7 @@ func (g *generate) options(
 			if j.Domain == nil {
 				needs.sayPairs(t, m.Rows)
 			}
-			needs.sayTarget(t, m.Rows, g.Settings)
+			needs.sayTarget(t, m.Schema(), m.Rows, g.Settings)
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
 				t.say("rows beyond %d of one %s are left out, so the number of rows that is written may "+
 					"differ from the table's; --rows N writes N", s.MaxRowsPerUnit, s.Unit)

@@ -133,9 +133,12 @@ func (n rowNeeds) sayPairs(t *terminal, rows float64) {
 
 // sayTarget tells whoever has named a target, and has too few rows for pairs to stand out, of what
 // needs fewer. The rows are those of sayPairs.
-func (n rowNeeds) sayTarget(t *terminal, rows float64, given configs.Settings) {
+func (n rowNeeds) sayTarget(
+	t *terminal, s *schema.Schema, rows float64, given configs.Settings,
+) {
 	for _, g := range given {
-		if g.Key == targetKey && rows < n.Pair {
+		at := s.Index(fmt.Sprint(g.Value))
+		if g.Key == targetKey && rows < n.Pair && at >= 0 && !s.Columns[at].Kind.Ordered() {
 			t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
 				"the same epsilon", g.Value)
 		}
