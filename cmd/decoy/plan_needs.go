@@ -137,10 +137,13 @@ func (n rowNeeds) sayTarget(
 	t *terminal, s *schema.Schema, rows float64, given configs.Settings,
 ) {
 	for _, g := range given {
-		at := s.Index(fmt.Sprint(g.Value))
-		if g.Key == targetKey && rows < n.Pair && at >= 0 && !s.Columns[at].Kind.Ordered() {
+		if g.Key == targetKey && rows < n.Pair {
+			how := ""
+			if at := s.Index(fmt.Sprint(g.Value)); at >= 0 && s.Columns[at].Kind.Ordered() {
+				how = " (it predicts categories: give the column kind: boolean in the schema)"
+			}
 			t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
-				"the same epsilon", g.Value)
+				"the same epsilon%s", g.Value, how)
 		}
 	}
 }
