@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
@@ -28,7 +29,21 @@ import (
 // toy is a question about the gradient of a small critic.
 func toy(mode bounds.Mode, rho float64, sizes ...int) Question {
 	return Question{Rho: rho, Gradient: &Gradient{gradient.CertifiedPlan{Mode: mode, Rate: 1},
-		mechtest.NewToy(sizes, 6)}}
+		&toyOfAll{Toy: mechtest.NewToy(sizes, 6)}}}
+}
+
+// toyOfAll is one critic of several parties, which call it at the same time: it counts calls.
+type toyOfAll struct {
+	*mechtest.Toy
+	mu sync.Mutex
+}
+
+func (c *toyOfAll) AddSumTo(
+	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
+) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Toy.AddSumTo(gradient, cells, factor, columns, rows)
 }
 
 // deviations are the σ of a share, from the certificate: an independent derivation.
@@ -162,7 +177,7 @@ func TestGradientsThatAreNone(t *testing.T) {
 		t.Errorf("ρ = 1e25 is charged as %+v", got)
 	}
 	one, other := toy(bounds.Residual, .5, 2, 3, 4), toy(bounds.Residual, .5, 2, 3, 4)
-	other.Gradient.Critic.(*mechtest.Toy).Net.Layers[1].Bias[0] += .25 // which no scale depends on
+	other.Gradient.Critic.(*toyOfAll).Net.Layers[1].Bias[0] += .25 // which no scale depends on
 	if compiled(t, s, one, terms).of.Sum() == compiled(t, s, other, terms).of.Sum() {
 		t.Error("another critic is the same question")
 	}
