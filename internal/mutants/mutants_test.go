@@ -1141,7 +1141,8 @@ var mutants = []mutant{
 		"./privacy/text TestTextSensitivity",
 	},
 	{
-		"texts are released at no delta", "privacy/text/values.go", "int64(math.MaxInt64)", "int64(0)",
+		"texts are released at no delta", "privacy/text/values.go", "MaxSelected || !w.Texts",
+		"MaxSelected",
 		"./privacy/text TestTextsNeedDelta",
 	},
 	{

@@ -67,7 +67,7 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	}
 	c := access.Call{What: "values of columns", Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
 	cells := 0
-	threshold := int64(math.MaxInt64)
+	threshold := int64(0) // of the texts that are wanted
 	for i, w := range of {
 		n := w.Magnitudes.Len()
 		switch {
