@@ -138,8 +138,8 @@ func (n trainNeeds) text(w io.Writer) {
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(n.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
 	if n.By != train.Descent {
-		fmt.Fprintf(w, "penalty\t%s/2 times the squared norm of the coefficients, beside the loss of "+
-			"all rows\n", job.Short(n.Penalty))
+		fmt.Fprintf(w, "penalty\thalf of %s times the squared norm of the coefficients, added to the "+
+			"loss of all rows\n", job.Short(n.Penalty))
 		if n.Objective > 0 {
 			fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of the gradient, drawn "+
 				"once, to which a row adds at most 1\n", job.Short(n.Objective))

@@ -77,7 +77,7 @@ func (f *far) values(of []Wanted) ([]exact, error) {
 	return out, nil
 }
 
-// spelled is how many texts are asked for at once: they stand on the command line of a task.
+// spelled is how many texts are asked for at once: they stand in the query.
 const spelled = 4000
 
 // spell asks what texts stand behind the cells of each column.
