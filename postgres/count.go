@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -29,7 +30,7 @@ const settings = "SET LOCAL search_path = pg_catalog; " +
 	"SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; SET LOCAL jit = off"
 
 // count counts a table.
-func count(ctx context.Context, r helper.Request, _ func(float64)) ([][]int64, error) {
+func count(ctx context.Context, r helper.Request, _ func(float64)) ([]int64, error) {
 	key := make([]byte, 64)
 	rand.Read(key)
 	return countBy(ctx, r, key)
@@ -37,10 +38,7 @@ func count(ctx context.Context, r helper.Request, _ func(float64)) ([][]int64, e
 
 // countBy is count by a hash key of 64 bytes, by which the rows of a unit that has too many are
 // chosen.
-func countBy(ctx context.Context, r helper.Request, key []byte) ([][]int64, error) {
-	if r.Question != nil {
-		return nil, errors.New("postgres: nothing but marginals is counted there")
-	}
+func countBy(ctx context.Context, r helper.Request, key []byte) ([]int64, error) {
 	from, err := parseSource(r.Source)
 	if err != nil {
 		return nil, err
@@ -69,7 +67,11 @@ func countBy(ctx context.Context, r helper.Request, key []byte) ([][]int64, erro
 	if err != nil {
 		return nil, err
 	}
-	q := query{schema: s, sets: r.Sets, table: from.table}
+	sets, cells, err := engine.AskedSets(r.Question, s.Sizes())
+	if err != nil || len(sets) == 0 {
+		return nil, errors.New("postgres: nothing but marginals is counted there")
+	}
+	q := query{schema: s, sets: sets, cells: cells, all: r.Question.Length, table: from.table}
 	if err := q.bind(rows.Codecs(), types); err != nil {
 		return nil, err
 	}
@@ -129,6 +131,8 @@ func (s *source) columns(ctx context.Context, tx *sql.Tx) (map[string]string, er
 type query struct {
 	schema *schema.Schema
 	sets   [][]int
+	cells  []int // of each set
+	all    int   // cells
 	table  string
 
 	values, codes []string // expressions, by column
@@ -179,14 +183,13 @@ func (q *query) sql() string {
 		codes = append(codes, fmt.Sprintf("c%d", i))
 	}
 	sizes, offset := q.schema.Sizes(), 0
-	each, _ := helper.Cells(sizes, q.sets)
 	for i, set := range q.sets {
 		cell := "0"
 		for _, c := range set {
 			cell = fmt.Sprintf("(%s) * %d + c%d", cell, sizes[c], c)
 		}
 		cells = append(cells, fmt.Sprintf("%d + %s", offset, cell))
-		offset += each[i]
+		offset += q.cells[i]
 	}
 	list := strings.Join(codes, ", ")
 	bad, extra, none := "least("+list+")", "", ""
@@ -212,9 +215,9 @@ func (q *query) sql() string {
 		strings.Join(cells, ", "), from)
 }
 
-// run asks, and puts the counts into their tables. That these have one total is checked by whoever
-// asked for them.
-func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, error) {
+// run asks, and puts the counts into their places, behind the number of rows in the first set. That
+// the other sets have as many is checked by whoever asked.
+func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([]int64, error) {
 	var arguments []any
 	if q.unit != "" {
 		inner, outer := slices.Clone(key), slices.Clone(key) // RFC 2104: the key is one block
@@ -229,8 +232,7 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, err
 		return nil, err
 	}
 	defer found.Close()
-	each, all := helper.Cells(q.schema.Sizes(), q.sets)
-	counts := make([]int64, all)
+	answer := make([]int64, 1+q.all)
 	for found.Next() {
 		var cell int
 		var n int64
@@ -238,10 +240,10 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, err
 			return nil, err
 		}
 		switch bad := -1 - cell; {
-		case cell >= all:
+		case cell >= q.all:
 			return nil, errors.New("the server has counted a cell that none is")
 		case cell >= 0:
-			counts[cell] = n
+			answer[1+cell] = n
 		case bad < len(q.codes):
 			return nil, fmt.Errorf("postgres: column %q has a cell that the schema does not allow: %w",
 				q.schema.Columns[bad].Name, schema.ErrSchema)
@@ -249,9 +251,8 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, err
 			return nil, fmt.Errorf("postgres: a row has no id: %w", schema.ErrSchema)
 		}
 	}
-	var out [][]int64
-	for _, n := range each {
-		out, counts = append(out, counts[:n:n]), counts[n:]
+	for _, n := range answer[1 : 1+q.cells[0]] {
+		answer[0] += n
 	}
-	return out, found.Err()
+	return answer, found.Err()
 }

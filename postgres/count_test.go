@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -40,13 +41,29 @@ func parse(t *testing.T, text string) *schema.Schema {
 }
 
 // count counts all columns and all pairs of a table of the server.
-func (s *server) count(table string, of *schema.Schema, key []byte) ([][]int64, error) {
+func (s *server) count(table string, of *schema.Schema, key []byte) (out [][]int64, err error) {
 	text, err := of.YAML()
 	if err != nil {
 		return nil, err
 	}
-	r := helper.Request{Source: s.source(table), Schema: string(text), Sets: pairs(of)}
-	return countBy(context.Background(), r, key)
+	r := helper.Request{Source: s.source(table), Schema: string(text),
+		Question: engine.AskSets(pairs(of), of.Sizes())}
+	answer, err := countBy(context.Background(), r, key)
+	if err != nil {
+		return nil, err
+	}
+	_, cells, err := engine.AskedSets(r.Question, of.Sizes())
+	rows, answer := answer[0], answer[1:]
+	for _, n := range cells {
+		out, answer = append(out, answer[:n]), answer[n:]
+	}
+	for _, n := range out[0] {
+		rows -= n
+	}
+	if rows != 0 {
+		err = errors.New("another number of rows")
+	}
+	return out, err
 }
 
 func pairs(s *schema.Schema) (sets [][]int) {
@@ -251,7 +268,7 @@ func TestPostgres(t *testing.T) {
 		}
 		text, _ := of.YAML()
 		r := helper.Request{Source: strings.Replace(s.source("hidden"), "decoy@", "weak@", 1),
-			Schema: string(text), Sets: pairs(of)}
+			Schema: string(text), Question: engine.AskSets(pairs(of), of.Sizes())}
 		if _, err := countBy(context.Background(), r, key); err == nil {
 			t.Error("rows that the user may not see are left out in silence")
 		}
@@ -279,7 +296,7 @@ func TestPostgres(t *testing.T) {
 			}
 		}()
 		_, err := countBy(ctx, helper.Request{Source: s.source("slow"), Schema: string(text),
-			Sets: [][]int{{0}}}, key)
+			Question: engine.AskSets([][]int{{0}}, of.Sizes())}, key)
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -15,18 +14,12 @@ import (
 
 // Source is a private table that another engine counts.
 type Source struct {
-	Sets [][]int // of columns, each increasing, that may be asked about
-	// Count returns the exact counts over each of the sets, row-major, the last column fastest, of one
-	// table: at most max_rows_per_unit rows of each unit, which are chosen without regard to others.
-	// Nothing of what the rows are is in its errors, but that they break the schema
-	// (schema.ErrSchema).
-	Count func(ctx context.Context) ([][]int64, error)
-	// Sum answers a question about that table, with the number of its rows first, then the sums; nil:
-	// it answers none. Of its errors holds the same. Asked again, it gives the same answer.
-	Sum func(q Question) ([]int64, error)
-
-	// a question that is asked when the table is read, in place of the sets; nil: there are sets
-	Begin *Question
+	// Ask has a question answered about one table: at most max_rows_per_unit rows of each unit, which
+	// are chosen without regard to others. The number of its rows is first, then the sums. Asked
+	// again, it gives the same answer. Nothing of what the rows are is in its errors, but that they
+	// break the schema (schema.ErrSchema).
+	Ask   func(q Question) ([]int64, error)
+	Begin Question // is asked when the table is read
 
 	rows  int64   // of the table, once it was read
 	begun []int64 // the answer to Begin
@@ -42,15 +35,9 @@ type Question struct {
 	Listed bool `json:"listed,omitempty"`
 }
 
-// Joint is true counts over some columns.
-type Joint struct {
-	Cols   []int
-	Counts []int64
-}
-
 // Rows makes a *privacy.Rows of a source. Package privacy/counted binds it. Such rows answer
-// marginals over columns that are in one of the sets, the number of rows, and sums that a mechanism
-// knows to ask for.
+// marginals over columns that are in one of the sets that Begin asks about, the number of rows, and
+// sums that a mechanism knows to ask for.
 var Rows func(s *schema.Schema, from Source) any
 
 // Texts makes a *text.Table of a source: the columns of s, of which those numbers may be asked
@@ -60,12 +47,9 @@ var Texts func(s *schema.Schema, asked []int, from Source) any
 // ErrCounts says nothing of the counts.
 var ErrCounts = errors.New("engine: what was counted is not one table")
 
-// ErrNoSum is returned by [Source.Answer] of a source that answers no question.
-var ErrNoSum = errors.New("engine: nothing but marginals is counted there")
-
 // Answer has a question answered about the table that was read.
 func (s *Source) Answer(q Question) ([]int64, error) {
-	if s.begun != nil && reflect.DeepEqual(q, *s.Begin) {
+	if s.begun != nil && reflect.DeepEqual(q, s.Begin) {
 		return s.begun, nil
 	}
 	rows, answer, err := s.ask(q)
@@ -77,10 +61,7 @@ func (s *Source) Answer(q Question) ([]int64, error) {
 
 // ask has a question answered, and checks the form of the answer.
 func (s *Source) ask(q Question) (rows int64, answer []int64, err error) {
-	if s.Sum == nil {
-		return 0, nil, ErrNoSum
-	}
-	if answer, err = s.Sum(q); err != nil {
+	if answer, err = s.Ask(q); err != nil {
 		return 0, nil, err
 	}
 	n := 1 + q.Length
@@ -90,51 +71,42 @@ func (s *Source) ask(q Question) (rows int64, answer []int64, err error) {
 	return answer[0], answer[1:], nil
 }
 
-// Read has the rows counted, for columns of these sizes, checks that the counts are those of one
-// table, and returns how they are looked up: the smallest of the joint counts that has the columns.
-// With Begin there is nothing to look up.
-func (s *Source) Read(ctx context.Context, sizes []int) (func(cols []int) Joint, error) {
-	if s.Begin != nil {
-		var err error
-		s.rows, s.begun, err = s.ask(*s.Begin)
+// Read has the table read, for columns of these sizes. Where Begin asks about sets it checks that
+// the counts are those of one table, and returns how they are looked up: the smallest of the joint
+// counts that has the columns.
+func (s *Source) Read(sizes []int) (func(cols []int) Joint, error) {
+	var err error
+	if s.rows, s.begun, err = s.ask(s.Begin); err != nil || s.Begin.Kind != Sets {
 		return nil, err
 	}
-	counts, err := s.Count(ctx)
+	sets, cells, err := AskedSets(s.Begin, sizes)
 	if err != nil {
 		return nil, err
 	}
-	if len(counts) != len(s.Sets) {
-		return nil, ErrCounts
-	}
-	total := int64(0)
-	for i, set := range s.Sets {
-		cells, rows := 1, int64(0)
-		for _, c := range set {
-			cells *= sizes[c]
-		}
-		for _, n := range counts[i] {
+	var joints []Joint
+	rest := s.begun
+	for i, set := range sets {
+		counts, rows := rest[:cells[i]], int64(0)
+		for _, n := range counts {
 			if n < 0 {
 				return nil, ErrCounts
 			}
 			rows += n
 		}
-		if i == 0 {
-			total = rows
-		}
-		if len(counts[i]) != cells || rows != total {
+		if rows != s.rows {
 			return nil, ErrCounts
 		}
+		joints, rest = append(joints, Joint{set, counts}), rest[cells[i]:]
 	}
-	s.rows = total
 	return func(cols []int) Joint {
 		best := -1
-		for i, set := range s.Sets {
-			outside := func(c int) bool { return !slices.Contains(set, c) }
+		for i, j := range joints {
+			outside := func(c int) bool { return !slices.Contains(j.Cols, c) }
 			if !slices.ContainsFunc(cols, outside) &&
-				(best < 0 || len(counts[i]) < len(counts[best])) {
+				(best < 0 || len(j.Counts) < len(joints[best].Counts)) {
 				best = i
 			}
 		}
-		return Joint{Cols: s.Sets[best], Counts: counts[best]}
+		return joints[best]
 	}, nil
 }

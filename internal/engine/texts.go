@@ -42,8 +42,8 @@ func AskTexts(kind string, of []Text) Question {
 }
 
 // AskedTexts are the columns of a question about texts; ok says whether it is one.
-func AskedTexts(q *Question) (columns []int, ok bool) {
-	if q == nil || q.Kind != Classes && q.Kind != Values && q.Kind != Spelled {
+func AskedTexts(q Question) (columns []int, ok bool) {
+	if q.Kind != Classes && q.Kind != Values && q.Kind != Spelled {
 		return nil, false
 	}
 	var of []Text

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
@@ -83,11 +82,7 @@ func CountedRows(
 	if _, err := synth.CountedCells(sets, s); err != nil {
 		return nil, err
 	}
-	from, err := sourceOf(ctx, program, input, s, sets, counting)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Rows(s, from).(*privacy.Rows), nil
+	return rowsOf(ctx, program, input, s, engine.AskSets(sets, s.Sizes()), counting)
 }
 
 // CountedUnits is a private table of which a program counts how many units have at most so many
@@ -96,12 +91,19 @@ func CountedUnits(
 	ctx context.Context, program, input string, s *schema.Schema, upTo []int,
 	counting *func(float64),
 ) (*privacy.Rows, error) {
-	from, err := sourceOf(ctx, program, input, s, nil, counting)
+	return rowsOf(ctx, program, input, s, engine.AskUnits(upTo), counting)
+}
+
+// rowsOf is a private table of which a program is asked that first.
+func rowsOf(
+	ctx context.Context, program, input string, s *schema.Schema, begin engine.Question,
+	counting *func(float64),
+) (*privacy.Rows, error) {
+	from, err := sourceOf(ctx, program, input, s, counting)
 	if err != nil {
 		return nil, err
 	}
-	q := engine.AskUnits(upTo)
-	from.Begin = &q
+	from.Begin = begin
 	return engine.Rows(s, from).(*privacy.Rows), nil
 }
 
@@ -126,7 +128,7 @@ func CountedTexts(
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	from, err := sourceOf(ctx, program, input, s, nil, counting)
+	from, err := sourceOf(ctx, program, input, s, counting)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +141,11 @@ func ColumnsOf(
 	ctx context.Context, program, input string, csv schema.CSV,
 ) (names []string, err error) {
 	quiet := func(float64) {}
-	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0), nil, &quiet)
+	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0), &quiet)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := from.Sum(engine.Question{Kind: engine.Columns})
+	answer, err := from.Ask(engine.Question{Kind: engine.Columns})
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +161,7 @@ func ColumnsOf(
 
 // sourceOf is a table that a program counts.
 func sourceOf(
-	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
-	counting *func(float64),
+	ctx context.Context, program, input string, s *schema.Schema, counting *func(float64),
 ) (engine.Source, error) {
 	text, err := s.YAML()
 	if err != nil {
@@ -168,14 +169,8 @@ func sourceOf(
 	}
 	r := helper.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
 	rand.Read(r.Nonce)
-	ask := func(ctx context.Context, sets [][]int, q *engine.Question) ([][]int64, error) {
-		r.Sets, r.Question = sets, q
+	return engine.Source{Ask: func(q engine.Question) ([]int64, error) {
+		r.Question = q
 		return helper.Count(ctx, program, r, *counting)
-	}
-	return engine.Source{Sets: sets,
-		Count: func(ctx context.Context) ([][]int64, error) { return ask(ctx, sets, nil) },
-		Sum: func(q engine.Question) ([]int64, error) {
-			sums, err := ask(ctx, nil, &q)
-			return slices.Concat(sums...), err
-		}}, nil
+	}}, nil
 }

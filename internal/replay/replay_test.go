@@ -37,6 +37,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/party"
@@ -101,22 +102,20 @@ func count() error {
 	for i := range t.Rows() % 100 {
 		out.Encode(helper.Reply{Progress: float64(i) / 100})
 	}
-	for _, set := range r.Sets {
-		n := 1
-		for _, c := range set {
-			n *= s.Sizes()[c]
+	out.Encode(helper.Reply{Counts: []int64{int64(t.Rows())}})
+	if sets, cells, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
+		for i, set := range sets {
+			counts := make([]int64, cells[i])
+			t.CountTo(counts, set)
+			out.Encode(helper.Reply{Counts: counts})
 		}
-		counts := make([]int64, n)
-		t.CountTo(counts, set)
-		out.Encode(helper.Reply{Counts: counts})
-	}
-	if r.Question != nil {
-		sum, err := sums.New(s, *r.Question)
+	} else {
+		sum, err := sums.New(s, r.Question)
 		if err != nil {
 			return err
 		}
 		sum.Add(t)
-		out.Encode(helper.Reply{Counts: append([]int64{int64(t.Rows())}, sum.Answer...)})
+		out.Encode(helper.Reply{Counts: sum.Answer})
 	}
 	return out.Encode(helper.Reply{Done: true})
 }

@@ -14,9 +14,9 @@ import (
 func init() {
 	engine.Rows = func(s *schema.Schema, from engine.Source) any {
 		own := s.Clone()
-		return access.Source(own, func(ctx context.Context, _ access.Bound) (*access.Joint, error) {
+		return access.Source(own, func(context.Context, access.Bound) (*access.Joint, error) {
 			sizes := own.Sizes()
-			joint, err := from.Read(ctx, sizes)
+			joint, err := from.Read(sizes)
 			if err != nil {
 				return nil, err
 			}

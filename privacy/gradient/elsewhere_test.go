@@ -32,13 +32,13 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	dir := t.TempDir()
 	l := ledger.NewFile(dir + "/ledger")
 	asked, fails := 0, true
-	from := engine.Source{Sets: [][]int{{0}},
-		Count: func(context.Context) ([][]int64, error) {
-			counts := make([]int64, s.Sizes()[0])
-			tab.CountTo(counts, []int{0})
-			return [][]int64{counts}, nil
-		},
-		Sum: func(q engine.Question) ([]int64, error) {
+	from := engine.Source{Begin: engine.AskSets([][]int{{0}}, s.Sizes()),
+		Ask: func(q engine.Question) ([]int64, error) {
+			if q.Kind == engine.Sets {
+				counts := make([]int64, s.Sizes()[0])
+				tab.CountTo(counts, []int{0})
+				return append([]int64{200}, counts...), nil
+			}
 			if asked++; fails && asked > lost {
 				return nil, down
 			}

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"context"
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine"
@@ -25,14 +24,13 @@ func init() {
 }
 
 // begin asks for the classes, before anything is charged.
-func (f *far) begin(ctx context.Context) error {
+func (f *far) begin() error {
 	var of []engine.Text
 	for _, c := range f.asked {
 		of = append(of, engine.Text{Column: c})
 	}
-	q := engine.AskTexts(engine.Classes, of)
-	f.from.Begin = &q
-	_, err := f.from.Read(ctx, nil)
+	f.from.Begin = engine.AskTexts(engine.Classes, of)
+	_, err := f.from.Read(nil)
 	return err
 }
 
@@ -42,7 +40,7 @@ func (f *far) classes(column int) ([]int64, error) {
 	if at < 0 {
 		return nil, privacy.ErrElsewhere
 	}
-	answer, err := f.from.Answer(*f.from.Begin)
+	answer, err := f.from.Answer(f.from.Begin)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func elsewhere(
 		}
 		return out, nil
 	}
-	return engine.Texts(s, []int{0, 1}, engine.Source{Sum: answer}).(*Table)
+	return engine.Texts(s, []int{0, 1}, engine.Source{Ask: answer}).(*Table)
 }
 
 func openFar(t *testing.T, tab *Table) (*Session, error) {

@@ -122,7 +122,7 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
 	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (*access.Joint, error) {
 		if t.far != nil {
-			return nil, t.far.begin(ctx)
+			return nil, t.far.begin()
 		}
 		var err error
 		if data, err = t.load(ctx); err == nil && sch.Unit != "" {

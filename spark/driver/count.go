@@ -48,11 +48,11 @@ func failure(what string, err error) error {
 	return e
 }
 
-// Count counts a table. program is the path of this program; progress, which may be nil, is told
-// of the tasks.
+// Count answers a question about a table. program is the path of this program; progress, which may
+// be nil, is told of the tasks.
 func Count(
 	ctx context.Context, r helper.Request, program string, progress func(float64),
-) ([][]int64, error) {
+) ([]int64, error) {
 	source, err := parseSource(r.Source)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,7 @@ func Count(
 	}
 	defer conn.conn.Close()
 	defer conn.release()
-	job := &job{source: source, schema: s, session: session, sets: r.Sets, nonce: r.Nonce,
-		question: r.Question}
+	job := &job{source: source, schema: s, session: session, nonce: r.Nonce, question: r.Question}
 	counts, err := job.run(ctx, program)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -82,13 +81,11 @@ func Count(
 
 // job is one count.
 type job struct {
-	source  *Source
-	schema  *schema.Schema
-	session session
-	sets    [][]int
-	nonce   []byte
-	// in place of sets
-	question *engine.Question
+	source   *Source
+	schema   *schema.Schema
+	session  session
+	nonce    []byte
+	question engine.Question
 
 	plan  worker.Plan
 	cells []string // expressions of a line
@@ -102,7 +99,7 @@ type session interface {
 // settings of the session: names are as they are written, and times are of one zone.
 var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.session.timeZone=UTC"}
 
-func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
+func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	for _, set := range settings {
 		if _, err := j.session.Sql(ctx, set); err != nil {
 			return nil, failure("no connection to "+j.source.Host, err)
@@ -115,8 +112,8 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.question != nil && j.question.Kind == engine.Columns {
-		return [][]int64{namesOf(columns)}, nil
+	if j.question.Kind == engine.Columns {
+		return namesOf(columns), nil
 	}
 	word, err := j.bind(columns, program)
 	if err != nil {
@@ -156,8 +153,8 @@ func (j *job) rows(ctx context.Context, what, query string) ([]types.Row, error)
 	return rows, nil
 }
 
-// nothing is the counts of a table of which no task told anything, if it has no rows.
-func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
+// nothing is the answer about a table of which no task told anything, if it has no rows.
+func (j *job) nothing(ctx context.Context) ([]int64, error) {
 	rows, err := j.rows(ctx, "the source cannot be read", "SELECT 1 FROM "+view+" LIMIT 1")
 	if err != nil {
 		return nil, err
@@ -165,14 +162,7 @@ func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
 	if len(rows) > 0 {
 		return nil, errTotal
 	}
-	if j.question != nil {
-		return [][]int64{make([]int64, 1+j.question.Length)}, nil
-	}
-	each, _ := helper.Cells(j.schema.Sizes(), j.sets)
-	for _, n := range each {
-		out = append(out, make([]int64, n))
-	}
-	return out, nil
+	return make([]int64, 1+j.question.Length), nil
 }
 
 // namesOf is the answer to a question of kind engine.Columns.
@@ -219,7 +209,7 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	if err != nil {
 		return "", err
 	}
-	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Sets: j.sets,
+	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Nonce: j.nonce,
 		Question: j.question}
 	if j.plan.Program, err = worker.Digest(program); err != nil {
 		return "", errors.New("spark: this program cannot read itself")
@@ -228,11 +218,9 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	if j.schema.Unit != "" {
 		wanted = append(wanted, j.schema.Unit)
 	}
-	if j.schema.Unit != "" || j.question != nil {
-		if j.plan.Nonce = j.nonce; len(j.nonce) == 0 {
-			j.plan.Nonce = make([]byte, 16)
-			rand.Read(j.plan.Nonce)
-		}
+	if len(j.nonce) == 0 {
+		j.plan.Nonce = make([]byte, 16)
+		rand.Read(j.plan.Nonce)
 	}
 	asked, texts := engine.AskedTexts(j.question)
 	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
@@ -299,14 +287,14 @@ func (j *job) collect(ctx context.Context, query string) (map[int64]int64, error
 
 var (
 	errForm  = errors.New("spark: the workers have said something else than counts")
-	errTotal = errors.New("spark: the tables do not add up to one number of rows: some were lost")
+	errTotal = errors.New("spark: what the workers have said was lost")
 	errSplit = errors.New("spark: the rows of a unit were in two tasks")
 	errKeys  = errors.New("spark: the workers have different key files")
 	errMixed = errors.New("spark: the workers have not all added up by the same arithmetic")
 )
 
-// check turns what all tasks told into counts, and refuses what cannot be of one table.
-func (j *job) check(told map[int64]int64) ([][]int64, error) {
+// check turns what all tasks told into an answer, and refuses what cannot be of one table.
+func (j *job) check(told map[int64]int64) ([]int64, error) {
 	switch {
 	case told[worker.BadPlan] > 0, told[worker.BadProgram] > 0:
 		return nil, errors.New("spark: decoy-spark on the workers is not the same file as here")
@@ -327,26 +315,23 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 	if tasks < 1 || !isThere {
 		return nil, errTotal
 	}
-	each, all := helper.Cells(j.schema.Sizes(), j.sets)
-	gradient := j.question != nil && j.question.Kind == engine.GradientKind
-	if j.question != nil {
-		all = j.question.Length
-		if gradient {
-			all *= 2 // halves
-		}
+	gradient, all := j.question.Kind == engine.GradientKind, j.question.Length
+	if gradient {
+		all *= 2 // halves
 	}
-	counts := make([]int64, all)
+	answer := make([]int64, 1+all)
+	answer[0] = rows
 	var listed []int64
 	for cell, n := range told {
 		switch {
 		case n < 0 && (!gradient || cell < 0):
 			return nil, errForm
-		case cell >= engine.FirstKey && j.question != nil && j.question.Listed:
+		case cell >= engine.FirstKey && j.question.Listed:
 			listed = append(listed, cell)
 		case cell >= int64(all):
 			return nil, errForm
 		case cell >= 0:
-			counts[cell] = n
+			answer[1+cell] = n
 		case cell <= worker.KernelIs:
 			if kernels++; cell != worker.Kernel() || n != tasks {
 				return nil, errMixed
@@ -366,26 +351,11 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 	if (keys == 1) != (j.schema.Unit != "") || (kernels == 1) != gradient {
 		return nil, errForm
 	}
-	if j.question != nil {
-		if gradient {
-			counts = worker.Whole(counts)
-		}
-		answer := append([]int64{rows}, counts...)
-		for _, cell := range slices.Sorted(slices.Values(listed)) {
-			answer = append(answer, cell, told[cell])
-		}
-		return [][]int64{answer}, nil
+	if gradient {
+		answer = append(answer[:1], worker.Whole(answer[1:])...)
 	}
-	var out [][]int64
-	for _, n := range each {
-		total := int64(0)
-		for _, x := range counts[:n] {
-			total += x
-		}
-		if total != rows {
-			return nil, errTotal
-		}
-		out, counts = append(out, counts[:n:n]), counts[n:]
+	for _, cell := range slices.Sorted(slices.Values(listed)) {
+		answer = append(answer, cell, told[cell])
 	}
-	return out, nil
+	return answer, nil
 }

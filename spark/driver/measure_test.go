@@ -17,6 +17,7 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql"
 	"golang.org/x/sys/unix"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -128,7 +129,8 @@ func measureOn(t *testing.T, workers int) {
 			}
 			count := func() error {
 				_, err := helper.Count(ctx, c.program, helper.Request{
-					Source: "sc://" + c.host + "/" + path, Schema: string(text), Sets: pairs(s)}, nil)
+					Source: "sc://" + c.host + "/" + path, Schema: string(text),
+					Question: engine.AskSets(pairs(s), s.Sizes())}, nil)
 				return err
 			}
 			t.Run("decoy-spark", func(t *testing.T) {
@@ -141,7 +143,7 @@ func measureOn(t *testing.T, workers int) {
 				q := gradient(t, s, 64)
 				timed(t, rows, func() error {
 					_, err := helper.Count(ctx, c.program, helper.Request{
-						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: &q}, nil)
+						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: q}, nil)
 					return err
 				})
 			})

@@ -123,7 +123,7 @@ func TestTextsOfOneTable(t *testing.T) {
 		q := engine.AskTexts(engine.Spelled, of)
 		s := parse(t, head+"columns: [{name: a, kind: boolean}, {name: b, kind: boolean}, "+
 			"{name: c, kind: boolean}]")
-		j := &job{source: &Source{}, schema: s, question: &q}
+		j := &job{source: &Source{}, schema: s, question: q}
 		_, err := j.bind(columns, program)
 		return j.cells, err
 	}

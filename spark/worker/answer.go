@@ -157,13 +157,15 @@ func (u *units) count() error {
 // answer makes ready for the question of a plan.
 func (c *counter) answer() (err error) {
 	q := c.plan.Question
-	if q.Length < 0 || q.Length > maxAnswer || len(c.plan.Sets) > 0 {
+	if q.Length < 0 || q.Length > maxAnswer {
 		return errPlan
 	}
 	c.counts = make([]int64, q.Length)
 	switch q.Kind {
+	case engine.Sets:
+		c.sets, c.cells, err = engine.AskedSets(q, c.plan.s.Sizes())
 	case engine.GradientKind:
-		c.sum, err = sums.New(c.plan.s, *q)
+		c.sum, err = sums.New(c.plan.s, q)
 	case engine.Classes, engine.Values, engine.Spelled:
 		c.texts, err = newTexts(c.plan, c.counts, c.put)
 	case engine.Units:

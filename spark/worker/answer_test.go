@@ -14,7 +14,7 @@ func answered(t *testing.T, head string, q engine.Question, lines ...string) map
 	t.Helper()
 	path := program(t)
 	var out bytes.Buffer
-	w := word(t, path, head, func(p *Plan) { p.Sets, p.Question = nil, &q })
+	w := word(t, path, head, func(p *Plan) { p.Question = q })
 	in := strings.NewReader(w + "\n" + strings.Join(append(lines, ""), "\n"))
 	if err := count(path, in, &out); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestTexts(t *testing.T) {
 		"a far column":     engine.AskTexts(engine.Classes, []engine.Text{{Column: 2}}),
 		"a length too far": {Kind: engine.Classes, Length: maxAnswer + 1},
 	} {
-		_, problem := newCounter(word(t, path, "", func(p *Plan) { p.Sets, p.Question = nil, &q }),
+		_, problem := newCounter(word(t, path, "", func(p *Plan) { p.Question = q }),
 			path, nil)
 		if problem != BadPlan {
 			t.Errorf("%s: %d", name, problem)

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is that of the plan and of the lines.
-const Version = 2
+const Version = 3
 
 // Plan is what a task is to count. It is public: it stands in the query, which Spark logs, and is
 // the first line that a worker reads.
@@ -32,11 +32,10 @@ type Plan struct {
 	Version int      `json:"v"`
 	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
 	Schema  string   `json:"schema"`  // YAML
-	Sets    [][]int  `json:"sets"`    // of columns of the schema
 	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
 	Nonce   []byte   `json:"nonce"`   // of the run, from which and the key file its hash key follows
-	// in place of the sets
-	Question *engine.Question `json:"question,omitempty"`
+	// what is asked of them
+	Question engine.Question `json:"question"`
 
 	s *schema.Schema
 }
@@ -75,13 +74,6 @@ func Decode(word string) (*Plan, error) {
 	}
 	if p.s, err = schema.Parse([]byte(p.Schema)); err != nil {
 		return nil, errPlan
-	}
-	for _, set := range p.Sets {
-		for _, c := range set {
-			if c < 0 || c >= len(p.s.Columns) {
-				return nil, errPlan
-			}
-		}
 	}
 	return p, nil
 }

@@ -76,7 +76,7 @@ func TestSums(t *testing.T) {
 		if bias := want[n-1]; bias != int64(len(lines))<<52 { // modulo 2^64
 			t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
 		}
-		w := word(t, path, "", func(p *Plan) { p.Sets, p.Question = nil, &q })
+		w := word(t, path, "", func(p *Plan) { p.Question = q })
 		for _, cut := range []int{0, 1, 2500, 4999} {
 			cells, rows := make([]int64, 2*q.Length), int64(0)
 			for _, part := range [][]string{lines[:cut], lines[cut:]} {
@@ -129,7 +129,7 @@ func TestForeignQuestions(t *testing.T) {
 		"a slope that is no": of(func(g *engine.Gradient) { g.Slope = 2 }),
 	} {
 		var out bytes.Buffer
-		w := word(t, path, "", func(p *Plan) { p.Sets, p.Question = nil, &q })
+		w := word(t, path, "", func(p *Plan) { p.Question = q })
 		err := count(path, strings.NewReader(w+"\nz\x011\n"), &out)
 		if err != nil || out.String() != "-3\t1\n" {
 			t.Errorf("%s: %v, %q", name, err, out.String())

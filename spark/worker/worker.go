@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -84,17 +83,18 @@ func count(program string, in io.Reader, out io.Writer) error {
 // counter counts.
 type counter struct {
 	plan     *Plan
-	offset   []int // of each set among the cells
-	counts   []int64
-	sum      *sums.Sum // in place of counts, of a question about rows
+	counts   []int64   // of the answer, of a question of any kind but that of sum
+	sets     [][]int   // of columns, of a question about them
+	cells    []int     // of each set
+	sum      *sums.Sum // of a question about gradients
 	rows     int64
 	problems map[int]bool
 	buckets  [Buckets]bool
 	key      []byte // nil without an id column
 	counted  *block // rows that are counted
 	checked  *block // rows that are not, and must be of the schema all the same
-	texts    *texts // in place of sets, of a question about texts
-	units    *units // and of one about units
+	texts    *texts // of a question about texts
+	units    *units // of one about units
 	out      io.Writer
 }
 
@@ -116,17 +116,7 @@ func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 			return nil, BadKey
 		}
 	}
-	each, all := helper.Cells(p.s.Sizes(), p.Sets)
-	at := 0
-	for _, n := range each {
-		c.offset = append(c.offset, at)
-		at += n
-	}
-	c.counts = make([]int64, all)
-	if p.Question != nil {
-		err = c.answer()
-	}
-	if err == nil {
+	if err = c.answer(); err == nil {
 		c.counted, err = newBlock(p.Columns)
 	}
 	if err == nil {
@@ -270,12 +260,10 @@ func (c *counter) add(t *table.Table) {
 	if c.sum != nil {
 		c.sum.Add(t)
 	}
-	for i, set := range c.plan.Sets {
-		end := len(c.counts)
-		if i+1 < len(c.offset) {
-			end = c.offset[i+1]
-		}
-		t.CountTo(c.counts[c.offset[i]:end], set)
+	counts := c.counts
+	for i, set := range c.sets {
+		t.CountTo(counts[:c.cells[i]], set)
+		counts = counts[c.cells[i]:]
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/engine"
 )
 
 const yaml = `decoy: 1
@@ -43,7 +45,7 @@ func word(t *testing.T, program, head string, change func(*Plan)) string {
 		t.Fatal(err)
 	}
 	p := Plan{Version: Version, Program: digest, Schema: fmt.Sprintf(yaml, head),
-		Sets: [][]int{{0}, {1}, {0, 1}}, Nonce: []byte("a nonce")}
+		Question: engine.AskSets([][]int{{0}, {1}, {0, 1}}, []int{5, 10}), Nonce: []byte("a nonce")}
 	if strings.Contains(head, "unit") {
 		p.Columns = append(p.Columns, Column{"id", Text})
 	}
@@ -110,8 +112,9 @@ func TestTells(t *testing.T) {
 	}{
 		"no plan":         {"nonsense", path, "", BadPlan},
 		"another version": {word(t, path, "", func(p *Plan) { p.Version++ }), path, "", BadPlan},
-		"a set too far": {word(t, path, "", func(p *Plan) { p.Sets[0][0] = 2 }), path, "",
-			BadPlan},
+		"a set too far": {word(t, path, "", func(p *Plan) { p.Question.Of = []byte("[[2]]") }), path,
+			"", BadPlan},
+		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
 		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
 			BadProgram},
 		"no key":     {word(t, bare, unit, nil), bare, "", BadKey},

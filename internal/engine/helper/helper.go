@@ -24,26 +24,25 @@ import (
 )
 
 // Version is that of the two programs' talk: both must be of one.
-const Version = 2
+const Version = 3
 
 // Verb is what a helper is called with.
 const Verb = "count"
 
-// Request asks for counts. All of it is public.
+// Request asks a question. All of it is public.
 type Request struct {
-	Version int     `json:"version"`
-	Source  string  `json:"source"` // sc://... or postgres://...
-	Schema  string  `json:"schema"` // YAML
-	Sets    [][]int `json:"sets"`   // of columns, each increasing
+	Version int    `json:"version"`
+	Source  string `json:"source"` // sc://... or postgres://...
+	Schema  string `json:"schema"` // YAML
 	// of the run: of a unit with too many rows, the same stay whenever it is asked about. Default: one
 	// is drawn
 	Nonce []byte `json:"nonce,omitempty"`
-	// in place of the sets: the reply is one line of counts, the number of rows and the sums
-	Question *engine.Question `json:"question,omitempty"`
+	// what is asked of the rows
+	Question engine.Question `json:"question"`
 }
 
-// Reply is a line: how far it is, or the counts over the next set, or an error, which is the last.
-// The end is a line that says so.
+// Reply is a line: how far it is, or a part of the answer, which is the number of rows and the
+// sums, or an error, which is the last. The end is a line that says so.
 type Reply struct {
 	Progress float64 `json:"progress,omitempty"` // 0 to 1; depends on the rows
 	Counts   []int64 `json:"counts,omitempty"`
@@ -52,7 +51,7 @@ type Reply struct {
 	Done     bool    `json:"done,omitempty"`
 }
 
-// Spark is the helper that answers questions too.
+// Spark is the helper that answers questions of every kind, not of engine.Sets alone.
 const Spark = "decoy-spark"
 
 // helpers are the programs for sources, by how these begin.
@@ -78,7 +77,7 @@ func Program(source string) (name, path string) {
 	return name, path
 }
 
-// Sums says whether the engine of a source answers questions beside counting.
+// Sums says whether the engine of a source answers questions of every kind.
 func Sums(source string) bool { return strings.HasPrefix(source, "sc://") }
 
 // patience is how long a program that was interrupted may take to stop what it began.
@@ -88,7 +87,7 @@ const patience = 20 * time.Second
 // progress may be nil.
 func Count(
 	ctx context.Context, program string, r Request, progress func(float64),
-) ([][]int64, error) {
+) ([]int64, error) {
 	r.Version = Version
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -105,11 +104,7 @@ func Count(
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	lines := len(r.Sets)
-	if r.Question != nil {
-		lines = 1
-	}
-	counts, err := read(out, lines, progress)
+	counts, err := read(out, progress)
 	if err != nil && ctx.Err() == nil {
 		cmd.Process.Kill() // it has nothing more to say
 	}
@@ -129,7 +124,7 @@ func Count(
 var errShort = errors.New("engine: the helper ended before it had counted")
 
 // read reads the replies.
-func read(from io.Reader, sets int, progress func(float64)) (counts [][]int64, err error) {
+func read(from io.Reader, progress func(float64)) (counts []int64, err error) {
 	for lines := json.NewDecoder(from); ; {
 		var r Reply
 		if err := lines.Decode(&r); err != nil {
@@ -140,12 +135,10 @@ func read(from io.Reader, sets int, progress func(float64)) (counts [][]int64, e
 			return nil, fmt.Errorf("%s: %w", r.Error, schema.ErrSchema)
 		case r.Error != "":
 			return nil, errors.New(r.Error)
-		case r.Done && len(counts) == sets:
-			return counts, nil
 		case r.Done:
-			return nil, errShort
+			return counts, nil
 		case r.Counts != nil:
-			counts = append(counts, r.Counts)
+			counts = append(counts, r.Counts...)
 		case progress != nil:
 			progress(r.Progress)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // output, and returns the exit status. Counting ends on SIGTERM, on an interrupt, and when the
 // program that started this one has ended, however it did. Of the error of count the text is shown.
 func Serve(
-	count func(ctx context.Context, r Request, progress func(float64)) ([][]int64, error),
+	count func(ctx context.Context, r Request, progress func(float64)) ([]int64, error),
 ) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -36,25 +37,16 @@ func Serve(
 	return 0
 }
 
-// Cells is the number of cells of each set, and of all, for columns of these sizes.
-func Cells(sizes []int, sets [][]int) (each []int, all int) {
-	for _, set := range sets {
-		n := 1
-		for _, c := range set {
-			n *= sizes[c]
-		}
-		each, all = append(each, n), all+n
-	}
-	return each, all
-}
+// part is how many numbers of an answer a line has at most.
+const part = 1 << 20
 
 // answer answers one request.
 func answer(
 	ctx context.Context, in io.Reader, out io.Writer,
-	count func(ctx context.Context, r Request, progress func(float64)) ([][]int64, error),
+	count func(ctx context.Context, r Request, progress func(float64)) ([]int64, error),
 ) error {
 	lines := json.NewEncoder(out)
-	var counts [][]int64
+	var counts []int64
 	var r Request
 	err := json.NewDecoder(in).Decode(&r)
 	if err != nil || r.Version != Version {
@@ -66,8 +58,8 @@ func answer(
 		return errors.Join(err, lines.Encode(Reply{Error: err.Error(),
 			Data: errors.Is(err, schema.ErrSchema)}))
 	}
-	for _, c := range counts {
-		if err := lines.Encode(Reply{Counts: c}); err != nil {
+	for some := range slices.Chunk(counts, part) {
+		if err := lines.Encode(Reply{Counts: some}); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package ellipsoid
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/internal/engine"
@@ -38,7 +39,7 @@ func Certified(
 		return gradient, inputs
 	}
 	out.From = func(sums []int64, n int) []int64 {
-		gradient, inputs := cut(sums)
+		gradient, inputs := cut(slices.Clone(sums)) // sums are the caller's
 		inSteps(inputs, cert)
 		encoded := make([]int64, cert.Coordinates())
 		cert.EncodeTo(encoded, bounds.Sum{Rows: int64(n), Inputs: inputs, Gradient: gradient})

@@ -59,6 +59,10 @@ func TestSumElsewhere(t *testing.T) {
 			if sum.Ask().Length != cert.Parameters()+cert.Inputs() {
 				t.Fatal("another length is asked for than there are sums")
 			}
+			given := slices.Repeat([]int64{1}, sum.Ask().Length)
+			if sum.From(given, rows); slices.Max(given) != 1 {
+				t.Error("what is made of an answer has changed the answer")
+			}
 			answer := func(q engine.Question) ([]int64, error) {
 				out := make([]int64, q.Length)
 				for _, part := range [][][3]uint8{all[:100], all[100:101], all[101:]} {

@@ -34,7 +34,7 @@ func main() {
 
 func count(
 	ctx context.Context, r helper.Request, progress func(float64),
-) ([][]int64, error) {
+) ([]int64, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
