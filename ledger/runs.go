@@ -12,14 +12,14 @@ import (
 
 // Summary is one run of a ledger.
 type Summary struct {
-	Run      string
-	Method   string
-	Time     time.Time
-	Budget   accountant.Budget
-	Reserved accountant.Composition
-	Charged  accountant.Composition // calls of one event are joined
-	Status   string
-	Spends   bool // it counts as spent: a void run may not
+	Run      string                 `json:"run"`
+	Time     time.Time              `json:"time"`
+	Method   string                 `json:"method"`
+	Budget   accountant.Budget      `json:"budget"`
+	Reserved accountant.Composition `json:"reserved"`
+	Charged  accountant.Composition `json:"charged,omitempty"` // calls of one event are joined
+	Status   string                 `json:"status"`
+	Spends   bool                   `json:"-"` // it counts as spent: a void run may not
 }
 
 // Runs returns one summary for each reservation, in order.

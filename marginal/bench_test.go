@@ -89,7 +89,8 @@ func benchmarkFit(b *testing.B, sizes []int, ms []Measurement) {
 	}
 	its := 0
 	for b.Loop() {
-		e, err := newEstimator(sizes, targets(sizes, ms), Total(ms), 1, maxCells)
+		e, err := newEstimator(sizes, targets(sizes, ms), Total(ms),
+			Options{Shrink: 1, MaxCells: maxCells})
 		if err != nil {
 			b.Fatal(err)
 		}

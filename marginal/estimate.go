@@ -12,9 +12,9 @@ const (
 	bregmanSteps = 3 // more give 1 % less error for a third more time each
 	// w ∝ σ^1.25: 1 follows the noisiest tables too closely, 2 the least noisy only
 	sigmaPower = 1.25
-	priorFloor = 0.1  // of a standard deviation, added to each one-way count of the start
 	stopGain   = 1e-4 // of n, in stopWindow iterations
 	stopWindow = 5
+	leastCount = 1e-3 // of the start, in rows
 )
 
 // An estimator minimises
@@ -44,7 +44,7 @@ type path struct {
 
 // newEstimator plans for the targets ts; n is the number of rows.
 func newEstimator(
-	sizes []int, ts []target, n, shrink float64, limit int,
+	sizes []int, ts []target, n float64, o Options,
 ) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
 	tables := make([]resolution, 0, cap(cols))
@@ -63,7 +63,7 @@ func newEstimator(
 			tables = append(tables, resolution{cols: []int{c}})
 		}
 	}
-	tree, err := newJunctionTree(sizes, cols, limit)
+	tree, err := newJunctionTree(sizes, cols, o.MaxCells)
 	if err != nil {
 		return nil, err
 	}
@@ -82,73 +82,55 @@ func newEstimator(
 		off := e.prop.terms[i].off
 		copy(e.y[off:], t.y)
 		for k, s := range t.sigma {
-			e.weight[off+k] = bregmanSteps * shrink * s * math.Pow(s/mean, sigmaPower-1)
+			e.weight[off+k] = bregmanSteps * o.Shrink * s * math.Pow(s/mean, sigmaPower-1)
 		}
 	}
 	for c, k := range oneWay {
 		off := e.prop.terms[k].off
-		for v, x := range startCounts(sizes, ts, c, n) {
+		for v, x := range startCounts(sizes, ts, c, n, o.Grouping.merged(c)) {
 			e.center[off+v] = math.Log(x / n)
+			e.y[off+v] = x
 		}
 	}
 	return e, nil
 }
 
 // startCounts estimates the counts of column c from all that is measured on it, weighted by inverse
-// variance: the nearest counts ≥ 0 that sum to n, plus priorFloor standard deviations, so that no
-// code is ruled out.
-func startCounts(sizes []int, ts []target, c int, n float64) []float64 {
+// variance: the expected ones, of which none is ruled out.
+func startCounts(sizes []int, ts []target, c int, n float64, codes []float64) []float64 {
 	k := sizes[c]
-	y, precision := make([]float64, k), make([]float64, k)
-	for _, t := range ts {
-		at := slices.Index(t.cols, c)
-		if at < 0 || t.groups != nil && t.groups[at] != nil {
-			continue
-		}
-		variance := make([]float64, len(t.sigma))
-		for i, s := range t.sigma {
-			variance[i] = s * s
-		}
-		sum := project(t.sizes, factor{t.cols, t.y}, []int{c})
-		noise := project(t.sizes, factor{t.cols, variance}, []int{c})
-		for i := range y {
-			y[i] += sum.v[i] / noise.v[i]
-			precision[i] += 1 / noise.v[i]
+	y, variance := make([]float64, k), make([]float64, k)
+	for i := range y {
+		y[i], variance[i] = n/float64(k), math.Inf(1) // never measured
+	}
+	// Tables over runs of codes come last: they move the codes of a run together.
+	for _, runs := range []bool{false, true} {
+		for _, t := range ts {
+			at := slices.Index(t.cols, c)
+			if at < 0 || (t.groups != nil && t.groups[at] != nil) != runs {
+				continue
+			}
+			var groups []uint16
+			if runs {
+				groups = t.groups[at]
+			}
+			squares := make([]float64, len(t.sigma))
+			for i, s := range t.sigma {
+				squares[i] = s * s
+			}
+			join(y, variance, groups, project(t.sizes, factor{t.cols, t.y}, []int{c}).v,
+				project(t.sizes, factor{t.cols, squares}, []int{c}).v)
 		}
 	}
-	if precision[0] == 0 { // never measured
-		for i := range y {
-			y[i] = n / float64(k)
-		}
+	if math.IsInf(variance[0], 1) {
 		return y
 	}
-	for i := range y {
-		y[i] /= precision[i]
+	for i := range variance {
+		variance[i] = math.Sqrt(variance[i]) // from here on, a standard deviation
 	}
-	q := simplex(y, n)
+	q := expected(y, variance, codes, n)
 	for i := range q {
-		q[i] += priorFloor / math.Sqrt(precision[i])
-	}
-	return q
-}
-
-// simplex returns the point nearest to y with entries ≥ 0 and sum n > 0. Held, Wolfe and Crowder,
-// Validation of subgradient optimization (1974).
-func simplex(y []float64, n float64) []float64 {
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	shift, sum := 0.0, 0.0
-	for i := len(sorted) - 1; i >= 0; i-- {
-		sum += sorted[i]
-		s := (sum - n) / float64(len(sorted)-i)
-		if s >= sorted[i] {
-			break
-		}
-		shift = s
-	}
-	q := make([]float64, len(y))
-	for i, x := range y {
-		q[i] = math.Max(x-shift, 0)
+		q[i] = math.Max(q[i], leastCount)
 	}
 	return q
 }

@@ -19,6 +19,8 @@ type Options struct {
 	Shrink float64
 	// optional; called at each hundredth of the iterations, from Fit's goroutine
 	Progress func(done, total int)
+	// optional: what merged the columns' codes; a group of many is expected to hold more rows
+	Grouping *Grouping
 	// limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
 	MaxCells int
 	// optional: a model of the same columns that Fit made; saves time, does not move the result by
@@ -48,31 +50,31 @@ const (
 //
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
-// from θ_0 = independent columns with the measured one-way counts, where w_i =
-// 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric mean of σ. Cells far above the noise end up
-// within a fraction of σ of their measurement; cells that the noise drowns stay near what the other
-// cells predict. (Osher, Burger, Goldfarb, Xu, Yin, An iterative regularization method for total
-// variation-based image restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
-// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and Miklau, ICML 2019.) Every
-// step has exactly one solution, so the result depends neither on the order of the measurements nor
-// on the start.
+// from θ_0 = independent columns with the one-way counts that are to be expected (see expected),
+// which stand for the measured ones, where w_i = 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric
+// mean of σ. Cells far above the noise end up within a fraction of σ of their measurement; cells
+// that the noise drowns stay near what the other cells predict. (Osher, Burger, Goldfarb, Xu,
+// Yin, An iterative regularization method for total variation-based image restoration, MMS 2005,
+// with the Kullback-Leibler divergence. The steps are implicit Euler steps of the mirror descent
+// flow of McKenna, Sheldon and Miklau, ICML 2019.) Every step has exactly one solution, so the
+// result depends neither on the order of the measurements nor on the start.
 //
 // A step is solved by L-BFGS until five iterations lower the objective, which is n times a
-// Kullback-Leibler divergence plus a constant, by less than 1e-4·n. What is then left is .0002 to
-// .0004 in total variation, the mean over all pairs of columns, in models of aim of adult (ε = 1
-// and 10), support2 (10) and 10⁶ rows (1). At ε = 1 the distance from the table is .02209 on adult
-// and .06397 on acs_ma2019; with a bound a hundredth as large .02206 and .06398, in 2 to 3 times
-// as many passes.
-// With one a tenth as large, mirror descent with line search needed 10 times as long for the same
-// two-way error at σ = 2, 5 times at 20, and as long from 60 up when it was told where to stop,
-// without which it goes on to fit the noise; accelerated mirror descent lay between.
+// Kullback-Leibler divergence plus a constant, by less than 1e-4·n. What is then left is .0002
+// to .0004 in total variation, the mean over all pairs of columns, in models of aim of adult (ε
+// = 1 and 10), support2 (10) and 10⁶ rows (1). At ε = 1 the distance from the table is .02209 on
+// adult and .06397 on acs_ma2019; with a bound a hundredth as large .02206 and .06398, in 2 to 3
+// times as many passes. With one a tenth as large, mirror descent with line search needed 10
+// times as long for the same two-way error at σ = 2, 5 times at 20, and as long from 60 up when
+// it was told where to stop, without which it goes on to fit the noise; accelerated mirror
+// descent lay between.
 //
-// Measurements of one set of columns are averaged by inverse variance. The number of rows, if it is
-// not given, is the average of all tables' sums by inverse variance, and at least 1. Columns in no
-// measurement are uniform and independent. The result is the same on any number of processors.
+// Measurements of one set of columns are averaged by inverse variance. The number of rows, if it
+// is not given, is [Total]. Columns in no measurement are uniform and independent. The result is
+// the same on any number of processors.
 //
-// Errors: an argument out of range; a junction tree over MaxCells (ErrTooLarge); ctx's error when
-// it is cancelled, noticed within an iteration.
+// Errors: an argument out of range; a junction tree over MaxCells (ErrTooLarge); ctx's error
+// when it is cancelled, noticed within an iteration.
 func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model, error) {
 	if err := o.check(sizes, ms); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if n == 0 {
 		n = Total(ms)
 	}
-	e, err := newEstimator(sizes, targets(sizes, ms), n, o.Shrink, o.MaxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), n, o)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +127,9 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 	if !(o.Shrink >= 0) || math.IsInf(o.Shrink, 1) {
 		return fmt.Errorf("marginal: shrink %v, want > 0 and finite, or 0 for the default",
 			o.Shrink)
+	}
+	if o.Grouping != nil && !slices.Equal(o.Grouping.Sizes(), sizes) {
+		return errors.New("marginal: the grouping has other columns")
 	}
 	if o.Iterations < 0 || o.MaxCells < 0 || o.MaxCells > maxCells {
 		return fmt.Errorf("marginal: %d iterations, %d cells: want ≥ 0, and cells at most %d",

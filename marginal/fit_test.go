@@ -15,7 +15,8 @@ import (
 // estimatorFor plans a fit without checking.
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
-	e, err := newEstimator(sizes, targets(sizes, ms), Total(ms), 1, maxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), Total(ms),
+		Options{Shrink: 1, MaxCells: maxCells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,14 +319,15 @@ func TestTotal(t *testing.T) {
 		ms   []Measurement
 		want float64
 	}{
-		{"one", []Measurement{{Counts: []float64{3, 4}, Sigma: 2}}, 7},
+		{"one", []Measurement{{Counts: []float64{3, 4}, Sigma: .2}}, 7},
+		{"noise alone", []Measurement{{Counts: []float64{0}, Sigma: 100}}, 100 * math.Sqrt(2/math.Pi)},
 		{"variance of a sum grows with the cells", []Measurement{
-			{Counts: []float64{12}, Sigma: 1},         // 12, variance 1
-			{Counts: []float64{5, 5, 5, 5}, Sigma: 1}, // 20, variance 4
+			{Counts: []float64{12}, Sigma: .1},         // 12, variance .01
+			{Counts: []float64{5, 5, 5, 5}, Sigma: .1}, // 20, variance .04
 		}, (12 + 20.0/4) / (1 + 1.0/4)},
 		{"sigma per cell", []Measurement{
-			{Counts: []float64{12}, Sigma: 1},
-			{Counts: []float64{5, 15}, Sigmas: []float64{math.Sqrt(3), 1}},
+			{Counts: []float64{12}, Sigma: .1},
+			{Counts: []float64{5, 15}, Sigmas: []float64{math.Sqrt(.03), .1}},
 		}, (12 + 20.0/4) / (1 + 1.0/4)},
 		{"never below one", []Measurement{{Counts: []float64{-40, 4}, Sigma: 2}}, 1},
 	} {
@@ -374,6 +376,10 @@ func TestFitHardInputs(t *testing.T) {
 			{Cols: []int{0}, Counts: []float64{40, 60}, Sigma: 1e-6},
 			{Cols: []int{0, 1}, Counts: []float64{1e5, -1e6, 0, 9e5, 7e5, 1}, Sigma: 1e6},
 		}},
+		{"as sure as may be", []Measurement{{Cols: []int{0}, Counts: []float64{1e60, .5},
+			Sigma: 1e-60}}},
+		{"as unsure as may be", []Measurement{{Cols: []int{1}, Counts: []float64{1e60, -1e60, 1},
+			Sigma: 1e60}}},
 		{"huge counts", []Measurement{{Cols: []int{1, 0}, Counts: []float64{1e15, 0, 1e15, 0, 1,
 			1e12}, Sigma: 1e3}}},
 	} {
@@ -433,6 +439,8 @@ func TestFitRefuses(t *testing.T) {
 			"sigma of cell 0 is 0"},
 		{"negative sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
 			Sigmas: []float64{1, -1}}}, Options{}, "sigma of cell 1 is -1"},
+		{"tiny sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
+			Sigma: 1e-61}}, Options{}, "sigma of cell 0 is 1e-61, want 1e-60 to 1e+60"},
 		{"infinite sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
 			Sigma: math.Inf(1)}}, Options{}, "sigma"},
 		{"too few sigmas", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},

@@ -149,7 +149,7 @@ func cutNormalMean(mu, sigma float64) float64 {
 // cutNormal draws t ≥ 0 of t ~ N(mu, sigma²) (Robert, Simulation of truncated normal variables,
 // Statistics and Computing 5, 1995: where 0 is above the mean, from an exponential law).
 func cutNormal(mu, sigma float64, u *rand.Rand) float64 {
-	a := -mu / sigma
+	a := math.Min(-mu/sigma, 1e9) // beyond, an exponential law to the last digit
 	rate := (a + math.Sqrt(a*a+4)) / 2
 	for {
 		if a <= 0 {
@@ -181,6 +181,16 @@ func (g *Grouping) Sizes() []int {
 		out[i] = c.groups()
 	}
 	return out
+}
+
+// merged is how many codes each group of column c stands for; nil if nothing is merged.
+func (g *Grouping) merged(c int) []float64 {
+	if g == nil || g.columns[c].group == nil {
+		return nil
+	}
+	codes := slices.Repeat([]float64{1}, g.columns[c].groups())
+	codes[len(codes)-1] = float64(len(g.columns[c].rare))
+	return codes
 }
 
 func (c grouped) groups() int {

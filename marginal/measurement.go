@@ -11,8 +11,8 @@ import (
 type Measurement struct {
 	Cols   []int     // distinct columns in any order; empty = the noisy number of rows, one count
 	Counts []float64 // noisy counts, row-major over Cols as listed, last fastest
-	Sigma  float64   // standard deviation of the noise of every cell; > 0 unless Sigmas is set
-	Sigmas []float64 // optional: the standard deviation of each cell, > 0, in place of Sigma
+	Sigma  float64   // standard deviation of the noise of every cell, unless Sigmas is set
+	Sigmas []float64 // optional: the standard deviation of each cell, in place of Sigma
 	// Groups, if set, has one entry for each of Cols: nil, or the group of each code, groups
 	// numbered from 0 without gaps. Counts are then over groups: a table at a lower resolution,
 	// which may stand beside others over the same columns at full resolution.
@@ -123,6 +123,9 @@ func (m *Measurement) variance() float64 {
 	return v
 }
 
+// mostCount bounds counts and noise, so that their squares and ratios are finite.
+const mostCount = 1e60
+
 // check returns an error if the measurement does not fit columns of these sizes.
 func (m *Measurement) check(sizes []int) error {
 	for i, c := range m.Cols {
@@ -144,18 +147,19 @@ func (m *Measurement) check(sizes []int) error {
 		return fmt.Errorf("%d sigmas for %d counts", len(m.Sigmas), len(m.Counts))
 	}
 	for i, x := range m.Counts {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("count %d is not finite", i)
+		if !(math.Abs(x) <= mostCount) {
+			return fmt.Errorf("count %d is %v, want one within ±%v", i, x, mostCount)
 		}
-		if s := m.sigma(i); !(s > 0) || math.IsInf(s, 1) {
-			return fmt.Errorf("sigma of cell %d is %v, want > 0 and finite", i, s)
+		if s := m.sigma(i); !(s >= 1/mostCount && s <= mostCount) {
+			return fmt.Errorf("sigma of cell %d is %v, want %v to %v", i, s, 1/mostCount, mostCount)
 		}
 	}
 	return nil
 }
 
 // Total estimates the number of rows: the sums of the tables, weighted by their inverse variances
-// (the variance of a sum of n cells is n·σ²), at least 1.
+// (the variance of a sum of n cells is n·σ²). It is the expected number given that no number of
+// rows is negative, and at least 1.
 func Total(ms []Measurement) float64 {
 	num, den := 0.0, 0.0
 	for i := range ms {
@@ -167,7 +171,7 @@ func Total(ms []Measurement) float64 {
 		num += s / v
 		den += 1 / v
 	}
-	return math.Max(num/den, 1)
+	return math.Max(cutNormalMean(num/den, 1/math.Sqrt(den)), 1)
 }
 
 // A target is what is measured over one set of columns: all its measurements, averaged by inverse

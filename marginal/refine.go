@@ -11,26 +11,47 @@ import (
 // by (G − S)·σ²/(kσ² + τ²). The Sigma of the result is the root mean square of the noise that its
 // codes have left; those of one group are correlated.
 func Refine(m, coarse Measurement) Measurement {
-	groups := make([]uint16, len(m.Counts))
-	for i := range groups {
-		groups[i] = uint16(i)
+	out := Measurement{Cols: m.Cols, Groups: m.Groups, Counts: slices.Clone(m.Counts)}
+	variance := slices.Repeat([]float64{m.Sigma * m.Sigma}, len(m.Counts))
+	noise := make([]float64, len(coarse.Counts))
+	for g := range noise {
+		noise[g] = coarse.sigma(g) * coarse.sigma(g)
 	}
-	if coarse.Groups != nil && coarse.Groups[0] != nil {
+	var groups []uint16
+	if coarse.Groups != nil {
 		groups = coarse.Groups[0]
 	}
-	sums, codes := make([]float64, len(coarse.Counts)), make([]float64, len(coarse.Counts))
-	for i, g := range groups {
-		sums[g] += m.Counts[i]
-		codes[g]++
+	join(out.Counts, variance, groups, coarse.Counts, noise)
+	left := 0.0
+	for _, v := range variance {
+		left += v
 	}
-	variance, left := m.Sigma*m.Sigma, 0.0
-	out := Measurement{Cols: m.Cols, Groups: m.Groups, Counts: slices.Clone(m.Counts)}
-	for i, g := range groups {
-		tau := coarse.sigma(int(g))
-		weight := variance / (codes[g]*variance + tau*tau)
-		out.Counts[i] += weight * (coarse.Counts[g] - sums[g])
-		left += variance * (1 - weight)
-	}
-	out.Sigma = math.Sqrt(left / float64(len(groups)))
+	out.Sigma = math.Sqrt(left / float64(len(variance)))
 	return out
+}
+
+// join joins counts y of the given variances and independent ones of groups of these codes, or of
+// each if groups is nil: the best linear unbiased estimate, and its variances.
+func join(y, variance []float64, groups []uint16, sums, noise []float64) {
+	all, of := make([]float64, len(sums)), func(i int) int { return i }
+	if groups != nil {
+		of = func(i int) int { return int(groups[i]) }
+	}
+	left := slices.Clone(sums)
+	for i, v := range variance {
+		all[of(i)] += v
+		left[of(i)] -= y[i]
+	}
+	for i, v := range variance {
+		g := of(i)
+		if math.IsInf(v, 1) { // no measurement before
+			if groups == nil {
+				y[i], variance[i] = sums[g], noise[g]
+			}
+			continue
+		}
+		weight := v / (all[g] + noise[g])
+		y[i] += weight * left[g]
+		variance[i] = v * (1 - weight)
+	}
 }

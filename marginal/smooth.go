@@ -17,13 +17,14 @@ const smoothShifts = 1024
 // Smooth returns the measurement of one column with neighbouring codes drawn together where the
 // noise hides their difference: Haar wavelets, coefficients below 2.5 standard deviations set to
 // zero, averaged over up to 1024 shifts (Coifman, Donoho, Translation-invariant de-noising, 1995).
-// A peak stays, a slope or a plateau loses most of its noise. If Stein's unbiased risk estimate
-// does not promise less error, as in a column whose neighbouring codes have nothing in common, or
-// if the column has fewer than 16 codes, the measurement is returned as it is. The new Sigma is the
-// root of the estimated risk a cell, at least a quarter of the old. The sum of the counts is kept.
-func Smooth(m Measurement) Measurement {
+// A peak stays, a slope or a plateau loses most of its noise. The measurement is returned as it is
+// if Stein's unbiased risk estimate does not promise less error, as in a column whose neighbouring
+// codes have nothing in common, if the column has fewer than 16 codes, or if the noise of its sum
+// is larger than rows, the number of rows. The new Sigma is the root of the estimated risk a cell,
+// at least a quarter of the old. The sum of the counts is kept.
+func Smooth(m Measurement, rows float64) Measurement {
 	k := len(m.Counts)
-	if len(m.Cols) != 1 || m.Sigmas != nil || k < smoothLeast {
+	if len(m.Cols) != 1 || m.Sigmas != nil || k < smoothLeast || m.Noise() > rows {
 		return m
 	}
 	n := 1

@@ -43,7 +43,7 @@ func TestSmooth(t *testing.T) {
 		u, raw, smooth, sum := rand.New(rand.NewPCG(1, 2)), 0.0, 0.0, 0.0
 		for range 40 {
 			m, exact := noisyColumn(tt.truth, tt.k, 150, u)
-			s := Smooth(m)
+			s := Smooth(m, 1e9)
 			raw += squaredError(m.Counts, exact)
 			smooth += squaredError(s.Counts, exact)
 			if s.Sigma > m.Sigma || s.Sigma < m.Sigma/4 {
@@ -71,8 +71,9 @@ func TestSmoothLeavesAlone(t *testing.T) {
 	pair.Cols = []int{0, 1}
 	cells, _ := noisyColumn(flat, 64, 5, u)
 	cells.Sigmas = make([]float64, 64)
-	for _, m := range []Measurement{pair, cells} {
-		if s := Smooth(m); &s.Counts[0] != &m.Counts[0] {
+	drowned, _ := noisyColumn(flat, 64, 5, u) // in noise of 40 rows
+	for _, m := range []Measurement{pair, cells, drowned} {
+		if s := Smooth(m, 39); &s.Counts[0] != &m.Counts[0] {
 			t.Errorf("%v was smoothed", m.Cols)
 		}
 	}
@@ -89,12 +90,13 @@ func TestSmoothLongLists(t *testing.T) {
 		m.Counts[i] = truth[i] + 10*src.NormFloat64()
 	}
 	before, after := 0.0, 0.0
-	for i, x := range Smooth(m).Counts {
+	for i, x := range Smooth(m, 1e9).Counts {
 		before += (m.Counts[i] - truth[i]) * (m.Counts[i] - truth[i])
 		after += (x - truth[i]) * (x - truth[i])
 	}
 	if after > before/10 {
 		t.Errorf("squared error %v, before %v", after, before)
 	}
-	Smooth(Measurement{Cols: []int{0}, Counts: make([]float64, 1<<16), Sigma: 1}) // minutes at n²
+	// minutes at n²
+	Smooth(Measurement{Cols: []int{0}, Counts: make([]float64, 1<<16), Sigma: 1}, 1e9)
 }

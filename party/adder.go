@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // adder is the part of the first party that adds up: for each step it waits for a message of every
@@ -20,6 +23,7 @@ type adder struct {
 	parties *Parties
 	conns   []net.Conn
 	wait    time.Duration
+	shown   synth.Progress // may be nil
 }
 
 // gather accepts the other parties until all are there. Whoever connects again takes the place of
@@ -46,6 +50,12 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 		}
 		return names
 	}
+	show := func() {
+		if names := missing(); len(names) > 0 {
+			a.shown.Report("waiting for "+strings.Join(names, ", "), 0)
+		}
+	}
+	show()
 	for {
 		plain, err := l.Accept()
 		if err != nil && !errors.Is(err, net.ErrClosed) { // too many connections, say, for a moment
@@ -90,6 +100,7 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 			if a.conns[who] = c; len(missing()) == 0 {
 				l.Close()
 			}
+			show()
 		}()
 	}
 }
@@ -133,6 +144,8 @@ func (a *adder) step(step int) (message, error) {
 			var err error
 			name := a.parties.Parties[i].Name
 			switch in[i], err = read(c, a.wait, limit); {
+			case errors.Is(err, os.ErrDeadlineExceeded): // all may be at work, the first party too
+				err = fmt.Errorf("%s said nothing in %v, which may be too short a wait", name, a.wait)
 			case err != nil:
 				err = fmt.Errorf("%s is gone", name)
 			case in[i].Kind == kindEnd:

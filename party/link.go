@@ -29,8 +29,9 @@ type Options struct {
 	Schema    *schema.Schema
 	Budget    accountant.Budget
 	Adjacency accountant.Adjacency
-	Tool      string        // program and version
-	Wait      time.Duration // for the other parties, at each step
+	Tool      string         // program and version
+	Wait      time.Duration  // for the other parties, at each step
+	Progress  synth.Progress // who has not come yet; may be nil
 }
 
 func (o Options) checkMethod() error {
@@ -95,7 +96,7 @@ func (l *Link) lead(ctx context.Context) error {
 		return fmt.Errorf("party: the address of the first party: %w", err)
 	}
 	defer listener.Close()
-	a := &adder{l.o.Parties, make([]net.Conn, len(l.o.Parties.Parties)), l.o.Wait}
+	a := &adder{l.o.Parties, make([]net.Conn, len(l.o.Parties.Parties)), l.o.Wait, l.o.Progress}
 	a.conns[0], l.conn = net.Pipe()
 	if err := a.gather(ctx, listener, l.o.Key); err != nil {
 		return err
@@ -122,6 +123,7 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.o.Wait)
 	defer cancel()
+	l.o.Progress.Report("waiting for "+l.o.Parties.Parties[0].Name, 0)
 	d := tls.Dialer{Config: config}
 	for {
 		c, err := d.DialContext(ctx, "tcp", l.o.Parties.Address)

@@ -2,6 +2,7 @@ package party
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -167,6 +168,7 @@ func (p *plan) tree(
 	for _, m := range measured {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
+	options.Grouping = groups
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms, options)
 	if err != nil {
 		return out, err
@@ -305,15 +307,7 @@ func strongest(q shares.Question, t shares.Total, independent *marginal.Model) (
 			all = append(all, ranked{m, score})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	part := make([]int, len(sizes)) // of the forest, for each column
 	for i := range part {
 		part[i] = i

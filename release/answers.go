@@ -20,6 +20,8 @@ type Answered struct {
 	// answer
 	Covers   string      `json:"covers"`
 	Interval *[2]float64 `json:"interval_95,omitempty"` // of [Model.Intervals]
+	// the schema allows no such row, whatever the table holds; said by 'decoy queries answer'
+	Impossible bool `json:"impossible,omitempty"`
 }
 
 // Answers asks a graphical model exactly. It is post-processing and costs nothing. The standard

@@ -24,6 +24,9 @@ const (
 	quantile = 2.0096
 )
 
+// mostDrawn is the most cells that a replicate draws: 4 GB.
+const mostDrawn = 1 << 31
+
 // Replicates calls do with models that the same run might have made of other people, drawn from the
 // population that this model's measurements speak of: for each, as many rows as the model has are
 // drawn, its marginals counted, noise of the same σ added, and a model fitted (parametric
@@ -42,6 +45,10 @@ func (m *Model) Replicates(
 	if !ok || len(p.Measured) == 0 {
 		return nil, fmt.Errorf("release: method %s keeps no noisy marginals to draw again; models of "+
 			"mst and aim do: %w", m.Method, ErrNotExact)
+	}
+	if cells := m.Rows * float64(len(p.Sizes())); cells > mostDrawn {
+		return nil, fmt.Errorf("release: a replicate draws as many rows as the model has, and %.4g "+
+			"cells are more than %.4g", cells, float64(mostDrawn))
 	}
 	u := rand.New(rand.NewPCG(seed, bootstrapStream))
 	from := &Marginal{Grouping: p.Grouping, Measured: p.Measured, Parties: p.Parties,
@@ -138,14 +145,16 @@ func (p *Marginal) fit(
 		return fitJoint(ctx, p, rows, marginal.Options{Shrink: shrink})
 	}
 	var ms []marginal.Measurement
-	for _, m := range merged(p.Measured) {
+	all := merged(p.Measured)
+	for _, m := range all {
 		if method == methodSmooth && len(m.Cols) == 1 && m.Groups[0] == nil {
 			m.Groups = nil
-			m = marginal.Smooth(m)
+			m = marginal.Smooth(m, marginal.Total(all))
 		}
 		ms = append(ms, p.Grouping.GroupMeasurement(m))
 	}
-	return marginal.Fit(ctx, p.Grouping.Sizes(), ms, marginal.Options{Shrink: shrink})
+	return marginal.Fit(ctx, p.Grouping.Sizes(), ms, marginal.Options{Shrink: shrink,
+		Grouping: p.Grouping})
 }
 
 // measureAgain counts rows, column-major, as m does, and adds noise of the same σ, rounded.

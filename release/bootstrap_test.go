@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/marginal"
@@ -117,6 +118,12 @@ func TestReplicates(t *testing.T) {
 	}
 	if a, b := draw(1), draw(1); !slices.Equal(a, b) || slices.Equal(a, draw(2)) {
 		t.Errorf("%v and %v", a, b)
+	}
+	large := *m
+	large.Rows = 1e12
+	if _, err := large.Replicates(ctx, 1, 1, nil); err == nil || !strings.Contains(err.Error(),
+		"cells are more than") {
+		t.Errorf("replicates of 10¹² rows: %v", err)
 	}
 	// χ² of how often the first cell is drawn: Sample would keep it within a row of its mean
 	p := m.params.(*Marginal)

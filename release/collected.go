@@ -110,7 +110,7 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 		ms = append(ms, grouping.GroupMeasurement(params.Measured[i]))
 	}
 	o := fitOptions(c.Progress)
-	o.Total = p.n
+	o.Total, o.Grouping = p.n, grouping
 	if params.Model, err = marginal.Fit(ctx, p.sizes, ms, o); err != nil {
 		return fail(err)
 	}

@@ -80,9 +80,10 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat. Whatever
-// the file holds, it takes at most 300 MB and a small multiple of size: a manifest is at most 64
-// MiB and parameters 1 GiB, and neither may be compressed more than 32 times.
+// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat, or says
+// that a later decoy wrote it. Whatever the file holds, it takes at most 300 MB and a small
+// multiple of size: a manifest is at most 64 MiB and parameters 1 GiB, and neither may be
+// compressed more than 32 times.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -99,6 +100,11 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	raw, err := entry(z, size, parametersName, maxParameters)
 	if err != nil {
 		return nil, err
+	}
+	var version struct{ Format int }
+	if json.Unmarshal(manifest, &version) == nil && version.Format > formatVersion {
+		return nil, fmt.Errorf("written by a later decoy, in format %d: this one reads format %d",
+			version.Format, formatVersion)
 	}
 	m := &Model{raw: raw}
 	dec := json.NewDecoder(bytes.NewReader(manifest))

@@ -154,7 +154,7 @@ func jointTables(
 		m := p.whole(c)
 		signal := p.signal(m)
 		if len(c.cols) == 1 && c.groups[0] == nil && c.complete() {
-			m = marginal.Smooth(c.sum())
+			m = marginal.Smooth(c.sum(), p.n)
 			m.Groups = c.groups
 		}
 		of := func(m marginal.Measurement) {

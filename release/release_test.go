@@ -294,7 +294,7 @@ func TestReadRefuses(t *testing.T) {
 		"no manifest":   rezip(t, good, manifestName, none),
 		"no parameters": rezip(t, good, parametersName, none),
 		"unknown key":   rezip(t, good, manifestName, swap(`"method"`, `"methode"`)),
-		"later format":  rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
+		"no format":     rezip(t, good, manifestName, swap(`"format": 1`, `"format": 0`)),
 		"unknown kind": rezip(t, good, manifestName,
 			swap(`"kind": "steered marginal"`, `"kind": "magic"`)),
 		"unknown event": rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
@@ -309,6 +309,11 @@ func TestReadRefuses(t *testing.T) {
 		if _, err := Read(bytes.NewReader(file), int64(len(file))); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v, want ErrFormat", name, err)
 		}
+	}
+	later := rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2, "new": 3`))
+	want := "written by a later decoy, in format 2: this one reads format 1"
+	if _, err := Read(bytes.NewReader(later), int64(len(later))); err == nil || err.Error() != want {
+		t.Errorf("later format: %v, want %s", err, want)
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)

@@ -47,7 +47,7 @@ func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) 
 	unit := logistic.GradientEvent(nb, p.problem, 1).(accountant.Gaussian).NoiseMultiplier
 	if sigma := math.Sqrt(maxSteps/(1-rowsShare)) / (p.mu * unit); sigma > 1<<27 {
 		return nil, fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond "+
-			"what is drawn: %w", o.Budget.Epsilon, sigma, ErrTarget)
+			"what is drawn: %w", o.Budget.Epsilon, sigma, accountant.ErrBudgetRange)
 	}
 	return p, nil
 }

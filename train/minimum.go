@@ -55,7 +55,7 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 		}
 		if high >= 1<<17 {
 			return fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond what is "+
-				"drawn: %w", b.Epsilon, high, ErrTarget)
+				"drawn: %w", b.Epsilon, high, accountant.ErrBudgetRange)
 		}
 		for high > low*(1+1e-9) {
 			if mid := math.Sqrt(low * high); within(mid) {
@@ -70,7 +70,8 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 	}
 	if p.at.Reachable(p.cells*p.problem.Outputs()) != nil {
 		return fmt.Errorf("train: epsilon %v is too small for --by %s, where a unit has up to %d "+
-			"rows: %w", b.Epsilon, by, max(1, p.nb.MaxRowsPerUnit), ErrTarget)
+			"rows: %w", b.Epsilon, by, max(1, p.nb.MaxRowsPerUnit),
+			accountant.ErrBudgetRange)
 	}
 	return nil
 }

@@ -409,7 +409,7 @@ func TestTooLittleBudget(t *testing.T) {
 	for _, by := range []string{Descent, Objective} {
 		o := Options{Target: "b", By: by}
 		o.Budget = accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
-		if _, err := NewPlan(s, nb, o); !errors.Is(err, ErrTarget) {
+		if _, err := NewPlan(s, nb, o); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("ε = 1e-9, %s: %v", by, err)
 		}
 	}

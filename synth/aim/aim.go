@@ -233,7 +233,7 @@ func (f *fit) remeasure() error {
 		return nil
 	}
 	if n == 0 {
-		ms, err := f.measureColumns(left / f.total * (1 - 1e-9))
+		ms, err := f.measureColumns(left/f.total*(1-1e-9), f.columnShares())
 		for _, m := range ms {
 			f.ms = append(f.ms, f.groups.GroupMeasurement(m))
 		}
@@ -264,7 +264,7 @@ func (f *fit) estimate(iterations int) error {
 	}
 	f.work += float64(cells * iterations)
 	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
-		Warm: f.model})
+		Warm: f.model, Grouping: f.groups})
 	if err == nil {
 		f.model = m
 	}

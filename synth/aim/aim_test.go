@@ -131,10 +131,13 @@ func TestShares(t *testing.T) {
 	last := 1.
 	for _, rows := range []float64{-50, 0, 100, 1e4, 1e6} {
 		share := p.oneWay(rows)
-		if share > last || rows < 100 && math.Abs(share-.725) > 1e-9 || rows == 1e6 && share > .1 {
+		if share > last || rows < 100 && share != 1 || rows == 1e6 && share > .1 {
 			t.Errorf("%v rows: share %v, after %v for fewer", rows, share, last)
 		}
 		last = share
+	}
+	if got := plan(Config{Target: "few"}).oneWay(0); math.Abs(got-.7) > 1e-9 {
+		t.Errorf("share %v beside a target that noise drowns, want .7", got)
 	}
 	if got := p.oneWay(1e12); got != firstShare {
 		t.Errorf("share %v of a large table, want %v", got, firstShare)

@@ -25,13 +25,18 @@ func (f *fit) columns() error {
 	case f.cfg.Published:
 		share = (1 - f.cfg.SelectShare) * float64(d) / f.rounds()
 	}
-	raw, err := f.measureColumns(share)
+	raw, err := f.measureColumns(share, f.columnShares())
 	if err != nil {
 		return err
 	}
-	rows := rowsOf(raw)
-	if more := f.oneWay(rows) - share; !f.cfg.Published && more > 0 && d > 1 {
-		second, err := f.measureColumns(more)
+	rows := marginal.Total(raw)
+	all := f.oneWay(rows)
+	if more := all - share; !f.cfg.Published && more > 0 && d > 1 {
+		parts := f.columnShares()
+		if all == 1 {
+			parts = slices.Repeat([]float64{1 / float64(d)}, d)
+		}
+		second, err := f.measureColumns(more, parts)
 		if err != nil {
 			return err
 		}
@@ -44,7 +49,7 @@ func (f *fit) columns() error {
 		f.groups = marginal.NoGroups(f.sizes)
 	} else {
 		for i := range raw {
-			raw[i] = marginal.Smooth(raw[i])
+			raw[i] = marginal.Smooth(raw[i], rows)
 		}
 		f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas)
 		if err != nil {
@@ -161,9 +166,11 @@ func (f *fit) coarsest(pair []int, most float64) int {
 	return levels[len(levels)-1]
 }
 
-// measureColumns spends the share on the columns, evenly in the published form.
-func (f *fit) measureColumns(share float64) (ms []marginal.Measurement, err error) {
-	for c, part := range f.columnShares() {
+// measureColumns spends the share on the columns, each its part.
+func (f *fit) measureColumns(
+	share float64, parts []float64,
+) (ms []marginal.Measurement, err error) {
+	for c, part := range parts {
 		mu2 := share * part * f.total
 		m, err := synth.Measure(f.session, privacy.Marginal{Cols: []int{c}}, f.sigma(mu2))
 		if err != nil {
@@ -174,17 +181,4 @@ func (f *fit) measureColumns(share float64) (ms []marginal.Measurement, err erro
 	}
 	f.released = append(f.released, ms...)
 	return ms, nil
-}
-
-// rowsOf is the row count that the columns agree on, by inverse variance.
-func rowsOf(ms []marginal.Measurement) float64 {
-	num, den := 0.0, 0.0
-	for _, m := range ms {
-		w := 1 / (float64(len(m.Counts)) * m.Sigma * m.Sigma)
-		for _, x := range m.Counts {
-			num += w * x
-		}
-		den += w
-	}
-	return num / den
 }

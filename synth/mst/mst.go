@@ -169,7 +169,8 @@ func (p *plan) Fit(
 	for _, m := range columns {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
-	independent, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{})
+	independent, err := marginal.Fit(ctx, groups.Sizes(), ms,
+		marginal.Options{Grouping: groups})
 	if err != nil {
 		return out, err
 	}
@@ -188,7 +189,7 @@ func (p *plan) Fit(
 		ms = append(ms, m)
 	}
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms,
-		marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
+		marginal.Options{Iterations: p.cfg.Iterations, Grouping: groups, Progress: func(done, total int) {
 			progress.Report("fitting the model", float64(done)/float64(total))
 		}})
 	out.Params = &release.Marginal{Model: model, Grouping: groups, Measured: measured}

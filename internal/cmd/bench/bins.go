@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/eval"
@@ -40,9 +42,6 @@ func binned(args []string) {
 	oracle := f.Bool("oracle", false, "draw the values of a bin from the real ones in it, not from "+
 		"the model: what is left is the error of the bins' counts")
 	dir, names := parse(args)
-	if dir == "" {
-		return
-	}
 	fmt.Printf("%-16s %-22s %-8s %9s %9s %9s %9s %8s\n", "table", "variant", "bins", "one-way", "KS",
 		"mean", "two-way", "CPU")
 	for _, name := range names {
@@ -232,13 +231,9 @@ func compared(real, drawn []float64, rows int) (out [5]float64) {
 	share := float64(len(real)) / fineCells
 	for i := 0; i < len(real); {
 		j := int(upTo(real, real[i]))
-		gap := math.Abs(upTo(real, real[i])/float64(len(real)) - upTo(drawn, real[i])/float64(len(drawn)))
-		under := math.Nextafter(real[i], math.Inf(-1))
-		gap = max(gap, math.Abs(float64(i)/float64(len(real))-upTo(drawn, under)/float64(len(drawn))))
-		out[1] = max(out[1], gap)
 		heavy := float64(j-i) >= share
 		if heavy {
-			add(under)
+			add(math.Nextafter(real[i], math.Inf(-1)))
 		}
 		if heavy || float64(j)-last[0]*n >= share {
 			add(real[i])
@@ -246,16 +241,8 @@ func compared(real, drawn []float64, rows int) (out [5]float64) {
 		i = j
 	}
 	add(math.Inf(1))
-	out[0] = cells / 2
-	var sums, squares [2]float64
-	for k, list := range [][]float64{real, drawn} {
-		for _, x := range list {
-			sums[k] += x / float64(len(list))
-		}
-		for _, x := range list {
-			squares[k] += (x - sums[k]) * (x - sums[k]) / float64(len(list))
-		}
-	}
-	out[2] = math.Abs(sums[0]-sums[1]) / math.Sqrt(max(squares[0], math.SmallestNonzeroFloat64))
+	out[0], out[1] = cells/2, stat.KolmogorovSmirnov(real, nil, drawn, nil)
+	mean, deviation := stat.PopMeanStdDev(real, nil)
+	out[2] = math.Abs(mean-stat.Mean(drawn, nil)) / max(deviation, math.SmallestNonzeroFloat64)
 	return out
 }

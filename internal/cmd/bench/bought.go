@@ -35,9 +35,6 @@ func oneCommand(args []string) {
 	runs, epsilons := runsOf(f, 3), f.String("epsilon", "1,3", "budgets, with commas between")
 	method := f.String("method", all.Auto, "method")
 	dir, names := parse(args)
-	if dir == "" {
-		return
-	}
 	budgets := budgetsOf(*epsilons, 1e-9)
 	fmt.Println("| table | ε | one-way: one command | two runs | free schema | two-way: one " +
 		"command | two runs | free schema |")

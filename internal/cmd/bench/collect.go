@@ -22,10 +22,6 @@ func collected(args []string) {
 	epsilon := flags.Float64("epsilon", 2, "of each respondent, and of each model; delta is 1e-9")
 	runs := flags.Int("runs", 3, "runs of each line")
 	flags.Parse(args)
-	if src.folder == "" && src.path == "" {
-		fmt.Println("bench collect: skipped, neither -table nor -discrete names a table")
-		return
-	}
 	src.each(func(t testTable) {
 		fmt.Printf("%s: %d rows, epsilon %v; one-way and two-way error\n", t.name, t.train.Rows(),
 			*epsilon)

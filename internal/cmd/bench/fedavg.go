@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/bounds"
@@ -72,7 +74,7 @@ func step(
 		for k, x := range sum {
 			update[k] = float64(x) * cert.Grid() / float64(part.Rows())
 		}
-		updates, lengths = append(updates, update), append(lengths, norm(update))
+		updates, lengths = append(updates, update), append(lengths, floats.Norm(update, 2))
 	}
 	slices.Sort(lengths)
 	limit := lengths[len(lengths)/2]
@@ -83,11 +85,9 @@ func step(
 		case "FedSGD":
 			weight = float64(parts[i].Rows()) / rows
 		case "DP-FedAvg":
-			weight *= min(1, limit/norm(update))
+			weight *= min(1, limit/floats.Norm(update, 2))
 		}
-		for k, x := range update {
-			signal[k] += weight * x
-		}
+		floats.AddScaled(signal, weight, update)
 	}
 	for k, scale := range cert.Scales() {
 		switch way {
@@ -101,13 +101,5 @@ func step(
 	for k, x := range signal {
 		out[k] = int64(math.Round((x + noise[k] - centre[k]) * rows / cert.Grid()))
 	}
-	return cert, out, norm(noise) / norm(signal)
-}
-
-func norm(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return math.Sqrt(sum)
+	return cert, out, floats.Norm(noise, 2) / floats.Norm(signal, 2)
 }

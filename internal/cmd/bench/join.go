@@ -31,10 +31,6 @@ func join(args []string) {
 	fedAvg := flags.Bool("fedavg", false, "simulate FedSGD, FedAvg and DP-FedAvg of a critic")
 	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
-	if src.folder == "" && src.path == "" {
-		fmt.Println("bench join: skipped, neither -table nor -discrete names a table")
-		return
-	}
 	src.each(func(t testTable) {
 		parts := divide(t.train, *parties, *by)
 		fmt.Printf("%s: %d rows, of %d parties; one-way and two-way error\n", t.name, t.train.Rows(),

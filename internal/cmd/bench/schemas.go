@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/privacy"
@@ -29,9 +31,6 @@ func schemas(args []string) {
 	runs, epsilons := runsOf(f, 60), f.String("epsilon", ".5,1,3", "budgets, with commas between")
 	each := f.Bool("columns", false, "print a line for each column that is wrong too")
 	dir, names := parse(args)
-	if dir == "" {
-		return
-	}
 	budgets := budgetsOf(*epsilons, 1e-9)
 	fmt.Println("| table | rows × columns | ε | cells moved to a bound, % | schemas with an absurd " +
 		"bound, % | wrong kinds a schema | columns left out, % | without a schema, % | distance |")
@@ -196,24 +195,10 @@ func distance(c schema.Column, sorted []float64) float64 {
 	drawn := make([]float64, 0, len(sorted))
 	for _, x := range sorted {
 		code := must(codecs[0].EncodeText(strconv.AppendFloat(nil, x, 'f', -1, 64)))
-		switch v := codecs[0].Decode(code, random); {
-		case v.Missing: // a value that is also a token
-		case c.Kind == schema.Real:
-			drawn = append(drawn, v.Float)
-		default:
-			drawn = append(drawn, float64(v.Int))
+		if v := codecs[0].Decode(code, random); !v.Missing { // a value may also be a token
+			drawn = append(drawn, v.Float+float64(v.Int))
 		}
 	}
 	slices.Sort(drawn)
-	worst, j := 0.0, 0
-	for i, x := range sorted {
-		if i+1 < len(sorted) && sorted[i+1] == x {
-			continue
-		}
-		for j < len(drawn) && drawn[j] <= x {
-			j++
-		}
-		worst = max(worst, math.Abs(float64(i+1-j))/float64(len(sorted)))
-	}
-	return worst
+	return stat.KolmogorovSmirnov(sorted, nil, drawn, nil)
 }

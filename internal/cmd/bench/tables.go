@@ -19,6 +19,7 @@ import (
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -33,7 +34,7 @@ type tables struct {
 }
 
 // folderOf adds the flags of verbs that go over the public tables of a folder. What it returns
-// parses, and says so where no folder is named.
+// parses, and ends the program with a word where no folder is named.
 func folderOf(f *flag.FlagSet, names string) func(args []string) (dir string, list []string) {
 	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv and NAME.domain.json")
 	of := f.String("names", names, "`NAMES` of tables of the folder")
@@ -41,6 +42,7 @@ func folderOf(f *flag.FlagSet, names string) func(args []string) (dir string, li
 		f.Parse(args)
 		if *dir == "" {
 			fmt.Println("skipped: there is no folder of public tables (-tables)")
+			os.Exit(0)
 		}
 		return *dir, strings.Split(*of, ",")
 	}
@@ -73,8 +75,12 @@ type testTable struct {
 	shown       func(row []int) int // of a simulated table: what a row shows of its structure
 }
 
-// each opens one table after the other.
+// each opens one table after the other, or says that none is named.
 func (t *tables) each(do func(testTable)) {
+	if t.folder == "" && t.path == "" && t.simulated == "" {
+		fmt.Println("skipped: none of -table, -discrete and -simulated names a table")
+		return
+	}
 	if t.simulated != "" {
 		for _, one := range must(simulate(t.simulated, cmp.Or(t.rows, 10_000))) {
 			do(one)
@@ -188,24 +194,17 @@ func taskOf(s *schema.Schema, label, positive, drop string) eval.Task {
 // codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
 // columns is that of the file.
 func codesSchema(path string) (*schema.Schema, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	dec := json.NewDecoder(f)
-	_, err = dec.Token()
-	s := &schema.Schema{}
-	for err == nil && dec.More() {
-		var name json.Token
-		size := 0
-		if name, err = dec.Token(); err == nil {
-			err = dec.Decode(&size)
-		}
-		s.Columns = append(s.Columns, codesColumn(fmt.Sprint(name), size))
-	}
+	d, err := exchange.Import("mbi", text, "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s := &schema.Schema{}
+	for _, c := range d.Columns {
+		s.Columns = append(s.Columns, codesColumn(c.Name, c.Bins))
 	}
 	return s, s.Validate()
 }
