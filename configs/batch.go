@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -46,7 +44,7 @@ type Batch struct {
 // The bounds of a batch, enforced before its jobs take memory.
 const (
 	maxJobs  = 10_000  // the matrix and the single ones
-	maxBatch = 4 << 20 // bytes of the file
+	MaxBatch = 4 << 20 // bytes of the file
 	maxItems = 200_000 // values in the file, counted as its commas and lines
 )
 
@@ -77,24 +75,11 @@ type Method struct {
 	Settings Settings `mapstructure:"settings"`
 }
 
-// ReadBatch reads a batch file, strictly. All problems are reported together, with their lines.
-func ReadBatch(path string) (*Batch, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxBatch+1))
-	if err != nil {
-		return nil, err
-	}
-	return ParseBatch(path, text)
-}
-
-// ParseBatch reads the text of a batch file; path names it in errors.
+// ParseBatch reads the text of a batch file, strictly; path names it in errors. All problems are
+// reported together, with their lines.
 func ParseBatch(path string, text []byte) (*Batch, error) {
-	if len(text) > maxBatch {
-		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, maxBatch>>20, ErrConfig)
+	if len(text) > MaxBatch {
+		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, MaxBatch>>20, ErrConfig)
 	}
 	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
 		return nil, fmt.Errorf("%s has %d commas and lines, of which at most %d are allowed: %w", path, n,

@@ -30,6 +30,14 @@ jobs:
      settings: {steps: 3}}
 `
 
+// check ends the test on an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func expand(t *testing.T, text string) ([]Job, error) {
 	t.Helper()
 	b, err := ParseBatch("b.yaml", []byte(text))
@@ -47,9 +55,7 @@ func expand(t *testing.T, text string) ([]Job, error) {
 
 func TestExpand(t *testing.T) {
 	jobs, err := expand(t, smallBatch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(jobs) != 17 {
 		t.Fatalf("%d jobs, want 17", len(jobs))
 	}
@@ -72,9 +78,7 @@ func TestExpand(t *testing.T) {
 		t.Errorf("the single job is %+v", last)
 	}
 	again, err := expand(t, smallBatch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	seen := map[string]bool{}
 	for i := range jobs {
 		id := jobs[i].Identity("b", "schema")
@@ -218,18 +222,14 @@ func TestBadBatches(t *testing.T) {
 // TestExamples checks the examples as far as that can be done without a cluster: the batch file is
 // good, and both scheduler files run each of its jobs once, by flags that exist.
 func TestExamples(t *testing.T) {
-	b, err := ReadBatch(filepath.Join("examples", "jobs.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, err := os.ReadFile(filepath.Join("examples", "jobs.yaml"))
+	check(t, err)
+	b, err := ParseBatch("jobs.yaml", file)
+	check(t, err)
 	jobs, err := b.Expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := os.ReadFile(filepath.Join("examples", "kubernetes.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var k struct {
 		APIVersion string `yaml:"apiVersion"`
 		Kind       string
@@ -252,9 +252,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &k); err != nil {
-		t.Fatal(err)
-	}
+	check(t, yaml.Unmarshal(text, &k))
 	if k.APIVersion != "batch/v1" || k.Kind != "Job" || k.Spec.CompletionMode != "Indexed" ||
 		k.Spec.Completions != len(jobs) || k.Spec.Template.Spec.RestartPolicy != "Never" {
 		t.Errorf("the Kubernetes job is %+v, want %d indexed completions", k, len(jobs))
@@ -265,9 +263,7 @@ func TestExamples(t *testing.T) {
 		t.Errorf("the container is %+v", c)
 	}
 	script, err := os.ReadFile(filepath.Join("examples", "slurm.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	array := regexp.MustCompile(`(?m)^#SBATCH --array=0-(\d+)$`).FindSubmatch(script)
 	if array == nil || string(array[1]) != strconv.Itoa(len(jobs)-1) {
 		t.Errorf("the Slurm array is %s, want 0-%d", array, len(jobs)-1)
@@ -344,13 +340,9 @@ jobs:
   - {name: zero, delta: 0, strict: false, evaluate: null}
   - {name: common}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	jobs, err := b.Expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if j := jobs[0]; j.Delta != 0 || j.Strict || j.Evaluate != nil {
 		t.Errorf("zeros are not kept: %+v", j)
 	}
@@ -361,14 +353,10 @@ jobs:
 		b, err := ParseBatch("b.yaml", []byte("name: n\n"+text+"\nepsilons: [1]\ntables:\n"+
 			"  - {name: t, input: a.csv, schema: a.yaml}\njobs: [{name: j, out: a.csv, dataset: d, "+
 			"epsilon: 1}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		b.Job.Out = "{job}.csv"
 		jobs, err := b.Expand()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, j := range jobs {
 			if j.Delta != want {
 				t.Errorf("%s: delta of %s is %v, want %v", text, j.Name, j.Delta, want)

@@ -12,13 +12,9 @@ import (
 func TestSchemas(t *testing.T) {
 	for name, make := range map[string]func() ([]byte, error){"job": JobSchema, "batch": BatchSchema} {
 		text, err := make()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var s any
-		if err := json.Unmarshal(text, &s); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(text, &s))
 		objects := 0
 		var walk func(path string, v any)
 		walk = func(path string, v any) {
@@ -52,9 +48,7 @@ func TestSchemas(t *testing.T) {
 		}
 	}
 	text, err := JobSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var s struct {
 		Properties map[string]any
 		AllOf      []struct {
@@ -68,9 +62,7 @@ func TestSchemas(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &s))
 	i := slices.IndexFunc(s.AllOf, func(r struct {
 		If struct {
 			Properties struct{ Method struct{ Const string } }

@@ -97,9 +97,7 @@ func TestDecoder(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if !slices.Equal(got.Pairs, c.want.Pairs) {
 				t.Errorf("pairs %q, want %q", got.Pairs, c.want.Pairs)
 			}
@@ -113,9 +111,7 @@ func TestDecoder(t *testing.T) {
 
 func TestDecoderReachesTheMethod(t *testing.T) {
 	f, err := all.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := f.(*mst.Fitter).Config().GroupSigmas; got != 3.5 {
 		t.Errorf("group_sigmas is %v", got)
 	}

@@ -20,9 +20,7 @@ func TestTexts(t *testing.T) {
 	out := map[string]string{}
 	for _, name := range []string{"job.go", "batch.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {
@@ -45,14 +43,10 @@ func TestTexts(t *testing.T) {
 	enc := json.NewEncoder(&want)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		t.Fatal(err)
-	}
+	check(t, enc.Encode(out))
 	switch {
 	case *write:
-		if err := os.WriteFile("texts.json", want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile("texts.json", want.Bytes(), 0o644))
 	case string(textsJSON) != want.String():
 		t.Error("texts.json differs from the comments in the sources: run go generate ./configs")
 	}

@@ -54,9 +54,7 @@ func TestEdges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.c.Name = "x"
 			codec, err := NewCodec(test.c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(test.want, codec.bins.lower); diff != "" {
 				t.Errorf("lower edges (-want +got):\n%s", diff)
 			}
@@ -120,9 +118,7 @@ func TestFind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyNumbers().Draw(t, "column")
 		codec, err := NewCodec(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		b := codec.bins
 		check := func(x float64) {
 			if !b.contains(x) {
@@ -235,9 +231,7 @@ func TestDecodeIsUniform(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.c.Name = "x"
 			codec, err := NewCodec(test.c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			u := rand.New(rand.NewPCG(1, 2))
 			counts := make([]int64, test.ticks)
 			for range 100_000 {
@@ -282,9 +276,7 @@ func TestDecimals(t *testing.T) {
 	for _, test := range tests {
 		test.c.Name, test.c.Kind = "x", Real
 		codec, err := NewCodec(test.c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := string(codec.AppendText(nil, Value{Float: test.value})); got != test.want {
 			t.Errorf("%v between %v and %v is written %s, want %s", test.value, test.c.Min, test.c.Max, got,
 				test.want)
@@ -311,9 +303,7 @@ func TestSingles(t *testing.T) {
 	} {
 		test.c.Name, test.c.Min, test.c.Max = "x", test.c.Edges[0], test.c.Edges[len(test.c.Edges)-1]
 		codec, err := NewCodec(test.c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		u, seen := rand.New(rand.NewPCG(1, 2)), map[string]bool{}
 		for range 200 {
 			cell := codec.AppendText(nil, codec.Decode(test.code, u))

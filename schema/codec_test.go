@@ -12,13 +12,22 @@ import (
 	"pgregory.net/rapid"
 )
 
+// check ends the test, which may be one of package rapid, on an error.
+func check(t interface {
+	Helper()
+	Fatal(...any)
+}, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func mustCodec(t testing.TB, c Column) *Codec {
 	t.Helper()
 	c.Name = "x"
 	codec, err := NewCodec(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return codec
 }
 
@@ -384,9 +393,7 @@ func anyColumn() *rapid.Generator[Column] {
 func TestDecodeEncode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, err := NewCodec(anyColumn().Draw(t, "column"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		u := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for i := range c.Size() {
 			want := uint16(i)
@@ -577,9 +584,7 @@ func BenchmarkEncodeText(b *testing.B) {
 func lenientCodec(t testing.TB, c Column) *Codec {
 	t.Helper()
 	codecs, err := (&Schema{Lenient: true, Columns: []Column{column(c)}}).Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return codecs[0]
 }
 
@@ -626,13 +631,9 @@ func TestLenientNeverFails(t *testing.T) {
 		c := columns[rapid.IntRange(0, len(columns)-1).Draw(t, "column")]
 		c.Name = "x"
 		codecs, err := (&Schema{Lenient: true, Columns: []Column{c}}).Codecs()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		strict, err := NewCodec(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		text := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 12), rapid.Map(rapid.Int(),
 			func(i int) []byte {
 				return strconv.AppendInt(nil, int64(i), 10)

@@ -18,8 +18,6 @@ import (
 // Empty cells are missing; in a column that is not categorical so are ?, NA, N/A, NaN, null, None
 // and a lone point.
 type Drafter struct {
-	MaxCategories int // most distinct texts of a categorical column; 0 = 1000
-
 	columns []draft
 	rows    int
 	ragged  int // the first row of another length than the names, from 1; 0: none
@@ -30,6 +28,9 @@ var draftTokens = []string{"", "?", "NA", "N/A", "NaN", "null", "None", "."}
 
 // MeansMissing reports whether a text usually means that a cell is missing.
 func MeansMissing(text string) bool { return slices.Contains(draftTokens, text) }
+
+// maxCategories is the most distinct texts of a categorical column.
+const maxCategories = 1000
 
 // draftSample is how many numbers of a column are kept to judge their skew.
 const draftSample = 4096
@@ -76,15 +77,8 @@ func (d *Drafter) Add(cells []string) {
 		return
 	}
 	for i, cell := range cells {
-		d.columns[i].add(cell, d.maxCategories())
+		d.columns[i].add(cell)
 	}
-}
-
-func (d *Drafter) maxCategories() int {
-	if d.MaxCategories > 0 {
-		return d.MaxCategories
-	}
-	return 1000
 }
 
 // Schema gives the draft. Where columns cannot be drafted it gives the schema of
@@ -103,7 +97,7 @@ func (d *Drafter) Schema() (*Schema, error) {
 		c, problem := d.columns[i].column()
 		if problem == "" && c.Kind == Categorical && d.columns[i].many {
 			problem = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or "+
-				"its categories by hand, or allow more categories", d.maxCategories())
+				"its categories by hand", maxCategories)
 		}
 		if problem != "" {
 			ps.addAt(0, i, "", "%s", problem)
@@ -121,7 +115,7 @@ func (d *Drafter) Schema() (*Schema, error) {
 }
 
 // add takes one cell into account.
-func (d *draft) add(cell string, maxCategories int) {
+func (d *draft) add(cell string) {
 	if !d.many && cell != "" && !d.texts[cell] {
 		if badText(cell) != "" {
 			d.broken = true

@@ -21,16 +21,12 @@ columns:
 
 func TestBoughtBins(t *testing.T) {
 	s, err := Parse([]byte(buying))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := s.Sizes(); got[0] != 101 || got[2] != 256 || got[3] != 365 {
 		t.Errorf("sizes %v", got)
 	}
 	yaml, err := s.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	again, err := Parse(yaml)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
@@ -43,9 +39,7 @@ func TestBoughtBins(t *testing.T) {
 		var starts [][]int
 		for _, i := range s.Buys() {
 			codec, err := NewCodec(s.Columns[i])
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			_, n := codec.Grid()
 			perm := u.Perm(n - 1)[:s.Columns[i].BuyBins-1]
 			at := make([]bool, n)
@@ -61,13 +55,9 @@ func TestBoughtBins(t *testing.T) {
 			starts = append(starts, list)
 		}
 		coarse, err := s.Bought(starts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		groups, err := s.Groups(coarse)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if groups[1] != nil {
 			t.Error("a column that is not bought is regrouped")
 		}
@@ -98,9 +88,7 @@ func TestGridLeavesTheLastValue(t *testing.T) {
 		{Column{Name: "a", Kind: Categorical, Categories: []string{"x"}}, 0, 0},
 	} {
 		codec, err := NewCodec(tt.c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if cells, starts := codec.Grid(); cells != tt.cells || starts != tt.starts {
 			t.Errorf("%v: grid %d, %d, want %d, %d", tt.c, cells, starts, tt.cells, tt.starts)
 		}
@@ -149,9 +137,7 @@ func TestBoughtBinsAreChecked(t *testing.T) {
 
 func TestGroupsRefuse(t *testing.T) {
 	s, err := Parse([]byte(buying))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	good := [][]int{{0, 1, 2, 3, 4, 5, 6, 50}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 200},
 		{0, 90, 180, 270}}
 	for name, starts := range map[string][][]int{
@@ -179,9 +165,7 @@ func TestGroupsRefuse(t *testing.T) {
 		"not valid": func(c *Schema) { c.Columns[1].Kind = 0 },
 	} {
 		c, err := s.Bought(good)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		change(c)
 		if _, err := s.Groups(c); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -205,18 +189,12 @@ columns:
   - {name: sex, kind: categorical, categories: [f, m]}
 rules: [{when: {sex: [m]}, then: {ruled: {below: 10}}}]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells := map[string]int{"stay": 366, "wide": 65535, "short": 90, "born": 36526}
 	bought := s.BuyDefaults()
-	if err := bought.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, bought.Validate())
 	text, err := bought.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	back, err := Parse(text)
 	if err != nil || back.Fingerprint() != bought.Fingerprint() {
 		t.Errorf("it is not read back: %v", err)

@@ -24,9 +24,7 @@ func TestParseBad(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			var want []string
 			for line := range strings.Lines(string(data)) {
 				if text, ok := strings.CutPrefix(line, "# want: "); ok {
@@ -42,9 +40,7 @@ func TestParseBad(t *testing.T) {
 				if *update {
 					body := strings.SplitAfter(string(data), "\n")[len(want):]
 					text := "# want: " + strings.Join(got, "\n# want: ") + "\n" + strings.Join(body, "")
-					if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-						t.Fatal(err)
-					}
+					check(t, os.WriteFile(path, []byte(text), 0o666))
 				}
 				t.Errorf("errors differ (-want +got):\n%s", diff)
 			}
@@ -63,16 +59,12 @@ func TestParseGood(t *testing.T) {
 	for name, want := range sizes {
 		t.Run(name, func(t *testing.T) {
 			s, err := Load("testdata/" + name + ".good.yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(want, s.Sizes()); diff != "" {
 				t.Errorf("sizes (-want +got):\n%s", diff)
 			}
 			codecs, err := s.Codecs()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for i, c := range codecs {
 				if c.Size() != want[i] {
 					t.Errorf("column %d: codec has %d codes, Sizes says %d", i, c.Size(), want[i])
@@ -110,9 +102,7 @@ func checkIdentity(t interface{ Fatalf(string, ...any) }, s *Schema) {
 
 func TestParseLiteralScalars(t *testing.T) {
 	s, err := Load("testdata/literal.good.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{"no", "1.0", "0x10", "null", "~", "1e3", "2001-01-01", ".nan", "", "it's",
 		"tab\there", "=", "007"}
 	if diff := cmp.Diff(want, s.Columns[0].Categories); diff != "" {
@@ -122,9 +112,7 @@ func TestParseLiteralScalars(t *testing.T) {
 
 func TestParseDates(t *testing.T) {
 	s, err := Load("testdata/icu.good.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	admitted := s.Columns[s.Index("admitted")]
 	wantMin := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	if got := int64(admitted.Min); got != wantMin.Unix()/86400 {
@@ -139,29 +127,27 @@ func TestParseDates(t *testing.T) {
 	}
 }
 
+// checkForm compares the canonical form of a schema with a file, which -update writes.
+func checkForm(t *testing.T, s *Schema, path string) {
+	t.Helper()
+	got, err := s.YAML()
+	check(t, err)
+	if *update {
+		check(t, os.WriteFile(path, got, 0o666))
+	}
+	want, err := os.ReadFile(path)
+	check(t, err)
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
 // The text of a canonical schema, and so its fingerprint, must never change:
 // ledgers and models carry it.
 func TestCanonicalForm(t *testing.T) {
 	s, err := Load("testdata/icu.good.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile("testdata/icu.canonical.yaml", got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/icu.canonical.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("canonical form (-want +got):\n%s", diff)
-	}
+	check(t, err)
+	checkForm(t, s, "testdata/icu.canonical.yaml")
 	const fingerprint = "09904f40ec85295261fb888ea81bc951921fac118f3e375ad8258bb422811b75"
 	if got := s.Fingerprint(); got != fingerprint {
 		t.Errorf("fingerprint is %s, want %s", got, fingerprint)
@@ -172,9 +158,7 @@ func TestCanonicalForm(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	parse := func(columns string) string {
 		s, err := Parse([]byte("decoy: 1\ncolumns: [" + columns + "]"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return s.Fingerprint()
 	}
 	same := []string{
@@ -219,9 +203,7 @@ func TestFingerprint(t *testing.T) {
 func TestLenientKey(t *testing.T) {
 	parse := func(key string) *Schema {
 		s, err := Parse([]byte("decoy: 1\n" + key + "columns: [{name: x, kind: boolean}]"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return s
 	}
 	strict, off, on := parse(""), parse("lenient: false\n"), parse("lenient: true\n")
@@ -232,9 +214,7 @@ func TestLenientKey(t *testing.T) {
 		t.Error("fingerprints are not those of the meaning")
 	}
 	text, err := on.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if back, err := Parse(text); err != nil || !back.Lenient {
 		t.Errorf("%s is read as another schema: %v", text, err)
 	}
@@ -304,9 +284,7 @@ func TestParseManyCategories(t *testing.T) {
 	}
 	start := time.Now()
 	s, err := Parse([]byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	took := time.Since(start)
 	t.Logf("parsed %d categories in %v", s.Sizes()[0], took)
 	if took > 2*time.Second { // a machine under load; a bad algorithm takes minutes
@@ -366,9 +344,7 @@ func FuzzParse(f *testing.F) {
 // The file in the package comment is a valid one.
 func TestDocumentedFile(t *testing.T) {
 	source, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var text strings.Builder
 	for line := range strings.Lines(string(source)) {
 		if code, ok := strings.CutPrefix(line, "//\t"); ok {
@@ -376,9 +352,7 @@ func TestDocumentedFile(t *testing.T) {
 		}
 	}
 	s, err := Parse([]byte(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff([]int{25, 4, 1024, 3, 2, 32, 91}, s.Sizes()); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}

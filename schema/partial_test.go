@@ -12,9 +12,7 @@ import (
 func partial(t *testing.T, columns string) (*Partial, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.yaml")
-	if err := os.WriteFile(path, []byte("decoy: 1\ncolumns:\n"+columns), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("decoy: 1\ncolumns:\n"+columns), 0o600))
 	if _, err := Load(path); err == nil {
 		t.Errorf("%s: an open schema is taken for a complete one", columns)
 	} else if p, failed := LoadPartial(path); failed == nil && (len(p.Columns) == 0 ||
@@ -38,9 +36,7 @@ func TestPartial(t *testing.T) {
     categories:
   - {name: dead, kind: boolean, categories: }
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []bool{true, false, true, true, true, true, true, true}
 	if !slices.Equal(p.Open, want) {
 		t.Errorf("open %v, want %v", p.Open, want)

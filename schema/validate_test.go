@@ -98,9 +98,7 @@ func TestValidate(t *testing.T) {
 			err := test.schema.Validate()
 			switch {
 			case test.want == "":
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				checkIdentity(t, &test.schema)
 			case err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(),
 				"\n"):

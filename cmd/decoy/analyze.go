@@ -29,10 +29,8 @@ type analyze struct {
 
 func analyzeCommand(t *terminal) *cobra.Command {
 	a := &analyze{replicates: 20}
-	cmd := t.verb("analyze", flags{"program": &a.program, "replicates": &a.replicates,
+	return t.verb("analyze", a.run, flags{"program": &a.program, "replicates": &a.replicates,
 		"rows": &a.rows, "seed": &a.seed})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
-	return cmd
 }
 
 // analyzed is one estimate of a program.
@@ -43,11 +41,11 @@ type analyzed struct {
 	Interval      [2]float64 `json:"interval_95"`
 }
 
-func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
+func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if a.replicates < 2 {
 		return usagef("--replicates %d must be at least 2", a.replicates)
 	}
-	m, err := openModel(path)
+	m, err := openModel(args[0])
 	if err != nil {
 		return err
 	}
@@ -81,7 +79,6 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
 		}
 		return nil
 	})
-	shown.finish()
 	if err != nil {
 		return err
 	}

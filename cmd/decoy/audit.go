@@ -32,11 +32,10 @@ type audit struct {
 func auditCommand(t *terminal) *cobra.Command {
 	a := &audit{jobFlags: newJob(), runs: 400, attack: manyRun, tables: "all", canaries: 1000,
 		confidence: .95}
-	cmd := t.verb("audit", a.flags(), flags{"runs": &a.runs, "attack": &a.attack,
+	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.runs, "attack": &a.attack,
 		"tables": &a.tables, "rows": &a.rows, "canaries": &a.canaries, "confidence": &a.confidence,
 		"json": &a.json})
 	cmd.Flags().MarkHidden("method") // is the operand
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
 	return cmd
 }
 
@@ -63,7 +62,8 @@ type audited struct {
 	Distance   *attack.DistanceResult `json:"distance,omitempty"` // of distance
 }
 
-func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
+func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
+	method := args[0]
 	shapes, err := a.check(cmd)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 		return err
 	}
 	adjacency := a.Relation()
-	subject, err := a.target(cmd, method)
+	fitter, err := a.fitter(cmd, method)
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,8 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	shown := t.progress()
 	out := audited{Method: method, Attack: a.attack, Budget: a.Budget(), Adjacency: adjacency,
 		Neighbours: privacy.NeighboursOf(s, adjacency).Units(s.Unit).Words(), Confidence: a.confidence}
-	err = attacker{audit: a, ctx: cmd.Context(), target: subject, schema: s, shapes: shapes,
+	err = attacker{audit: a, ctx: cmd.Context(), fitter: fitter, schema: s, shapes: shapes,
 		shown: shown}.run(&out)
-	shown.finish()
 	if err != nil {
 		return err
 	}

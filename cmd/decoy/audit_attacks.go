@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -24,34 +25,28 @@ const (
 
 var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack, distanceAttack}
 
-// auditTarget is what METHOD names: a method, or a mechanism of the gate.
-type auditTarget struct {
-	fitter synth.Fitter // nil for a mechanism of the gate
-	gate   string
-}
-
-func (a *audit) target(cmd *cobra.Command, method string) (auditTarget, error) {
+// fitter is the method that METHOD names, nil for a mechanism of the gate.
+func (a *audit) fitter(cmd *cobra.Command, method string) (synth.Fitter, error) {
 	if slices.Contains(attack.GateNames(), method) {
 		if a.attack != manyRun {
-			return auditTarget{}, usagef("--attack %s is for methods; %s is a mechanism of the gate",
-				a.attack, method)
+			return nil, usagef("--attack %s is for methods; %s is a mechanism of the gate", a.attack,
+				method)
 		}
-		return auditTarget{gate: method}, nil
+		return nil, nil
 	}
 	if !slices.Contains(all.Names(), method) {
-		return auditTarget{}, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
+		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
 			strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
 	}
 	a.Method = method
-	f, err := a.method(cmd)
-	return auditTarget{fitter: f}, err
+	return a.method(cmd)
 }
 
 // attacker runs the attack of --attack.
 type attacker struct {
 	*audit
 	ctx    context.Context
-	target auditTarget
+	fitter synth.Fitter // nil for a mechanism of the gate
 	schema *schema.Schema
 	shapes []attack.Shape
 	shown  *progress
@@ -61,13 +56,10 @@ type attacker struct {
 const defaultRows = 500
 
 func (a attacker) run(out *audited) error {
-	rows := a.rows
-	if rows == 0 {
-		rows = defaultRows
-	}
+	rows := cmp.Or(a.rows, defaultRows)
 	switch a.attack {
 	case oneRun:
-		r, err := attack.OneRun(a.ctx, a.target.fitter, a.schema, out.Adjacency, out.Budget,
+		r, err := attack.OneRun(a.ctx, a.fitter, a.schema, out.Adjacency, out.Budget,
 			attack.OneRunOptions{Canaries: a.canaries, Confidence: a.confidence})
 		out.OneRun, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
@@ -76,7 +68,7 @@ func (a attacker) run(out *audited) error {
 		if err != nil {
 			return err
 		}
-		r, err := attack.LTU(a.ctx, a.target.fitter, t, out.Budget,
+		r, err := attack.LTU(a.ctx, a.fitter, t, out.Budget,
 			attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
 		out.Rounds, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
@@ -85,7 +77,7 @@ func (a attacker) run(out *audited) error {
 		if err != nil {
 			return err
 		}
-		r, err := attack.DistanceOf(a.ctx, a.target.fitter, t, out.Budget, a.confidence)
+		r, err := attack.DistanceOf(a.ctx, a.fitter, t, out.Budget, a.confidence)
 		out.Distance, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
 	case shadowAttack:
@@ -112,10 +104,10 @@ func (a attacker) run(out *audited) error {
 func (a attacker) mechanism(
 	out *audited, shape attack.Shape,
 ) (attack.Mechanism, *attack.Pair, error) {
-	if a.target.fitter == nil {
-		return attack.Gate(a.target.gate, a.schema, out.Adjacency, out.Budget, shape)
+	if a.fitter == nil {
+		return attack.Gate(out.Method, a.schema, out.Adjacency, out.Budget, shape)
 	}
-	return attack.Method(a.target.fitter, a.schema, out.Adjacency, out.Budget, shape, a.rows)
+	return attack.Method(a.fitter, a.schema, out.Adjacency, out.Budget, shape, a.rows)
 }
 
 // shadow attacks the row with the last code in every column, among random ones.
@@ -128,7 +120,7 @@ func (a attacker) shadow(out *audited, rows int) error {
 	for i, n := range a.schema.Sizes() {
 		target[i] = uint16(n - 1)
 	}
-	r, err := attack.Shadow(a.ctx, a.target.fitter, reference, target, out.Adjacency, out.Budget,
+	r, err := attack.Shadow(a.ctx, a.fitter, reference, target, out.Adjacency, out.Budget,
 		attack.ShadowOptions{
 			Options: attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)},
 			Rows:    rows,

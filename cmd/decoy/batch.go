@@ -40,15 +40,13 @@ type batch struct {
 
 func batchCommand(t *terminal) *cobra.Command {
 	b := &batch{t: t, only: -1}
-	cmd := t.verb("batch", flags{"jobs": &b.jobs, "only": &b.only, "memory": &b.memory,
+	return t.verb("batch", b.run, flags{"jobs": &b.jobs, "only": &b.only, "memory": &b.memory,
 		"on-interrupted": &b.interrupted, "results": &b.results, "state": &b.state,
 		"dry-run": &b.dryRun})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
-	return cmd
 }
 
-func (b *batch) run(cmd *cobra.Command, path string) error {
-	memory, err := b.read(cmd, path)
+func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
+	memory, err := b.read(cmd, args[0])
 	if err != nil {
 		return err
 	}
@@ -90,27 +88,20 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	if err := job.Readable(path); err != nil {
 		return 0, err
 	}
-	if b.file, err = configs.ReadBatch(path); err != nil {
-		return 0, job.Bare(path, err)
+	text, err := job.ReadBounded(path, configs.MaxBatch)
+	if err != nil {
+		return 0, usagef("%w: a batch file is at most %d MiB", err, configs.MaxBatch>>20)
+	}
+	if b.file, err = configs.ParseBatch(path, text); err != nil {
+		return 0, err
 	}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
-	use := func(flag *string, file, otherwise string) {
-		if *flag == "" {
-			*flag = file
-		}
-		if *flag == "" {
-			*flag = otherwise
-		}
-	}
-	use(&b.memory, b.file.Memory, "")
-	use(&b.interrupted, b.file.OnInterrupted, "stop")
-	use(&b.results, b.file.Results, base+".results.csv")
-	use(&b.state, "", base+".state")
-	if b.jobs == 0 && !cmd.Flags().Changed("jobs") {
-		b.jobs = max(b.file.Parallel, 0)
-		if b.jobs == 0 {
-			b.jobs = runtime.GOMAXPROCS(0)
-		}
+	b.memory = cmp.Or(b.memory, b.file.Memory)
+	b.interrupted = cmp.Or(b.interrupted, b.file.OnInterrupted, "stop")
+	b.results = cmp.Or(b.results, b.file.Results, base+".results.csv")
+	b.state = cmp.Or(b.state, base+".state")
+	if !cmd.Flags().Changed("jobs") {
+		b.jobs = cmp.Or(b.file.Parallel, runtime.GOMAXPROCS(0))
 	}
 	if b.jobs < 1 {
 		return 0, usagef("--jobs %d must be at least 1", b.jobs)

@@ -210,16 +210,13 @@ func (p *batchProgress) say(r job.Record) {
 		p.earlier++
 		return
 	case r.Status == job.Done:
-		p.shown.finish()
 		p.t.say("done: %s", r.Job)
 	default:
-		p.shown.finish()
 		p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
 	}
 }
 
 func (p *batchProgress) finish() {
-	p.shown.finish()
 	for _, i := range slices.Sorted(maps.Keys(p.ends)) { // behind one that never began
 		p.say(p.ends[i])
 	}
@@ -295,10 +292,7 @@ func writeUnprotected(path string, to func(io.Writer) error) error {
 		return err
 	}
 	defer f.Abort()
-	if err := to(f); err != nil {
-		return err
-	}
-	return f.Commit()
+	return f.Complete(to)
 }
 
 // readMetrics takes the metrics with one to three values from the report of decoy evaluate: name

@@ -44,16 +44,12 @@ func TestBatchOfEightTables(t *testing.T) {
 	n := 0
 	for _, name := range datasets.Names() {
 		d, err := datasets.Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if d.Embedded {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(*tables, name+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		w.write(name+".csv", string(text))
 		w.write(name+".yaml", string(d.SchemaYAML()))
 		fmt.Fprintf(&jobs, "  - {name: %s, input: %s.csv, schema: %s.yaml, limit: {epsilon: 3.5, "+
@@ -244,17 +240,13 @@ func TestResultsAreNotPrivate(t *testing.T) {
 	}
 	for _, name := range []string{"jobs.results.csv", "jobs.results.html"} {
 		info, err := os.Stat(w.path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %v", name, info.Mode())
 		}
 	}
 	text, err := os.ReadFile(w.path("jobs.results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	if err != nil || len(rows) != 3 {
 		t.Errorf("%d rows, %v", len(rows), err)

@@ -21,13 +21,11 @@ import (
 func collectCommand(t *terminal) *cobra.Command {
 	j := newJob()
 	j.Delta, j.Adjacency, j.Out = 0, accountant.ReplaceOne.String(), job.Standard
-	cmd := t.verb("collect", j.flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.answer(cmd, t, args[0]) }
-	return cmd
+	return t.verb("collect", j.answer, j.flags())
 }
 
 // answer runs collect.
-func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
+func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := j.checkBudget(); err != nil {
 		return err
 	}
@@ -38,42 +36,34 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
-	rows, l, err := j.private(cmd, "ROW", input)
+	rows, l, err := j.private(cmd, "ROW", args[0])
 	if err != nil {
 		return err
 	}
 	j.sayNotes(t)
-	account := j.account(t, l, input)
-	if err := account.Begin("collect", j.Out); err != nil {
-		return err
-	}
-	file, err := t.create("--out", j.Out, job.ReleaseMode)
+	run, err := j.pay(t, l, "collect", args[0], "--out", j.Out)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	_, s, err := form.Answer(cmd.Context(), rows, collect.Options{Options: account.Options(j.Job),
+	_, s, err := form.Answer(cmd.Context(), rows, collect.Options{Options: run.Options(j.Job),
 		Deliver: func(a collect.Answer) error {
 			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
 			t.say("answered: %s", odds(a))
 			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, if "+
 				"your row were any other", form.Claim(), job.Short(math.Exp(j.Epsilon)))
-			account.SayTotal()
-			return t.deliver(file, "", func(w io.Writer) error {
+			run.SayTotal()
+			return t.deliver(run.file, "", func(w io.Writer) error {
 				_, err := a.WriteTo(w)
 				return err
 			})
 		}})
 	if errors.Is(err, privacy.ErrRun) {
+		run.file.Abort()
 		return &job.Reworded{Text: fmt.Sprintf("this form is answered already, as %s says: a second "+
 			"answer would tell more than epsilon %v; nothing is spent", l.Path(), j.Epsilon),
 			Err: accountant.ErrBudget}
 	}
-	if err != nil {
-		return account.Explain(err, s != nil)
-	}
-	t.sayIgnored("", s.Report().Ignored)
-	return nil
+	return run.end(s, err)
 }
 
 // odds says how an answer was drawn.
@@ -134,9 +124,7 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 		return err
 	}
 	defer out.Abort()
-	shown := t.progress()
-	m, err := tally.Fit(cmd.Context(), tool(), shown.of("fitting the model"))
-	shown.finish()
+	m, err := tally.Fit(cmd.Context(), tool(), t.progress().of("fitting the model"))
 	if err != nil {
 		return err
 	}

@@ -13,16 +13,14 @@ import (
 
 func configSettingsCommand(t *terminal) *cobra.Command {
 	method := all.Auto
-	cmd := t.verb("config settings", flags{"method": &method})
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return t.verb("config settings", func(_ *cobra.Command, t *terminal, _ []string) error {
 		settings, err := all.Settings(method)
 		if err != nil {
 			return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
 		}
 		return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
 			func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
-	}
-	return cmd
+	}, flags{"method": &method})
 }
 
 // configShow resolves the flags of generate, and the settings of the method, without a run.
@@ -30,9 +28,7 @@ type configShow struct{ generate }
 
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{newGenerate()}
-	cmd := t.verb("config show", c.flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
-	return cmd
+	return t.verb("config show", c.show, c.flags())
 }
 
 // resolved is one value and its origin.
@@ -46,7 +42,7 @@ type resolved struct {
 var shownKeys = []string{"input", "dataset", "schema", "method", "epsilon", "delta",
 	"adjacency", "ledger", "rows", "seed", "out", "model"}
 
-func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
+func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 	var err error
 	if c.Settings, err = c.set.of(cmd, c.Method); err != nil {
 		return err
@@ -83,8 +79,7 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 
 func configSchemaCommand(t *terminal) *cobra.Command {
 	var batch bool
-	cmd := t.verb("config schema", flags{"batch": &batch})
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return t.verb("config schema", func(_ *cobra.Command, t *terminal, _ []string) error {
 		make := configs.JobSchema
 		if batch {
 			make = configs.BatchSchema
@@ -94,6 +89,5 @@ func configSchemaCommand(t *terminal) *cobra.Command {
 			_, err = t.stdout.Write(text)
 		}
 		return err
-	}
-	return cmd
+	}, flags{"batch": &batch})
 }

@@ -17,8 +17,7 @@ import (
 )
 
 func datasetsListCommand(t *terminal) *cobra.Command {
-	cmd := t.verb("datasets list")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return t.verb("datasets list", func(_ *cobra.Command, t *terminal, _ []string) error {
 		out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
 			line: func(d shownDataset) string {
 				return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
@@ -40,8 +39,7 @@ func datasetsListCommand(t *terminal) *cobra.Command {
 			out.items = append(out.items, one)
 		}
 		return t.print(out)
-	}
-	return cmd
+	})
 }
 
 type shownDataset struct {
@@ -57,18 +55,17 @@ type datasetsExport struct{ out, schemaOut string }
 
 func datasetsExportCommand(t *terminal) *cobra.Command {
 	e := &datasetsExport{}
-	cmd := t.verb("datasets export", flags{"out": &e.out, "schema-out": &e.schemaOut})
+	cmd := t.verb("datasets export", e.run, flags{"out": &e.out, "schema-out": &e.schemaOut})
 	cmd.ValidArgsFunction = cobra.FixedCompletions(datasets.Names(),
 		cobra.ShellCompDirectiveNoFileComp)
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return e.run(t, args[0]) }
 	return cmd
 }
 
-func (e *datasetsExport) run(t *terminal, name string) error {
+func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error {
 	if e.out == "" && e.schemaOut == "" {
 		return usagef("--out or --schema-out is required")
 	}
-	d, err := datasets.Get(name)
+	d, err := datasets.Get(args[0])
 	if err != nil {
 		return err
 	}
@@ -79,8 +76,8 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	}
 	if e.out != "" {
 		if !d.Embedded {
-			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)", name,
-				datasets.ErrNotEmbedded, d.Origin)
+			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)",
+				d.Name, datasets.ErrNotEmbedded, d.Origin)
 		}
 		if err := e.rows(t, d); err != nil {
 			return err
@@ -89,7 +86,7 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	if e.schemaOut == "" {
 		return nil
 	}
-	return t.writeText("--schema-out", e.schemaOut, d.SchemaYAML())
+	return t.writeText("--schema-out", e.schemaOut, job.ReleaseMode, d.SchemaYAML())
 }
 
 // rows writes the table as it is: no code, bin or rounding in between.
@@ -102,9 +99,11 @@ func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
 		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
 	}
 	if format == table.CSV {
-		return t.writeText("--out", e.out, d.CSV())
+		return t.writeText("--out", e.out, job.ReleaseMode, d.CSV())
 	}
-	return t.write("--out", e.out, func(w io.Writer) error { return writeParquet(w, d) })
+	return t.write("--out", e.out, job.ReleaseMode, "", func(w io.Writer) error {
+		return writeParquet(w, d)
+	})
 }
 
 // writeParquet writes the cells of an embedded table, value for value: numbers as int64 and

@@ -129,9 +129,7 @@ func TestDocuments(t *testing.T) {
 
 func runDocument(t *testing.T, path string) (ran, skipped int) {
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	for _, b := range blocks(string(text)) {
 		at := fmt.Sprintf("%s:%d", filepath.Base(path), b.line)
@@ -235,15 +233,11 @@ var inline = regexp.MustCompile("(?s)`(decoy [a-z][^`]*)`")
 // flags exist. They are not run.
 func TestInlineCommands(t *testing.T) {
 	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	n := 0
 	for _, path := range append(paths, "../../README.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		prose := regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(string(text), "")
 		for _, m := range inline.FindAllStringSubmatch(prose, -1) {
 			n++

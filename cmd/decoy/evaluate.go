@@ -36,17 +36,15 @@ type evaluate struct {
 
 func evaluateCommand(t *terminal) *cobra.Command {
 	e := &evaluate{jobFlags: newJob(), pairs: "0", options: report.Options{Seed: 1}}
-	cmd := t.verb("evaluate", e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
-		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
-		"positive": &e.options.Positive, "drop": &e.drop, "quasi": &e.quasi, "seed": &e.options.Seed,
-		"classifier": &e.classifier, "pairs": &e.pairs, "report": &e.html, "json": &e.json})
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	return t.verb("evaluate", func(cmd *cobra.Command, t *terminal, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
 		}
 		return e.run(cmd, t)
-	}
-	return cmd
+	}, e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
+		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
+		"positive": &e.options.Positive, "drop": &e.drop, "quasi": &e.quasi, "seed": &e.options.Seed,
+		"classifier": &e.classifier, "pairs": &e.pairs, "report": &e.html, "json": &e.json})
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
@@ -100,13 +98,13 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	e.options.Tool = tool()
 	e.options.Progress = shown.report
 	r, err := report.Compute(cmd.Context(), in, e.options)
-	shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
 		return unsuitable(err)
 	case err != nil:
 		return err
 	case page == nil && figures == nil:
+		shown.finish()
 		return r.Text(t.stdout)
 	}
 	const note = ", which is not private: keep it as safe as the real table"
@@ -296,20 +294,18 @@ func readTable(
 
 // readValues reads the cells of a table as the file has them.
 func readValues(path string, s *schema.Schema) (*eval.Values, error) {
+	rows, err := s.RowCodec()
+	if err != nil {
+		return nil, err
+	}
 	var header []string
-	if s.CSV.NoHeader {
-		if s.Unit != "" {
-			header = append(header, s.Unit)
-		}
-		rows, err := s.RowCodec()
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range rows.Columns() {
-			header = append(header, c.Name)
-		}
-	} else {
-		var err error
+	if s.Unit != "" {
+		header = append(header, s.Unit)
+	}
+	for _, c := range rows.Columns() {
+		header = append(header, c.Name)
+	}
+	if !s.CSV.NoHeader {
 		if header, err = table.Header(path, s.CSV.Separator(), s); err != nil {
 			return nil, err
 		}

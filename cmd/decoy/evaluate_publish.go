@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // publish buys an evaluation through the gate and charges the ledger of the private table.
@@ -45,7 +46,6 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 			return t.deliver(run.file, ", which may be published", r.JSON)
 		}})
 	if errors.Is(err, eval.ErrColumn) {
-		run.shown.finish()
 		return unsuitable(err)
 	}
 	return run.end(s, err)
@@ -98,19 +98,9 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 		return fail(usagef("--target: its figures need rows, and %s %s is a table elsewhere, of which "+
 			"there are counts: leave --target out, or give an extract", name, e.Input))
 	}
-	s, err := job.LoadSchema(e.Schema)
-	if err != nil {
-		return fail(err)
-	}
-	l, err := job.LedgerOf(e.Ledger, e.Input)
-	if err != nil {
-		return fail(err)
-	}
-	if err := apart(cmd, l); err != nil {
-		return fail(err)
-	}
-	rows, err := job.CountedRows(cmd.Context(), program, e.Input, s, publish.Sets(s), &e.counting)
-	return rows, l, err
+	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
+		return job.CountedRows(cmd.Context(), program, e.Input, s, publish.Sets(s), &e.counting)
+	})
 }
 
 // estimates is what was bought.

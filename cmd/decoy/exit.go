@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -42,12 +43,7 @@ var exitMeaning = map[int]string{
 // whatever is wrong inside it.
 func exitCode(err error) int {
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	var usage *job.UsageError
 	switch {

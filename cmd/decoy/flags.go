@@ -118,18 +118,29 @@ func (j *jobFlags) private(
 	if err := job.Readable(path); err != nil {
 		return nil, nil, err
 	}
+	return j.tableOf(cmd, path, func(s *schema.Schema) (*privacy.Rows, error) {
+		return privacy.File(path, s), nil
+	})
+}
+
+// tableOf is private for the table at path that rows makes of its schema.
+func (j *jobFlags) tableOf(
+	cmd *cobra.Command, path string, rows func(*schema.Schema) (*privacy.Rows, error),
+) (out *privacy.Rows, l *ledger.File, err error) {
 	s := j.made
 	if s == nil {
-		var err error
-		if s, err = job.LoadSchema(j.Schema); err != nil {
-			return nil, nil, err
-		}
+		s, err = job.LoadSchema(j.Schema)
 	}
-	l, err := job.LedgerOf(j.Ledger, path)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		l, err = job.LedgerOf(j.Ledger, path)
 	}
-	return privacy.File(path, s), l, apart(cmd, l)
+	if err == nil {
+		err = apart(cmd, l)
+	}
+	if err == nil {
+		out, err = rows(s)
+	}
+	return out, l, err
 }
 
 // account is what a run on input pays from.

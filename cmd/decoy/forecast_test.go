@@ -44,16 +44,12 @@ func TestForecasts(t *testing.T) {
 		for _, name := range datasets.Names() {
 			w := workplace{t, t.TempDir()}
 			d, err := datasets.Get(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if d.Embedded {
 				continue
 			}
 			text, err := os.ReadFile(filepath.Join(*tables, name+".csv"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			w.write("in.csv", string(text))
 			w.write("s.yaml", string(d.SchemaYAML()))
 			cmd := exec.Command("decoy", "plan", "--schema", "s.yaml", "--epsilon", "1", "--rows",
@@ -64,13 +60,9 @@ func TestForecasts(t *testing.T) {
 				t.Logf("%s %s: not possible: %s", name, method, bytes.TrimSpace(exit.Stderr))
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			var plan struct{ Needs job.Needs }
-			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&plan); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.NewDecoder(bytes.NewReader(out)).Decode(&plan))
 			n := plan.Needs
 			run, stderr := w.start("generate in.csv --quiet --schema s.yaml --epsilon 1 --out out.csv "+
 				"--method "+method, nil)

@@ -23,9 +23,7 @@ type generate struct {
 
 func generateCommand(t *terminal) *cobra.Command {
 	g := newGenerate()
-	cmd := t.verb("generate", g.flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return g.run(cmd, t, args) }
-	return cmd
+	return t.verb("generate", g.run, g.flags())
 }
 
 func newGenerate() generate { return generate{newJob(), inferFlags{comma: ","}} }
@@ -43,7 +41,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	var rows *privacy.Rows
-	var p *schemaPurchase
+	var p *purchase
 	if j.Domain == nil {
 		p, err = g.purchase(cmd, t, j)
 	} else {
@@ -66,12 +64,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	account := g.account(t, j.Ledger, j.Input)
-	results := []string{j.Out, j.Model}
-	if j.Out == "" {
-		results = results[1:]
-	}
-	results = append(results, j.Bought)
-	if err := account.Begin(cmd.Name(), results[0], results[1:]...); err != nil {
+	if err := account.Begin(cmd.Name(), j.Out, j.Model, j.Bought); err != nil {
 		return err
 	}
 	outputs, err := j.Create(t.stdout, func(string) bool { return t.force })
@@ -97,7 +90,6 @@ func (g *generate) fit(
 	}
 	o := g.options(ctx, t, j, account, outputs, shown)
 	_, s, err := synth.Run(ctx, rows, j.Fitter, o)
-	shown.finish()
 	if err != nil {
 		return account.Explain(err, s != nil)
 	}
@@ -118,7 +110,6 @@ func (g *generate) options(
 			forecast = f
 		},
 		Deliver: func(m *release.Model) error {
-			shown.finish()
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
@@ -133,7 +124,6 @@ func (g *generate) options(
 					"differ from the table's; --rows N writes N", s.MaxRowsPerUnit, s.Unit)
 			}
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
-			shown.finish()
 			return err
 		},
 	}
@@ -167,12 +157,10 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error
 func fitCommand(t *terminal) *cobra.Command {
 	g := newGenerate()
 	var answers string
-	cmd := t.verb("fit", g.flags(), flags{"randomized": &answers})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("fit", func(cmd *cobra.Command, t *terminal, args []string) error {
 		if cmd.Flags().Changed("randomized") {
 			return g.fitAnswers(cmd, t, answers, args)
 		}
 		return g.run(cmd, t, args)
-	}
-	return cmd
+	}, g.flags(), flags{"randomized": &answers})
 }

@@ -16,16 +16,10 @@ import (
 // schemaShare is the part of the noise budget that buys the schema of a run without one.
 const schemaShare = 1. / 3
 
-// schemaPurchase is a table whose schema is bought in the run that fits it, and the method.
-type schemaPurchase struct {
-	*purchase
-	fitter synth.Continuer
-}
-
 // purchase checks a run without a schema; nothing but the header is read.
 func (g *generate) purchase(
 	cmd *cobra.Command, t *terminal, j *job.Checked,
-) (*schemaPurchase, error) {
+) (*purchase, error) {
 	f, ok := j.Fitter.(synth.Continuer)
 	switch {
 	case !g.texts.public && !g.texts.noHeader:
@@ -54,7 +48,7 @@ columns (decoy schema draft), costs nothing`)
 	p.plan.Share = schemaShare
 	t.say("a third of the budget buys a schema: a column needs about %d rows that hold a value",
 		wholeRows(p.plan.Needs().Kind))
-	return &schemaPurchase{p, f}, nil
+	return p, nil
 }
 
 // besides is the file of a bought schema, beside the synthetic table or the model.
@@ -72,7 +66,7 @@ func besides(out, model string) (string, error) {
 
 // buy is fit on a table whose schema is bought first.
 func (g *generate) buy(
-	ctx context.Context, t *terminal, j *job.Checked, p *schemaPurchase, account *job.Account,
+	ctx context.Context, t *terminal, j *job.Checked, p *purchase, account *job.Account,
 	outputs *job.Outputs,
 ) error {
 	shown := t.privateProgress()
@@ -80,7 +74,6 @@ func (g *generate) buy(
 	_, s, err := synth.RunBought(ctx, p.table, p.plan, infer.Options{CSV: p.csv,
 		MaxCategories: maxCategories,
 		Deliver: func(r *infer.Result) error {
-			shown.finish()
 			yaml, err := r.YAML()
 			if err != nil {
 				return err
@@ -90,8 +83,7 @@ func (g *generate) buy(
 				cells(bought)), r.Rows)
 			sayDoubts(t, r)
 			return outputs.WriteSchema(yaml, t.say)
-		}}, p.fitter, o)
-	shown.finish()
+		}}, j.Fitter.(synth.Continuer), o)
 	switch {
 	case errors.Is(err, infer.ErrNothing):
 		return sayNothing(t, err)

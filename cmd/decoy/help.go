@@ -88,7 +88,12 @@ func topicList() string {
 
 func helpCommand(t *terminal) *cobra.Command {
 	var man string
-	cmd := t.verb("help", flags{"man": &man})
+	cmd := t.verb("help", func(cmd *cobra.Command, t *terminal, args []string) error {
+		if man != "" {
+			return writeMan(t, cmd.Root(), man)
+		}
+		return help(t, cmd.Root(), args)
+	}, flags{"man": &man})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = func(
 		cmd *cobra.Command, args []string, _ string,
@@ -106,12 +111,6 @@ func helpCommand(t *terminal) *cobra.Command {
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil } // needs no config
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if man != "" {
-			return writeMan(t, cmd.Root(), man)
-		}
-		return help(t, cmd.Root(), args)
-	}
 	return cmd
 }
 

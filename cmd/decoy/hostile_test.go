@@ -38,9 +38,7 @@ func fitted(t *testing.T) (path string, m *release.Model) {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
 	m, err := release.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return path, m
 }
 
@@ -48,12 +46,8 @@ func fitted(t *testing.T) (path string, m *release.Model) {
 func rewrite(t *testing.T, path string, m *release.Model) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Write(&b))
+	check(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
 // TestForeignTextIsVisible: a model, a ledger and a batch file that somebody else wrote cannot move
@@ -75,15 +69,11 @@ func TestForeignTextIsVisible(t *testing.T) {
 	limit := ledger.Entry{Kind: ledger.EntryLimit, Rule: hostile,
 		Budget: reserve.Budget}.Seal(open)
 	for _, e := range []ledger.Entry{open, limit, reserve.Seal(limit)} {
-		if err := enc.Encode(e); err != nil {
-			t.Fatal(err)
-		}
+		check(t, enc.Encode(e))
 	}
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	hostileLedger := write("h.ledger", text.String())

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -22,14 +22,12 @@ import (
 
 func inspectCommand(t *terminal) *cobra.Command {
 	var page string
-	cmd := t.verb("inspect", flags{"report": &page})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("inspect", func(cmd *cobra.Command, t *terminal, args []string) error {
 		if !cmd.Flags().Changed("report") {
 			return inspect(t, args[0])
 		}
 		return t.pageOf(args[0], page)
-	}
-	return cmd
+	}, flags{"report": &page})
 }
 
 // pageOf writes the page about a model.
@@ -41,12 +39,9 @@ func (t *terminal) pageOf(path, page string) error {
 	if _, err := verifyModel(path, m); err != nil {
 		return err
 	}
-	out, err := t.create("--report", page, job.ReleaseMode)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	return t.deliver(out, "", func(w io.Writer) error { return report.Model(w, m) })
+	return t.write("--report", page, job.ReleaseMode, "", func(w io.Writer) error {
+		return report.Model(w, m)
+	})
 }
 
 // inspect tells a model, which is a zip archive, from a ledger, which is JSON.
@@ -91,16 +86,11 @@ func sniff(path string) (byte, error) {
 	if err := job.Readable(path); err != nil {
 		return 0, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
+	b, err := readFile(path, func(r io.Reader) (byte, error) { return bufio.NewReader(r).ReadByte() })
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	defer f.Close()
-	var b [1]byte
-	if _, err := io.ReadFull(f, b[:]); err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
-	}
-	return b[0], nil
+	return b, err
 }
 
 // shownModel is a model's manifest.
@@ -132,25 +122,23 @@ func (s shownModel) text(w io.Writer) {
 	for _, line := range m.Describe() {
 		fmt.Fprintf(w, "\t%s\n", line)
 	}
-	for i, name := range slices.Sorted(maps.Keys(m.Settings)) {
-		head := "settings"
-		if i > 0 {
-			head = ""
-		}
+	head := "settings"
+	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
 		value, _ := json.Marshal(m.Settings[name]) // which was JSON in the file
 		fmt.Fprintf(w, "%s\t%s: %s\n", head, spelling.Visible(name), spelling.Visible(string(value)))
+		head = ""
 	}
 	fmt.Fprintln(w)
 	columnsOf(m.Schema()).text(w)
 	if len(m.Ledger) > 0 {
 		fmt.Fprintln(w)
-		runsText(w, runsOf(&ledger.Ledger{Entries: m.Ledger}))
+		runsText(w, (&ledger.Ledger{Entries: m.Ledger}).Runs())
 	}
 	for _, p := range m.Parties {
 		fmt.Fprintf(w, "\nparty\t%s, method %s, %.1f rows\n", spelling.Visible(p.Name),
 			spelling.Visible(p.Method), p.Rows)
 		fmt.Fprintf(w, "guarantee\t%v\n", p.Claim)
-		runsText(w, runsOf(&ledger.Ledger{Entries: p.Ledger}))
+		runsText(w, (&ledger.Ledger{Entries: p.Ledger}).Runs())
 	}
 }
 
@@ -171,13 +159,11 @@ func (s shownClassifier) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "predicts\t%s: %s\n", spelling.Visible(c.Target),
 		spelling.Visible(strings.Join(c.Classes, ", ")))
-	for i, f := range c.Features {
-		head := ""
-		if i == 0 {
-			head = "from"
-		}
+	head := "from"
+	for _, f := range c.Features {
 		fmt.Fprintf(w, "%s\t%s, %d cells\n", head, spelling.Visible(f.Column), len(f.Values))
+		head = ""
 	}
 	fmt.Fprintln(w)
-	runsText(w, runsOf(&ledger.Ledger{Entries: c.Ledger}))
+	runsText(w, (&ledger.Ledger{Entries: c.Ledger}).Runs())
 }

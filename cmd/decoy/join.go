@@ -13,15 +13,14 @@ import (
 
 func joinCommand(t *terminal) *cobra.Command {
 	var people, out string
-	cmd := t.verb("join", flags{"people": &people, "out": &out})
+	cmd := t.verb("join", func(cmd *cobra.Command, t *terminal, args []string) error {
+		return join(cmd, t, args, release.People(people), out)
+	}, flags{"people": &people, "out": &out})
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
 			return usagef("two MODELs or more are needed")
 		}
 		return nil
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return join(cmd, t, args, release.People(people), out)
 	}
 	return cmd
 }
@@ -51,10 +50,8 @@ func join(
 		return err
 	}
 	defer f.Abort()
-	shown := t.progress()
-	o.Progress = shown.of("fitting the joint model")
+	o.Progress = t.progress().of("fitting the joint model")
 	m, err := release.Join(cmd.Context(), models, o)
-	shown.finish()
 	if err != nil {
 		return err
 	}

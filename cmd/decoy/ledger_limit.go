@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
@@ -29,13 +30,11 @@ const oneRow = "row"
 func ledgerLimitCommand(t *terminal) *cobra.Command {
 	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic)}
 	l.Delta = 0
-	cmd := t.verb("ledger limit", l.flags(), flags{"rule": &l.rule, "strict": &l.strict,
+	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "strict": &l.strict,
 		"unit": &l.unit, "sign": &l.sign, "next": &l.next})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
-	return cmd
 }
 
-func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
+func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := l.checkBudget(); err != nil {
 		return err
 	}
@@ -49,10 +48,10 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if cmd.Flags().Changed("next") && !cmd.Flags().Changed("sign") {
 		return usagef("--next names the key after that of --sign, which is missing")
 	}
-	if err := job.Limitable(path); err != nil {
+	if err := job.Limitable(args[0]); err != nil {
 		return err
 	}
-	path, err := job.LedgerAt(path)
+	path, err := job.LedgerAt(args[0])
 	if err != nil {
 		return err
 	}
@@ -63,6 +62,12 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
 		KeepStrict: !cmd.Flags().Changed("strict")}
 	file := job.LedgerFile(path)
+	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
+		if runs := job.WithoutRho(old); len(runs) > 0 {
+			return usagef("--rule zcdp: %s has no figure in zCDP, and every later run would be refused: "+
+				"leave out --rule", strings.Join(runs, ", "))
+		}
+	}
 	set := func() error { return limit.Set(cmd.Context(), file, nb.Units(unit), wanted) }
 	if cmd.Flags().Changed("sign") {
 		key, err := t.secretKey(l.sign)
@@ -92,12 +97,8 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	one := oneRow
-	if unit != "" {
-		one = fmt.Sprintf("%q", unit)
-	}
 	t.say("%s counts %v neighbours of one %s: a run on another unit is refused", path,
-		nb.Adjacency, one)
+		nb.Adjacency, unitOf(unit))
 	t.say("ledger: %s, spent %s", path, job.SpentText(now))
 	if spent := now.Spent(); rule == ledger.RuleBasic &&
 		(spent.Epsilon >= l.Epsilon || spent.Delta > l.Delta) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,13 +35,10 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 
 // countsText says what one privacy unit of a ledger is.
 func (s shownLedger) countsText() string {
-	switch {
-	case s.empty:
+	if s.empty {
 		return "nothing yet"
-	case s.Unit == "":
-		return fmt.Sprintf("%v neighbours of one row", s.Adjacency)
 	}
-	return fmt.Sprintf("%v neighbours of one %q", s.Adjacency, s.Unit)
+	return fmt.Sprintf("%v neighbours of one %s", s.Adjacency, unitOf(s.Unit))
 }
 
 // voidText says how many runs broke off before their first mechanism, and what became of their
@@ -66,7 +62,7 @@ const tornText = "the last line was cut short by a crash; its run never started,
 	"append removes it"
 
 // runsText is the table of a ledger's runs.
-func runsText(w io.Writer, runs []shownRun) {
+func runsText(w io.Writer, runs []ledger.Summary) {
 	if len(runs) == 0 {
 		fmt.Fprintln(w, "no runs")
 		return
@@ -97,9 +93,9 @@ func calls(c accountant.Composition) int {
 }
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
-	cmd := t.verb("ledger show")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return showLedger(t, args[0]) }
-	return cmd
+	return t.verb("ledger show", func(_ *cobra.Command, t *terminal, args []string) error {
+		return showLedger(t, args[0])
+	})
 }
 
 // shownLedger is what a ledger holds.
@@ -107,7 +103,7 @@ type shownLedger struct {
 	Kind      string               `json:"kind"` // "ledger"
 	Adjacency accountant.Adjacency `json:"adjacency,omitzero"`
 	Unit      string               `json:"unit,omitempty"`
-	Runs      []shownRun           `json:"runs"`
+	Runs      []ledger.Summary     `json:"runs"`
 	Spent     accountant.Budget    `json:"spent"`
 	Limit     *shownLimit          `json:"limit,omitempty"`
 	// runs that broke off before their first mechanism
@@ -120,16 +116,6 @@ type shownLedger struct {
 	empty bool
 }
 
-type shownRun struct {
-	Run      string                 `json:"run"`
-	Time     time.Time              `json:"time"`
-	Method   string                 `json:"method"`
-	Budget   accountant.Budget      `json:"budget"`
-	Reserved accountant.Composition `json:"reserved"`
-	Charged  accountant.Composition `json:"charged,omitempty"`
-	Status   string                 `json:"status"`
-}
-
 type shownLimit struct {
 	accountant.Budget
 	Rule   ledger.Rule `json:"rule"`
@@ -137,20 +123,12 @@ type shownLimit struct {
 	Key    string      `json:"key,omitempty"` // minisign's, whose signature the next limit needs
 }
 
-func runsOf(l *ledger.Ledger) []shownRun {
-	out := []shownRun{}
-	for _, r := range l.Runs() {
-		out = append(out, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged, r.Status})
-	}
-	return out
-}
-
 func showLedger(t *terminal, path string) error {
 	l, torn, err := openLedger(path)
 	if err != nil {
 		return err
 	}
-	out := shownLedger{Kind: "ledger", Runs: runsOf(l), Spent: l.Spent(),
+	out := shownLedger{Kind: "ledger", Runs: append([]ledger.Summary{}, l.Runs()...), Spent: l.Spent(),
 		Unfinished: job.Unfinished(l, path), Torn: torn, path: path, empty: len(l.Entries) == 0}
 	if !out.empty {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit

@@ -14,8 +14,7 @@ import (
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
 	var keyFile string
-	cmd := t.verb("ledger verify", flags{"key": &keyFile})
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return t.verb("ledger verify", func(_ *cobra.Command, t *terminal, args []string) error {
 		l, torn, err := openLedger(args[0])
 		if err != nil {
 			return err
@@ -35,8 +34,7 @@ func ledgerVerifyCommand(t *terminal) *cobra.Command {
 		}
 		return t.print(verifiedLedger{len(l.Entries), len(l.Runs()), l.Spent(), torn,
 			job.SpentText(l)})
-	}
-	return cmd
+	}, flags{"key": &keyFile})
 }
 
 // verifiedLedger is what was checked of a ledger that holds.

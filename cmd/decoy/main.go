@@ -41,11 +41,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	root := newRoot(&terminal{stdout: stdout, stderr: stderr})
+	t := &terminal{stdout: stdout, stderr: stderr}
+	root := newRoot(t)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	t.shown.finish()
 	if err != nil {
 		printError(stderr, err, cmd.CommandPath())
 	}
@@ -103,7 +105,7 @@ func newRoot(t *terminal) *cobra.Command {
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb
 // it refuses.
 func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
-	cmd := t.verb(name)
+	cmd := t.verb(name, func(cmd *cobra.Command, _ *terminal, _ []string) error { return cmd.Help() })
 	delete(cmd.Annotations, exitsKey)
 	cmd.AddCommand(verbs...)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -117,7 +119,6 @@ func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
 		}
 		return usagef("%s", text)
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
 }
 

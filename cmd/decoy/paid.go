@@ -22,32 +22,29 @@ func (t *terminal) create(flag, path string, perm fs.FileMode) (*job.Target, err
 
 // deliver completes an output with what to writes, and says so; nothing for one that is nil.
 func (t *terminal) deliver(o *job.Target, note string, to func(io.Writer) error) error {
-	if o == nil {
-		return nil
+	t.shown.finish()
+	err := o.Complete(to)
+	if err == nil && o.IsFile() {
+		t.say("wrote %s%s", o.Name(), note)
 	}
-	if err := to(o); err != nil {
-		return err
-	}
-	if err := o.Commit(); err != nil || !o.IsFile() {
-		return err
-	}
-	t.say("wrote %s%s", o.Name(), note)
-	return nil
+	return err
 }
 
 // write makes an output of what to writes.
-func (t *terminal) write(flag, path string, to func(io.Writer) error) error {
-	o, err := t.create(flag, path, job.ReleaseMode)
+func (t *terminal) write(
+	flag, path string, perm fs.FileMode, note string, to func(io.Writer) error,
+) error {
+	o, err := t.create(flag, path, perm)
 	if err != nil {
 		return err
 	}
 	defer o.Abort()
-	return t.deliver(o, "", to)
+	return t.deliver(o, note, to)
 }
 
 // writeText is write of a text.
-func (t *terminal) writeText(flag, path string, text []byte) error {
-	return t.write(flag, path, func(w io.Writer) error {
+func (t *terminal) writeText(flag, path string, perm fs.FileMode, text []byte) error {
+	return t.write(flag, path, perm, "", func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
@@ -91,14 +88,12 @@ func (j *jobFlags) pay(
 
 // got says what the result guarantees, and what the ledger holds now.
 func (p *paid) got(format string, args ...any) {
-	p.shown.finish()
 	p.t.say("guarantee: "+format, args...)
 	p.SayTotal()
 }
 
 // end is the end of the run: of one that failed, what became of its budget.
 func (p *paid) end(s *privacy.Session, err error) error {
-	p.shown.finish()
 	p.file.Abort()
 	if err != nil {
 		return p.Explain(err, s != nil)

@@ -28,9 +28,7 @@ type plan struct {
 
 func planCommand(t *terminal) *cobra.Command {
 	p := &plan{jobFlags: newJob(), releases: 1}
-	cmd := t.verb("plan", p.flags(), flags{"releases": &p.releases, "compare": &p.all})
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
-	return cmd
+	return t.verb("plan", p.run, p.flags(), flags{"releases": &p.releases, "compare": &p.all})
 }
 
 // planned is the plan as JSON.
@@ -99,7 +97,7 @@ func (p *plan) plan(f synth.Fitter, s *schema.Schema) (synth.Plan, error) {
 	return synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
 }
 
-func (p *plan) run(cmd *cobra.Command, t *terminal) error {
+func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 	if p.releases < 1 || p.releases > maxReleases {
 		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)
 	}
@@ -164,11 +162,8 @@ func (p planned) text(w io.Writer) {
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", p.neighbours.Units(p.Unit).Words())
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
-	for i, n := range p.Forecast.Noise {
-		head := "measures"
-		if i > 0 {
-			head = ""
-		}
+	head := "measures"
+	for _, n := range p.Forecast.Noise {
 		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", job.Short(n.Sigma))
 		switch {
 		case n.Multiplier > 0:
@@ -177,6 +172,7 @@ func (p planned) text(w io.Writer) {
 			noise = fmt.Sprintf("exponential mechanism of epsilon %s", job.Short(n.Eps))
 		}
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
+		head = ""
 	}
 	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
 	p.needsText(w)

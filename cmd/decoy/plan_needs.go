@@ -191,13 +191,11 @@ func (p planned) needsText(w io.Writer) {
 			"of a column's counts\n", p.Usable, usableSigmas)
 	}
 	p.RowNeeds.text(w, p.Needs.Rows, p.Needs.RowsText("--rows"))
-	for i, c := range p.Coarsen {
-		head := "coarsen"
-		if i > 0 {
-			head = ""
-		}
+	head := "coarsen"
+	for _, c := range p.Coarsen {
 		fmt.Fprintf(w, "%s\t%q has %d codes; with %s about %d stand out of the noise\n", head,
 			c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
+		head = ""
 	}
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", spelling.Size(p.Needs.MemoryBytes),
 		p.Needs.RowsText("--rows"), spelling.Size(p.Forecast.MemoryBytes))
@@ -263,19 +261,17 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			if l.Error != "" {
 				return row(l.Method, "-", "-", "-", "-", "-", "-", "-")
 			}
-			noise, visible := "-", "-"
-			if l.Sigma > 0 {
-				noise, visible = short3(l.Sigma)+" rows", fmt.Sprintf("%.0f rows", usableSigmas*l.Sigma)
+			or := func(text string, of float64) string {
+				if of == 0 {
+					return "-"
+				}
+				return text
 			}
-			column, pair := "-", "-"
-			if l.Rows.Column > 0 {
-				column = fmt.Sprint(wholeRows(l.Rows.Column))
-			}
-			if l.Rows.Pair > 0 {
-				pair = fmt.Sprint(wholeRows(l.Rows.Pair))
-			}
-			return row(l.Method, l.Calls, noise, visible, column, pair, spelling.Size(l.Needs.MemoryBytes),
-				timeText(l.Needs.Seconds))
+			return row(l.Method, l.Calls, or(short3(l.Sigma)+" rows", l.Sigma),
+				or(fmt.Sprintf("%.0f rows", usableSigmas*l.Sigma), l.Sigma),
+				or(fmt.Sprint(wholeRows(l.Rows.Column)), l.Rows.Column),
+				or(fmt.Sprint(wholeRows(l.Rows.Pair)), l.Rows.Pair),
+				spelling.Size(l.Needs.MemoryBytes), timeText(l.Needs.Seconds))
 		}})
 	if err != nil {
 		return err

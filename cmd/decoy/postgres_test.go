@@ -63,9 +63,7 @@ func startPostgres(t *testing.T) postgres {
 		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 		p.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid),
 			Gid: uint32(gid)}}
-		if err := os.Chown(p.dir, int(uid), int(gid)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chown(p.dir, int(uid), int(gid)))
 	}
 	data := filepath.Join(p.dir, "data")
 	out, err := p.command("initdb", "-D", data, "-U", "decoy", "-A", "trust", "-N").CombinedOutput()
@@ -75,9 +73,7 @@ func startPostgres(t *testing.T) postgres {
 	server := p.command("postgres", "-D", data, "-k", p.dir, "-h", "", "-c", "fsync=off")
 	var log bytes.Buffer
 	server.Stderr = &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, server.Start())
 	t.Cleanup(func() {
 		server.Process.Signal(syscall.SIGINT) // stops at once, tidily
 		server.Wait()
@@ -106,9 +102,7 @@ func TestPostgreSQL(t *testing.T) {
 	export := p.command("psql", "-c", "COPY (SELECT age, sex, died, admitted FROM stays) TO STDOUT "+
 		"(FORMAT csv, HEADER)")
 	export.Stdout = &csv
-	if err := export.Run(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, export.Run())
 	w := workplace{t, t.TempDir()}
 	w.write("s.yaml", `decoy: 1
 columns:
@@ -124,9 +118,7 @@ columns:
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	b, err := os.ReadFile(w.path("synthetic.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if lines := strings.Count(string(b), "\n"); lines != 501 ||
 		!strings.HasPrefix(string(b), "age,sex,died,admitted\n") {
 		t.Errorf("%d lines, %.60q", lines, b)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,14 +17,16 @@ import (
 
 func predictCommand(t *terminal) *cobra.Command {
 	out := ""
-	cmd := t.verb("predict", flags{"out": &out})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("predict", func(cmd *cobra.Command, t *terminal, args []string) error {
 		return predict(cmd, t, args[0], args[1], out)
-	}
-	return cmd
+	}, flags{"out": &out})
 }
 
 func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
+	if filepath.Ext(input) == ".json" && filepath.Ext(model) != ".json" {
+		return usagef("the classifier comes first and the table second: decoy predict %s %s", input,
+			model)
+	}
 	if _, err := job.FormatOf("TABLE", input); err != nil {
 		return err
 	}
@@ -38,10 +41,8 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 	if err != nil {
 		return err
 	}
-	shown := t.progress()
 	rows, ignored, err := table.Read(cmd.Context(), input, s,
-		table.ReadOptions{Progress: shown.of("reading")})
-	shown.finish()
+		table.ReadOptions{Progress: t.progress().of("reading")})
 	if err != nil {
 		return fmt.Errorf("TABLE: %w", job.Bare(input, err))
 	}
@@ -49,12 +50,9 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 		t.say("not looked at: %s (the target %q is none of those that it predicts from)",
 			columnNumbers(ignored.Ignored), c.Target)
 	}
-	file, err := t.create("--out", out, unprotectedMode)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	return t.deliver(file, "", func(w io.Writer) error { return writeProbabilities(w, c, rows) })
+	return t.write("--out", out, unprotectedMode, "", func(w io.Writer) error {
+		return writeProbabilities(w, c, rows)
+	})
 }
 
 // writeProbabilities writes a line for each row, below one of the classes.

@@ -62,9 +62,7 @@ func (w workplace) path(name string) string { return filepath.Join(w.dir, name) 
 
 func (w workplace) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.WriteFile(w.path(name), []byte(text), 0o600))
 }
 
 // start runs decoy with the words of args.
@@ -79,9 +77,7 @@ func (w workplace) startCommand(cmd *exec.Cmd, stdin io.Reader) (*exec.Cmd, *byt
 	cmd.Dir, cmd.Stdin = w.dir, stdin
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, cmd.Start())
 	return cmd, &stderr
 }
 
@@ -99,9 +95,7 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return exit.ExitCode()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return 0
 }
 
@@ -112,9 +106,7 @@ func (w workplace) ledger(name string) *ledger.Ledger {
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
 		return &ledger.Ledger{}
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	l, err := ledger.Parse(bytes.NewReader(b))
 	if err != nil && !errors.Is(err, ledger.ErrTorn) {
 		w.t.Fatalf("the ledger cannot be read: %v", err)
@@ -150,9 +142,7 @@ func (w workplace) statuses(name string) []string {
 // forget removes the journals of a ledger's unfinished runs, which gives them up.
 func (w workplace) forget(ledger string) {
 	journals, err := filepath.Glob(w.path(ledger + ".*.journal"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	for _, path := range journals {
 		os.Remove(path)
 	}
@@ -161,9 +151,7 @@ func (w workplace) forget(ledger string) {
 // temporaries lists the temporary files in the directory.
 func (w workplace) temporaries() []string {
 	names, err := filepath.Glob(w.path(".*.tmp"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	return names
 }
 
@@ -176,9 +164,7 @@ func TestLimitReadsNothing(t *testing.T) {
 		t.Fatalf("ledger limit: exit code %d\n%s", code, text)
 	}
 	r, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const rows = "c0,c1\n1,2\n"
 	io.WriteString(pipe, rows)
 	began := time.Now()
@@ -211,9 +197,7 @@ func TestHeldLock(t *testing.T) {
 	w := newWorkplace(t, 10, 2, 3)
 	w.write("in.csv.ledger", "")
 	lock := flock.New(w.path("in.csv.ledger"))
-	if err := lock.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, lock.Lock())
 	began := time.Now()
 	code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")
 	if code != exitLocked || !strings.Contains(text, "locked by another process for 10s") {
@@ -222,9 +206,7 @@ func TestHeldLock(t *testing.T) {
 	if took := time.Since(began); took < 10*time.Second || took > 40*time.Second {
 		t.Errorf("gave up after %v, want 10 seconds", took)
 	}
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, lock.Unlock())
 	if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 		t.Errorf("the run left an output")
 	}
@@ -296,9 +278,7 @@ func TestHangup(t *testing.T) {
 			t.Parallel()
 			w := newWorkplace(t, 1, 2, 3)
 			r, pipe, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			io.WriteString(pipe, "c0,c1\n1,2\n")
 			cmd, stderr := w.startCommand(exec.Command("sh", "-c",
 				c.before+"exec decoy generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv"),
@@ -326,9 +306,7 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 1, 2, 3)
 		r, pipe, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer pipe.Close()
 		io.WriteString(pipe, "c0,c1\n1,2\n")
 		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv",
@@ -439,16 +417,12 @@ func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 100, 3, 4)
 	r, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	r.Close()
 	cmd := exec.Command("decoy",
 		strings.Fields("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
 	cmd.Dir, cmd.Stderr = w.dir, pipe
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	pipe.Close()
 	if code := ended(t, cmd); code != 0 {
 		t.Errorf("exit code %d", code)

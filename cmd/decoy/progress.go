@@ -93,6 +93,9 @@ func (p *progress) expect(f synth.Forecast) {
 
 // finish takes the bar off the terminal, before other text is printed.
 func (p *progress) finish() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown != nil {

@@ -30,10 +30,8 @@ type queriesAnswer struct {
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
-	cmd := t.verb("queries answer", flags{"where": &q.where, "csv": &q.csv, "rows": &q.rows,
+	return t.verb("queries answer", q.run, flags{"where": &q.where, "csv": &q.csv, "rows": &q.rows,
 		"interval": &q.interval, "seed": &q.seed})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return q.run(cmd, t, args) }
-	return cmd
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -57,9 +55,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	_, direct := m.Params().(*release.Marginal)
 	var answers []release.Answered
 	if q.interval {
-		shown := t.progress()
-		answers, err = m.Intervals(cmd.Context(), w, q.seed, shown.of("fitting again"))
-		shown.finish()
+		answers, err = m.Intervals(cmd.Context(), w, q.seed, t.progress().of("fitting again"))
 		if err == nil {
 			t.say("fitted %d times (seed %d)", release.Refits, q.seed)
 			if slices.ContainsFunc(answers, func(a release.Answered) bool { return a.Covers == "hidden" }) {
@@ -70,9 +66,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		answers, err = m.Answers(w)
 	} else {
 		n := cmp.Or(q.rows, defaultDraws)
-		shown := t.progress()
-		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.seed, shown.of("sampling rows"))
-		shown.finish()
+		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.seed, t.progress().of("sampling rows"))
 		if err == nil {
 			t.say("sampled %d rows (seed %d)", n, q.seed)
 		}
@@ -83,19 +77,23 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 		return err
 	}
-	if err := sayImpossible(t, w); err != nil {
+	if err := sayImpossible(t, w, answers); err != nil {
 		return err
 	}
 	return printAnswers(t, answers, q.csv)
 }
 
-// sayImpossible says which answers are 0 by the schema and not by the rows, and what it allows.
-func sayImpossible(t *terminal, w *workload.Workload) error {
+// sayImpossible says, and marks in the list, which answers are 0 by the schema and not by the rows,
+// and what it allows.
+func sayImpossible(t *terminal, w *workload.Workload, answers []release.Answered) error {
 	list, err := w.Schema().Overview()
 	for i := range w.Len() {
 		it := w.Item(i)
 		if err != nil || !it.Impossible() {
 			continue
+		}
+		for k, a := range answers {
+			answers[k].Impossible = a.Impossible || a.Query == it.Name
 		}
 		var ranges []string
 		for _, c := range it.Columns() {

@@ -21,13 +21,9 @@ import (
 func asked(t *testing.T) (*table.Table, *workload.Workload) {
 	t.Helper()
 	d, err := datasets.Get("icu-mortality")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tab, err := d.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w, err := workload.Parse([]byte(`decoy_workload: 1
 queries:
   - marginals: 1
@@ -35,9 +31,7 @@ queries:
   - prefix: gcs
   - range: {column: sofa, from: 4, below: 10}
 `), tab.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return tab, w
 }
 
@@ -45,23 +39,15 @@ queries:
 func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *release.Model {
 	t.Helper()
 	f, err := all.New(method, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
 		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon,
 			Delta: 1e-9}, Tool: "test"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Write(&file))
 	m, err = release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return m
 }
 
@@ -92,17 +78,13 @@ func (c *coverage) add(got []release.Answered, want workload.Answers) {
 func TestIntervalsCover(t *testing.T) {
 	tab, w := asked(t)
 	truth, err := w.OnTable(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, method := range []string{"mst", "mwem"} {
 		var c coverage
 		for range 4 {
 			m := refit(t, method, tab, 10)
 			got, err := m.Answers(w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			c.add(got, truth)
 		}
 		covered, halved, ratio := c.covered/c.numbers, c.halved/c.numbers, math.Sqrt(c.square/c.numbers)
@@ -123,26 +105,18 @@ func TestIntervalsOfHiddenCells(t *testing.T) {
 	tab, _ := asked(t)
 	w, err := workload.Parse([]byte("decoy_workload: 1\nqueries:\n  - marginal: [gcs]\n"+
 		"  - prefix: gcs\n"), tab.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	truth, err := w.OnTable(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells := len(truth[0])
 	for _, method := range []string{"aim", "mst"} {
 		held, prefix := 0, 0
 		for seed := range uint64(8) {
 			m := refit(t, method, tab, 1)
 			plain, err := m.Answers(w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got, err := m.Intervals(context.Background(), w, seed, func(float64) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for k, x := range slices.Concat(truth...) {
 				if least := plain[k].StandardError; least != nil && *got[k].StandardError < *least {
 					t.Errorf("%s: %v is below the noise, %v", method, *got[k].StandardError, *least)
@@ -173,13 +147,9 @@ func TestSamplingErrors(t *testing.T) {
 	m := refit(t, "mst", tab, 1)
 	p := m.Params().(*release.Marginal)
 	exact, err := w.OnModel(p.Model, p.Grouping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got, err := m.SampledAnswers(context.Background(), w, 2000, 7, func(float64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var c coverage
 	c.add(got, exact)
 	if share := c.covered / c.numbers; share < .95 || c.square/c.numbers < .05 {

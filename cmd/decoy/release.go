@@ -38,11 +38,9 @@ var releasedTexts = []string{releasedText, releasedInspect, releasedPage}
 func releaseCommand(t *terminal) *cobra.Command {
 	s := newJob()
 	var keyFile string
-	cmd := t.verb("release", s.flags(), flags{"sign": &keyFile})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("release", func(cmd *cobra.Command, t *terminal, args []string) error {
 		return t.release(cmd.Context(), s, args[0], keyFile)
-	}
-	return cmd
+	}, s.flags(), flags{"sign": &keyFile})
 }
 
 // drawn is how the table of a release was drawn from the model.
@@ -82,10 +80,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	how := drawn{cmp.Or(s.Rows, job.WholeRows(m.Rows)), s.Seed, s.SpreadsheetSafe,
 		thisVersion().Version}
 	var table bytes.Buffer
-	shown := t.progress()
-	err = how.draw(ctx, &table, m, shown.of("writing rows"))
-	shown.finish()
-	if err != nil {
+	if err := how.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
 		return err
 	}
 	members, err := membersOf(m, v, how)

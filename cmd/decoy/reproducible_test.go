@@ -19,9 +19,7 @@ func TestReproducible(t *testing.T) {
 	var programs [2][]byte
 	for i, name := range []string{"one", "another/folder"} {
 		dir := filepath.Join(t.TempDir(), name)
-		if err := copySources(dir); err != nil {
-			t.Fatal(err)
-		}
+		check(t, copySources(dir))
 		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", "program",
 			"./cmd/decoy")
 		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
@@ -37,9 +35,7 @@ func TestReproducible(t *testing.T) {
 		t.Errorf("two builds differ: %d and %d bytes", len(programs[0]), len(programs[1]))
 	}
 	info, err := buildinfo.Read(bytes.NewReader(programs[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, s := range info.Settings {
 		if s.Key == "CGO_ENABLED" && s.Value != "0" {
 			t.Error("the program is not static")

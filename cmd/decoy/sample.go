@@ -27,9 +27,7 @@ type sample struct {
 
 func sampleCommand(t *terminal) *cobra.Command {
 	s := &sample{}
-	cmd := t.verb("sample", s.flags(), flags{"where": &s.where, "uncertainty": &s.uncertainty,
-		"texts": &s.texts, "replicates": &s.replicates})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("sample", func(cmd *cobra.Command, t *terminal, args []string) error {
 		m, err := s.open(args[0])
 		switch {
 		case err != nil:
@@ -38,8 +36,8 @@ func sampleCommand(t *terminal) *cobra.Command {
 			return s.runReplicates(cmd.Context(), t, args[0], m)
 		}
 		return s.run(cmd, t, m)
-	}
-	return cmd
+	}, s.flags(), flags{"where": &s.where, "uncertainty": &s.uncertainty,
+		"texts": &s.texts, "replicates": &s.replicates})
 }
 
 // create starts an output for rows of the model.
@@ -75,8 +73,8 @@ func (s *sample) runReplicates(
 	ctx context.Context, t *terminal, path string, m *release.Model,
 ) error {
 	switch {
-	case s.replicates < 2:
-		return usagef("--replicates %d must be at least 2", s.replicates)
+	case s.replicates < 2 || s.replicates > 1000: // all files are open at once
+		return usagef("--replicates %d must be 2 to 1000", s.replicates)
 	case s.where != "" || s.uncertainty != "":
 		return usagef("--replicates goes with neither --where nor --uncertainty")
 	case s.Out == job.Standard:
@@ -105,7 +103,6 @@ func (s *sample) runReplicates(
 		shown.report("writing tables", float64(i)/float64(s.replicates))
 		return outs[i].Sample(ctx, r, m.Schema(), n, s.Seed+uint64(i), func(float64) {})
 	})
-	shown.finish()
 	if err == nil {
 		t.say("wrote %s to %s: %d rows each, %d columns (seed %d)", outs[0].Name(),
 			outs[len(outs)-1].Name(), n, m.Schema().Width(), s.Seed)
@@ -138,9 +135,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 		}
 	}
 	n := cmp.Or(s.Rows, job.WholeRows(rows))
-	shown := t.progress()
-	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, shown.of("writing rows"))
-	shown.finish()
+	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.progress().of("writing rows"))
 	if err == nil {
 		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)
 	}
@@ -179,11 +174,6 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	if err != nil {
 		return usagef("--uncertainty: %w", err)
 	}
-	f, err := t.create("--uncertainty", path, job.ReleaseMode)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
 	cells, below := 0, 0
 	for _, n := range u.Marginals {
 		for _, b := range n.Below {
@@ -195,7 +185,7 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	}
 	note := fmt.Sprintf(": %d noisy marginals, %d of %d cells below the noise", len(u.Marginals),
 		below, cells)
-	return t.deliver(f, note, func(w io.Writer) error {
+	return t.write("--uncertainty", path, job.ReleaseMode, note, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		return enc.Encode(u)

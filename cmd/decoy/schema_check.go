@@ -21,8 +21,7 @@ import (
 const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
-	cmd := t.verb("schema check")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return t.verb("schema check", func(_ *cobra.Command, t *terminal, args []string) error {
 		s, err := job.LoadSchema(args[0])
 		if err != nil {
 			return err
@@ -33,8 +32,7 @@ func schemaCheckCommand(t *terminal) *cobra.Command {
 			t.say("advice: %s", text)
 		}
 		return t.print(out)
-	}
-	return cmd
+	})
 }
 
 // checkedSchema is a schema that is valid.

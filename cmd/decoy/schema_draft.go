@@ -18,13 +18,12 @@ type schemaDraft struct {
 
 func schemaDraftCommand(t *terminal) *cobra.Command {
 	d := &schemaDraft{comma: ","}
-	cmd := t.verb("schema draft", flags{"public": &d.public, "no-header": &d.noHeader,
+	return t.verb("schema draft", d.run, flags{"public": &d.public, "no-header": &d.noHeader,
 		"comma": &d.comma})
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return d.run(t, args[0]) }
-	return cmd
 }
 
-func (d *schemaDraft) run(t *terminal, path string) error {
+func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
+	path := args[0]
 	if !d.public {
 		return usagef("a draft shows every category and every extreme of the file without protection: " +
 			"--public says that the rows are " +

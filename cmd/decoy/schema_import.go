@@ -12,15 +12,13 @@ type schemaImport struct{ from, table, out string }
 
 func schemaImportCommand(t *terminal) *cobra.Command {
 	s := &schemaImport{out: job.Standard}
-	cmd := t.verb("schema import", flags{"from": &s.from, "table": &s.table, "out": &s.out})
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return s.run(t, args[0]) }
-	return cmd
+	return t.verb("schema import", s.run, flags{"from": &s.from, "table": &s.table, "out": &s.out})
 }
 
-func (s *schemaImport) run(t *terminal, path string) error {
-	data, err := job.ReadBounded(path, 64<<20)
+func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
+	data, err := job.ReadBounded(args[0], 64<<20)
 	if err != nil {
-		return job.Bare(path, err)
+		return job.Bare(args[0], err)
 	}
 	d, err := exchange.Import(s.from, data, s.table)
 	if err != nil {
@@ -35,7 +33,7 @@ func (s *schemaImport) run(t *terminal, path string) error {
 			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
 		}
 	}
-	return t.writeText("--out", s.out, yaml)
+	return t.writeText("--out", s.out, job.ReleaseMode, yaml)
 }
 
 type schemaExport struct {
@@ -45,8 +43,7 @@ type schemaExport struct {
 
 func schemaExportCommand(t *terminal) *cobra.Command {
 	s := &schemaExport{out: job.Standard}
-	cmd := t.verb("schema export", flags{"json-schema": &s.jsonSchema, "out": &s.out})
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return t.verb("schema export", func(_ *cobra.Command, t *terminal, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")
 		}
@@ -58,7 +55,6 @@ func schemaExportCommand(t *terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return t.writeText("--out", s.out, text)
-	}
-	return cmd
+		return t.writeText("--out", s.out, job.ReleaseMode, text)
+	}, flags{"json-schema": &s.jsonSchema, "out": &s.out})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -44,11 +45,9 @@ type purchase struct {
 
 func schemaInferCommand(t *terminal) *cobra.Command {
 	s := &schemaInfer{newJob(), inferFlags{comma: ",", maxCategories: maxCategories}}
-	cmd := t.verb("schema infer", s.jobFlags.flags(), s.inferFlags.flags(), flags{
+	return t.verb("schema infer", s.run, s.jobFlags.flags(), s.inferFlags.flags(), flags{
 		"schema": &s.partial, "categories": &s.categories, "max-categories": &s.maxCategories,
 		"target": &s.target, "dry-run": &s.dryRun})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
-	return cmd
 }
 
 // maxCategories is how many categories a column may have where nobody says it.
@@ -247,7 +246,8 @@ func (s *schemaInfer) header(
 	return names, nil
 }
 
-func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
+func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error {
+	input := args[0]
 	p, err := s.check(cmd, input)
 	if err != nil {
 		return err
@@ -279,10 +279,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 			if err != nil {
 				return err
 			}
-			if _, err = run.file.Write(yaml); err != nil {
-				return err
-			}
-			return run.file.Commit()
+			return run.file.Complete(func(w io.Writer) error { _, err := w.Write(yaml); return err })
 		},
 	})
 	switch {

@@ -23,12 +23,11 @@ type schemaUnits struct {
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
 	u := &schemaUnits{jobFlags: newJob(), maxRows: 1}
-	cmd := t.verb("schema units", u.flags(), flags{"unit": &u.unit, "max-rows-per-unit": &u.maxRows})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
-	return cmd
+	return t.verb("schema units", u.run, u.flags(), flags{"unit": &u.unit,
+		"max-rows-per-unit": &u.maxRows})
 }
 
-func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
+func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := u.checkBudget(); err != nil {
 		return err
 	}
@@ -40,17 +39,15 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	case u.unit == "" && cmd.Flags().Changed("max-rows-per-unit"):
 		return usagef("--max-rows-per-unit goes with --unit: a schema has its own")
 	case u.unit != "": // whatever else is in a row is all one
-		u.made = &schema.Schema{Unit: u.unit, MaxRowsPerUnit: u.maxRows, Lenient: true,
-			Columns: []schema.Column{{Name: "(row)", Kind: schema.Categorical,
-				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"}}}
+		u.made = job.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
 		if err := u.made.Validate(); err != nil {
 			return usagef("--unit: %w", err)
 		}
 	}
-	if input == job.Standard {
+	if args[0] == job.Standard {
 		return usagef("INPUT must be a file")
 	}
-	rows, ledger, err := u.table(cmd, input)
+	rows, ledger, err := u.table(cmd, args[0])
 	switch {
 	case err != nil:
 		return err
@@ -58,7 +55,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded",
 			u.Schema)
 	}
-	run, err := u.pay(t, ledger, "schema units", input, "", "")
+	run, err := u.pay(t, ledger, "schema units", args[0], "", "")
 	if err != nil {
 		return err
 	}
@@ -76,25 +73,16 @@ func (u *schemaUnits) table(
 	cmd *cobra.Command, input string,
 ) (rows *privacy.Rows, l *ledger.File, err error) {
 	program, elsewhere, err := job.Describer(input, u.Ledger)
-	if !elsewhere {
+	switch {
+	case !elsewhere:
 		return u.private(cmd, "INPUT", input)
-	}
-	s := u.made
-	if s == nil && err == nil {
-		s, err = job.LoadSchema(u.Schema)
-	}
-	if err == nil {
-		l, err = job.LedgerOf(u.Ledger, input)
-	}
-	if err == nil {
-		err = apart(cmd, l)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, nil, err
 	}
-	rows, err = job.CountedUnits(cmd.Context(), program, input, s,
-		infer.UnitRanges(s.MaxRowsPerUnit), &u.counting)
-	return rows, l, err
+	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
+		return job.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit),
+			&u.counting)
+	})
 }
 
 // shownUnits is the report.

@@ -11,8 +11,7 @@ import (
 
 func serveCommand(t *terminal) *cobra.Command {
 	port := 0
-	cmd := t.verb("serve", flags{"port": &port})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("serve", func(cmd *cobra.Command, t *terminal, args []string) error {
 		if port < 0 || port > 65535 {
 			return usagef("--port: %d is not 0 to 65535", port)
 		}
@@ -31,6 +30,5 @@ func serveCommand(t *terminal) *cobra.Command {
 		fmt.Fprintf(t.stdout, "open this page in a browser: %s\n", s.Address())
 		t.say("press Ctrl-C to end")
 		return s.Serve(cmd.Context())
-	}
-	return cmd
+	}, flags{"port": &port})
 }

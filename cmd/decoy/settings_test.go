@@ -16,21 +16,15 @@ func filled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
 	t.Helper()
 	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
 	cmd, rest, err := root.Find(append([]string{"plan"}, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.ParseFlags(rest); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.ParseFlags(rest))
 	return cmd.Flags(), fill(cmd)
 }
 
 func config(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "decoy.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -51,9 +45,7 @@ func TestPrecedence(t *testing.T) {
 				args = append(args, c.flag)
 			}
 			flags, err := filled(t, args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got := flags.Lookup("delta").Value.String(); got != c.want {
 				t.Errorf("delta is %s, want %s", got, c.want)
 			}
@@ -108,9 +100,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("DECOY_CONFIG", config(t, "epsilon: 2\n"))
 	t.Setenv("DECOY_JSON", "true")
 	flags, err := filled(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := flags.Lookup("epsilon").Value.String(); got != "2" {
 		t.Errorf("epsilon %s, want 2 from the file that DECOY_CONFIG names", got)
 	}

@@ -20,19 +20,21 @@ type terminal struct {
 	quiet          bool // no talk and no progress
 	force          bool // outputs may take the place of files that are there
 	json           bool // results are printed as JSON
+	shown          *progress
 }
 
 // say is one line of talk. What came from a file cannot make two of it, nor move the cursor.
 func (t *terminal) say(format string, args ...any) {
+	t.shown.finish()
 	if !t.quiet {
 		fmt.Fprintln(t.stderr, spelling.Visible(fmt.Sprintf(format, args...)))
 	}
 }
 
-// progress shows how far a long run is.
+// progress shows how far a long run is, until something else is to be shown.
 func (t *terminal) progress() *progress {
 	p := &progress{w: t.stderr, now: time.Now}
-	p.start = p.now()
+	p.start, t.shown = p.now(), p
 	if t.quiet {
 		p.w = io.Discard
 	}
@@ -102,6 +104,7 @@ type result interface{ text(w io.Writer) }
 
 // print writes a result.
 func (t *terminal) print(r result) error {
+	t.shown.finish()
 	if t.json {
 		var text bytes.Buffer
 		if err := encode(&text, r); err != nil {

@@ -27,20 +27,18 @@ type trainRun struct {
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
 	r.options.By = train.Descent
-	cmd := t.verb("train", r.flags(), flags{"target": &r.options.Target, "drop": &r.drop,
+	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target, "drop": &r.drop,
 		"by": &r.options.By, "dry-run": &r.dryRun})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
-	return cmd
 }
 
-func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
+func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := r.check(cmd); err != nil {
 		return err
 	}
 	if t.json && !r.dryRun {
 		return usagef("--json is for what --dry-run prints: give both")
 	}
-	rows, l, err := r.private(cmd, "INPUT", input)
+	rows, l, err := r.private(cmd, "INPUT", args[0])
 	if err != nil {
 		return err
 	}
@@ -48,13 +46,16 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	o.Budget, o.Adjacency, o.Rows = r.Budget(), r.Relation(), r.Rows
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
 	p, err := train.NewPlan(rows.Schema(), nb, *o)
-	if err != nil {
-		return unpredictable(err)
+	switch {
+	case errors.Is(err, train.ErrTarget), errors.Is(err, accountant.ErrBudgetRange):
+		return &job.UsageError{Err: err}
+	case err != nil:
+		return err
 	}
 	if r.dryRun {
 		return t.print(r.needs(p, nb.Units(rows.Schema().Unit).Words()))
 	}
-	run, err := r.pay(t, l, "train", input, "--out", r.Out)
+	run, err := r.pay(t, l, "train", args[0], "--out", r.Out)
 	if err != nil {
 		return err
 	}
@@ -87,14 +88,6 @@ func (r *trainRun) check(cmd *cobra.Command) error {
 	}
 	var err error
 	r.options.Drop, err = list("--drop", r.drop)
-	return err
-}
-
-// unpredictable makes an error of the columns one of usage.
-func unpredictable(err error) error {
-	if errors.Is(err, train.ErrTarget) {
-		return &job.UsageError{Err: err}
-	}
 	return err
 }
 

@@ -26,18 +26,16 @@ type validateRun struct {
 
 func validateCommand(t *terminal) *cobra.Command {
 	r := &validateRun{jobFlags: newJob(), limits: validate.Limits{Time: 10 * time.Second, MiB: 2048}}
-	cmd := t.verb("validate", r.flags(), flags{"statistic": &r.statistic, "program": &r.program,
+	return t.verb("validate", r.run, r.flags(), flags{"statistic": &r.statistic, "program": &r.program,
 		"lower": &r.lower, "upper": &r.upper, "blocks": &r.options.Blocks, "time-limit": &r.limits.Time,
 		"memory-limit": &r.limits.MiB})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
-	return cmd
 }
 
-func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
+func (r *validateRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := r.check(cmd); err != nil {
 		return err
 	}
-	rows, l, err := r.private(cmd, "INPUT", input)
+	rows, l, err := r.private(cmd, "INPUT", args[0])
 	if err != nil {
 		return err
 	}
@@ -45,7 +43,7 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if o.Statistic, err = r.computed(cmd, rows.Schema()); err != nil {
 		return err
 	}
-	run, err := r.pay(t, l, "validate "+o.Statistic.Name, input, "", "")
+	run, err := r.pay(t, l, "validate "+o.Statistic.Name, args[0], "", "")
 	if err != nil {
 		return err
 	}
@@ -68,7 +66,7 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 // unitOf names the unit of a guarantee.
 func unitOf(id string) string {
 	if id == "" {
-		return "row"
+		return oneRow
 	}
 	return fmt.Sprintf("%q", id)
 }

@@ -44,9 +44,12 @@ const (
 // flags are the variables that the flags of a verb set. What they hold is the default.
 type flags map[string]any
 
+// does is what a verb does with its operands.
+type does func(cmd *cobra.Command, t *terminal, args []string) error
+
 // verb is the command of a manual, with the operands and flags that it names. The variables of
 // later lists win.
-func (t *terminal) verb(name string, bound ...flags) *cobra.Command {
+func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 	head, text, _ := strings.Cut(manual(strings.ReplaceAll(name, " ", "-")), "\n\n")
 	keys := map[string]string{}
 	for line := range strings.Lines(head) {
@@ -58,7 +61,8 @@ func (t *terminal) verb(name string, bound ...flags) *cobra.Command {
 	long, operands, _ := strings.Cut(text, "\nOperands:\n")
 	cmd := &cobra.Command{Use: strings.TrimSpace(keys["usage"]),
 		Short: strings.TrimSpace(keys["short"]), Long: long, Example: strings.TrimSpace(example),
-		Annotations: keys}
+		Annotations: keys,
+		RunE:        func(cmd *cobra.Command, args []string) error { return run(cmd, t, args) }}
 	keys[operandsKey] = operands
 	cmd.Args = operandsOf(cmd.Use, operands)
 	codes := strings.Fields("0 1 2 " + keys[exitsKey])

@@ -21,8 +21,7 @@ import (
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
 	var nist bool
-	cmd := t.verb("verify", flags{"key": &key, "nist": &nist})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return t.verb("verify", func(cmd *cobra.Command, t *terminal, args []string) error {
 		check := func() (result, *release.Model, error) { return verify(args[0]) }
 		if cmd.Flags().Changed("key") {
 			check = func() (result, *release.Model, error) {
@@ -39,8 +38,7 @@ func verifyCommand(t *terminal) *cobra.Command {
 			v = layered{v, m.Layers()}
 		}
 		return t.print(v)
-	}
-	return cmd
+	}, flags{"key": &key, "nist": &nist})
 }
 
 // layered is what was verified of a model, with what its file says of each layer.

@@ -70,9 +70,8 @@ func (t *terminal) verifyRelease(
 	if out.Table, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
 		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
 	}
-	shown := t.progress()
-	defer shown.finish()
-	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m, shown.of("drawing again"))
+	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m,
+		t.progress().of("drawing again"))
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedTable, err)

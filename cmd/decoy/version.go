@@ -28,26 +28,23 @@ var ownSHA256 = sync.OnceValue(func() string {
 	if err != nil {
 		return ""
 	}
-	f, err := os.Open(path)
+	sum, err := readFile(path, func(r io.Reader) ([]byte, error) {
+		h := sha256.New()
+		_, err := io.Copy(h, r)
+		return h.Sum(nil), err
+	})
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return hex.EncodeToString(sum)
 })
 
 func versionCommand(t *terminal) *cobra.Command {
-	cmd := t.verb("version")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return t.verb("version", func(_ *cobra.Command, t *terminal, _ []string) error {
 		v := thisVersion()
 		v.SHA256 = ownSHA256()
 		return t.print(v)
-	}
-	return cmd
+	})
 }
 
 type version struct {

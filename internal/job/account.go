@@ -1,18 +1,23 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -39,14 +44,15 @@ func (a *Account) Options(j configs.Job) privacy.Options {
 		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs}
 }
 
-// Begin tells of runs that did not finish, and finds out whether this one, of a verb whose result
-// goes to out, is one of them. It comes before the outputs are created: a file that is there may be
-// that of an unfinished run.
-func (a *Account) Begin(verb, out string, others ...string) error {
+// Begin tells of runs that did not finish, and finds out whether this one, of a verb whose results
+// go to these files, is one of them: the first that is not "" is its name. It comes before the
+// outputs are created: a file that is there may be that of an unfinished run.
+func (a *Account) Begin(verb string, results ...string) error {
+	results = slices.DeleteFunc(results, func(path string) bool { return path == "" })
 	// whoever reads our output and leaves early must not take what is paid for along
 	signal.Ignore(syscall.SIGPIPE)
 	a.before = &ledger.Ledger{}
-	if IsStandard(out) {
+	if IsStandard(results[0]) {
 		if err := checkOpen(a.Stdout); err != nil {
 			return err
 		}
@@ -67,14 +73,12 @@ func (a *Account) Begin(verb, out string, others ...string) error {
 		a.Say("%s", text)
 	}
 	a.warnOther()
-	for _, path := range append([]string{out}, others...) {
-		if path != "" {
-			a.outputs = append(a.outputs, a.output(path))
-		}
+	for _, path := range results {
+		a.outputs = append(a.outputs, a.output(path))
 	}
 	// The journal is beside the ledger and hence beside the data: as long as it is there it is as
 	// secret as these.
-	sum := sha256.Sum256([]byte(verb + " " + a.output(out)))
+	sum := sha256.Sum256([]byte(verb + " " + a.outputs[0]))
 	a.journal = fmt.Sprintf("%s.%x.journal", a.Ledger.Path(), sum[:6])
 	return a.compare()
 }
@@ -167,9 +171,25 @@ func (a *Account) Explain(err error, started bool) error {
 				Epsilon: max(0, limit.Budget.Epsilon-spent.Epsilon),
 				Delta:   max(0, limit.Budget.Delta-spent.Delta)}))
 		}
+		if limited && limit.Rule == ledger.RuleZCDP && strings.Contains(err.Error(), "+Inf") {
+			runs := cmp.Or(strings.Join(WithoutRho(after), ", "), "this run")
+			a.Say("+Inf: %s has no figure in zCDP, which the limit adds up in: set a limit of --rule basic "+
+				"(decoy ledger limit)", runs)
+		}
 		a.Say("nothing is spent: no mechanism has run")
 	}
 	return err
+}
+
+// WithoutRho names the runs of a ledger that count as spent and that no limit of rule zcdp can add
+// up, as they have no figure in zCDP.
+func WithoutRho(l *ledger.Ledger) (names []string) {
+	for _, r := range l.Runs() {
+		if r.Spends && math.IsInf(zcdp.Rho(r.Reserved), 1) {
+			names = append(names, fmt.Sprintf("run %s (%s)", r.Run, r.Method))
+		}
+	}
+	return names
 }
 
 // voidCharged reports whether a run without a session has been charged all the same.

@@ -63,10 +63,7 @@ func (o *Outputs) Abort() {
 
 // WriteSchema completes the file of a bought schema. say is told of it.
 func (o *Outputs) WriteSchema(yaml []byte, say func(string, ...any)) error {
-	_, err := o.bought.Write(yaml)
-	if err == nil {
-		err = o.bought.Commit()
-	}
+	err := o.bought.Complete(func(w io.Writer) error { _, err := w.Write(yaml); return err })
 	if err == nil {
 		say("wrote %s", o.job.Bought)
 	}
@@ -77,10 +74,10 @@ func (o *Outputs) WriteSchema(yaml []byte, say func(string, ...any)) error {
 func (o *Outputs) Write(
 	ctx context.Context, m *release.Model, say func(string, ...any), progress func(float64),
 ) (rows int, err error) {
+	if err := o.model.Complete(m.Write); err != nil {
+		return 0, err
+	}
 	if o.model != nil {
-		if err := writeModel(o.model, m); err != nil {
-			return 0, err
-		}
 		say("wrote %s", o.job.Model)
 	}
 	if o.table == nil {
@@ -93,13 +90,6 @@ func (o *Outputs) Write(
 	say("wrote %s: %d rows, %d columns (seed %d)", o.table.Name(), rows, m.Schema().Width(),
 		o.job.Seed)
 	return rows, nil
-}
-
-func writeModel(f *Target, m *release.Model) error {
-	if err := m.Write(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // Output is a synthetic table in the making.
@@ -202,6 +192,17 @@ func (t *Target) Name() string {
 		return "standard output"
 	}
 	return t.path
+}
+
+// Complete completes the output with what to writes.
+func (t *Target) Complete(to func(io.Writer) error) error {
+	if t == nil {
+		return nil
+	}
+	if err := to(t); err != nil {
+		return err
+	}
+	return t.Commit()
 }
 
 // Commit completes the output.

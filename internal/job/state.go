@@ -74,17 +74,11 @@ func (s State) read(identity string) Record {
 }
 
 func (s State) write(r Record) error {
-	f, err := atomicfile.Create(s.path(r.Identity, ".json"), 0o600)
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	defer f.Abort()
-	enc := json.NewEncoder(f)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return err
-	}
-	return f.Commit()
+	return atomicfile.WriteFile(s.path(r.Identity, ".json"), append(text, '\n'), 0o600)
 }
 
 // create makes the outputs of a job its own, before anything is spent on them: from here on it may

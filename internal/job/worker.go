@@ -170,7 +170,7 @@ func (w *Worker) model(
 				return err
 			}
 			defer f.Abort()
-			return writeModel(f, m)
+			return f.Complete(m.Write)
 		},
 	}
 	o.Chosen = t.Chosen()

@@ -17,14 +17,6 @@ type folder struct {
 	dir  string
 }
 
-func openFolder(dir string) (*folder, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &folder{root: root, dir: dir}, nil
-}
-
 // Endings of the files that the steps are about.
 var (
 	tableEndings  = []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".parquet", ".arrow"}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +188,7 @@ var functions = template.FuncMap{
 	"rows":  func(x float64) string { return short(math.Ceil(x)) },
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
-	"base":  base,
+	"base":  path.Base,
 	"words": strings.Fields,
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -162,7 +163,8 @@ func (s *Server) send(q *request, name string) error {
 		return errMissing
 	}
 	q.w.Header().Set("Content-Type", "application/octet-stream")
-	q.w.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(base(name)))
+	q.w.Header().Set("Content-Disposition",
+		"attachment; filename*=UTF-8''"+url.PathEscape(path.Base(name)))
 	http.ServeContent(q.w, q.r, "", info.ModTime(), f)
 	return nil
 }

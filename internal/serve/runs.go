@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os/exec"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,8 +102,6 @@ type runs struct {
 	all     []*run
 	closed  bool
 }
-
-func newRuns(p program) *runs { return &runs{program: p} }
 
 // mostWorking runs go on at once.
 const mostWorking = 8
@@ -235,9 +232,6 @@ func (r *run) interrupt() {
 		interruptProcess(r.cmd.Process)
 	}
 }
-
-// base is the name without its folder.
-func base(name string) string { return path.Base(name) }
 
 // wait gives a run that is soon done the time to be.
 func (r *run) wait(d time.Duration) {

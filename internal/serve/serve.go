@@ -43,17 +43,18 @@ func Listen(dir, path string, port int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFolder(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		f.root.Close()
+		root.Close()
 		return nil, err
 	}
 	p := program{path: path, dir: dir}
-	return &Server{folder: f, program: p, runs: newRuns(p), listener: l, token: rand.Text(),
+	return &Server{folder: &folder{root, dir}, program: p, runs: &runs{program: p}, listener: l,
+		token:     rand.Text(),
 		templates: template.Must(template.New("").Funcs(functions).ParseFS(pages, "page/*.html"))}, nil
 }
 

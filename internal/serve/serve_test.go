@@ -54,9 +54,7 @@ func visit(t *testing.T) *visitor {
 	v := &visitor{t: t, dir: dir, ended: make(chan error, 1)}
 	v.decoy("datasets", "export", "icu-mortality", "--out", "p.csv", "--schema-out", "p.yaml")
 	s, err := Listen(dir, binary, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	v.s, v.cancel = s, cancel
 	go func() { v.ended <- s.Serve(ctx) }()
@@ -95,14 +93,10 @@ func (v *visitor) at(path string) string {
 
 func (v *visitor) read(r *http.Response, err error) (int, string) {
 	v.t.Helper()
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	check(v.t, err)
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	check(v.t, err)
 	return r.StatusCode, string(body)
 }
 
@@ -155,9 +149,7 @@ func TestOnlyWithTheToken(t *testing.T) {
 		return http.ErrUseLastResponse
 	}
 	r, err := stranger.Get(v.s.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c := r.Cookies()
 	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode ||
 		c[0].Path != "/" {
@@ -192,14 +184,10 @@ func TestLinks(t *testing.T) {
 	v := visit(t)
 	elsewhere := filepath.Join(t.TempDir(), "ledger")
 	for from, to := range map[string]string{"l.csv": "p.csv", "q.csv.ledger": elsewhere} {
-		if err := os.Symlink(to, filepath.Join(v.dir, from)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(to, filepath.Join(v.dir, from)))
 	}
 	rows, _ := os.ReadFile(filepath.Join(v.dir, "p.csv"))
-	if err := os.WriteFile(filepath.Join(v.dir, "q.csv"), rows, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(v.dir, "q.csv"), rows, 0o600))
 	for _, name := range []string{"l.csv", "q.csv"} {
 		status, body := v.post("/run", "table", name, "schema", "p.yaml", "out", "x.csv")
 		if status != 422 || !strings.Contains(body, "is a link") {
@@ -248,9 +236,7 @@ func TestHeaders(t *testing.T) {
 	v := visit(t)
 	for _, path := range []string{"/", "/nowhere", "/page/page.js"} {
 		r, err := v.client.Get(v.at(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		r.Body.Close()
 		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'self'",
 			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -270,9 +256,7 @@ func TestFolderIsTheLimit(t *testing.T) {
 	v := visit(t)
 	outside := t.TempDir()
 	for _, name := range []string{"secret.csv", "secret.yaml", "secret.decoy", "secret.json"} {
-		if err := os.WriteFile(filepath.Join(outside, name), []byte("secret"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(outside, name), []byte("secret"), 0o600))
 		if err := os.Symlink(filepath.Join(outside, name), filepath.Join(v.dir,
 			"link-"+name)); err != nil {
 			t.Fatal(err)
@@ -345,9 +329,7 @@ func TestWholeWay(t *testing.T) {
 	v := visit(t)
 	secret := "SECRET-CELL-4711"
 	rows, err := os.ReadFile(filepath.Join(v.dir, "p.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// A column that the schema does not name, of which no page may show anything but its name.
 	lines := strings.Split(strings.TrimSpace(string(rows)), "\n")
 	for i := range lines {
@@ -698,9 +680,7 @@ func TestShort(t *testing.T) {
 // write puts a file into the folder.
 func (v *visitor) write(name, text string) {
 	v.t.Helper()
-	if err := os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o644); err != nil {
-		v.t.Fatal(err)
-	}
+	check(v.t, os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o644))
 }
 
 // says checks the status of an answer and what is in it.
@@ -877,5 +857,13 @@ func TestUnreadable(t *testing.T) {
 	r := v.run("/run", "table", "latin.csv", "header", "public", "epsilon", "1", "out", "x.csv")
 	if got := r.view(); got.Meaning != "The table could not be read as it is." {
 		t.Errorf("the run is %+v", got)
+	}
+}
+
+// check ends the test on an error.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

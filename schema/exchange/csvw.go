@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -101,11 +102,13 @@ var csvwTypes = map[string]described{
 	"datetime": {kind: schema.Timestamp}, "dateTimeStamp": {kind: schema.Timestamp},
 }
 
-// small is a whole number of a small machine type.
+// small is a whole number of a small machine type, with a sign or without.
 func small(bits int, unsigned bool) described {
-	x := described{kind: schema.Integer}
-	x.min, x.max = machine(bits, unsigned)
-	return x
+	least, most := -1<<(bits-1), 1<<(bits-1)-1
+	if unsigned {
+		least, most = 0, 1<<bits-1
+	}
+	return described{kind: schema.Integer, min: strconv.Itoa(least), max: strconv.Itoa(most)}
 }
 
 func csvwColumn(c object) (described, error) {

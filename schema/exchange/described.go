@@ -141,18 +141,6 @@ func (c *Column) valueOf(text string) (float64, error) {
 	return 0, fmt.Errorf("the bound %s is no date", quoted(text))
 }
 
-// machine are the bounds that a small machine type says, by its bits: whole numbers with a sign,
-// and without.
-func machine(bits int, unsigned bool) (lo, hi string) {
-	if bits > 16 {
-		return "", ""
-	}
-	if unsigned {
-		return "0", strconv.Itoa(1<<bits - 1)
-	}
-	return strconv.Itoa(-1 << (bits - 1)), strconv.Itoa(1<<(bits-1) - 1)
-}
-
 // choose finds one of the tables that a file describes; its only one has no need of a name.
 func choose(names []string, table string) (int, error) {
 	switch at := slices.Index(names, table); {

@@ -98,13 +98,9 @@ func TestForms(t *testing.T) {
 func opened(t *testing.T, d *Draft) {
 	t.Helper()
 	yaml, err := d.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path := filepath.Join(t.TempDir(), "open.yaml")
-	if err := os.WriteFile(path, yaml, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, yaml, 0o600))
 	p, err := schema.LoadPartial(path)
 	if err != nil {
 		t.Errorf("%v\n%s", err, yaml)
@@ -122,17 +118,11 @@ func opened(t *testing.T, d *Draft) {
 // JSON Schema has no bounds.
 func TestJSONSchemaAgain(t *testing.T) {
 	s, err := schema.Parse([]byte(everything))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := JSONSchema(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	d, err := Import("json-schema", text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, c := range d.Columns {
 		got = append(got, show(c))

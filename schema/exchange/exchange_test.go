@@ -17,9 +17,7 @@ import (
 func load(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b
 }
 
@@ -34,9 +32,7 @@ func TestMBI(t *testing.T) {
 		t.Fatal(err, d)
 	}
 	yaml, err := d.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, err := schema.Parse(yaml)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
@@ -51,9 +47,7 @@ func TestMBI(t *testing.T) {
 
 func TestDPSynth(t *testing.T) {
 	d, err := Import("dpsynth", load(t, "dpsynth.yaml"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := map[string]func(c Column) bool{
 		"age": func(c Column) bool {
 			return c.Kind == schema.Integer && c.Min == 10 && c.Max == 50 && c.OnInvalid == schema.Clamp
@@ -88,9 +82,7 @@ func TestDPSynth(t *testing.T) {
 		t.Errorf("notes %q", d.Notes)
 	}
 	yaml, err := d.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := schema.Parse(yaml); err == nil || !strings.Contains(err.Error(),
 		`column "city": is open`) || strings.Count(err.Error(), "\n") > 0 {
 		t.Errorf("the open column is refused with: %v\n%s", err, yaml)
@@ -117,9 +109,7 @@ func TestSDV(t *testing.T) {
 			table = "guests"
 		}
 		d, err := Import("sdv", load(t, name), table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var got []string
 		for _, c := range d.Columns {
 			got = append(got, fmt.Sprintf("%s %v %s open:%v", c.Name, c.Kind, c.Format, c.Open != ""))
@@ -132,9 +122,7 @@ func TestSDV(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, s, want)
 		}
 		yaml, err := d.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, text := range []string{`column "guest_email": left out`, "# fill in: the categories",
 			`the file says "%c"`} {
 			if !strings.Contains(string(yaml), text) {
@@ -221,13 +209,9 @@ columns:
 // TestJSONSchema: rows that the codecs decode satisfy the schema, in the order of its columns.
 func TestJSONSchema(t *testing.T) {
 	s, err := schema.Parse([]byte(everything))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := JSONSchema(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got struct {
 		Type       string
 		Properties map[string]property
@@ -308,4 +292,12 @@ func ExampleImport() {
 	//     min: 0
 	//     max: 1
 	//     bins: 2
+}
+
+// check ends the test on an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
