@@ -47,11 +47,11 @@ func TestPrograms(t *testing.T) {
 		"rows":          {`cat`, nan},
 		"endless":       {`while :; do echo 11111111111111111; done`, nan},
 		"stderr":        {`cat >&2; echo 4`, 4},
-		"hangs":         {`echo 1; sleep 1000`, nan},
+		"hangs":         {`echo 1; sleep 7531`, nan},
 		"spins":         {`while :; do :; done`, nan},
 		"memory":        {`x=1; while :; do x=$x$x; done; echo 1`, nan},
-		"forks":         {`while :; do sleep 1000 & done`, nan},
-		"left behind":   {`(sleep 1000; echo 7) & echo 5`, nan},
+		"forks":         {`while :; do sleep 7531 & done`, nan},
+		"left behind":   {`(sleep 7531; echo 7) & echo 5`, nan},
 		"writes":        {`echo 1 > ` + left.Name() + ` && echo 1`, nan},
 		"network":       {`grep -c : /proc/net/dev`, 1},
 	} {
@@ -73,7 +73,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	if out, _ := exec.Command("sh", "-c", "cat /proc/[0-9]*/cmdline").Output(); strings.Contains(
-		strings.ReplaceAll(string(out), "\x00", " "), "sleep 1000") {
+		strings.ReplaceAll(string(out), "\x00", " "), "sleep 7531") {
 		t.Error("something sleeps on")
 	}
 	for _, bad := range [][]string{nil, {"no-such-program-at-all"}} {

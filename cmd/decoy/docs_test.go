@@ -217,7 +217,7 @@ func TestModule(t *testing.T) {
 		"PROGRAM\ndecoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml\ngo mod tidy", 1)
 	cmd := exec.Command("sh", "-c", script+"decoy verify icu.decoy\nwc -l synthetic-icu.csv\n")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=", "GOWORK=off")
 	output, err := cmd.CombinedOutput()
 	if err != nil && strings.Contains(string(output), "GOPROXY=off") {
 		t.Skip("the modules that go mod tidy asks for are not on this machine")

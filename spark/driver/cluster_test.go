@@ -327,7 +327,8 @@ func TestCluster(t *testing.T) {
 		slow := c.file(t, "slower", "#!/bin/sh\ntouch "+c.dir+"/slower.began\n"+
 			"while [ \"$(head -c 4096 | wc -c)\" -gt 0 ]; do sleep 1; done\nexec "+c.program+
 			" \"$@\"\n", 0o755)
-		for _, after := range []time.Duration{-1, 100, 400, 1600} {
+		// Also while it plans: what Spark then starts late must have been cancelled too.
+		for _, after := range []time.Duration{-1, 50, 100, 200, 300, 400, 600, 900, 1600} {
 			os.Remove(c.dir + "/slower.began")
 			ctx, cancel := context.WithCancel(background)
 			go func() {

@@ -96,8 +96,11 @@ type session interface {
 	Sql(ctx context.Context, query string) (sql.DataFrame, error)
 }
 
-// settings of the session: names are as they are written, and times are of one zone.
-var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.session.timeZone=UTC"}
+// settings of the session: names are as they are written, and times are of one zone. The plan is
+// made once, as an adaptive one starts its shuffles from threads of their own, and one that is
+// late starts after the session has cancelled everything, and then runs to its end.
+var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.session.timeZone=UTC",
+	"SET spark.sql.adaptive.enabled=false"}
 
 func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	for _, set := range settings {
