@@ -77,8 +77,7 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	if got := fitter(t, Config{Sets: []string{"a*b"},
-		Target: "x"}).cfg; got.Workload != "sets" || got.TargetShare != .2 ||
-		got.MemoryMB != 80 {
+		Target: "x"}).cfg; got.Workload != "sets" || got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}
 	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0),
@@ -130,19 +129,28 @@ func TestShares(t *testing.T) {
 	}
 	last := 1.
 	for _, rows := range []float64{-50, 0, 100, 1e4, 1e6} {
-		share := p.oneWay(rows)
+		share := p.oneWay(p.columnNoise(rows))
 		if share > last || rows < 100 && share != 1 || rows == 1e6 && share > .1 {
 			t.Errorf("%v rows: share %v, after %v for fewer", rows, share, last)
 		}
 		last = share
 	}
-	if got := plan(Config{Target: "few"}).oneWay(0); math.Abs(got-.7) > 1e-9 {
-		t.Errorf("share %v beside a target that noise drowns, want .7", got)
+	for noise, want := range map[float64][2]float64{9: {.25, .3}, .05: {.15, .2}} {
+		named := plan(Config{Target: "few"}).targetShare(noise)
+		if got := p.targetShare(noise); math.Abs(got-want[0])+math.Abs(named-want[1]) > 1e-9 {
+			t.Errorf("at noise %v pairs get %v and, with a target, %v, want %v", noise, got, named, want)
+		}
 	}
-	if got := p.oneWay(1e12); got != firstShare {
+	if got := plan(Config{Target: "few", TargetShare: .4}).targetShare(9); got != .4 {
+		t.Errorf("share %v of the target, want that of the settings", got)
+	}
+	if got := plan(Config{Target: "few"}).oneWay(9); math.Abs(got-.65) > 1e-9 {
+		t.Errorf("share %v beside a target that noise drowns, want .65", got)
+	}
+	if got := p.oneWay(0); got != firstShare {
 		t.Errorf("share %v of a large table, want %v", got, firstShare)
 	}
-	if got := plan(Config{OneWayShare: .3}).oneWay(100); got != .3 {
+	if got := plan(Config{OneWayShare: .3}).oneWay(9); got != .3 {
 		t.Errorf("share %v, want that of the settings", got)
 	}
 }
@@ -184,7 +192,7 @@ func TestTargets(t *testing.T) {
 				Counts: slices.Repeat([]float64{tt.rows}, f.sizes[c])})
 		}
 		f.groupSizes = f.sizes
-		if pairs := f.targetPairs(tt.named, tt.rows); len(pairs) != tt.want {
+		if pairs := f.targetPairs(tt.named, tt.rows, f.targetShare(0)); len(pairs) != tt.want {
 			t.Errorf("%d columns, %v named, %v rows: pairs %v, want %d", len(f.sizes), tt.named,
 				tt.rows, pairs, tt.want)
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// groupSigmas is the noisy count in σ below which codes are merged.
+// groupSigmas is the noisy count in σ below which codes are merged where columnNoise is below
+// largeTable. Elsewhere such codes have most of the rows, and merging them hides what pairs say.
 const groupSigmas = 2
 
 // columns measures every column, part first and part when the row count is known, and the pairs of
@@ -30,7 +31,8 @@ func (f *fit) columns() error {
 		return err
 	}
 	rows := marginal.Total(raw)
-	all := f.oneWay(rows)
+	noise := f.columnNoise(rows)
+	all := f.oneWay(noise)
 	if more := all - share; !f.cfg.Published && more > 0 && d > 1 {
 		parts := f.columnShares()
 		if all == 1 {
@@ -45,15 +47,15 @@ func (f *fit) columns() error {
 		}
 	}
 	raw = synth.Known(raw, f.known)
-	if f.cfg.Published {
-		f.groups = marginal.NoGroups(f.sizes)
-	} else {
+	f.groups = marginal.NoGroups(f.sizes)
+	if !f.cfg.Published {
 		for i := range raw {
 			raw[i] = marginal.Smooth(raw[i], rows)
 		}
-		f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas)
-		if err != nil {
-			return err
+		if noise < largeTable {
+			if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
+				return err
+			}
 		}
 	}
 	f.groupSizes = f.groups.Sizes()
@@ -72,8 +74,9 @@ func (f *fit) columns() error {
 	if d == 1 || f.cfg.Published {
 		return nil
 	}
-	pairs := f.targetPairs(t, rows)
-	each := f.targetShare() * f.total / float64(len(pairs))
+	share = math.Min(f.targetShare(noise), 1-all)
+	pairs := f.targetPairs(t, rows, share)
+	each := share * f.total / float64(len(pairs))
 	for _, pair := range pairs {
 		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
 		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
@@ -83,13 +86,13 @@ func (f *fit) columns() error {
 	return nil
 }
 
-// targetPairs lists the pairs that are measured in any case: those of the target t, or, if nobody
-// says which that is, of columns that somebody may want to predict: each of one or two such columns
-// with every other, more of them with each other.
-func (f *fit) targetPairs(t int, rows float64) (out [][]int) {
+// targetPairs lists the pairs that are measured in any case, with that share of the budget: those
+// of the target t, or, if nobody says which that is, of columns that somebody may want to predict:
+// each of one or two such columns with every other, more of them with each other.
+func (f *fit) targetPairs(t int, rows, share float64) (out [][]int) {
 	targets := []int{t}
 	if t < 0 {
-		targets = f.short(rows)
+		targets = f.short(rows, share)
 	}
 	for i := range f.sizes {
 		for j := range i {
@@ -108,7 +111,7 @@ const mostCategories = 4
 // short lists columns of few categories. More than two are those whose pairs with each other stand
 // out of the noise if all are measured, and have a joint table of few cells: of a pair, the L1
 // distance from independence is at most 2·rows·(1 − Σp²), p the shares of either column's codes.
-func (f *fit) short(rows float64) (out []int) {
+func (f *fit) short(rows, share float64) (out []int) {
 	worth := map[int]float64{} // that distance beside the L1 error of such a table at σ = 1
 	for c, m := range f.ms {
 		if f.sizes[c] > mostCategories || f.schema.Columns[c].Kind.Ordered() {
@@ -133,7 +136,7 @@ func (f *fit) short(rows float64) (out []int) {
 			cells = min(cells*f.groupSizes[c], shortCells+1)
 		}
 		pairs := float64(len(out) * (len(out) - 1) / 2)
-		noise := f.sigma(f.targetShare() * f.total / pairs)
+		noise := f.sigma(share * f.total / pairs)
 		if cells <= shortCells && worth[out[len(out)-1]] > shortWorth*noise {
 			return out
 		}

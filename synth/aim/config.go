@@ -23,7 +23,7 @@ type Config struct {
 	// column to predict: its marginals weigh more and have a budget of their own
 	Target string `mapstructure:"target"`
 	// share of the budget for the pairs of the target; default 0.2 with a target, 0.15 without, for
-	// pairs of columns of two to four categories
+	// pairs of columns of two to four categories, and 0.1 more where noise is large beside the rows
 	TargetShare float64 `mapstructure:"target_share" min:"0" max:"1"`
 	// share for one-way marginals; default 0.05 to 0.8, by how noisy they are
 	OneWayShare float64 `mapstructure:"one_way_share" min:"0" max:"1"`
@@ -66,9 +66,6 @@ func New(c Config) (*Fitter, error) {
 	}
 	if c.Target == "" && c.TargetShare != 0 {
 		return bad("target_share %v without a target", c.TargetShare)
-	}
-	if c.Target != "" && c.TargetShare == 0 {
-		c.TargetShare = 0.2
 	}
 	if err := synth.Fill(Name, &c); err != nil {
 		return nil, err

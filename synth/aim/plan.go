@@ -165,35 +165,48 @@ func (p *plan) columnShares() []float64 {
 	return out
 }
 
-// oneWay is the share for one-way marginals of a table of so many rows. It grows with the L1 error,
-// in rows, that a column would have if they got the whole budget, up to .8: pairs that noise drowns
-// bring nothing. From onlyColumns up they get all of it, evenly, for of wide columns nothing can be
-// known, unless a target is named: independent columns then have the smaller error in pairs too.
-// Columns of fewer than 16 codes on average get less, for their pairs have few cells and say the
-// same, as long as that error is small. Chosen on adult cut to 300, 1000, 3000 and 10 000 rows,
-// heart_cleveland, mammography, titanic, nltcs and cervical at ε = .1 to 1, where the two-way error
-// is flat around it.
-func (p *plan) oneWay(rows float64) float64 {
-	if p.cfg.OneWayShare > 0 {
-		return p.cfg.OneWayShare
-	}
+// columnNoise is the L1 error that a column would have, on average, if columns got the whole
+// budget, as a share of the rows.
+func (p *plan) columnNoise(rows float64) float64 {
 	noise, sizes := 0.0, p.schema.Sizes()
 	for c, share := range p.columnShares() {
 		noise += l1 * p.sigma(p.mu*p.mu*share) * float64(sizes[c]) / float64(len(sizes))
 	}
-	if noise /= math.Max(rows, 1); noise > onlyColumns && p.cfg.Target == "" {
+	return noise / math.Max(rows, 1)
+}
+
+// oneWay is the share for one-way marginals of a table with that columnNoise, with which it grows
+// up to .8: pairs that noise drowns bring nothing. From onlyColumns up they get all of it, evenly,
+// for of wide columns nothing can be known, unless a target is named: independent columns then have
+// the smaller error in pairs too. Columns of fewer than 16 codes on average get less, for their
+// pairs have few cells and say the same, as long as that error is small. Chosen on adult cut to
+// 300, 1000, 3000 and 10 000 rows, heart_cleveland, mammography, titanic, nltcs and cervical at
+// ε = .1 to 1, where the two-way error is flat around it.
+func (p *plan) oneWay(noise float64) float64 {
+	if p.cfg.OneWayShare > 0 {
+		return p.cfg.OneWayShare
+	}
+	if noise > onlyColumns && p.cfg.Target == "" {
 		return 1
 	}
 	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Min(1, math.Max(p.codes()/16, noise/0.1))
-	return math.Min(math.Max(share, firstShare), 0.8-0.5*p.targetShare())
+	return math.Min(math.Max(share, firstShare), 0.8-0.5*p.targetShare(noise))
 }
 
-// targetShare is the share for the pairs of the target, or of columns that may be one.
-func (p *plan) targetShare() float64 {
-	if p.cfg.Target == "" {
-		return 0.15
+// targetShare is the share for the pairs of the target, or of columns that may be one: more where
+// tables are small, whose pairs stand out of the noise in no other way.
+func (p *plan) targetShare(noise float64) float64 {
+	if p.cfg.TargetShare > 0 {
+		return p.cfg.TargetShare
 	}
-	return p.cfg.TargetShare
+	share := 0.15
+	if p.cfg.Target != "" {
+		share = 0.2
+	}
+	if noise > smallTable {
+		share += 0.1
+	}
+	return share
 }
 
 // shortColumns is the average number of codes below which columns are short: their tables have few
@@ -210,8 +223,13 @@ func (p *plan) codes() float64 {
 	return sum / float64(len(p.schema.Columns))
 }
 
-// onlyColumns was chosen on adult cut to 300 and 1000 rows, heart_cleveland, titanic and cervical.
-const onlyColumns = 1.6
+// onlyColumns was chosen on adult cut to 300 and 1000 rows, heart_cleveland, titanic and cervical,
+// smallTable and largeTable on those, mammography, acs_ma2019, bank and more of adult.
+const (
+	onlyColumns = 1.6
+	smallTable  = 0.1
+	largeTable  = 0.006
+)
 
 // firstShare is what the first look at the columns costs, from which the row count is known.
 const firstShare = 0.05
