@@ -27,7 +27,8 @@ type wanted struct {
 	cols   []int       // increasing
 	weight float64     // 0 < w ≤ 1
 	age    int         // rounds since the estimates were made
-	tables []candidate // from full detail down; nil until first needed
+	tables []candidate // from full detail down, of those that noise does not drown
+	sigma  float64     // the noise with which those were told; 0 until first needed
 	known  int         // most of them that were counted in the rows
 }
 
@@ -118,8 +119,8 @@ func (f *fit) turnOf(turns int, sigma, share float64) (out []candidate) {
 		if runs == 0 || !f.fits(c.cols, share) {
 			return
 		}
-		if c.tables == nil || c.age >= stale {
-			if f.refresh(c) != nil {
+		if c.sigma == 0 || sigma < c.sigma || c.age >= stale {
+			if f.refresh(c, sigma) != nil {
 				return // an answer that would need too much memory
 			}
 			fresh[i] = true
@@ -194,17 +195,18 @@ func (f *fit) levels() []int {
 	return append([]int{0}, levels...)
 }
 
-// refresh computes the estimates of a candidate at all resolutions.
-func (f *fit) refresh(c *wanted) error {
+// refresh computes the estimates of a candidate at all resolutions that the noise does not drown.
+func (f *fit) refresh(c *wanted, sigma float64) error {
 	fine, err := f.tableOf(c.cols, 0)
 	if err != nil {
 		return err
 	}
-	c.tables, c.age = c.tables[:0], 0
+	c.tables, c.sigma, c.age = c.tables[:0], sigma, 0
 	for _, level := range f.levels() {
 		runs, cells := f.fine.of(c.cols, level, f.groupSizes)
 		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables,
-			func(t candidate) bool { return len(t.estimate) == int(cells) })) {
+			func(t candidate) bool { return len(t.estimate) == int(cells) })) ||
+			l1*sigma*cells >= f.model.Total() && !f.cfg.Published {
 			continue
 		}
 		c.tables = append(c.tables, candidate{c.cols, c.weight, level,
