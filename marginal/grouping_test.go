@@ -46,6 +46,17 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestApart: columns of few codes merge nothing, and the others as before.
+func TestApart(t *testing.T) {
+	g := testGrouping(t)
+	if got, want := g.Apart(3).Sizes(), []int{4, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("groups %v, want %v", got, want)
+	}
+	if got, want := g.Sizes(), []int{4, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("afterwards the first has groups %v, want %v", got, want)
+	}
+}
+
 func TestNewGroupingRefuses(t *testing.T) {
 	sizes, ms := oneWays([]float64{1, 2}, []float64{3, 4})
 	nan := []Measurement{ms[0], {Cols: []int{1}, Counts: []float64{1, math.NaN()}, Sigma: 1}}

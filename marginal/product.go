@@ -117,6 +117,17 @@ func FromFactors(sizes []int, sets [][]int, tables [][]float64, total float64) (
 	return newModel(tree, p.tables(), total, o.MaxCells), nil
 }
 
+// Apart returns the grouping in which columns of at most so many codes merge nothing.
+func (g *Grouping) Apart(codes int) *Grouping {
+	out := &Grouping{columns: slices.Clone(g.columns)}
+	for i, c := range out.columns {
+		if c.codes <= codes {
+			out.columns[i] = grouped{codes: c.codes}
+		}
+	}
+	return out
+}
+
 // NoGroups returns the grouping that merges nothing.
 func NoGroups(sizes []int) *Grouping {
 	g := &Grouping{columns: make([]grouped, len(sizes))}

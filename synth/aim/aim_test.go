@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -150,6 +151,9 @@ func TestShares(t *testing.T) {
 	if got := p.oneWay(0); got != firstShare {
 		t.Errorf("share %v of a large table, want %v", got, firstShare)
 	}
+	if got := plan(Config{Target: "few", TargetShare: .9}).oneWay(9); math.Abs(got-.05) > 1e-9 {
+		t.Errorf("share %v beside .9 for a target, want .05", got)
+	}
 	if got := plan(Config{OneWayShare: .3}).oneWay(9); got != .3 {
 		t.Errorf("share %v, want that of the settings", got)
 	}
@@ -282,6 +286,33 @@ func TestTargetKeepsARareClass(t *testing.T) {
 	}
 	if math.Abs(rate-.02) > .0055 { // .0222 with standard deviation .0006
 		t.Errorf("rate %v, want .02", rate)
+	}
+}
+
+// TestMergesInLargeTables: three codes of each column hold all rows. The others are one group if
+// the table is large beside the noise, or the column wide, and are left apart if not.
+func TestMergesInLargeTables(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "long", Kind: schema.Integer, Min: 0, Max: 19},
+		{Name: "flag", Kind: schema.Boolean},
+		{Name: "wide", Kind: schema.Integer, Min: 0, Max: apartCodes},
+	}}
+	for rows, merged := range map[int]bool{200: false, 50_000: true} {
+		long, flag := make([]uint8, rows), make([]uint8, rows)
+		for r := range rows {
+			long[r], flag[r] = uint8(r%3), uint8(r%2)
+		}
+		tab, err := table.FromColumns(s, []table.Codes{{U8: long}, {U8: flag}, {U8: long}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := synthtest.Fit(t, fitter(t, Config{}), tab, accountant.Budget{Epsilon: 10, Delta: 1e-9})
+		sizes := m.Params().(*release.Marginal).Grouping.Sizes()
+		// 4 but for what noise of 2σ keeps apart: of 17 codes, 9 or more once in 10⁹ runs
+		if (sizes[0] == 20) == merged || merged && sizes[0] > 12 || sizes[1] != 2 ||
+			sizes[2] > apartCodes/2 {
+			t.Errorf("%d rows: groups %v", rows, sizes)
+		}
 	}
 }
 

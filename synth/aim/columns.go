@@ -11,8 +11,12 @@ import (
 )
 
 // groupSigmas is the noisy count in σ below which codes are merged where columnNoise is below
-// largeTable. Elsewhere such codes have most of the rows, and merging them hides what pairs say.
-const groupSigmas = 2
+// largeTable. Elsewhere such codes have most of the rows, and merging them hides what pairs say; of
+// columns of more than apartCodes they are merged all the same, for the model has to hold pairs.
+const (
+	groupSigmas = 2
+	apartCodes  = 128
+)
 
 // columns measures every column, part first and part when the row count is known, and the pairs of
 // the target; then it decides which codes to merge and where to cut columns into runs. All that
@@ -52,10 +56,11 @@ func (f *fit) columns() error {
 		for i := range raw {
 			raw[i] = marginal.Smooth(raw[i], rows)
 		}
-		if noise < largeTable {
-			if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
-				return err
-			}
+		if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
+			return err
+		}
+		if noise >= largeTable {
+			f.groups = f.groups.Apart(apartCodes)
 		}
 	}
 	f.groupSizes = f.groups.Sizes()
@@ -78,6 +83,9 @@ func (f *fit) columns() error {
 	pairs := f.targetPairs(t, rows, share)
 	each := share * f.total / float64(len(pairs))
 	for _, pair := range pairs {
+		if !f.fits(pair, 1) { // beside those before
+			continue
+		}
 		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
 		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
 			return err

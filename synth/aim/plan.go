@@ -190,7 +190,8 @@ func (p *plan) oneWay(noise float64) float64 {
 		return 1
 	}
 	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Min(1, math.Max(p.codes()/16, noise/0.1))
-	return math.Min(math.Max(share, firstShare), 0.8-0.5*p.targetShare(noise))
+	pairs := p.targetShare(noise)
+	return math.Max(math.Min(share, math.Min(0.8-0.5*pairs, 0.95-pairs)), firstShare)
 }
 
 // targetShare is the share for the pairs of the target, or of columns that may be one: more where
