@@ -229,7 +229,7 @@ func (p *plan) codes() float64 {
 const (
 	onlyColumns = 1.6
 	smallTable  = 0.1
-	largeTable  = 0.006
+	largeTable  = 0.01
 )
 
 // firstShare is what the first look at the columns costs, from which the row count is known.
