@@ -96,9 +96,9 @@ type session interface {
 	Sql(ctx context.Context, query string) (sql.DataFrame, error)
 }
 
-// settings of the session: names are as they are written, and times are of one zone. The plan is
-// made once, as an adaptive one starts its shuffles from threads of their own, and one that is
-// late starts after the session has cancelled everything, and then runs to its end.
+// settings of the session: names are as they are written, and times are of one zone. Plans are
+// made once: an adaptive plan starts shuffles from other threads, and one that starts after the
+// session has cancelled everything runs to its end.
 var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.session.timeZone=UTC",
 	"SET spark.sql.adaptive.enabled=false"}
 
