@@ -8,7 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/internal/reference"
+	"github.com/decoy-dp/decoy/bounds/internal/referencetest"
 	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
@@ -39,7 +39,7 @@ func samples(t *testing.T) (out []sample) {
 				if s.in, err = bounds.NewInput(fields...); err != nil {
 					t.Fatal(err)
 				}
-				s.n = reference.Network(uint64(seed), s.in.Size(), scale, hidden...)
+				s.n = referencetest.Network(uint64(seed), s.in.Size(), scale, hidden...)
 				out = append(out, s)
 			}
 		}
@@ -58,7 +58,7 @@ func (s sample) certify(t *testing.T, c bounds.Config) *bounds.Certificate {
 }
 
 // row is a random row of the domain as the critic sees it, and its numbers.
-func (s sample) row(u *rand.Rand) (pass reference.Pass, numbers []float64) {
+func (s sample) row(u *rand.Rand) (pass referencetest.Pass, numbers []float64) {
 	var x []float64
 	for _, m := range s.blocks {
 		if m == 0 {
@@ -70,15 +70,15 @@ func (s sample) row(u *rand.Rand) (pass reference.Pass, numbers []float64) {
 		cells[u.IntN(m)] = 1
 		x = append(x, cells...)
 	}
-	return reference.Run(s.n, x, factor), numbers
+	return referencetest.Run(s.n, x, factor), numbers
 }
 
-func weight(k *Clipper, p reference.Pass, numbers []float64) int64 {
+func weight(k *Clipper, p referencetest.Pass, numbers []float64) int64 {
 	return k.Weight(append([][]float64{numbers}, p.X[1:]...), p.Delta)
 }
 
 // addTo adds a row with a weight to a sum.
-func addTo(sum *bounds.Sum, c *bounds.Certificate, p reference.Pass, w int64) {
+func addTo(sum *bounds.Sum, c *bounds.Certificate, p referencetest.Pass, w int64) {
 	if sum.Gradient == nil {
 		sum.Gradient = make([]int64, c.Parameters())
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/internal/reference"
+	"github.com/decoy-dp/decoy/bounds/internal/referencetest"
 )
 
 // The gradient of the penalty by finite differences never exceeds its bound, comes within a factor
@@ -22,7 +22,7 @@ func TestNormsAgainstFiniteDifferences(t *testing.T) {
 				x[i] = u.NormFloat64()
 			}
 			penalty := func() float64 {
-				d := length(reference.Run(n, x, 0x1p-40).Input) - 1
+				d := length(referencetest.Run(n, x, 0x1p-40).Input) - 1
 				return d * d
 			}
 			bound := norms(n, size(in))

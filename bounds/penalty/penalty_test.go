@@ -9,7 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/internal/reference"
+	"github.com/decoy-dp/decoy/bounds/internal/referencetest"
 )
 
 var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
@@ -25,13 +25,13 @@ func size(in []int) (n int) {
 }
 
 func randomNetwork(in []int, scale float64, seed uint64, hidden ...int) bounds.Network {
-	return reference.Network(seed, size(in), scale, hidden...)
+	return referencetest.Network(seed, size(in), scale, hidden...)
 }
 
 // factorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the grid:
 // written for the eye.
 func factorsAt(n bounds.Network, x []float64) (t, delta [][]float64) {
-	p := reference.Run(n, x, 0x1p-40)
+	p := referencetest.Run(n, x, 0x1p-40)
 	norm := length(p.Input)
 	for i := range p.Input {
 		p.Input[i] *= 2 * (norm - 1) / norm

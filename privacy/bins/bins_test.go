@@ -11,7 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -85,7 +85,7 @@ func TestMergeBins(t *testing.T) {
 		3,
 		3,
 	}
-	session := opened.On(t, fineTable(t, s, x, y, units), 0,
+	session := mechtest.On(t, fineTable(t, s, x, y, units), 0,
 		accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: noise.MinScale}, Count: 2})
 	if _, err := session.Measure(privacy.Marginal{Cols: []int{0}}, 2*noise.MinScale); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		_, _, delta := access.RowCells.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 		attained := 0.0
 		for range 300 {

@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -41,7 +41,7 @@ var extreme = Statistic{Name: "extreme", Lower: 5, Upper: 7, Of: func(t *table.T
 
 func measured(t testing.TB, tab *table.Table, adj accountant.Adjacency, k int, f Statistic) Mean {
 	t.Helper()
-	s := opened.On(t, tab, adj, Events(none, none)...)
+	s := mechtest.On(t, tab, adj, Events(none, none)...)
 	m, err := Measure(context.Background(), s, k, f, none, none)
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +104,8 @@ func TestOnGrid(t *testing.T) {
 // TestSmallTables: on every table of up to four rows, and every neighbour, for every way to put
 // units into two blocks, the sums move by at most what the events say, and somewhere by that.
 func TestSmallTables(t *testing.T) {
-	of := func(sum func(rs []*result) float64) func(s *opened.Small) gatetest.Value {
-		return func(s *opened.Small) (out gatetest.Value) {
+	of := func(sum func(rs []*result) float64) func(s *mechtest.Small) gatetest.Value {
+		return func(s *mechtest.Small) (out gatetest.Value) {
 			for way := range 1 << 4 {
 				rs := []*result{{ctx: t.Context(), of: extremeOr}, {ctx: t.Context(), of: extremeOr}}
 				blocks, of, next := [2][]int{}, map[uint32]int{}, 0
@@ -133,7 +133,7 @@ func TestSmallTables(t *testing.T) {
 			return Events(1, 1)[i].Event
 		})
 	}
-	opened.RunSmall(t, []opened.SmallRow{
+	mechtest.RunSmall(t, []mechtest.SmallRow{
 		{Mechanism: "Measure", With: "mean", Claim: claim(0), Norm: gatetest.L2,
 			Of: of(func(rs []*result) float64 {
 				return float64(rs[0].value+rs[1].value) / steps
@@ -161,7 +161,7 @@ var extremeOr = Statistic{Lower: 5, Upper: 7, Of: func(t *table.Table) float64 {
 // some pair.
 func TestMeasureSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		far := 0.
 		for range 60 {
 			a, b := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
@@ -185,7 +185,7 @@ func TestMeasureNoise(t *testing.T) {
 	f.Of = func(*table.Table) float64 { return 2 } // at 3/4 of the range: its square is 1/4
 	var draws [2][]float64
 	for range n {
-		s := opened.On(t, tab, 0, Events(mean, square)...)
+		s := mechtest.On(t, tab, 0, Events(mean, square)...)
 		m, err := Measure(context.Background(), s, k, f, mean, square)
 		if err != nil {
 			t.Fatal(err)
@@ -225,28 +225,28 @@ func TestMeasureRefuses(t *testing.T) {
 		"no noise": {2, 0, 1, 0, 2}, "no noise of squares": {2, 0, 1, 2, 0},
 	} {
 		f.Lower, f.Upper = tt.lower, tt.upper
-		s := opened.On(t, tab, 0, Events(2, 2)...)
+		s := mechtest.On(t, tab, 0, Events(2, 2)...)
 		_, err := Measure(context.Background(), s, tt.k, f, tt.mean, tt.square)
 		if err == nil || errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s := opened.On(t, tab, 0, Events(2, 2)...)
+	s := mechtest.On(t, tab, 0, Events(2, 2)...)
 	if _, err := Measure(context.Background(), s, 2, share, 1.9, 2); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("less noise: %v", err)
 	}
-	s = opened.On(t, tab, 0, Events(2, 2)[:1]...)
+	s = mechtest.On(t, tab, 0, Events(2, 2)[:1]...)
 	if _, err := Measure(context.Background(), s, 2, share, 2, 2); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("half the plan: %v", err)
 	}
-	s = opened.On(t, tab, 0, Events(2, 3)...)
+	s = mechtest.On(t, tab, 0, Events(2, 3)...)
 	if _, err := Measure(context.Background(), s, 2, share, 2, 3); err != nil {
 		t.Errorf("the planned call: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := share
 	stopped.Of = func(*table.Table) float64 { cancel(); return 0 }
-	cut := opened.On(t, tab, 0, Events(2, 2)...)
+	cut := mechtest.On(t, tab, 0, Events(2, 2)...)
 	if _, err := Measure(ctx, cut, 9, stopped, 2, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled call: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -89,8 +89,8 @@ func TestDatabaseLaw(t *testing.T) {
 		{30, 40, 15, 40, 48},
 	}
 	truth := byHand(rows, xs)
-	for _, nb := range opened.Relations {
-		s := opened.Under(t, rows, nb, accountant.Charge{Event: Event(epsilon), Count: n})
+	for _, nb := range mechtest.Relations {
+		s := mechtest.Under(t, rows, nb, accountant.Charge{Event: Event(epsilon), Count: n})
 		law := func(eps float64) []float64 {
 			p, sum := make([]float64, len(databases)), 0.0
 			for i, y := range databases {
@@ -127,7 +127,7 @@ func TestDatabaseLaw(t *testing.T) {
 func TestDatabaseSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	databases := [][]float64{{-5, -5, -5, -5, -5}, {3.3, 7, 1, 2.2, 9}, {100, 90, 80, 70, 60}}
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		delta := 1 / (2 * lambda(nb, compiled(t, wheres(some())), 1)) // lambda = ε/(2Δ)
 		far := 0.0
 		for range 3000 {
@@ -154,9 +154,9 @@ func TestDatabaseSensitivity(t *testing.T) {
 // costs nothing.
 func TestDatabaseIsChargedBeforeReading(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(60), nil)
-	s := opened.On(t, tab, 0, accountant.Charge{Event: Event(2), Count: 1})
+	s := mechtest.On(t, tab, 0, accountant.Charge{Event: Event(2), Count: 1})
 	reads := 0
-	q := []privacy.Query{opened.Reading{Query: wheres(some())[0], Reads: &reads}}
+	q := []privacy.Query{mechtest.Reading{Query: wheres(some())[0], Reads: &reads}}
 	choose := func(qs []privacy.Query, n int, epsilon float64) func() (int, error) {
 		return func() (int, error) { return Select(s, qs, n, vectors([]float64{0}), epsilon) }
 	}
@@ -171,7 +171,7 @@ func TestDatabaseIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	opened.PaidOnce(t, s, &reads, func() error {
+	mechtest.PaidOnce(t, s, &reads, func() error {
 		i, err := choose(q, 1, 2)()
 		if i != 0 {
 			t.Errorf("chose %d of one", i)
@@ -209,9 +209,9 @@ func TestBadDatabases(t *testing.T) {
 // odds of two databases move by at most the ε of the event, and somewhere by that.
 func TestSmallTables(t *testing.T) {
 	const epsilon = 1.
-	row := func(with string, qs []privacy.Query, databases [][]float64) opened.SmallRow {
-		return opened.SmallRow{Mechanism: "Select", With: with,
-			Of: func(s *opened.Small) gatetest.Value {
+	row := func(with string, qs []privacy.Query, databases [][]float64) mechtest.SmallRow {
+		return mechtest.SmallRow{Mechanism: "Select", With: with,
+			Of: func(s *mechtest.Small) gatetest.Value {
 				queries, err := access.CompileAll(s.Table.Schema().Sizes(), false, qs)
 				if err != nil {
 					s.T.Fatal(err)
@@ -234,7 +234,7 @@ func TestSmallTables(t *testing.T) {
 			Norm: gatetest.RangeOf}
 	}
 	first := query.Where{Expr: table.Condition{Column: 0, Allow: []bool{true, false}}}
-	opened.RunSmall(t, []opened.SmallRow{
+	mechtest.RunSmall(t, []mechtest.SmallRow{
 		row("", []privacy.Query{first}, [][]float64{{9}, {-9}, {1.25}}),
 		row("of cells", []privacy.Query{privacy.Marginal{Cols: []int{0}}}, [][]float64{{9, 0}, {-9, 0}}),
 	}, "Select")

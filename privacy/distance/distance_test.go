@@ -11,7 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/privacy/query"
 )
 
@@ -54,7 +54,7 @@ func TestDistanceByHand(t *testing.T) {
 // the event, under every relation.
 func TestDistanceSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		// Two marginals with the same extremes: a unit in one cell that was over the estimate everywhere
 		// moves both by all it has.
 		first, second := marginal{Cols: []int{0, 1}}, marginal{Cols: []int{2}}
@@ -89,8 +89,8 @@ func TestDistanceSensitivity(t *testing.T) {
 func TestDistanceNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(60), nil)
-	event := Event(opened.Relations[0], []privacy.Query{marginal{}, marginal{}}, sigma)
-	s := opened.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
+	event := Event(mechtest.Relations[0], []privacy.Query{marginal{}, marginal{}}, sigma)
+	s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
 	candidates := []candidate{
 		{Query: marginal{Cols: []int{0}}, Estimate: []float64{20, 30}}, // 30 and 30 rows: 10 off
 		{Query: marginal{Cols: []int{1}}, Estimate: []float64{20, 20.5, 19}},
@@ -117,11 +117,11 @@ func TestDistanceNoise(t *testing.T) {
 }
 
 func TestDistanceIsChargedBeforeReading(t *testing.T) {
-	event := Event(opened.Relations[0], []privacy.Query{marginal{}}, 5)
-	s := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(12), nil), 0,
+	event := Event(mechtest.Relations[0], []privacy.Query{marginal{}}, 5)
+	s := mechtest.On(t, gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(12), nil), 0,
 		accountant.Charge{Event: event, Count: 1})
 	reads := 0
-	query := opened.Reading{Query: marginal{Cols: []int{0}}, Reads: &reads}
+	query := mechtest.Reading{Query: marginal{Cols: []int{0}}, Reads: &reads}
 	one := func(weight, penalty float64) []candidate {
 		return []candidate{
 			{Query: query, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty},
@@ -164,22 +164,22 @@ func TestSmallTables(t *testing.T) {
 	const sigma = noise.MinScale / (1 << access.EstimateBits) // none
 	both := marginal{Cols: []int{1, 0}}
 	row := func(with string, candidates []candidate, most func(nb privacy.Neighbours) float64,
-	) opened.SmallRow {
+	) mechtest.SmallRow {
 		var qs []privacy.Query
 		for _, c := range candidates {
 			qs = append(qs, c.Query)
 		}
 		event := func(nb privacy.Neighbours) accountant.Event { return Event(nb, qs, sigma) }
-		return opened.SmallRow{Mechanism: "Measure", With: with,
-			Of: func(s *opened.Small) gatetest.Value {
-				o := opened.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
+		return mechtest.SmallRow{Mechanism: "Measure", With: with,
+			Of: func(s *mechtest.Small) gatetest.Value {
+				o := mechtest.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
 				sum, err := Measure(o, candidates, sigma)
 				return gatetest.One[float64](s)([]float64{sum}, err)
 			},
 			Claim: gatetest.GaussianClaim(sigma, event), Norm: gatetest.L2, Most: most}
 	}
 	twice := candidate{Query: both, Estimate: []float64{9, 9, -9, -9}}
-	opened.RunSmall(t, []opened.SmallRow{
+	mechtest.RunSmall(t, []mechtest.SmallRow{
 		row("", []candidate{twice, twice}, nil),
 		row("of kinds", []candidate{
 			{Query: both, Estimate: []float64{-9, -9, -9, -9}},

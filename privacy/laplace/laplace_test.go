@@ -9,7 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -27,7 +27,7 @@ func charge(epsilon float64, n int) accountant.Charge {
 func TestLaplaceNoise(t *testing.T) {
 	const n, scale = 20000, 4.0
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(600), nil)
-	s := opened.On(t, tab, 0, charge(1/scale, n))
+	s := mechtest.On(t, tab, 0, charge(1/scale, n))
 	for _, q := range []struct {
 		query privacy.Query
 		truth []int64
@@ -52,7 +52,7 @@ func TestLaplaceNoise(t *testing.T) {
 
 // TestLaplaceEvents states the sensitivities by hand.
 func TestLaplaceEvents(t *testing.T) {
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		k := float64(nb.MaxRowsPerUnit)
 		cells := k
 		if nb.Adjacency == accountant.ReplaceOne {
@@ -74,9 +74,9 @@ func TestLaplaceEvents(t *testing.T) {
 // costs nothing.
 func TestLaplaceIsChargedBeforeReading(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(60), nil)
-	s := opened.On(t, tab, 0, charge(.5, 1))
+	s := mechtest.On(t, tab, 0, charge(.5, 1))
 	reads := 0
-	q := opened.Reading{Query: where, Reads: &reads}
+	q := mechtest.Reading{Query: where, Reads: &reads}
 	for name, call := range map[string]func() ([]int64, error){
 		"scale 0":     func() ([]int64, error) { return Measure(s, q, 0) },
 		"scale NaN":   func() ([]int64, error) { return Measure(s, q, math.NaN()) },
@@ -88,13 +88,13 @@ func TestLaplaceIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	opened.PaidOnce(t, s, &reads, func() error { _, err := Measure(s, q, 2); return err })
+	mechtest.PaidOnce(t, s, &reads, func() error { _, err := Measure(s, q, 2); return err })
 }
 
 // TestSmallTables: on every table of up to four rows, and every neighbour, the counts of every kind
 // of query move by at most the sensitivity in the event, and somewhere by that.
 func TestSmallTables(t *testing.T) {
-	var rows []opened.SmallRow
+	var rows []mechtest.SmallRow
 	for _, q := range []privacy.Query{
 		where, query.Total{}, privacy.Marginal{Cols: []int{1, 0}},
 		query.ContributionHistogram{UpTo: []int{1, 2}},
@@ -102,12 +102,12 @@ func TestSmallTables(t *testing.T) {
 		event := func(nb privacy.Neighbours) accountant.Event { return Event(nb, q, noise.MinScale) }
 		_, ofUnits := q.(query.ContributionHistogram)
 		_, ofAll := q.(query.Total)
-		rows = append(rows, opened.SmallRow{Mechanism: "Measure", With: fmt.Sprintf("%T", q),
-			Of: func(s *opened.Small) gatetest.Value {
+		rows = append(rows, mechtest.SmallRow{Mechanism: "Measure", With: fmt.Sprintf("%T", q),
+			Of: func(s *mechtest.Small) gatetest.Value {
 				if ofUnits && s.Table.Units() == nil {
 					return nil
 				}
-				o := opened.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
+				o := mechtest.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
 				return gatetest.One[int64](s)(Measure(o, q, noise.MinScale))
 			},
 			Claim: gatetest.LaplaceClaim(noise.MinScale, event), Norm: gatetest.L1,
@@ -122,5 +122,5 @@ func TestSmallTables(t *testing.T) {
 				return 1
 			}})
 	}
-	opened.RunSmall(t, rows, "Measure")
+	mechtest.RunSmall(t, rows, "Measure")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -80,8 +80,8 @@ func TestGradientIsTheFormula(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(1500), nil)
 	for _, p := range []Problem{binary, merged, multi} {
-		nb := opened.Relations[0]
-		s := opened.On(t, tab, 0, accountant.Charge{Event: GradientEvent(nb, p, none), Count: 1})
+		nb := mechtest.Relations[0]
+		s := mechtest.On(t, tab, 0, accountant.Charge{Event: GradientEvent(nb, p, none), Count: 1})
 		w := make([]float64, p.Cells(tab.Schema().Sizes())*p.Outputs())
 		for i := range w {
 			w[i] = 2 * u.NormFloat64()
@@ -103,7 +103,7 @@ func TestGradientIsTheFormula(t *testing.T) {
 func TestGradientSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	sch := gatetest.Schema("", 0)
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		for _, p := range []Problem{binary, merged, multi} {
 			delta := 1 / GradientEvent(nb, p, 1).(accountant.Gaussian).NoiseMultiplier
 			far := 0.
@@ -143,10 +143,10 @@ func TestGradientSensitivity(t *testing.T) {
 func TestSmallTables(t *testing.T) {
 	p := Problem{Columns: []int{0}, Target: 1, Classes: []int{0, 1}}
 	event := func(nb privacy.Neighbours) accountant.Event { return GradientEvent(nb, p, none) }
-	opened.RunSmall(t, []opened.SmallRow{{
+	mechtest.RunSmall(t, []mechtest.SmallRow{{
 		Mechanism: "Gradient",
-		Of: func(s *opened.Small) gatetest.Value {
-			o := opened.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
+		Of: func(s *mechtest.Small) gatetest.Value {
+			o := mechtest.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
 			g, err := Gradient(o, p, []float64{maxWeight, -maxWeight}, none)
 			return gatetest.One[float64](s)(g, err)
 		},
@@ -165,8 +165,8 @@ func TestSmallTables(t *testing.T) {
 func TestGradientNoise(t *testing.T) {
 	const n, sigma = 400, 3.
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(60), nil)
-	event := GradientEvent(opened.Relations[0], multi, sigma)
-	s := opened.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
+	event := GradientEvent(mechtest.Relations[0], multi, sigma)
+	s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
 	w := make([]float64, multi.Cells(tab.Schema().Sizes())*multi.Outputs())
 	truth := naive(multi, tab, w)
 	var draws []float64
@@ -195,8 +195,8 @@ func TestGradientNoise(t *testing.T) {
 // TestGradientRefuses: what does not fit is refused at no cost, and so is a call beyond the plan.
 func TestGradientRefuses(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(20), nil)
-	event := GradientEvent(opened.Relations[0], binary, 2)
-	s := opened.On(t, tab, 0, accountant.Charge{Event: event, Count: 1})
+	event := GradientEvent(mechtest.Relations[0], binary, 2)
+	s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: 1})
 	w := make([]float64, 7)
 	with := func(f func(p *Problem)) Problem {
 		p := binary

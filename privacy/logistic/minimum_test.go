@@ -10,7 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -19,13 +19,13 @@ const still = 1e-8
 
 // smallMinimum is the mechanism of TestSmallTables: with a penalty that keeps the residual of a row
 // near its start, which is half of the bound.
-func smallMinimum(p Problem) opened.SmallRow {
+func smallMinimum(p Problem) mechtest.SmallRow {
 	x := Perturbation{Penalty: 4, Output: still}
 	event := func(nb privacy.Neighbours) accountant.Event { return MinimumEvent(nb, p, x) }
-	return opened.SmallRow{
+	return mechtest.SmallRow{
 		Mechanism: "Minimum",
-		Of: func(s *opened.Small) gatetest.Value {
-			o := opened.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
+		Of: func(s *mechtest.Small) gatetest.Value {
+			o := mechtest.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
 			w, err := Minimum(o, p, x)
 			return gatetest.One[float64](s)(w, err)
 		},
@@ -81,7 +81,7 @@ func TestMinimumIsNear(t *testing.T) {
 func TestMinimumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	sch := gatetest.Schema("", 0)
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		for _, p := range []Problem{binary, merged, multi} {
 			for _, penalty := range []float64{.5, 300} {
 				event := MinimumEvent(nb, p, Perturbation{Penalty: penalty, Output: 1})
@@ -273,12 +273,12 @@ func TestObjectiveEvent(t *testing.T) {
 	mu3, left3 := math.Sqrt(4)/9, 1-2*math.Log(1+2./3/30)
 	three := Problem{Columns: []int{0, 1}, Target: 2, Classes: []int{0, 1, 2, -1}}
 	for i, c := range []struct{ got, want float64 }{
-		{delta(opened.Relations[0], binary), gdp(0, mu, left) + gdp(1, mu, left)},
-		{delta(opened.Relations[2], binary),
+		{delta(mechtest.Relations[0], binary), gdp(0, mu, left) + gdp(1, mu, left)},
+		{delta(mechtest.Relations[2], binary),
 			gdp(0, mu, left) + 2*gdp(1, mu, left) + gdp(2, mu, left)},
 		{delta(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}, binary),
 			gdp(0, mu, 2*left-1) + 2*gdp(1, mu, 2*left-1) + gdp(2, mu, 2*left-1)},
-		{delta(opened.Relations[0], three), gdp(0, mu3, left3) + 2*gdp(1, mu3, left3)},
+		{delta(mechtest.Relations[0], three), gdp(0, mu3, left3) + 2*gdp(1, mu3, left3)},
 	} {
 		if c.got < c.want || c.got > c.want*(1+1e-6) {
 			t.Errorf("%d: δ = %v, want %v", i, c.got, c.want)
@@ -297,8 +297,8 @@ func TestMinimumNoise(t *testing.T) {
 	for _, x := range []Perturbation{
 		{Penalty: penalty, Output: 2}, {Penalty: penalty, Objective: 7, Output: 1e-3, Epsilon: 1e6},
 	} {
-		event := MinimumEvent(opened.Relations[0], multi, x)
-		s := opened.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
+		event := MinimumEvent(mechtest.Relations[0], multi, x)
+		s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
 		var draws []float64
 		for range n {
 			got, err := Minimum(s, multi, x)
@@ -333,8 +333,9 @@ func TestMinimumNoise(t *testing.T) {
 func TestMinimumCoversItsGap(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), nil, nil)
 	x := Perturbation{Penalty: 5e7, Objective: 1, Output: 100, Epsilon: 1e3}
-	s := opened.On(t, tab, 0, accountant.Charge{Event: MinimumEvent(opened.Relations[0], binary, x),
-		Count: 1})
+	s := mechtest.On(t, tab, 0, accountant.Charge{
+		Event: MinimumEvent(mechtest.Relations[0], binary, x), Count: 1,
+	})
 	w, err := Minimum(s, binary, x)
 	if err != nil {
 		t.Fatal(err)
@@ -352,8 +353,8 @@ func TestMinimumCoversItsGap(t *testing.T) {
 func TestMinimumRefuses(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(20), nil)
 	good := Perturbation{Penalty: 2, Objective: 9, Output: 1, Epsilon: 1.3}
-	s := opened.On(t, tab, 0, accountant.Charge{
-		Event: MinimumEvent(opened.Relations[0], binary, good), Count: 1})
+	s := mechtest.On(t, tab, 0, accountant.Charge{
+		Event: MinimumEvent(mechtest.Relations[0], binary, good), Count: 1})
 	inf, nan := math.Inf(1), math.NaN()
 	for name, change := range map[string]func(x *Perturbation){
 		"penalty 0": func(x *Perturbation) { x.Penalty = 0 },

@@ -12,7 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -22,7 +22,7 @@ var (
 	someRows      = gatetest.SomeRows
 	follows       = gatetest.Follows
 	roundedNormal = gatetest.RoundedNormal
-	relations     = opened.Relations
+	relations     = mechtest.Relations
 )
 
 func gaussian(sigma float64, n int) accountant.Charge {
@@ -125,7 +125,7 @@ func TestHistogramSensitivity(t *testing.T) {
 func TestHistogramNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
-	s := opened.On(t, tab, 0, gaussian(sigma, n))
+	s := mechtest.On(t, tab, 0, gaussian(sigma, n))
 	cells := &toyCells{size: 24, of: spread}
 	truth := countCells(tab, cells, 24)
 	noiseFollows(t, s, Cells{cells}, truth, n, sigma)
@@ -160,7 +160,7 @@ func noiseFollows(
 // TestHistogramIsChargedBeforeReading: what is not in the plan, or not a histogram, reads nothing
 // and costs nothing.
 func TestHistogramIsChargedBeforeReading(t *testing.T) {
-	s := opened.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
+	s := mechtest.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
 	reads := 0
 	bit := func() *toyCells {
 		return &toyCells{size: 2, of: func(row [3]uint16) uint32 {
@@ -185,14 +185,14 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	opened.PaidOnce(t, s, &reads, func() error { _, err := s.Measure(Cells{bit()}, 5); return err })
+	mechtest.PaidOnce(t, s, &reads, func() error { _, err := s.Measure(Cells{bit()}, 5); return err })
 }
 
 // TestHistogramOfUnits: noise that is right for single rows is not in the plan of a table with
 // several rows a unit, and no unit counts more than its share.
 func TestHistogramOfUnits(t *testing.T) {
 	tab := testTable(t, testSchema("patient", 3), someRows(60), make([]uint32, 60))
-	s := opened.On(t, tab, 0, gaussian(3, 1))
+	s := mechtest.On(t, tab, 0, gaussian(3, 1))
 	if _, err := s.Measure(Cells{bit()}, 3); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
@@ -221,7 +221,7 @@ func (b badCells) CellsTo(dst []uint32, columns []table.Codes) {
 func TestForeignCodeTellsNothing(t *testing.T) {
 	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) },
 		runtime.Goexit} {
-		s := opened.On(t, testTable(t, testSchema("", 0), someRows(1000), nil), 0, gaussian(.01, 2),
+		s := mechtest.On(t, testTable(t, testSchema("", 0), someRows(1000), nil), 0, gaussian(.01, 2),
 			gaussian(5, 1))
 		for range 2 {
 			got, err := s.Measure(Cells{badCells{do}}, .01)
@@ -252,7 +252,7 @@ func (staleCells) CellsTo(dst []uint32, columns []table.Codes) {
 func TestNoBlockSeesAnother(t *testing.T) {
 	rows := make([][3]uint8, 5*cellBlock)
 	rows[0][0] = 1
-	s := opened.On(t, testTable(t, testSchema("", 0), rows, nil), 0, gaussian(.01, 1))
+	s := mechtest.On(t, testTable(t, testSchema("", 0), rows, nil), 0, gaussian(.01, 1))
 	got, err := s.Measure(Cells{staleCells{}}, .01)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -100,17 +100,17 @@ func sized(t *testing.T) *table.Table {
 func TestContributionsNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
-	s := opened.On(t, sized(t), 0, gaussian(sigma, n))
+	s := mechtest.On(t, sized(t), 0, gaussian(sigma, n))
 	noiseFollows(t, s, ContributionHistogram{upTo}, truth, n, sigma)
 }
 
 // TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads
 // nothing and costs nothing.
 func TestContributionsIsChargedBeforeReading(t *testing.T) {
-	s := opened.On(t, sized(t), 0, gaussian(5, 1))
+	s := mechtest.On(t, sized(t), 0, gaussian(5, 1))
 	reads := 0
 	measure := func(upTo []int, sigma float64) ([]int64, error) {
-		return s.Measure(opened.Reading{Query: ContributionHistogram{upTo}, Reads: &reads}, sigma)
+		return s.Measure(mechtest.Reading{Query: ContributionHistogram{upTo}, Reads: &reads}, sigma)
 	}
 	for name, call := range map[string]func() error{
 		"sigma 0": func() error {
@@ -147,8 +147,8 @@ func TestContributionsIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	opened.PaidOnce(t, s, &reads, func() error { _, err := measure([]int{1}, 5); return err })
-	rows := opened.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
+	mechtest.PaidOnce(t, s, &reads, func() error { _, err := measure([]int{1}, 5); return err })
+	rows := mechtest.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
 	if _, err := rows.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("without an id column: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 )
 
 // law is the probability of each answer about a row in cell truth: every way that its choices can
@@ -134,7 +134,7 @@ func TestAnswer(t *testing.T) {
 	const n, epsilon = 20000, 1.
 	row := [3]uint8{1, 2, 3}
 	tab := gatetest.Table(t, gatetest.Schema("", 0), [][3]uint8{row}, nil)
-	s := opened.On(t, tab, accountant.ReplaceOne,
+	s := mechtest.On(t, tab, accountant.ReplaceOne,
 		accountant.Charge{Event: accountant.Laplace{Epsilon: epsilon}, Count: n})
 	lists := [][][]int{{{0}, {1}}, {{2, 1}}} // of 2, 3 and 12 cells, the last not direct
 	asked, named := map[string]int64{}, map[string][]int64{}
@@ -188,7 +188,7 @@ func TestAnswerRefuses(t *testing.T) {
 	sch := gatetest.Schema("", 0)
 	one := gatetest.Table(t, sch, gatetest.SomeRows(1), nil)
 	lists := [][][]int{{{0}}}
-	open := func(adj accountant.Adjacency) *privacy.Session { return opened.On(t, one, adj, charge) }
+	open := func(adj accountant.Adjacency) *privacy.Session { return mechtest.On(t, one, adj, charge) }
 	for name, tt := range map[string]struct {
 		s       *privacy.Session
 		lists   [][][]int
@@ -196,7 +196,7 @@ func TestAnswerRefuses(t *testing.T) {
 		want    error
 	}{
 		"add-remove": {open(accountant.AddRemove), lists, 1, ErrQuestion},
-		"a unit": {opened.Under(t, [][3]uint8{{}}, privacy.Neighbours{
+		"a unit": {mechtest.Under(t, [][3]uint8{{}}, privacy.Neighbours{
 			Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1}, charge), lists, 1, ErrQuestion},
 		"no list":       {open(accountant.ReplaceOne), nil, 1, ErrQuestion},
 		"an empty list": {open(accountant.ReplaceOne), [][][]int{{{0}}, {}}, 1, ErrQuestion},
@@ -216,7 +216,7 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 	for _, rows := range []int{0, 2} {
-		s := opened.On(t, gatetest.Table(t, sch, gatetest.SomeRows(rows), nil), accountant.ReplaceOne,
+		s := mechtest.On(t, gatetest.Table(t, sch, gatetest.SomeRows(rows), nil), accountant.ReplaceOne,
 			charge)
 		if a, err := Answer(s, lists, 1); !errors.Is(err, ErrQuestion) || a.Named != nil {
 			t.Errorf("%d rows: %v, %v", rows, a, err)

@@ -19,7 +19,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/wgan"
@@ -110,18 +109,18 @@ func TestGradientNoise(t *testing.T) {
 // at most 1/z apart in units of σ, under every relation; with half the noise that would be noticed.
 func TestGradientSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
-	for _, nb := range opened.Relations {
+	for _, nb := range mechtest.Relations {
 		for _, mode := range []bounds.Mode{bounds.Residual, modes.Box} {
 			q, double := toy(mode, .5, 2, 3, 4), nb
 			double.MaxRowsPerUnit *= 2
 			terms := Terms{Identities: make([]ed25519.PublicKey, 5), Colluding: 2, PerPerson: 2}
-			asked, worst := compiled(t, opened.Under(t, nil, nb), q, terms), 0.0
+			asked, worst := compiled(t, mechtest.Under(t, nil, nb), q, terms), 0.0
 			sigmas := deviations(asked.total(nil, 5).Gradient.Certificate, .5, 3)
 			for range 200 {
 				a, b := gatetest.PairOf(u, double.Adjacency, double.MaxRowsPerUnit)
 				var of [2][]int64
 				for side, rows := range [][][3]uint8{a, b} {
-					s := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), nb.Adjacency)
+					s := mechtest.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), nb.Adjacency)
 					of[side] = counted(t, s, asked)
 				}
 				norm := 0.0
@@ -142,9 +141,9 @@ func TestGradientSensitivity(t *testing.T) {
 // more than is charged.
 func TestGradientSmallTables(t *testing.T) {
 	q := toy(bounds.Residual, .5, 2, 2)
-	opened.RunSmall(t, []opened.SmallRow{{Mechanism: "Sum", With: "gradient",
-		Of: func(s *opened.Small) gatetest.Value {
-			session := opened.On(t, s.Table, s.NB.Adjacency)
+	mechtest.RunSmall(t, []mechtest.SmallRow{{Mechanism: "Sum", With: "gradient",
+		Of: func(s *mechtest.Small) gatetest.Value {
+			session := mechtest.On(t, s.Table, s.NB.Adjacency)
 			asked := compiled(t, session, q, Terms{Identities: make([]ed25519.PublicKey, 2), Colluding: 1,
 				PerPerson: 1})
 			return mechtest.InUnits(exact(t, session, q), asked.total(nil, 2).Gradient.Certificate)
@@ -156,7 +155,7 @@ func TestGradientSmallTables(t *testing.T) {
 // TestGradientsThatAreNone: questions about gradients that do not add up, or for which there is no
 // noise, are refused; a budget of any size has noise in every coordinate.
 func TestGradientsThatAreNone(t *testing.T) {
-	s := opened.On(t, someTable(t, 3), 0)
+	s := mechtest.On(t, someTable(t, 3), 0)
 	terms := Terms{Identities: make([]ed25519.PublicKey, 3), Colluding: 1, PerPerson: 1}
 	for name, change := range map[string]func(q *Question){
 		"a sample":    func(q *Question) { q.Gradient.Rate = .5 },
@@ -194,7 +193,7 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 	}
 	p := parties(t, 1, tables...)
 	p.agree(t)
-	whole := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
+	whole := mechtest.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
 	known := func(party, step int, asked counting) []int64 {
 		u := rand.New(rand.NewPCG(uint64(party), uint64(step)))
 		out := deviations(asked.total(nil, 5).Gradient.Certificate, .5, 4)

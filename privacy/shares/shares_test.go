@@ -15,7 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/internal/opened"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -43,7 +43,7 @@ func parties(t *testing.T, sums int, tables ...*table.Table) *trial {
 		p.terms.Identities = append(p.terms.Identities, key.Public().(ed25519.PublicKey))
 	}
 	for i, tab := range tables {
-		p.sessions = append(p.sessions, opened.On(t, tab, 0,
+		p.sessions = append(p.sessions, mechtest.On(t, tab, 0,
 			accountant.Charge{Event: Event(budget), Count: 1}))
 		p.runs = append(p.runs, p.open(t, i))
 	}
@@ -163,7 +163,7 @@ func TestSumIsTheCentralOne(t *testing.T) {
 	for _, n := range sizes {
 		tables, rows = append(tables, someTable(t, n)), append(rows, gatetest.SomeRows(n)...)
 	}
-	whole := opened.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
+	whole := mechtest.On(t, gatetest.Table(t, gatetest.Schema("", 0), rows, nil), 0)
 	for _, q := range []Question{columns, pairs} {
 		p := parties(t, 1, tables...)
 		p.agree(t)
@@ -267,7 +267,7 @@ func TestMasks(t *testing.T) {
 	p.agree(t)
 	again := &trial{keys: p.keys, terms: p.terms}
 	for i := range p.keys {
-		again.sessions = append(again.sessions, opened.On(t, someTable(t, 3), 0,
+		again.sessions = append(again.sessions, mechtest.On(t, someTable(t, 3), 0,
 			accountant.Charge{Event: Event(budget), Count: 1}))
 		again.runs = append(again.runs, again.open(t, i))
 	}
@@ -358,7 +358,7 @@ func TestCharged(t *testing.T) {
 	if _, err := Open(p.sessions[0], terms); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("a second run in a session: %v", err)
 	}
-	if _, err := Open(opened.On(t, someTable(t, 3), 0), terms); !errors.Is(err, privacy.ErrPlan) {
+	if _, err := Open(mechtest.On(t, someTable(t, 3), 0), terms); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("a session without the event: %v", err)
 	}
 	p.agree(t)
@@ -397,7 +397,7 @@ func TestTerms(t *testing.T) {
 		"too many":     {func(t *Terms) { t.PerPerson = 3 }, ErrTerms},
 		"no δ":         {func(t *Terms) { t.Budget.Delta = 0 }, accountant.ErrBudget},
 	} {
-		s := opened.On(t, someTable(t, 3), 0, accountant.Charge{Event: Event(budget), Count: 1})
+		s := mechtest.On(t, someTable(t, 3), 0, accountant.Charge{Event: Event(budget), Count: 1})
 		terms := p.terms
 		terms.Identities = slices.Clone(terms.Identities)
 		tt.change(&terms)
@@ -564,12 +564,12 @@ func TestOtherQuestion(t *testing.T) {
 // by that for some pair; signed sums under replace-one by half of it at least.
 func TestSmallTables(t *testing.T) {
 	small := []privacy.Marginal{{Cols: []int{0}}, {Cols: []int{0, 1}}}
-	var rows []opened.SmallRow
+	var rows []mechtest.SmallRow
 	for name, q := range map[string]Question{"cells": {Rho: .5, Marginals: small},
 		"signed sums": {Rho: .5, Marginals: small, Signs: 3, Seed: [32]byte{1}}} {
-		rows = append(rows, opened.SmallRow{Mechanism: "Sum", With: name,
-			Of: func(s *opened.Small) gatetest.Value {
-				return gatetest.One[int64](s)(exact(t, opened.On(t, s.Table, s.NB.Adjacency), q), nil)
+		rows = append(rows, mechtest.SmallRow{Mechanism: "Sum", With: name,
+			Of: func(s *mechtest.Small) gatetest.Value {
+				return gatetest.One[int64](s)(exact(t, mechtest.On(t, s.Table, s.NB.Adjacency), q), nil)
 			},
 			Claim: func(nb privacy.Neighbours) float64 {
 				queries, err := access.CompileAll([]int{2, 2}, false, q.Marginals)
@@ -586,7 +586,7 @@ func TestSmallTables(t *testing.T) {
 				return 1 - 2e-12
 			}})
 	}
-	opened.RunSmall(t, rows, "Sum")
+	mechtest.RunSmall(t, rows, "Sum")
 }
 
 // TestPerPerson: a person with rows at two parties moves a sum as one of twice the rows does.
@@ -597,7 +597,7 @@ func TestPerPerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, nb := range opened.Relations {
+		for _, nb := range mechtest.Relations {
 			two, double := q.cost(queries, nb, Terms{PerPerson: 2}), nb
 			double.MaxRowsPerUnit *= 2
 			if one := q.cost(queries, double, Terms{PerPerson: 1}); two != one {

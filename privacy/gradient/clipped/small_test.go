@@ -9,7 +9,7 @@ import (
 )
 
 func TestSmallTables(t *testing.T) {
-	mechtest.RunSmall(t, []string{"Sum"}, []mechtest.SmallRow{
+	mechtest.RunSmall(t, []mechtest.SmallRow{
 		{Mechanism: "Sum", Of: func(s *mechtest.Small) mechtest.Value {
 			critic := newCritic([]int{2, 2}, 2)
 			p, composition := clippedPlan(.1, 1, 1, 1)
@@ -33,5 +33,5 @@ func TestSmallTables(t *testing.T) {
 			return mechtest.InUnits(penaltySumOf(cert, critic, s.Table, 1), cert)
 		}, Claim: func(privacy.Neighbours) float64 { return 1 }, Norm: gatetest.L2,
 			Most: func(privacy.Neighbours) float64 { return .3 }},
-	})
+	}, "Sum")
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Small and Value are those of package gatetest.
+// Small is one table in the hands of a mechanism, SmallRow a mechanism with its arguments, Value
+// what it releases.
 type (
 	Small    = gatetest.Small[privacy.Neighbours]
 	SmallRow = gatetest.SmallRow[privacy.Neighbours]
@@ -30,7 +31,7 @@ var Relations = []privacy.Neighbours{
 }
 
 // Wide is a budget for tests that are not about the budget.
-var Wide = accountant.Budget{Epsilon: 1e12, Delta: 1e-9}
+var Wide = accountant.Budget{Epsilon: 1e18, Delta: 1e-9}
 
 // OpenAs opens a session on the table under an adjacency.
 func OpenAs(
@@ -56,12 +57,11 @@ func Open(t testing.TB, tab *table.Table, plan accountant.Composition) *privacy.
 	return OpenAs(t, tab, accountant.AddRemove, plan)
 }
 
-// RunSmall is gatetest.RunSmall.
-func RunSmall(t *testing.T, mechanisms []string, rows []SmallRow) {
-	gatetest.RunSmall(t, mechanisms, rows,
-		func(adj accountant.Adjacency, k int) privacy.Neighbours {
-			return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
-		})
+// RunSmall runs the mechanisms of these names on all small tables.
+func RunSmall(t *testing.T, rows []SmallRow, names ...string) {
+	gatetest.RunSmall(t, names, rows, func(adj accountant.Adjacency, k int) privacy.Neighbours {
+		return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
+	})
 }
 
 // Calls is the number of calls in a composition.

@@ -1,6 +1,6 @@
-// Package reference is the critic of package bounds written for the eye, in float64: tests of
+// Package referencetest has the critic of package bounds written for the eye, in float64: tests of
 // packages clip and penalty compare with it.
-package reference
+package referencetest
 
 import (
 	"math"

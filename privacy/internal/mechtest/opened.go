@@ -1,8 +1,6 @@
-// Package opened has what the tests of the gate's subpackages share: sessions that are open.
-package opened
+package mechtest
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -13,34 +11,12 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Small is one table in the hands of a mechanism.
-type Small = gatetest.Small[privacy.Neighbours]
-
-// SmallRow is a mechanism with its arguments.
-type SmallRow = gatetest.SmallRow[privacy.Neighbours]
-
-// Relations are the neighbouring relations that tests go through.
-var Relations = []privacy.Neighbours{
-	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
-	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 4},
-	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1},
-	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 4},
-}
-
-// Wide is a budget for tests that are not about the budget.
-var Wide = accountant.Budget{Epsilon: 1e18, Delta: 1e-9}
-
-// On opens a session on the table under an adjacency, 0 for the default.
+// On is OpenAs with a plan of a few charges.
 func On(
 	t testing.TB, tab *table.Table, adj accountant.Adjacency, plan ...accountant.Charge,
 ) *privacy.Session {
 	t.Helper()
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: Wide, Plan: plan, Adjacency: adj, Method: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return OpenAs(t, tab, adj, plan)
 }
 
 // Under opens a session on rows that are a unit each, under a relation.
@@ -54,13 +30,6 @@ func Under(
 	}
 	tab := gatetest.Table(t, gatetest.Schema("id", nb.MaxRowsPerUnit), rows, units)
 	return On(t, tab, nb.Adjacency, plan...)
-}
-
-// RunSmall runs the mechanisms of these names on all small tables.
-func RunSmall(t *testing.T, rows []SmallRow, names ...string) {
-	gatetest.RunSmall(t, names, rows, func(adj accountant.Adjacency, k int) privacy.Neighbours {
-		return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
-	})
 }
 
 // Reading is a query that counts how often it reads the rows.
