@@ -91,6 +91,7 @@ func origin(object types.Object) types.Object {
 type exported struct {
 	pkg, name string // name as package.Type.Method
 	users     []string
+	programs  int      // of these that are no tests and no examples
 	abstract  []string // methods, if it is an interface
 	function  bool     // or a method
 }
@@ -127,6 +128,13 @@ func exportedNames(t *testing.T) []exported {
 	for _, rel := range folders {
 		o.Import(module + "/" + rel)
 	}
+	programs := map[types.Object]int{}
+	for object, users := range o.uses {
+		programs[object] = len(users)
+		if object.Pkg() != nil && users[strings.TrimPrefix(object.Pkg().Path(), module+"/")] {
+			programs[object]-- // its own package
+		}
+	}
 	// A test of another package is a use; so is an example, which is documentation.
 	for _, rel := range folders {
 		tests := &outside{root, o.files, o.known, map[types.Object]map[string]bool{}}
@@ -157,7 +165,9 @@ func exportedNames(t *testing.T) []exported {
 			}
 			slices.Sort(users)
 			_, function := object.(*types.Func)
-			e := exported{pkg: rel, name: name, users: users, function: function}
+			e := exported{
+				pkg: rel, name: name, users: users, programs: programs[object], function: function,
+			}
 			if i, ok := object.Type().Underlying().(*types.Interface); ok {
 				for k := range i.NumMethods() {
 					e.abstract = append(e.abstract, i.Method(k).Name())
