@@ -6,12 +6,11 @@ import "slices"
 var all = slices.Concat(cohorts, catalogue)
 
 const (
-	simulated = "simulated by datasets/internal/cohort; no row comes from a patient"
+	simulated = "simulated, as package datasets describes; no row comes from a patient"
 	own       = "Apache-2.0, as the rest of this module"
 )
 
-// cohorts are the embedded tables, in cohorts/NAME.csv. A new checksum comes from go generate and
-// sha256sum.
+// cohorts are the embedded tables, in cohorts/NAME.csv.
 var cohorts = []Dataset{
 	{
 		Name: "icu-mortality", Title: "Simulated intensive care: six scores and values, five " +

@@ -12,8 +12,9 @@
 // The outcome is a column besides those counted, so that the files have 12, 34 and 7 columns. The
 // shapes and the rates are those of the cohorts in J. Pedersen's thesis "Privacy preservation and
 // evaluation in machine learning" (RPI 2022, table 3.2). No row comes from a patient: every one is
-// drawn by the program in internal/cohort, which has seen no data. Its constants were written down
-// by hand from what is commonly known of intensive care.
+// drawn by a program that has seen no data. Its constants were written down by hand from what is
+// commonly known of intensive care. The files do not change, so the program is in the history only:
+// git show 6184642:datasets/internal/cohort lists it, and a test holds the checksums.
 //
 // The model, with every z an independent standard variable (mean 0, variance 1):
 //
@@ -69,8 +70,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 )
-
-//go:generate go run ./internal/cohort/write cohorts
 
 //go:embed cohorts catalogue
 var files embed.FS

@@ -191,18 +191,15 @@ var allowed = map[string][]string{
 		"privacy/gradient", "privacy/shares", "gan/critic", "release", "synth", "synth/mst",
 		"synth/wgan",
 	},
-	"datasets":                       {"internal/spelling", "schema", "table"},
-	"datasets/internal/cohort":       {},
-	"datasets/internal/cohort/write": {"datasets/internal/cohort"},
-	"internal/arch":                  {},
-	"internal/kernels":               {},
-	"internal/kernels/asm":           {},
-	"internal/matrix":                {"internal/kernels"},
-	"internal/spelling":              {},
-	"internal/stattest":              {},
-	"internal/atomicfile":            {"internal/disk"},
-	"internal/disk":                  {},
-	"internal/cmd/sbom":              {},
+	"datasets":             {"internal/spelling", "schema", "table"},
+	"internal/arch":        {},
+	"internal/kernels":     {},
+	"internal/kernels/asm": {},
+	"internal/matrix":      {"internal/kernels"},
+	"internal/spelling":    {},
+	"internal/stattest":    {},
+	"internal/atomicfile":  {"internal/disk"},
+	"internal/disk":        {},
 	"internal/cmd/bench": {
 		"infer", "schema", "schema/exchange", "table", "accountant", "accountant/calibrate", "bounds",
 		"bounds/modes", "gan/critic", "privacy", "privacy/gradient", "privacy/text", "release",
@@ -249,8 +246,7 @@ var readers = []string{
 }
 
 // tools lists the packages that are not in the program, which write files as they like.
-var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/bench",
-	"internal/cmd/sbom"}
+var tools = []string{"internal/kernels/asm", "internal/cmd/bench"}
 
 // changers are the functions of package os that change a folder or what a file holds.
 var changers = []string{
