@@ -13,10 +13,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	synthtest.Run(t, f, f)
 }
 
@@ -38,21 +35,12 @@ func TestConfig(t *testing.T) {
 // TestPlanIsWithinTheBudget: the composition meets the budget and nothing is left on the table;
 // composing in zCDP, as the paper does, would need more noise.
 func TestPlanIsWithinTheBudget(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	s := synthtest.Schema(15)
 	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9},
 		{Epsilon: 10, Delta: 1e-9}} {
-		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost, err := p.Composition().Epsilon(b.Delta, accountant.AddRemove)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
+		cost := synthtest.Must(p.Composition().Epsilon(b.Delta, accountant.AddRemove))
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}
@@ -63,10 +51,7 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 }
 
 func TestPureBudgetIsRefused(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	s := synthtest.Schema(3)
 	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0),
 		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
@@ -76,16 +61,10 @@ func TestPureBudgetIsRefused(t *testing.T) {
 
 // TestUnitNoise: a unit of k rows needs k times the noise of a row.
 func TestUnitNoise(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	sigma := func(nb privacy.Neighbours) float64 {
-		p, err := f.Plan(s, nb, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(s, nb, b))
 		return p.Forecast().Noise[0].Sigma
 	}
 	row := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})

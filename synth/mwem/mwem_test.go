@@ -25,10 +25,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			good, err := New(Config{Algorithm: algorithm})
-			if err != nil {
-				t.Fatal(err)
-			}
+			good := synthtest.Must(New(Config{Algorithm: algorithm}))
 			if algorithm == Graph { // the default
 				synthtest.Run(t, quick, good)
 			} else {
@@ -78,14 +75,8 @@ func TestWorkloadSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{someWorkload, path} {
-		f, err := New(Config{Workload: text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := f.Plan(s, nb, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Workload: text}))
+		p := synthtest.Must(f.Plan(s, nb, b))
 		q := p.(*plan)
 		if q.algorithm != Dense || len(q.items) != 6 || q.tables != 1 ||
 			q.counts != 5 || q.laplace {
@@ -135,14 +126,8 @@ func TestNoiseOfCounts(t *testing.T) {
 		{60, accountant.Budget{Epsilon: 1, Delta: 1e-9}, false},
 		{60, accountant.Budget{Epsilon: 1}, true},
 	} {
-		f, err := New(Config{Workload: counts, Rounds: tt.rounds})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := f.Plan(s, nb, tt.b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Workload: counts, Rounds: tt.rounds}))
+		p := synthtest.Must(f.Plan(s, nb, tt.b))
 		if got := p.(*plan).laplace; got != tt.laplace {
 			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
 		}
@@ -151,10 +136,7 @@ func TestNoiseOfCounts(t *testing.T) {
 			t.Errorf("%d rounds: costs %v, %v", tt.rounds, cost.Epsilon, err)
 		}
 	}
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	if _, err := f.Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
 		accountant.ErrBudgetRange) {
 		t.Errorf("marginals without delta: %v", err)
@@ -190,29 +172,17 @@ func TestLearnsCounts(t *testing.T) {
 		"(`column 1` = c0 or `column 3` in (c1, c2))'}," +
 		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}," +
 		" {marginal: [column 3, column 1]}]"
-	w, err := workload.Parse([]byte(text), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := w.OnTable(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := synthtest.Must(workload.Parse([]byte(text), s))
+	want := synthtest.Must(w.OnTable(tab))
 	mean := map[string]float64{}
 	for name, c := range map[string]Config{
 		"paper": {Algorithm: Paper}, "dense": {}, "components": {MaxCells: 250},
 	} {
 		c.Workload = text
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
 		p := m.Params().(*release.Marginal)
-		got, err := w.OnModel(p.Model, p.Grouping)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := synthtest.Must(w.OnModel(p.Model, p.Grouping))
 		numbers := 0.0
 		for i := range want {
 			for k := range want[i] {
@@ -235,15 +205,9 @@ func TestLearnsCounts(t *testing.T) {
 func TestUnitNoise(t *testing.T) {
 	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	for _, c := range []Config{{}, {Algorithm: Dense}} {
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		sigmas := func(nb privacy.Neighbours) (out []float64) {
-			p, err := f.Plan(s, nb, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := synthtest.Must(f.Plan(s, nb, b))
 			for _, n := range p.Forecast().Noise {
 				if n.Sigma > 0 {
 					out = append(out, n.Sigma)
@@ -263,10 +227,7 @@ func TestUnitNoise(t *testing.T) {
 
 // TestSettingsSayWhatWasMeasured: columns and σ of every measurement, for standard errors.
 func TestSettingsSayWhatWasMeasured(t *testing.T) {
-	f, err := New(Config{Workload: someWorkload})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Workload: someWorkload}))
 	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(4), 400),
 		accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	list, _ := m.Settings["measured"].([]any)

@@ -65,6 +65,14 @@ var relations = []privacy.Neighbours{
 	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
 }
 
+// Must is a value of which a test is sure.
+func Must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
 // Schema has n columns of 2, 3, 4, ... 6, 2, ... codes.
 func Schema(n int) *schema.Schema {
 	s := &schema.Schema{}

@@ -18,10 +18,7 @@ func TestSized(t *testing.T) {
 	s := synthtest.Schema(6)
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		f, err := New(Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{}))
 		planned, err := f.Plan(s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
 		if err != nil {
 			t.Fatal(err)
@@ -55,14 +52,8 @@ func TestSized(t *testing.T) {
 			t.Errorf("at most %d steps of %v", last.Steps, last.Hidden)
 		}
 	}
-	f, err := New(Config{Steps: 5, Hidden: []int{9, 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Steps: 5, Hidden: []int{9, 3}}))
+	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), budget))
 	if c := p.(*plan).sized(1e6).cfg; c.Steps != 5 || len(c.Hidden) != 2 {
 		t.Errorf("%d steps of %v, want 5 of [9 3]", c.Steps, c.Hidden)
 	}
@@ -71,10 +62,7 @@ func TestSized(t *testing.T) {
 func TestTargetIsChecked(t *testing.T) {
 	s := synthtest.Schema(3)
 	for target, ok := range map[string]bool{"column 0": true, "none": false} {
-		f, err := New(Config{Target: target})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Target: target}))
 		if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1,
 			Delta: 1e-6}); errors.Is(err, synth.ErrConfig) == ok {
 			t.Errorf("%s: %v", target, err)
@@ -85,10 +73,7 @@ func TestTargetIsChecked(t *testing.T) {
 // TestTargetIsLearned: a small table at a moderate budget; what depends on the target still does.
 func TestTargetIsLearned(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 2000)
-	f, err := New(Config{Target: "column 1", DistilSteps: 500, PostSteps: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Target: "column 1", DistilSteps: 500, PostSteps: 50}))
 	m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 3, Delta: 1e-6})
 	syn := synthtest.Sample(t, m, 4000, 1)
 	distance := 0.

@@ -22,31 +22,19 @@ func TestEnginesAgree(t *testing.T) {
 		"no penalty":        {Lipschitz: "none"}, "heavy penalty": {Penalty: 100},
 	} {
 		c.Engine, c.Batch, c.Steps = gorgonia, 64, 2
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		s, b := synthtest.Schema(4), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s,
 			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		open := p.(*plan)
-		train, err := open.start(open.source(context.Background(), session, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		train := synthtest.Must(open.start(open.source(context.Background(), session, nil)))
 		both := func(gradient func() ([]float32, error)) (graph, hand []float32) {
 			train.u = rand.New(rand.NewPCG(5, 5))
-			g, err := gradient()
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := synthtest.Must(gradient())
 			graph = slices.Clone(g)
 			generator, critic := train.generatorGraph, train.criticGraph
 			train.generatorGraph, train.criticGraph = nil, nil

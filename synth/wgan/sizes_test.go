@@ -26,15 +26,9 @@ func TestVarianceOrder(t *testing.T) {
 		if c.Hidden == nil {
 			c.Hidden = []int{16}
 		}
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p, err := f.Plan(s, nb, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(s, nb, b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
@@ -62,28 +56,16 @@ func TestVarianceOrder(t *testing.T) {
 // hidden units.
 func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
-	e, err := critic.NewEncoderOf(shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := synthtest.Must(critic.NewEncoderOf(shape))
 	var fields []bounds.Field
 	for _, m := range shape {
 		fields = append(fields, bounds.Block(m))
 	}
-	in, err := bounds.NewInput(fields...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := synthtest.Must(bounds.NewInput(fields...))
 	u := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
-		c, err := critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := sizesOf(c, in, privacy.Neighbours{Adjacency: accountant.AddRemove})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := synthtest.Must(critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u))
+		x := synthtest.Must(sizesOf(c, in, privacy.Neighbours{Adjacency: accountant.AddRemove}))
 		if !x.Ordered() || x.Thesis < 20*x.Residual || x.Residual > x.Box {
 			t.Errorf("%+v", x)
 		}
@@ -106,23 +88,14 @@ func TestDepth(t *testing.T) {
 			some[k] = bounds.Scalar(0, 1)
 		}
 	}
-	e, err := critic.NewEncoderOf(shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folded, err := e.Scaled(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := synthtest.Must(critic.NewEncoderOf(shape))
+	folded := synthtest.Must(e.Scaled(one))
 	for _, c := range []struct {
 		name    string
 		encoder *critic.Encoder
 		fields  []bounds.Field
 	}{{"one-hot", e, fields}, {"scaled", folded, some}} {
-		in, err := bounds.NewInput(c.fields...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := synthtest.Must(bounds.NewInput(c.fields...))
 		for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
 			critic, err := critic.New(c.encoder, critic.Options{Hidden: hidden},
 				rand.New(rand.NewPCG(1, 2)))

@@ -26,10 +26,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := New(Config{DistilSteps: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := synthtest.Must(New(Config{DistilSteps: 500}))
 	synthtest.Run(t, quick, good)
 }
 
@@ -57,15 +54,9 @@ func TestConfig(t *testing.T) {
 // TestFullBatchesAreGaussian: at rate 1 the whole plan is one Gaussian mechanism, composed in
 // closed form, and uses the whole budget.
 func TestFullBatchesAreGaussian(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 	cost, err := pld.Epsilon(p.Composition(), b.Delta, accountant.AddRemove)
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
@@ -84,14 +75,8 @@ func TestInterpolatesArePaid(t *testing.T) {
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plans := map[string]*plan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
-		f, err := New(Config{Steps: 8, Lipschitz: lipschitz, PenaltyShare: .36})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Steps: 8, Lipschitz: lipschitz, PenaltyShare: .36}))
+		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 		plans[lipschitz] = p.(*plan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
@@ -123,10 +108,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
-		p, err := f.Plan(tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
@@ -191,10 +173,7 @@ func TestAblations(t *testing.T) {
 		if c.Hidden == nil {
 			c.Hidden = []int{8}
 		}
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
 		if _, err := m.Verify(pld.Epsilon); err != nil || gradients(m) != 3 {
 			t.Errorf("%s: %d gradient sums, want 3, %v", name, gradients(m), err)
@@ -227,19 +206,13 @@ func TestTinyBudgets(t *testing.T) {
 			if c.Hidden == nil {
 				c.Hidden = []int{8}
 			}
-			f, err := New(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := synthtest.Must(New(c))
 			m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
 			if _, err := m.Verify(pld.Epsilon); err != nil {
 				t.Errorf("%s at epsilon %v: %v", name, epsilon, err)
 			}
 		}
-		f, err := New(Config{Encoder: scaled})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Encoder: scaled}))
 		if _, err := f.Plan(numbers(), privacy.NeighboursOf(numbers(), 0),
 			accountant.Budget{Epsilon: epsilon, Delta: 1e-9}); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("scaled at epsilon %v: %v", epsilon, err)
