@@ -43,7 +43,7 @@ func (g *Generator) SampleToward(p *steer.Pairs, n int, u *rand.Rand) [][]uint16
 				block[k][i] = uint16(steer.Pick(of(i, k), 1, u))
 			}
 		}
-		s.Rows(block, betas, 1, func(dst []float32, i, k int) { copy(dst, of(i, k)) })
+		s.Rows(block, betas, rows, func(dst []float32, i, k int) { copy(dst, of(i, k)) })
 	}
 	return codes
 }

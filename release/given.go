@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/marginal"
@@ -116,7 +115,7 @@ func (p *Marginal) weights(shares map[int][]float64) map[int][]float64 {
 func (g *Given) Rows() float64 { return g.rows }
 
 // Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. The products of the
-// condition get their expected numbers of rows, rounded up or down without bias, in random order.
+// condition get their expected numbers of rows, rounded up or down without bias.
 func (g *Given) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
@@ -125,7 +124,7 @@ func (g *Given) Sample(
 
 func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 	p := g.model.params.(*Marginal)
-	var out [][]uint16
+	out := make([][]uint16, len(p.Sizes()))
 	v, sum, done := u.Float64(), 0.0, 0
 	for i := range g.products {
 		q := &g.products[i]
@@ -152,23 +151,10 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 		for c, f := range g.where.Fine {
 			refine(rows[c], f, q.allow[c], u)
 		}
-		if out == nil {
-			out = rows
-		} else {
-			for c := range out {
-				out[c] = append(out[c], rows[c]...)
-			}
+		for c := range out {
+			out[c] = append(out[c], rows[c]...)
 		}
 		done = upto
-	}
-	if len(g.products) > 1 {
-		// 64 random bits for fewer than 2²¹ places: next to no bias, and the same on every platform
-		for i := n - 1; i > 0; i-- {
-			j, _ := bits.Mul64(u.Uint64(), uint64(i)+1)
-			for _, c := range out {
-				c[i], c[j] = c[j], c[i]
-			}
-		}
 	}
 	for r := range n { // the tables of a damaged file may contradict each other
 		if !table.Holds(g.where.Where, func(c int) uint16 { return out[c][r] }) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -53,10 +54,7 @@ func TestGiven(t *testing.T) {
 		return c
 	}
 	where := table.Or{allow(0, 0), table.And{allow(0, 1), allow(1, 0)}}
-	g, err := m.Given(workload.Item{Where: where})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(m.Given(workload.Item{Where: where}))
 	p := m.params.(*Marginal)
 	cells := make([]float64, sizes[0]*sizes[1])
 	if err := p.Model.MarginalTo(cells, []int{0, 1}); err != nil {
@@ -78,6 +76,14 @@ func TestGiven(t *testing.T) {
 	rows, got := draw(t, g, n, 7), make([]float64, len(cells))
 	for r := range n {
 		got[rows[0][r]*sizes[1]+rows[1][r]]++
+	}
+	// any order of these rows is as likely: of two products, none comes first
+	parts := [2][]int64{make([]int64, len(cells)), make([]int64, len(cells))}
+	for r := range n {
+		parts[r/(n/2)][rows[0][r]*sizes[1]+rows[1][r]]++
+	}
+	if x, most, ok := stattest.TwoSample(parts[0], parts[1]); !ok {
+		t.Errorf("the first and the second half of the rows differ: χ² %.1f, at most %.1f", x, most)
 	}
 	for i, x := range cells {
 		share := x / total
@@ -136,10 +142,7 @@ rules:
 		}
 		ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 2})
 	}
-	g, err := marginal.NewGrouping(sizes, ms, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(marginal.NewGrouping(sizes, ms, 2))
 	if m, err = marginal.FromTables(g.Sizes(), [][]int{{0, 1, 2}, {3}},
 		[][]float64{cells(g.Sizes()[0]), other}, 5000); err != nil {
 		t.Fatal(err)
@@ -153,10 +156,7 @@ rules:
 		Sample(context.Context, int, uint64, func(*table.Table) error) error
 	}, n int) (out []row) {
 		var buf bytes.Buffer
-		w, err := table.NewWriter(&buf, table.CSV, s, ValueRand(3), table.WriterOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must(table.NewWriter(&buf, table.CSV, s, ValueRand(3), table.WriterOptions{}))
 		if err := from.Sample(context.Background(), n, 3, w.Write); err != nil {
 			t.Fatal(err)
 		}
@@ -189,10 +189,7 @@ rules:
 		"weight in (3.3, 8.1)": func(r row) bool { return r.weight == 3.3 || r.weight == 8.1 },
 		"age >= 40":            func(r row) bool { return !r.missing && r.age >= 40 },
 	} {
-		items, err := workload.Conditions(s, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := must(workload.Conditions(s, text))
 		given, err := model.Given(items[0])
 		if err != nil {
 			t.Fatal(text, err)
@@ -266,15 +263,9 @@ func TestMeasured(t *testing.T) {
 			Sigma: .5},
 	}
 	p.Measured[0].Counts[0] = -1 << 40
-	m, err := New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(New(f))
 	file := encode(t, m)
-	back, err := Read(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(Read(bytes.NewReader(file), int64(len(file))))
 	got := back.params.(*Marginal).Measured
 	if len(got) != 2 || got[0].Counts[0] != -1<<40 || got[0].Sigma != 6 ||
 		!slices.Equal(got[1].Cols, []int{1, 0}) || !slices.Equal(got[1].Groups[1], groups) ||

@@ -25,6 +25,14 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
+// must is a value of which a test is sure.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
 func testSchema() *schema.Schema {
 	return &schema.Schema{Columns: []schema.Column{
 		{Name: "a", Kind: schema.Categorical, Categories: []string{"x", "y", "z"}},
@@ -65,10 +73,7 @@ func testFitted(t testing.TB, change func(e []ledger.Entry)) Fitted {
 		counts[i] = float64(10 + i)
 	}
 	ms := []marginal.Measurement{{Cols: []int{0, 1}, Counts: counts, Sigma: 6}}
-	model, err := marginal.Fit(context.Background(), sizes, ms, marginal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must(marginal.Fit(context.Background(), sizes, ms, marginal.Options{}))
 	var oneWay []marginal.Measurement
 	for i, n := range sizes {
 		m := marginal.Measurement{Cols: []int{i}, Sigma: 6, Counts: make([]float64, n)}
@@ -77,20 +82,14 @@ func testFitted(t testing.TB, change func(e []ledger.Entry)) Fitted {
 		}
 		oneWay = append(oneWay, m)
 	}
-	g, err := marginal.NewGrouping(sizes, oneWay, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(marginal.NewGrouping(sizes, oneWay, 3))
 	return Fitted{Method: "test", Tool: "t 1", Budget: budget, Schema: s, Ledger: l,
 		Settings: map[string]any{"sigma": 6.0}, Params: &Marginal{Model: model, Grouping: g}}
 }
 
 func testModel(t testing.TB) *Model {
 	t.Helper()
-	m, err := New(testFitted(t, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(New(testFitted(t, nil)))
 	return m
 }
 
@@ -109,10 +108,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := os.WriteFile(path, encode(t, m), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(Open(path))
 	if back.Claim != m.Claim || back.Rows != m.Rows || back.SchemaYAML != m.SchemaYAML ||
 		back.Schema().Fingerprint() != m.SchemaSHA256 {
 		t.Errorf("read back %+v", back.Manifest)
@@ -245,27 +241,18 @@ func TestVerifyDerivesTheCost(t *testing.T) {
 // rezip replaces one entry of a model file.
 func rezip(t *testing.T, file []byte, name string, edit func([]byte) []byte) []byte {
 	t.Helper()
-	in, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must(zip.NewReader(bytes.NewReader(file), int64(len(file))))
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, f := range in.File {
-		body, err := entry(in, int64(len(file)), f.Name, 1<<30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must(entry(in, int64(len(file)), f.Name, 1<<30))
 		if f.Name == name {
 			body = edit(body)
 		}
 		if body == nil {
 			continue
 		}
-		e, err := w.Create(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(w.Create(f.Name))
 		if _, err := e.Write(body); err != nil {
 			t.Fatal(err)
 		}
@@ -364,6 +351,24 @@ func TestSampleIsReproducible(t *testing.T) {
 	}
 }
 
+// TestBlocks: rows are written in blocks that differ by one row at most, so that they are alike.
+func TestBlocks(t *testing.T) {
+	for n, want := range map[int][]int{
+		1: {1}, blockRows: {blockRows}, blockRows + 1: {blockRows / 2, blockRows/2 + 1},
+	} {
+		var got []int
+		if err := testModel(t).Sample(context.Background(), n, 1, func(b *table.Table) error {
+			got = append(got, b.Rows())
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows in blocks of %v, want %v", n, got, want)
+		}
+	}
+}
+
 func TestClaimString(t *testing.T) {
 	for want, c := range map[string]Claim{
 		"(ε = 1, δ = 1e-09)-differential privacy under adding or removing one row": {Epsilon: 1,
@@ -381,10 +386,7 @@ func TestClaimString(t *testing.T) {
 
 // TestGeneratorRoundTrip writes and reads a model of a generator, and damages its parameters.
 func TestGeneratorRoundTrip(t *testing.T) {
-	e, err := critic.NewEncoder(testSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(critic.NewEncoder(testSchema()))
 	net, err := gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8},
 		rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
@@ -397,15 +399,9 @@ func TestGeneratorRoundTrip(t *testing.T) {
 			params.Toward = f.Params.(*Marginal)
 		}
 		f.Params = params
-		m, err := New(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(New(f))
 		file := encode(t, m)
-		back, err := Read(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(Read(bytes.NewReader(file), int64(len(file))))
 		if back.Rows != 123 || back.Parameters.Kind != kind || len(back.Describe()) != lines {
 			t.Errorf("%s: read back %+v, %q", kind, back.Manifest, back.Describe())
 		}
@@ -415,10 +411,7 @@ func TestGeneratorRoundTrip(t *testing.T) {
 				t.Errorf("%s: column %d differs", kind, k)
 			}
 		}
-		raw, err := f.Params.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must(f.Params.MarshalBinary())
 		for _, cut := range []int{0, 4, 8, 12, 20, len(raw) / 2, len(raw) - 1} {
 			if _, err := decodeParams(kind, raw[:cut]); !errors.Is(err, ErrFormat) {
 				t.Errorf("%s: cut at %d: %v", kind, cut, err)
@@ -430,10 +423,7 @@ func TestGeneratorRoundTrip(t *testing.T) {
 		}
 	}
 	// Marginals of other columns than the generator's.
-	other, err := critic.NewEncoderOf([]int{2, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(critic.NewEncoderOf([]int{2, 2}))
 	small, err := gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
 		rand.New(rand.NewPCG(1, 2)))
 	if err != nil {

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -10,13 +11,16 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// blockRows is how many rows are drawn at a time: it bounds memory, and is part of what a seed
-// reproduces.
+// blockRows is how many rows are drawn at a time, at most: it bounds memory, and is part of what a
+// seed reproduces.
 const blockRows = 1 << 20
 
 // Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it
 // costs no budget, however often it is called. The same model, n and seed give the same rows, byte
 // for byte, on every platform. Rows keep the rules of the schema: see [schema.RowCodec.Repair].
+//
+// The order of rows carries nothing: the first of them are a random sample of all. Blocks are drawn
+// alike, of one size but for a row, and within a block the order is drawn when the rows are final.
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
@@ -72,18 +76,18 @@ func (m *Model) sample(
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}
 	u := rand.New(rand.NewPCG(seed, seedStream))
-	for done := 0; done < n; {
+	for blocks, left := (n-1)/blockRows+1, n; left > 0; blocks-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		k := min(blockRows, n-done)
+		k := left / blocks
 		codes, err := draw(k, u)
 		if err != nil {
 			return err
 		}
-		cols := make([]table.Codes, len(codes))
+		cols, order := make([]table.Codes, len(codes)), shuffled(k, u)
 		for i, c := range codes {
-			cols[i] = narrow(c, rows.Codecs()[i].Size())
+			cols[i] = narrow(c, order, rows.Codecs()[i].Size())
 		}
 		t, err := table.Refined(m.schema, rows, cols)
 		if err != nil {
@@ -92,7 +96,7 @@ func (m *Model) sample(
 		if err := emit(t); err != nil {
 			return err
 		}
-		done += k
+		left -= k
 	}
 	return nil
 }
@@ -107,14 +111,29 @@ const (
 // table.NewWriter.
 func ValueRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, valueStream)) }
 
-// narrow stores codes in the width that table uses for a column of this size.
-func narrow(c []uint16, size int) table.Codes {
+// shuffled are the numbers from 0 to n−1 in random order (Fisher, Yates 1938). 64 random bits for
+// at most blockRows places leave next to no bias, and are the same on every platform.
+func shuffled(n int, u *rand.Rand) []uint32 {
+	order := make([]uint32, n)
+	for i := range order {
+		j, _ := bits.Mul64(u.Uint64(), uint64(i)+1)
+		order[i], order[j] = order[j], uint32(i)
+	}
+	return order
+}
+
+// narrow stores codes, in the given order, in the width that table uses for a column of this size.
+func narrow(c []uint16, order []uint32, size int) table.Codes {
 	if size > 256 {
-		return table.Codes{U16: c}
+		return table.Codes{U16: inOrder[uint16](c, order)}
 	}
-	out := make([]uint8, len(c))
-	for i, x := range c {
-		out[i] = uint8(x)
+	return table.Codes{U8: inOrder[uint8](c, order)}
+}
+
+func inOrder[T uint8 | uint16](c []uint16, order []uint32) []T {
+	out := make([]T, len(c))
+	for i, from := range order {
+		out[i] = T(c[from])
 	}
-	return table.Codes{U8: out}
+	return out
 }

@@ -44,8 +44,8 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 	p.once.Do(func() {
 		p.pairs, p.given = pairsOf(p.Model.Sizes(), p.Model.Sample), p.Model.Conditionals()
 	})
-	every := 1 + (len(groups[0])-1)/min(steeredRows, max(1, steeredPairs/(d*d)))
-	steer.New(p.pairs, u).Rows(groups, []float64{beta}, every, func(dst []float32, i, k int) {
+	first := min(steeredRows, max(1, steeredPairs/(d*d)))
+	steer.New(p.pairs, u).Rows(groups, []float64{beta}, first, func(dst []float32, i, k int) {
 		p.given.To(dst, groups, i, k)
 	})
 }

@@ -21,21 +21,12 @@ func TestSteeredMarginal(t *testing.T) {
 				tables[i][k] = math.Exp(u.NormFloat64())
 			}
 		}
-		m, err := marginal.FromFactors(sizes, cliques, tables, 500)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(marginal.FromFactors(sizes, cliques, tables, 500))
 		return &Marginal{Model: m, Grouping: marginal.NoGroups(sizes), Steered: true}
 	}
 	again := func(p *Marginal, kind string) *Marginal {
-		raw, err := p.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := decodeParams(kind, raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must(p.MarshalBinary())
+		out := must(decodeParams(kind, raw))
 		return out.(*Marginal)
 	}
 	draw := func(p *Marginal, n int) [][]uint16 { return p.Sample(n, rand.New(rand.NewPCG(5, 6))) }

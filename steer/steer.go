@@ -85,13 +85,15 @@ func New(p *Pairs, u *rand.Rand) *Steering {
 		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1)}
 }
 
-// Rows changes a block of rows of codes, column-major: of every so many one, once for each β.
-// chance sets dst to q of the codes of column k of row i, given the row's other codes, up to a
-// factor.
+// Rows changes a block of rows of codes, column-major: the first few, as many as first says, once
+// for each β. chance sets dst to q of the codes of column k of row i, given the row's other codes,
+// up to a factor.
 //
+// The earlier a row is visited, the more it takes on of what the block lacks, and the less it is
+// like the others. So the order of the rows, which is random before, is not random any more.
 // Rows are the same on every platform if chances are.
 func (s *Steering) Rows(
-	codes [][]uint16, betas []float64, every int, chance func(dst []float32, i, k int),
+	codes [][]uint16, betas []float64, first int, chance func(dst []float32, i, k int),
 ) {
 	s.start(len(codes[0]))
 	tally(s.p.Offsets, codes, func(cell int, n float32) {
@@ -100,7 +102,7 @@ func (s *Steering) Rows(
 		s.two.Row(a)[b] += float32(2 * n * s.weight(s.p.Two.Row(a)[b]))
 	})
 	for _, beta := range betas {
-		for i := 0; i < len(codes[0]); i += every {
+		for i := range min(first, len(codes[0])) {
 			for k := range codes {
 				s.row[k] = s.p.Offsets[k] + int(codes[k][i])
 			}

@@ -100,7 +100,7 @@ func TestRows(t *testing.T) {
 		s, all := New(want, testRand(4)), make([][]uint16, 3)
 		for _, n := range blocks {
 			block := even(n, testRand(5))
-			s.Rows(block, []float64{1, 8, 64, 512}, 1, flat)
+			s.Rows(block, []float64{1, 8, 64, 512}, n, flat)
 			for k := range all {
 				all[k] = append(all[k], block[k]...)
 			}
@@ -111,13 +111,13 @@ func TestRows(t *testing.T) {
 	}
 	near, rows := Count(sizes, even(1<<20, testRand(11))), even(10_000, testRand(12))
 	before := apart(near, Count(sizes, rows))
-	New(near, testRand(13)).Rows(rows, []float64{512}, 10, flat)
+	New(near, testRand(13)).Rows(rows, []float64{512}, 1000, flat)
 	if after := apart(near, Count(sizes, rows)); after > before/4 {
 		t.Errorf("one row in ten brings %.4f to %.4f", before, after)
 	}
 	draw := func(seed uint64) [][]uint16 {
 		codes := even(500, testRand(6))
-		New(want, testRand(seed)).Rows(codes, []float64{64}, 1, flat)
+		New(want, testRand(seed)).Rows(codes, []float64{64}, 500, flat)
 		return codes
 	}
 	a, b, c := draw(5), draw(5), draw(6)
@@ -126,7 +126,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("column %d: rows do not follow the seed", k)
 		}
 	}
-	New(want, testRand(1)).Rows(even(0, nil), []float64{64}, 1, flat) // none
+	New(want, testRand(1)).Rows(even(0, nil), []float64{64}, 9, flat) // none
 }
 
 // TestScores: after each block the scores are what the rows so far say, to rounding, and a code
@@ -137,7 +137,7 @@ func TestScores(t *testing.T) {
 	counts, ones, n := make([]float64, len(s.two.Data)), make([]float64, len(s.one)), 0
 	for _, rows := range []int{700, 700, 90} {
 		codes := even(rows, testRand(8))
-		s.Rows(codes, []float64{4, 512}, 1, func(dst []float32, i, k int) {
+		s.Rows(codes, []float64{4, 512}, rows, func(dst []float32, i, k int) {
 			flat(dst, i, k)
 			if k == 0 {
 				dst[4] = 0
@@ -187,7 +187,7 @@ func TestScores(t *testing.T) {
 // chance .3; z = 5 has a false-alarm rate of 6e-7, and .29 or .31 is 4.4 standard deviations off.
 func TestDraws(t *testing.T) {
 	codes := even(40_000, testRand(9))
-	New(want(), testRand(10)).Rows(codes, []float64{0}, 1, func(dst []float32, _, _ int) {
+	New(want(), testRand(10)).Rows(codes, []float64{0}, 40_000, func(dst []float32, _, _ int) {
 		clear(dst)
 		dst[0], dst[2] = 3, 7
 	})
