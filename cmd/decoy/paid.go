@@ -104,6 +104,9 @@ func (p *paid) end(s *privacy.Session, err error) error {
 
 // readFile parses a file, which errors name.
 func readFile[T any](path string, parse func(io.Reader) (T, error)) (out T, err error) {
+	if err := job.Readable(path); err != nil {
+		return out, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return out, job.Bare(path, err)

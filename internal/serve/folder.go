@@ -57,10 +57,23 @@ func (f *folder) have(what, name string, endings []string) error {
 	case !info.Mode().IsRegular():
 		return problemf("%s: %s is not a file", what, name)
 	}
-	if err := openable(f.root, name); err != nil {
+	opened, err := f.open(name)
+	if err != nil {
 		return problemf("%s: %s cannot be opened", what, name)
 	}
-	return nil
+	return opened.Close()
+}
+
+// open opens a regular file. To open a pipe would wait for somebody who writes into it.
+func (f *folder) open(name string) (*os.File, error) {
+	info, err := f.root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errMissing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.root.Open(name)
 }
 
 // linked reports whether a file or its ledger is a link: its account would be elsewhere.

@@ -16,7 +16,7 @@ func (s *Server) preview(name string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.folder.root.Open(name)
+	f, err := s.folder.open(name)
 	if err != nil {
 		return nil, err
 	}

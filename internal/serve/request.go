@@ -25,7 +25,18 @@ type request struct {
 	r *http.Request
 }
 
-func (q *request) value(name string) string { return strings.TrimSpace(q.r.FormValue(name)) }
+// parse reads the form. One that is too long, or is none, is an error before a step sees less than
+// was sent.
+func (q *request) parse() error {
+	err := q.r.ParseForm()
+	if large := (*http.MaxBytesError)(nil); err != nil && !errors.As(err, &large) {
+		return problemf("The request is not a form of this page.")
+	}
+	return err
+}
+
+// value is a field of the form that parse has read.
+func (q *request) value(name string) string { return strings.TrimSpace(q.r.Form.Get(name)) }
 
 func (q *request) redirect(to string, values url.Values) error {
 	if len(values) > 0 {
@@ -165,7 +176,9 @@ func (s *Server) fail(q *request, err error) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		status, text = http.StatusRequestEntityTooLarge, "That is more than this page takes."
+		status, text = http.StatusRequestEntityTooLarge, "That is more than the 1 MiB "+
+			"that this page takes at once: nothing was done. A schema that is longer can be written in an "+
+			"editor, into the folder."
 	case errors.Is(err, errMissing):
 		status, text = http.StatusNotFound, "There is no such page."
 	case errors.As(err, &p):

@@ -120,8 +120,10 @@ func (s *Server) result(q *request) error {
 		body["Tables"] = slices.DeleteFunc(tables, func(e entry) bool {
 			return e.Name == c.Table || s.synthetic(e.Name)
 		})
-		if preview, err := s.preview(v.Outputs[0]); err == nil {
-			body["Preview"] = preview
+		if s.synthetic(v.Outputs[0]) {
+			if preview, err := s.preview(v.Outputs[0]); err == nil {
+				body["Preview"] = preview
+			}
 		}
 	}
 	if r := s.runs.last(func(v view) bool {
@@ -153,7 +155,7 @@ func (s *Server) file(q *request, r *run) error {
 }
 
 func (s *Server) send(q *request, name string) error {
-	f, err := s.folder.root.Open(name)
+	f, err := s.folder.open(name)
 	if err != nil {
 		return errMissing
 	}
@@ -215,7 +217,7 @@ func (s *Server) report(q *request, r *run) error {
 	if v.Verb != "evaluate" || len(v.Outputs) == 0 {
 		return errMissing
 	}
-	f, err := s.folder.root.Open(v.Outputs[0])
+	f, err := s.folder.open(v.Outputs[0])
 	if err != nil {
 		return errMissing
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -30,6 +32,7 @@ type run struct {
 	talk    []string // lines of standard error that are not progress
 	state   state
 	code    int
+	wrote   map[string]fs.FileInfo // of its outputs, when it was done
 	done    chan struct{}
 }
 
@@ -98,13 +101,14 @@ func (r *run) view() view {
 // runs are those that this page has begun.
 type runs struct {
 	program program
+	folder  *os.Root
 	mu      sync.Mutex
 	all     []*run
 	closed  bool
 }
 
-// mostWorking runs go on at once.
-const mostWorking = 8
+// mostWorking runs go on at once: each takes the memory and the processors of a fit.
+const mostWorking = 3
 
 // start begins a run. Two runs that write one file are refused.
 func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error) {
@@ -126,7 +130,8 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 		}
 	}
 	if busy == mostWorking {
-		return nil, problemf("%d runs are under way: wait for one to end", busy)
+		return nil, problemf("%d runs are under way, the most at a time: wait for one to end, or "+
+			"stop one", busy)
 	}
 	r := &run{ID: strconv.Itoa(len(a.all) + 1), Verb: verb, Args: args, Outputs: outputs, Choice: c,
 		done: make(chan struct{})}
@@ -141,7 +146,7 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 	}
 	r.cmd = cmd
 	a.all = append(a.all, r)
-	go r.follow(errs)
+	go r.follow(errs, a.folder)
 	return r, nil
 }
 
@@ -192,7 +197,7 @@ var progressLine = regexp.MustCompile(`^(.{1,200}): (\d{1,3}) %$`)
 const mostTalk = 200 // lines that are kept of one run
 
 // follow reads what the process says, to its end.
-func (r *run) follow(errs io.Reader) {
+func (r *run) follow(errs io.Reader, folder *os.Root) {
 	lines := bufio.NewScanner(errs)
 	for lines.Scan() {
 		line := lines.Text()
@@ -213,7 +218,12 @@ func (r *run) follow(errs io.Reader) {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		r.state, r.percent = finished, 100
+		r.state, r.percent, r.wrote = finished, 100, map[string]fs.FileInfo{}
+		for _, name := range r.Outputs {
+			if info, err := folder.Lstat(name); err == nil {
+				r.wrote[name] = info
+			}
+		}
 	case r.state == stopping:
 		r.state = interrupted
 	case errors.As(err, &exit):
@@ -221,6 +231,17 @@ func (r *run) follow(errs io.Reader) {
 	default:
 		r.state = failed
 	}
+}
+
+// left reports whether an output is still the file that the run wrote: whoever has put another in
+// its place since may have taken a private one.
+func (r *run) left(folder *os.Root, name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.wrote[name]
+	is, err := folder.Lstat(name)
+	return was != nil && err == nil && os.SameFile(was, is) && was.Size() == is.Size() &&
+		was.ModTime().Equal(is.ModTime())
 }
 
 // interrupt asks a run to stop, as Ctrl-C does.

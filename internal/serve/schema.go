@@ -84,7 +84,7 @@ func (s *Server) header(name string) (names []string, comma byte, err error) {
 }
 
 func (s *Server) readText(name string) (string, error) {
-	f, err := s.folder.root.Open(name)
+	f, err := s.folder.open(name)
 	if err != nil {
 		return "", problemf("%s cannot be opened", name)
 	}

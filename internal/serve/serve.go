@@ -52,8 +52,9 @@ func Listen(dir, path string, port int) (*Server, error) {
 		root.Close()
 		return nil, err
 	}
-	p := program{path: path, dir: dir}
-	return &Server{folder: &folder{root, dir}, program: p, runs: &runs{program: p}, listener: l,
+	p := newProgram(path, dir)
+	return &Server{folder: &folder{root, dir}, program: p,
+		runs: &runs{program: p, folder: root}, listener: l,
 		token:     rand.Text(),
 		templates: template.Must(template.New("").Funcs(functions).ParseFS(pages, "page/*.html"))}, nil
 }
@@ -114,7 +115,11 @@ func (s *Server) routes() http.Handler {
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			q := &request{w: w, r: r}
-			if err := handle(q); err != nil {
+			err := q.parse()
+			if err == nil {
+				err = handle(q)
+			}
+			if err != nil {
 				s.fail(q, err)
 			}
 		})
@@ -133,13 +138,4 @@ func onlyAssets(h http.Handler) http.Handler {
 			http.NotFound(w, r)
 		}
 	})
-}
-
-// openable tells whether a file can be opened, for the messages that name one.
-func openable(root *os.Root, name string) error {
-	f, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }

@@ -313,14 +313,22 @@ func TestFolderIsTheLimit(t *testing.T) {
 
 func TestLargeRequest(t *testing.T) {
 	v := visit(t)
-	if status, _ := v.post("/schema/check", "text", strings.Repeat("x", mostBody)); status != 413 &&
-		status != 200 {
-		t.Errorf("a large request gives %d", status)
+	text := strings.Repeat("# x\n", mostBody/4)
+	for path, fields := range map[string][]string{
+		"/schema/check": {"text", text}, "/schema/compose": {"table", text},
+		"/schema/save":   {"table", "p.csv", "name", "z.yaml", "text", text},
+		"/schema/import": {"table", "p.csv", "file", text},
+		"/run":           {"table", "p.csv", "schema", "p.yaml", "out", "x.csv", "method", text},
+		"/sample":        {"model", text},
+	} {
+		status, body := v.post(path, fields...)
+		v.says(status, body, 413, "That is more than the 1 MiB that this page takes at once")
 	}
-	if status, body := v.post("/schema/save", "table", "p.csv", "name", "z.yaml", "text",
-		strings.Repeat("# x\n", mostBody/3)); status < 400 {
-		t.Errorf("a large schema gives %d %s", status, body)
+	if _, err := os.Stat(filepath.Join(v.dir, "z.yaml")); err == nil || len(v.s.runs.list()) > 0 {
+		t.Error("a part of a request was carried out")
 	}
+	status, body := v.get("/plan?table=%zz")
+	v.says(status, body, 422, "not a form of this page")
 }
 
 // TestWholeWay goes the five steps, as the browser's test does, and holds every page against the
@@ -816,26 +824,33 @@ func TestWeakBudget(t *testing.T) {
 	}
 }
 
-// TestSyntheticApart: what a run wrote is not offered as a private table, nor to compare with.
+// TestSyntheticApart: what a run wrote is not offered as a private table, nor to compare with. What
+// has a schema or a model beside it may be the private table that these are of, and so may what has
+// taken the place of an output.
 func TestSyntheticApart(t *testing.T) {
 	v := visit(t)
 	v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "mst", "out",
 		"made.csv")
 	v.run("/sample", "model", "made.decoy", "rows", "9", "out", "drawn.csv")
+	v.run("/sample", "model", "made.decoy", "rows", "9", "out", "gone.csv")
+	v.write("gone.csv", "a\n1\n")
+	v.run("/sample", "model", "made.decoy", "rows", "9", "out", "moved.csv")
+	v.write("mine.csv", "a\n1\n")
+	check(t, os.Rename(filepath.Join(v.dir, "mine.csv"), filepath.Join(v.dir, "moved.csv")))
 	for name, beside := range map[string]string{"old.csv": "old.decoy", "got.csv": "got.schema.yaml",
-		"mine.csv": "mine.decoy", "held.csv": "held.txt"} {
+		"held.csv": "held.txt"} {
 		v.write(name, "a\n1\n")
 		v.write(beside, "x")
 	}
-	v.write("mine.csv.ledger", "x") // something was spent on it: it is private
 	status, body := v.get("/")
 	private, apart, found := strings.Cut(body, "<h2>Synthetic tables</h2>")
 	if status != 200 || !found {
 		t.Fatalf("%d %s", status, body)
 	}
 	_, result := v.get("/result?model=made.decoy")
-	for name, synthetic := range map[string]bool{"made.csv": true, "drawn.csv": true, "old.csv": true,
-		"got.csv": true, "p.csv": false, "mine.csv": false, "held.csv": false} {
+	for name, synthetic := range map[string]bool{"made.csv": true, "drawn.csv": true,
+		"gone.csv": false, "moved.csv": false, "old.csv": false, "got.csv": false, "p.csv": false,
+		"held.csv": false} {
 		cell := `class="file">` + name + "<"
 		if strings.Contains(private, cell) == synthetic || strings.Contains(apart, cell) != synthetic {
 			t.Errorf("%s is on the wrong side", name)
@@ -845,6 +860,146 @@ func TestSyntheticApart(t *testing.T) {
 			t.Errorf("%s is offered to compare with: %t", name, offered)
 		}
 	}
+}
+
+// TestPreviewOfOwnOnly: a table that took the place of an output is not shown.
+func TestPreviewOfOwnOnly(t *testing.T) {
+	v := visit(t)
+	v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "mst", "out",
+		"made.csv")
+	_, body := v.get("/result?model=made.decoy")
+	if !strings.Contains(body, "The first synthetic rows") {
+		t.Errorf("no rows of the synthetic table are shown: %d", len(body))
+	}
+	v.write("made.csv", "SECRET-CELL\n1\n")
+	if _, body = v.get("/result?model=made.decoy"); strings.Contains(body, "SECRET-CELL") {
+		t.Error("rows of another table are shown")
+	}
+}
+
+// TestLedgerIsNoFile: a pipe in the place of a ledger, which nobody writes into, holds no page up.
+func TestLedgerIsNoFile(t *testing.T) {
+	v := visit(t)
+	v.client.Timeout = 20 * time.Second
+	ledger := filepath.Join(v.dir, "p.csv.ledger")
+	for name, make := range map[string]func() error{
+		"pipe":   func() error { return exec.Command("mkfifo", ledger).Run() },
+		"folder": func() error { return os.Mkdir(ledger, 0o700) },
+	} {
+		if err := make(); err != nil && name == "pipe" {
+			t.Skip("no mkfifo here:", err)
+		}
+		for path, says := range map[string]string{"/": "unreadable ledger",
+			"/schema?table=p.csv":             "p.csv.ledger is not a file",
+			"/plan?table=p.csv&schema=p.yaml": "p.csv.ledger is not a file",
+			"/plan?table=p.csv&header=public": "p.csv.ledger is not a file"} {
+			status, body := v.get(path)
+			v.says(status, body, 200, says)
+		}
+		r := v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "x.csv")
+		if talk := strings.Join(r.view().Talk, " "); !strings.Contains(talk, "p.csv.ledger is") {
+			t.Errorf("a run with a %s for a ledger says %q", name, talk)
+		}
+		check(t, os.Remove(ledger))
+	}
+}
+
+// slow is a program that notes when it begins and ends, and takes its time.
+func slow(t *testing.T) (p program, began func() int) {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell here")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "program")
+	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho x >>began\nwhile [ ! -e go ]; do "+
+		"sleep .02; done\necho '{}'\n"), 0o700))
+	return newProgram(script, dir), func() int {
+		b, _ := os.ReadFile(filepath.Join(dir, "began"))
+		return len(b) / 2
+	}
+}
+
+// until waits for what other processes do.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 1000 {
+		if is() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s: it does not come to that", what)
+}
+
+// TestFewProcesses: however many figures a browser asks for, few processes work on them, equal
+// questions that wait share one, and what nobody waits for any more ends.
+func TestFewProcesses(t *testing.T) {
+	p, began := slow(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	errs := make(chan error, 100)
+	for i := range 40 { // 4 of each
+		go func() { errs <- p.ask(ctx, nil, "plan", strconv.Itoa(i%10)) }()
+	}
+	waits := func() (n int) {
+		p.asked.mu.Lock()
+		defer p.asked.mu.Unlock()
+		for _, q := range p.asked.waiting {
+			n += q.askers
+		}
+		return n
+	}
+	until(t, "two begin, and the others wait", func() bool {
+		return began() == atOnce && waits() >= 32
+	})
+	cancel()
+	for range 40 {
+		if err := <-errs; err != context.Canceled {
+			t.Errorf("a question that was given up: %v", err)
+		}
+	}
+	until(t, "the processes end", func() bool { return len(p.asked.turns) == 0 })
+	if n := began(); n != atOnce {
+		t.Errorf("%d processes began, %d at a time", n, atOnce)
+	}
+	for i := range 40 {
+		go func() { errs <- p.ask(context.Background(), nil, "plan", strconv.Itoa(i%10)) }()
+	}
+	until(t, "two more begin", func() bool { return began() == 2*atOnce && waits() >= 32 })
+	check(t, os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600))
+	for range 40 {
+		check(t, <-errs)
+	}
+	// those that wait share; one that came when its like had begun has another
+	if n := began() - atOnce; n < 10 || n > 10+2*atOnce {
+		t.Errorf("%d processes answered 40 questions, 10 of them different", n)
+	}
+}
+
+// TestFewRuns: no more than a few runs are at work at once.
+func TestFewRuns(t *testing.T) {
+	p, began := slow(t)
+	root, err := os.OpenRoot(p.dir)
+	check(t, err)
+	defer root.Close()
+	all := &runs{program: p, folder: root}
+	for i := range mostWorking {
+		_, err := all.start("sample", nil, []string{strconv.Itoa(i)}, choice{})
+		check(t, err)
+	}
+	_, err = all.start("sample", nil, []string{"more"}, choice{})
+	if err == nil || !strings.Contains(err.Error(), "the most at a time") {
+		t.Errorf("one run more: %v", err)
+	}
+	until(t, "all begin", func() bool { return began() == mostWorking })
+	check(t, os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600))
+	for _, r := range all.all {
+		<-r.done
+	}
+	if _, err := all.start("sample", nil, []string{"more"}, choice{}); err != nil {
+		t.Errorf("a run after the others: %v", err)
+	}
+	all.stop()
 }
 
 // TestUnreadable: a header that cannot be read is told before the run, and a run that buys its

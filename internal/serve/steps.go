@@ -43,7 +43,12 @@ func (a *account) Share() int {
 
 // refuses says why no run that protects such units may begin, or nothing.
 func (a *account) refuses(unit string) string {
-	if a == nil || a.Problem != "" || a.Unit == unit {
+	switch {
+	case a == nil:
+		return ""
+	case a.Problem != "":
+		return "This run would be refused: the ledger of the table cannot be read. " + a.Problem
+	case a.Unit == unit:
 		return ""
 	}
 	return fmt.Sprintf("This run would be refused: the ledger of the table counts %s, and the "+
@@ -65,10 +70,15 @@ func (a *account) Day(time string) string { day, _, _ := strings.Cut(time, "T");
 // ledger is the account of a table, nil if it has none yet.
 func (s *Server) ledger(ctx context.Context, table string) *account {
 	file := table + ".ledger"
-	if table == "" || openable(s.folder.root, file) != nil {
+	info, err := s.folder.root.Stat(file)
+	if table == "" || err != nil {
 		return nil
 	}
 	a := account{File: file}
+	if !info.Mode().IsRegular() { // to open a pipe would wait for somebody who writes into it
+		a.Problem = file + " is not a file: no run of this table can begin"
+		return &a
+	}
 	if err := s.program.ask(ctx, &a, "ledger", "show", file); err != nil {
 		a.Problem = err.Error()
 	}
@@ -102,11 +112,11 @@ func (s *Server) tables(q *request) error {
 		Body: map[string]any{"Rows": rows, "Made": made, "More": more, "Runs": s.runs.list()}})
 }
 
-// synthetic tells whether a table is taken for the output of a run: of this page, or of another,
-// as a model or a bought schema is kept beside it and nothing was ever spent on it.
+// synthetic tells whether a table is the output of a run of this page, as that left it. The names
+// of the files beside a table say nothing: a schema or a model may as well be of its private rows.
 func (s *Server) synthetic(name string) bool {
-	is := func(file string) bool { return openable(s.folder.root, file) == nil }
-	return s.runs.of(name) != nil || !is(name+".ledger") && (is(modelOf(name)) || is(boughtOf(name)))
+	r := s.runs.of(name)
+	return r != nil && r.left(s.folder.root, name)
 }
 
 // planned is what 'plan --json' says, as far as a page shows it.

@@ -3,9 +3,15 @@
 // a run live.
 
 // replace puts a part of the page, as the server makes it, in place of another.
+// It gives up what it asked for before: the server then stops working on that.
+const asking = new WeakMap();
 async function replace(into, url, options) {
+  asking.get(into)?.abort();
+  const own = new AbortController();
+  asking.set(into, own);
   try {
-    const answer = await fetch(url, { ...options, headers: { "X-Part": "yes" } });
+    const answer = await fetch(url,
+      { ...options, headers: { "X-Part": "yes" }, signal: own.signal });
     const text = await answer.text();
     if (into.dataset.text === text) return;
     const focused = into.contains(document.activeElement);
@@ -13,7 +19,7 @@ async function replace(into, url, options) {
     into.dataset.text = text;
     if (focused) into.querySelector("button, a")?.focus();
   } catch {
-    // The server is gone: what is shown stays.
+    // The server is gone, or was asked again: what is shown stays.
   }
 }
 
