@@ -89,7 +89,7 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 	}
 	net := &network{slope: float64(n.Slope), sizes: sizes, layers: n.Layers}
 	coarser := c.Factor == 0 && !in.scalars()
-	if c, err = c.checked(); err != nil {
+	if c, err = c.checked(in.scalars()); err != nil {
 		return nil, err
 	}
 	for ; ; c.Factor *= 4 {
@@ -98,24 +98,22 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 			return nil, err
 		}
 		out := b.certificate(in, c)
-		if !coarser || c.Factor == 1 || out.drawn(c.NoiseMultiplier) {
-			return out, nil
+		if err = out.drawn(c.NoiseMultiplier); err == nil || !coarser || c.Factor == 1 {
+			return out, err
 		}
 	}
 }
 
-// drawn reports whether the grid is coarse enough for noise of z times the scales. All scales but
-// those of inputs are at most total.
-func (c *Certificate) drawn(z float64) bool {
-	limit := MostSteps * c.Grid()
-	if z*c.total <= limit && (c.residual == nil || z*slices.Max(c.scales[:c.Inputs()]) <= limit) {
-		return true
+// drawn refuses noise of z times the scales that is too large to be drawn on the grid.
+func (c *Certificate) drawn(z float64) error {
+	if most := z * slices.Max(c.scales) / c.Grid(); !(most <= MostSteps) {
+		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", ErrConfig, most, MostSteps)
 	}
-	return z*slices.Max(c.scales) <= limit
+	return nil
 }
 
-// checked fills in the defaults.
-func (c Config) checked() (Config, error) {
+// checked fills in the defaults; numbers among the inputs are multiples of the default factor.
+func (c Config) checked(scalars bool) (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
 	}
@@ -129,9 +127,10 @@ func (c Config) checked() (Config, error) {
 	if c.Factor == 0 {
 		c.Factor = defaultFactor
 	}
-	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
-		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig,
-			c.Factor)
+	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 ||
+		scalars && c.Factor > defaultFactor {
+		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1], or to %v with "+
+			"scaled inputs", ErrConfig, c.Factor, defaultFactor)
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
 		return c, fmt.Errorf("bounds: %w: noise multiplier %v", ErrConfig, c.NoiseMultiplier)

@@ -59,7 +59,7 @@ func TestGradientBounds(t *testing.T) {
 // gradientBounds is an interval for each coordinate of a row's gradient, with one-hot blocks taken
 // as such.
 func gradientBounds(n Network, in *Input, factor float64) (lo, hi []float64, err error) {
-	c, err := Config{Adjacency: accountant.AddRemove, Factor: factor}.checked()
+	c, err := Config{Adjacency: accountant.AddRemove, Factor: factor}.checked(false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -58,7 +58,7 @@ func newCritic[T Float](name string, n Network, in *Input, f float64) critic {
 		func(c Config) *builder {
 			c.Factor = f
 			var err error
-			if c, err = c.checked(); err != nil {
+			if c, err = c.checked(false); err != nil {
 				panic(err)
 			}
 			b, err := measure(checked(n, in.size), in, c)
@@ -89,8 +89,9 @@ func critics(t testing.TB) []critic {
 			oneHot(t, adult...), 0x1p-16),
 		newCritic[float64]("mixed relu float64", randomNetwork(m, 0, 2, 16), m, 0x1p-20),
 		newCritic[float32]("mixed float32, two hidden layers", randomNetwork(m, .2, 3, 12, 8), m,
-			0x1p-14),
-		newCritic[float64]("coarse grid", randomNetwork(m, .1, 4, 8), m, .25),
+			0x1p-16),
+		newCritic[float64]("coarse grid", randomNetwork(oneHot(t, 3, 4, 2), .1, 4, 8),
+			oneHot(t, 3, 4, 2), .25),
 		newCritic[float32]("three hidden layers", randomNetwork(oneHot(t, 3, 4, 2), .01, 5, 6, 5,
 			4), oneHot(t, 3, 4, 2), 0x1p-16),
 		newCritic[float64]("no hidden layer", randomNetwork(m, .2, 6), m, 0x1p-16),

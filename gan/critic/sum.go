@@ -3,6 +3,7 @@ package critic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
@@ -24,7 +25,7 @@ func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.C
 		panic(fmt.Sprintf("critic: sums of %d numbers and %d inputs, not %d and %d", len(dst),
 			len(inputs), len(c.parameters), c.sizes[0]))
 	}
-	if c.encoder.scaled != nil && factor > valueStep {
+	if slices.Contains(c.encoder.scaled, true) && factor > valueStep {
 		panic(fmt.Sprintf("critic: factor %v is larger than the step of scaled inputs", factor))
 	}
 	c.Each(factor, columns, rows, nil, func(p *Pass) { p.AddTo(dst, inputs) })
