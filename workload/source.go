@@ -17,15 +17,11 @@ func Source(setting string) ([]byte, error) {
 		return []byte(setting), nil
 	}
 	info, err := os.Stat(setting) // before the opening of a pipe waits for a writer
-	switch {
-	case err != nil:
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", setting)
+	}
+	if err != nil {
 		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory", setting)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", setting)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s has more than %d bytes", setting, maxFile)
 	}
 	return os.ReadFile(setting)
 }
