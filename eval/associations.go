@@ -83,10 +83,10 @@ func (c column) levels(count []int64) (group []int, size int) {
 		return group, size
 	}
 	total, below := int64(0), int64(0)
-	for _, n := range count[:len(c.mid)] {
+	for _, n := range count[:len(c.place)] {
 		total += n
 	}
-	for code := range c.mid {
+	for code := range c.place {
 		middle := 2*below + count[code] // twice the rank of the code's middle row
 		group[code] = min(int(middle*associationGroups/max(2*total, 1)), associationGroups-1)
 		below += count[code]

@@ -55,7 +55,7 @@ func newBinning(t *table.Table, drop []string) (*binning, error) {
 // Numbers that no row has go with the next that one has.
 func (c *binColumn) group(count []int64) {
 	c.bin = make([]uint8, len(count))
-	numbers, room := len(c.column.mid), maxBins
+	numbers, room := len(c.column.place), maxBins
 	if c.column.missing >= 0 {
 		room--
 	}

@@ -6,15 +6,20 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// boostingOptions sets gradient boosting. The zero value is usable.
+// boostingOptions sets gradient boosting.
 type boostingOptions struct {
 	drop    []string  // columns not to use, the label among them
-	trees   int       // default 150
-	rate    float64   // share of each tree's values that is kept, in (0, 1], default .1
-	leaves  int       // of a tree, default 31
-	minRows int       // in a leaf, default 20
-	penalty float64   // λ on leaf values, default 1
+	trees   int       // one after the other
+	rate    float64   // share of each tree's values that is kept, in (0, 1]
+	leaves  int       // of a tree
+	minRows int       // in a leaf
+	penalty float64   // λ on leaf values
 	soft    []float64 // of each row the probability of being positive, in place of its label
+}
+
+// usualBoosting is that of [GradientBoosting].
+func usualBoosting(drop []string) boostingOptions {
+	return boostingOptions{drop: drop, trees: 150, rate: .1, leaves: 31, minRows: 20, penalty: 1}
 }
 
 // boosting is a fitted sum of trees.
@@ -31,32 +36,11 @@ type boosting struct {
 // order, with missing on either side, categories by any partition. Errors are those of
 // [Task.Train].
 func fitBoosting(t *table.Table, y []bool, o boostingOptions) (*boosting, error) {
-	b, rows, err := prepare(t, y, o.drop)
+	b, rows, positives, err := prepare(t, y, o.drop)
 	if err != nil {
 		return nil, err
 	}
-	if o.trees == 0 {
-		o.trees = 150
-	}
-	if o.rate == 0 {
-		o.rate = .1
-	}
-	if o.leaves == 0 {
-		o.leaves = 31
-	}
-	if o.minRows == 0 {
-		o.minRows = 20
-	}
-	if o.penalty == 0 {
-		o.penalty = 1
-	}
 	n := t.Rows()
-	positives := 0
-	for _, l := range y {
-		if l {
-			positives++
-		}
-	}
 	out := &boosting{binning: b, start: math.Log(float64(positives) / float64(n-positives))}
 	score, all := make([]float64, n), make([]uint32, n)
 	for i := range score {

@@ -20,11 +20,13 @@ var ErrColumn = errors.New("unsuitable column")
 // column is what the metrics need to know of one schema column.
 type column struct {
 	name    string
-	size    int       // number of codes, missing included
-	missing int       // the code of missing, or -1
-	texts   []string  // categorical and boolean: what the codes mean
-	mid     []float64 // numeric: the middle of the bin of every code that is one; nil otherwise
-	lo, hi  float64   // numeric: the public bounds
+	size    int      // number of codes, missing included
+	missing int      // the code of missing, or -1
+	texts   []string // categorical and boolean: what the codes mean
+	// numeric: the middle of the bin of every code that is one, from 0 to 1 between the bounds; nil
+	// otherwise
+	place  []float64
+	lo, hi float64 // numeric: the public bounds
 }
 
 // columnsOf describes the columns of a schema.
@@ -49,14 +51,14 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 		if out[i].missing >= 0 {
 			bins--
 		}
-		out[i].mid = make([]float64, bins)
+		out[i].place = make([]float64, bins)
+		out[i].lo, _ = c.Bin(0)
+		_, out[i].hi = c.Bin(uint16(bins - 1))
 		for code := range bins {
 			lo, hi := c.Bin(uint16(code))
-			out[i].mid[code] = lo/2 + hi/2
-			if code == 0 {
-				out[i].lo = lo
+			if width := out[i].hi - out[i].lo; width > 0 {
+				out[i].place[code] = (lo/2 + hi/2 - out[i].lo) / width
 			}
-			out[i].hi = hi
 		}
 	}
 	return out, nil
@@ -64,11 +66,12 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 
 func (c column) equal(d column) bool {
 	return c.name == d.name && c.size == d.size && c.missing == d.missing &&
-		slices.Equal(c.mid, d.mid) && slices.Equal(c.texts, d.texts)
+		c.lo == d.lo && c.hi == d.hi && slices.Equal(c.place, d.place) &&
+		slices.Equal(c.texts, d.texts)
 }
 
 // numeric reports whether the codes have an order and a middle.
-func (c column) numeric() bool { return c.mid != nil }
+func (c column) numeric() bool { return c.place != nil }
 
 // compatible checks that the tables have rows and the same columns, and returns
 // the columns. Only what gives codes their meaning is compared: the tables may

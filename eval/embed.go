@@ -11,9 +11,6 @@ const (
 	maxOneHot = 512 // categories of a column with a coordinate of their own
 	// of all rows: the rarest categories, up to this share together, have one coordinate in common
 	rareShare = .03
-	// places of a number that are told apart by steps under Gower's distance; more, by cosines
-	maxSteps = 8
-	cosines  = 4 // terms of the cosine series
 )
 
 // feature stores the coordinates that one column adds to the embedding.
@@ -38,14 +35,9 @@ func newEmbedding(a, b *Points) embedding {
 	}
 	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
-		var f feature
-		switch {
-		case !c.numeric():
+		f := single(c)
+		if !c.numeric() {
 			f = oneHot(c.size, []*Points{a, b}, k)
-		case a.space.distance == Gower:
-			f = gowerNumber(c)
-		default:
-			f = single(c)
 		}
 		f.column = k
 		e.features = append(e.features, f)
@@ -112,66 +104,20 @@ func oneHot(size int, sets []*Points, column int) feature {
 		fill: func(dst []float32, x float64) { dst[at[int(x)]] = math.Sqrt2 / 2 }}
 }
 
-// single gives a number one coordinate, from −½ to ½.
+// single gives a number x one coordinate, from −½ to ½: squares of differences up to 1 do not
+// exceed the differences, so that it serves both distances. A missing number lies aside, at √¾ in a
+// second coordinate: since no number is farther than ½ from the origin, it is at most 1 from all.
 func single(c column) feature {
-	f := feature{width: 1, fill: func(dst []float32, x float64) { dst[0] = float32(x - .5) }}
-	if c.missing >= 0 {
-		f.width = 2
-		f.fill = missingAside(f.fill)
+	if c.missing < 0 {
+		return feature{width: 1, fill: func(dst []float32, x float64) { dst[0] = float32(x - .5) }}
 	}
-	return f
-}
-
-// gowerNumber gives a number coordinates whose squared distance is that of the
-// places, or a little less.
-//
-// With few places t₁ < t₂ < … they are steps: ±½√(tₖ₊₁ − tₖ) on either side of
-// each gap. With many they are the first terms of the Fourier series
-//
-//	|a − b| = (4/π²)·Σ over odd k of (1 − cos kπ(a − b))/k²,  |a − b| ≤ 1
-//
-// in which no term is negative and each is the squared distance of the points
-// (√2/πk)·(cos kπa, sin kπa) and the same of b. Four terms leave out .03 on average.
-func gowerNumber(c column) feature {
-	cuts := places(c)[:len(c.mid)]
-	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
-	f := feature{width: len(cuts) - 1, fill: func(dst []float32, x float64) {
-		for k := range dst {
-			h := math.Sqrt(cuts[k+1]-cuts[k]) / 2
-			if x < cuts[k+1] {
-				h = -h
-			}
-			dst[k] = float32(h)
-		}
-	}}
-	if len(cuts)-1 > maxSteps {
-		f = feature{width: 2 * cosines, fill: func(dst []float32, x float64) {
-			for i := range cosines {
-				k := float64(2*i + 1)
-				sin, cos := math.Sincos(k * math.Pi * x)
-				dst[2*i] = float32(math.Sqrt2 / (math.Pi * k) * cos)
-				dst[2*i+1] = float32(math.Sqrt2 / (math.Pi * k) * sin)
-			}
-		}}
-	}
-	if c.missing >= 0 {
-		f.width++
-		f.fill = missingAside(f.fill)
-	}
-	return f
-}
-
-// missingAside fills the last coordinate for a missing number, √¾, and the others otherwise: since
-// no number lies farther than ½ from the origin of those, it is at most 1 from all numbers.
-func missingAside(fill func(dst []float32, x float64)) func(dst []float32, x float64) {
-	return func(dst []float32, x float64) {
+	return feature{width: 2, fill: func(dst []float32, x float64) {
 		if x == missingPlace {
-			dst[len(dst)-1] = float32(math.Sqrt(.75))
+			dst[1] = float32(math.Sqrt(.75))
 			return
 		}
-		fill(dst[:len(dst)-1], x)
-	}
+		dst[0] = float32(x - .5)
+	}}
 }
 
 // rows embeds points in this order, each as a row of its coordinates and two more, one of them −½

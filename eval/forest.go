@@ -8,13 +8,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// forestOptions sets a random forest. The zero value is usable.
+// forestOptions sets a random forest.
 type forestOptions struct {
 	drop    []string // columns not to use, the label among them
-	trees   int      // default 100
-	minRows int      // different rows in a leaf, default 5
-	columns int      // drawn for every split, default the root of their number
-	seed    uint64   // public; the same seed gives the same forest on any number of processors
+	trees   int
+	minRows int    // different rows in a leaf
+	columns int    // drawn for every split; 0: the root of their number
+	seed    uint64 // public; the same seed gives the same forest on any number of processors
 }
 
 // forest is a fitted random forest.
@@ -28,15 +28,9 @@ type forest struct {
 // mean over trees of the share of positives in its leaf. It splits codes: numbers by order, with
 // missing on either side, categories by any partition. Errors are those of [Task.Train].
 func fitForest(t *table.Table, y []bool, o forestOptions) (*forest, error) {
-	b, rows, err := prepare(t, y, o.drop)
+	b, rows, _, err := prepare(t, y, o.drop)
 	if err != nil {
 		return nil, err
-	}
-	if o.trees == 0 {
-		o.trees = 100
-	}
-	if o.minRows == 0 {
-		o.minRows = 5
 	}
 	if o.columns == 0 {
 		o.columns = max(1, int(math.Round(math.Sqrt(float64(len(rows))))))
@@ -105,25 +99,19 @@ func sumTrees(trees []tree, rows [][]uint8, n int, start float64) []float64 {
 	return out
 }
 
-// prepare checks what all trees need and bins the rows.
-func prepare(t *table.Table, y []bool, drop []string) (*binning, [][]uint8, error) {
-	b, err := newBinning(t, drop)
-	if err != nil {
-		return nil, nil, err
+// prepare checks what all trees need, bins the rows and counts the positives.
+func prepare(
+	t *table.Table, y []bool, drop []string,
+) (b *binning, rows [][]uint8, positives int, err error) {
+	if b, err = newBinning(t, drop); err != nil {
+		return nil, nil, 0, err
 	}
 	if len(y) != t.Rows() {
-		return nil, nil, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), t.Rows(), ErrFit)
+		return nil, nil, 0, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), t.Rows(), ErrFit)
 	}
-	positives := 0
-	for _, l := range y {
-		if l {
-			positives++
-		}
+	if positives, err = bothClasses(y); err != nil {
+		return nil, nil, 0, err
 	}
-	if positives == 0 || positives == len(y) {
-		return nil, nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(y),
-			ErrOneClass)
-	}
-	rows, err := b.rows(t)
-	return b, rows, err
+	rows, err = b.rows(t)
+	return b, rows, positives, err
 }

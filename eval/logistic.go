@@ -2,7 +2,6 @@ package eval
 
 import (
 	"errors"
-	"fmt"
 	"math"
 )
 
@@ -44,14 +43,9 @@ type design interface {
 // no longer improves. Labels of one class give an error that wraps [ErrOneClass].
 func fitLogistic(x design, y []bool, c float64) (*logistic, error) {
 	rows, features := x.dims()
-	positives := 0
-	for _, l := range y {
-		if l {
-			positives++
-		}
-	}
-	if positives == 0 || positives == rows {
-		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, rows, ErrOneClass)
+	positives, err := bothClasses(y)
+	if err != nil {
+		return nil, err
 	}
 	f := &logLoss{x: x, y: y, lambda: 1 / c, w: make([]float64, features+1),
 		margin: make([]float64, rows), residual: make([]float64, rows),

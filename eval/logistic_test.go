@@ -47,7 +47,7 @@ func loadLogistic(t testing.TB) (tab *table.Table, labels []bool, fits []struct 
 
 func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 	tab, labels, fits := loadLogistic(t)
-	x, err := newMatrix(tab)
+	x, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestLogisticSeparableClasses(t *testing.T) {
 	for i := range y {
 		y[i] = i&1 == 1
 	}
-	x, err := newMatrix(tab)
+	x, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestLogisticSeparableClasses(t *testing.T) {
 
 func TestLogisticOfOneClass(t *testing.T) {
 	tab, labels, _ := loadLogistic(t)
-	x, err := newMatrix(tab)
+	x, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +144,10 @@ func (m numbers) diagonalTo(dst, d []float64) {
 func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 	const newtonCholesky = 0.0032036599348717982
 	want := loadExpected(t).PMSE
-	real, synthetic := loadMatrix(t, "continuous_real.csv"),
-		loadMatrix(t, "continuous_synthetic.csv")
-	got, fit, err := pmse(real, synthetic)
+	x, width := loadNumbers(t, "continuous_real.csv", 0)
+	below, _ := loadNumbers(t, "continuous_synthetic.csv", 0)
+	n, both := len(x)/width, numbers{append(x, below...), width}
+	got, fit, err := pmse(both, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +163,8 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 			t.Errorf("weight %d is %v, want %v", i, fit.weights[i], want.Coef[i])
 		}
 	}
-	ours := gradientOf(real, synthetic, fit.weights, fit.intercept)
-	reference := gradientOf(real, synthetic, want.Coef, want.Intercept)
+	ours := gradientOf(both, n, fit.weights, fit.intercept)
+	reference := gradientOf(both, n, want.Coef, want.Intercept)
 	if ours > 1e-8 || reference < 1e5*ours {
 		t.Errorf("largest derivative %v at our weights, %v at the reference's: the reference is "+
 			"no longer the less exact one", ours, reference)
@@ -171,12 +172,10 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 }
 
 // gradientOf is the largest derivative of the unpenalised loss.
-func gradientOf(real, synthetic design, weights []float64, intercept float64) float64 {
-	x := stack{real, synthetic}
+func gradientOf(x design, n int, weights []float64, intercept float64) float64 {
 	rows, features := x.dims()
 	f := &logLoss{x: x, y: make([]bool, rows), margin: make([]float64, rows),
 		residual: make([]float64, rows), curvature: make([]float64, rows)}
-	n, _ := real.dims()
 	for i := n; i < rows; i++ {
 		f.y[i] = true
 	}
@@ -189,12 +188,6 @@ func gradientOf(real, synthetic design, weights []float64, intercept float64) fl
 		largest = max(largest, math.Abs(g))
 	}
 	return largest
-}
-
-func loadMatrix(t testing.TB, name string) numbers {
-	t.Helper()
-	x, columns := loadNumbers(t, name, 0)
-	return numbers{x, columns}
 }
 
 func TestPMSEOfTables(t *testing.T) {

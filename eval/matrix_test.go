@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -21,7 +20,7 @@ func dense(m *matrix) [][]float64 {
 	for i := range out {
 		out[i] = make([]float64, width)
 		for _, b := range m.blocks {
-			out[i][b.first+int(b.codes.At(i))] = 1
+			out[i][b.first+int(b.codes[i])] = 1
 		}
 	}
 	return out
@@ -41,7 +40,7 @@ func TestMatrixRows(t *testing.T) {
 			{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := newMatrix(tab, test.drop...)
+			m, err := newMatrix(test.drop, tab)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +63,7 @@ func TestMatrixRows(t *testing.T) {
 func TestMatrixProducts(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	tab := uniformTable(t, wideSchema(t), 200, u)
-	m, err := newMatrix(tab)
+	m, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,52 +96,5 @@ func TestMatrixProducts(t *testing.T) {
 		if !near(transposed[f], want, 1e-12) {
 			t.Fatalf("transposed product of feature %d is %v, want %v", f, transposed[f], want)
 		}
-	}
-}
-
-func TestMatrixErrors(t *testing.T) {
-	s := schemaOf(t, number("age", 5), category("colour", 2))
-	tab := tableOf(t, s, []int{0, 0})
-	m, err := newMatrix(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		name string
-		call func() error
-		want error
-	}{
-		{"no rows", func() error { _, err := newMatrix(tableOf(t, s)); return err },
-			ErrTables},
-		{"unknown column", func() error {
-			_, err := newMatrix(tab, "size")
-			return err
-		}, ErrColumn},
-		{"nothing left", func() error {
-			_, err := newMatrix(tab, "age", "colour")
-			return err
-		}, ErrColumn},
-		{"like: no rows", func() error { _, err := m.like(tableOf(t, s)); return err }, ErrTables},
-		{"like: fewer columns", func() error {
-			_, err := m.like(tableOf(t, schemaOf(t, number("age", 5)), []int{0}))
-			return err
-		}, ErrTables},
-		{"like: other bins", func() error {
-			_, err := m.like(tableOf(t, schemaOf(t, number("age", 6), category("colour", 2)),
-				[]int{0, 0}))
-			return err
-		}, ErrTables},
-		{"like: other categories", func() error {
-			c := schema.Column{Name: "colour", Kind: schema.Categorical,
-				Categories: []string{"c1", "c0"}}
-			_, err := m.like(tableOf(t, schemaOf(t, number("age", 5), c), []int{0, 0}))
-			return err
-		}, ErrTables},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if err := test.call(); !errors.Is(err, test.want) {
-				t.Errorf("error %v, want %v", err, test.want)
-			}
-		})
 	}
 }

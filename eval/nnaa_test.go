@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -205,58 +204,6 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 	if a, b := train.sample(300, 1), train.sample(300, 1); a.Len() != 300 ||
 		!slices.Equal(a.x, b.x) || slices.Equal(a.x, train.sample(300, 2).x) {
 		t.Errorf("a sample of %d points does not depend on its seed, and on nothing else", a.Len())
-	}
-}
-
-func TestPointErrors(t *testing.T) {
-	s := schemaOf(t, category("a", 2), number("b", 3))
-	one, _ := TablePoints(tableOf(t, s, []int{0, 0}), Euclidean)
-	two, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Euclidean)
-	gower, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Gower)
-	numbers, _ := NewPoints([]float64{0, 0, 1, 1}, 2)
-	other, _ := TablePoints(tableOf(t, schemaOf(t, category("a", 2), number("b", 4)), []int{0, 0},
-		[]int{1, 1}), Euclidean)
-	for _, test := range []struct {
-		name string
-		call func() error
-		want error
-	}{
-		{"no numbers", func() error { _, err := NewPoints(nil, 1); return err }, ErrTables},
-		{"ragged", func() error { _, err := NewPoints([]float64{1, 2, 3}, 2); return err },
-			ErrTables},
-		{"no columns", func() error { _, err := NewPoints([]float64{1}, 0); return err },
-			ErrTables},
-		{"NaN", func() error { _, err := NewPoints([]float64{math.NaN()}, 1); return err },
-			ErrTables},
-		{"infinite", func() error { _, err := NewPoints([]float64{math.Inf(1)}, 1); return err },
-			ErrTables},
-		{"too large", func() error { _, err := NewPoints([]float64{1e200}, 1); return err },
-			ErrTables},
-		{"no rows", func() error { _, err := TablePoints(tableOf(t, s), Gower); return err },
-			ErrTables},
-		{"no such distance", func() error {
-			_, err := TablePoints(tableOf(t, s, []int{0, 0}), 7)
-			return err
-		}, ErrTables},
-		{"unknown column", func() error {
-			_, err := TablePoints(tableOf(t, s, []int{0, 0}), Gower, "z")
-			return err
-		}, ErrColumn},
-		{"one row", func() error { _, err := NNAA(two, one, 0); return err }, ErrTables},
-		{"other distance", func() error { _, err := NNAA(two, gower, 0); return err }, ErrTables},
-		{"table and numbers", func() error { _, err := NNAA(two, numbers, 0); return err },
-			ErrTables},
-		{"other bins", func() error { _, err := NNAA(two, other, 0); return err }, ErrTables},
-		{"loss of one row", func() error { _, err := PrivacyLoss(two, one, two, 0); return err },
-			ErrTables},
-		{"nearest of another space", func() error { _, _, err := Nearest(two, gower); return err },
-			ErrTables},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if err := test.call(); !errors.Is(err, test.want) {
-				t.Errorf("error %v, want %v", err, test.want)
-			}
-		})
 	}
 }
 

@@ -63,12 +63,11 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 // columns, and false if it is undefined.
 func correlation(t *table.Table, columns []column, at [2]int) (float64, bool) {
 	a, b := columns[at[0]], columns[at[1]]
-	x, y := unitScale(a), unitScale(b)
 	codes := t.Column(at[1])
 	each := func(f func(u, v float64)) {
 		forEachCode(t.Column(at[0]), func(i, ca int) {
 			if cb := int(codes.At(i)); ca != a.missing && cb != b.missing {
-				f(x[ca], y[cb])
+				f(a.place[ca], b.place[cb])
 			}
 		})
 	}
@@ -86,15 +85,4 @@ func correlation(t *table.Table, columns []column, at [2]int) (float64, bool) {
 		return 0, false
 	}
 	return max(-1, min(1, sxy/math.Sqrt(sxx*syy))), true
-}
-
-// unitScale moves the middles of bins to the range from −½ to ½.
-func unitScale(c column) []float64 {
-	out := make([]float64, len(c.mid))
-	if c.hi > c.lo {
-		for i, m := range c.mid {
-			out[i] = (m-c.lo)/(c.hi-c.lo) - .5
-		}
-	}
-	return out
 }

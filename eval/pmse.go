@@ -30,21 +30,17 @@ type PMSEResult struct {
 // A category that only one of the tables has pulls the propensity of its rows to
 // 0 or 1, and the fit stops when it no longer gains. Errors wrap [ErrTables].
 func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
-	x, err := newMatrix(real)
+	x, err := newMatrix(nil, real, synthetic)
 	if err != nil {
 		return PMSEResult{}, err
 	}
-	y, err := x.like(synthetic)
-	if err != nil {
-		return PMSEResult{}, err
-	}
-	out, _, err := pmse(x, y)
+	out, _, err := pmse(x, real.Rows())
 	if err != nil {
 		return out, err
 	}
 	weights := independent(x, real, synthetic)
 	if weights > 0 {
-		n, m := float64(x.rows), float64(y.rows)
+		n, m := float64(real.Rows()), float64(synthetic.Rows())
 		out.Expected = float64(weights) * n * n * m / math.Pow(n+m, 4)
 		out.Ratio = out.PMSE / out.Expected
 	}
@@ -103,59 +99,24 @@ func independent(x *matrix, real, synthetic *table.Table) int {
 	return rank
 }
 
-// pmse fits the regression (real = negative, synthetic = positive) and sums up its propensities.
-func pmse(real, synthetic design) (PMSEResult, *logistic, error) {
-	n, _ := real.dims()
-	m, _ := synthetic.dims()
-	y := make([]bool, n+m)
-	for i := n; i < n+m; i++ {
+// pmse fits the regression (the first n rows are real, the others synthetic, the positive class)
+// and sums up its propensities.
+func pmse(x design, n int) (PMSEResult, *logistic, error) {
+	rows, _ := x.dims()
+	y := make([]bool, rows)
+	for i := n; i < rows; i++ {
 		y[i] = true
 	}
-	fit, err := fitLogistic(stack{real, synthetic}, y, math.Inf(1))
+	fit, err := fitLogistic(x, y, math.Inf(1))
 	if err != nil {
 		return PMSEResult{}, nil, err
 	}
-	c := float64(m) / float64(n+m)
+	c := float64(rows-n) / float64(rows)
 	var out PMSEResult
-	for _, s := range fit.scores(stack{real, synthetic}) {
+	for _, s := range fit.scores(x) {
 		d := sigmoid(s) - c
 		out.PMSE += d * d
 	}
-	out.PMSE /= float64(n + m)
+	out.PMSE /= float64(rows)
 	return out, fit, nil
-}
-
-// stack is one matrix above another, without copying either.
-type stack struct{ top, bottom design }
-
-// split cuts a vector of one number a row.
-func (s stack) split(rows []float64) (top, bottom []float64) {
-	n, _ := s.top.dims()
-	return rows[:n], rows[n:]
-}
-
-func (s stack) dims() (rows, features int) {
-	n, features := s.top.dims()
-	m, _ := s.bottom.dims()
-	return n + m, features
-}
-
-func (s stack) mulTo(dst, w []float64) {
-	top, bottom := s.split(dst)
-	s.top.mulTo(top, w)
-	s.bottom.mulTo(bottom, w)
-}
-
-func (s stack) tmulTo(dst, r []float64) {
-	top, bottom := s.split(r)
-	s.top.tmulTo(dst, top)
-	below := make([]float64, len(dst))
-	s.bottom.tmulTo(below, bottom)
-	addScaled(dst, 1, below)
-}
-
-func (s stack) diagonalTo(dst, d []float64) {
-	top, bottom := s.split(d)
-	s.top.diagonalTo(dst, top)
-	s.bottom.diagonalTo(dst, bottom)
 }

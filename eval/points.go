@@ -87,14 +87,14 @@ func TablePoints(t *table.Table, d Distance, drop ...string) (*Points, error) {
 	for k, i := range take {
 		c := columns[i]
 		p.space.columns = append(p.space.columns, c)
-		place := places(c)
+		place := coordinates(c)
 		forEachCode(t.Column(i), func(row, code int) { p.x[row*p.dim+k] = place[code] })
 	}
 	return p, nil
 }
 
-// places returns the coordinate of every code.
-func places(c column) []float64 {
+// coordinates are those of every code.
+func coordinates(c column) []float64 {
 	out := make([]float64, c.size)
 	for code := range out {
 		switch {
@@ -102,8 +102,8 @@ func places(c column) []float64 {
 			out[code] = float64(code)
 		case code == c.missing:
 			out[code] = missingPlace
-		case c.hi > c.lo:
-			out[code] = math.Round((c.mid[code]-c.lo)/(c.hi-c.lo)/placeUnit) * placeUnit
+		default:
+			out[code] = math.Round(c.place[code]/placeUnit) * placeUnit
 		}
 	}
 	return out

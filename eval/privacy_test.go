@@ -156,20 +156,3 @@ func TestClosestFlagsACopy(t *testing.T) {
 		t.Errorf("share %v, %v for new rows", fresh.CloserToTrain, err)
 	}
 }
-
-func TestClosestErrors(t *testing.T) {
-	two, one := line(t, 1, 2), line(t, 1)
-	plane, err := NewPoints([]float64{1, 2, 3, 4}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]func() error{
-		"one training row": func() error { _, err := Closest(one, two, two, 0); return err },
-		"one holdout row":  func() error { _, err := Closest(two, one, two, 0); return err },
-		"other space":      func() error { _, err := Closest(two, two, plane, 0); return err },
-	} {
-		if err := call(); !errors.Is(err, ErrTables) {
-			t.Errorf("%s: error %v, want %v", name, err, ErrTables)
-		}
-	}
-}

@@ -1,119 +1,208 @@
 package eval
 
-// Metric describes a metric for reports.
+import "slices"
+
+// Metric is one entry of the registry: what a report needs to measure a metric, to judge its
+// values and to explain them.
 type Metric struct {
 	Name    string // the house name
 	Alias   string // what other tools call it
 	Range   string
 	Goal    string // the value to hope for
 	Meaning string // one sentence
+	rule
 }
+
+// rule is what a report does with a metric.
+type rule struct {
+	Needs needs  // what it cannot be measured without
+	Else  string // why there may be no value all the same
+	// A verdict of a report is good up to the one and poor beyond the other: a share, a factor, or
+	// a distance from the goal. 0: there is none.
+	Good, Poor float64
+	ByColumn   bool // its values are of columns or of pairs: a report sums them up
+	Beside     int  // how many of its values stand beside those of other synthetic tables
+	// Its values. Nil: package report measures it along with what it draws.
+	Measure func(*Study) ([]Value, error)
+}
+
+// needs are parts of a study, as bits.
+type needs uint8
+
+// What a metric may need.
+const (
+	Pairs   needs = 1 << iota // two columns
+	Target                    // a column to predict
+	Holdout                   // real rows that the synthesizer did not see
+	quasi                     // quasi-identifiers
+	Cells                     // the cells of the training and the synthetic table
+)
+
+// Missing is why a metric with these needs cannot be measured; "" if it can.
+func (s *Study) Missing(n needs) string {
+	for _, need := range []struct {
+		what  needs
+		there bool
+		why   string
+	}{
+		{Pairs, len(s.Train.Schema().Columns) > 1, "there is one column only"},
+		{Target, s.Target != "", "needs a target column to predict"},
+		{Holdout, s.Holdout != nil, "needs a holdout: real rows that the synthesizer did not see"},
+		{quasi, len(s.Quasi) > 0, "needs quasi-identifiers: the columns that an outsider might know " +
+			"of a person"},
+		{Cells, s.TrainCells != nil && s.SyntheticCells != nil, "needs the rows as text"},
+	} {
+		if n&need.what != 0 && !need.there {
+			return need.why
+		}
+	}
+	return ""
+}
+
+const (
+	noNumber = "no column of a number has any"
+	noPair   = "no two columns are of the kinds it is for"
+)
 
 // Metrics lists every metric of the package, in the order of a report: whether the table is well
 // formed, whether it looks like the real one, whether it is useful, whether it is private. The
 // definition and source of each are in the documentation of the function of its name.
 func Metrics() []Metric {
-	return []Metric{
-		{"Validity", "DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1",
-			"1",
-			"Share of rows all of whose cells the public schema allows."},
-		{"MovedShare", "1 less BoundaryAdherence, CategoryAdherence (SDMetrics) of real rows",
-			"0 to 1", "0",
-			"Share of the real cells of a column that the schema moves: to a bound, into another " +
-				"category, to missing."},
-		{"UncoveredShare", "RangeCoverage, CategoryCoverage (SDMetrics)", "0 to 1",
-			"that of a holdout",
-			"Share of the real cells of a column beyond the least and the greatest synthetic " +
-				"number, or of a category that the synthetic table does not have."},
-		{"MeanShift", "standardized mean difference, StatisticSimilarity (SDMetrics)",
-			"any number", "0",
-			"Synthetic mean less the real one, in real standard deviations."},
-		{"SpreadRatio", "none; variance ratio is its square", "0 up", "1",
-			"Synthetic standard deviation over the real one."},
-		{"Wasserstein", "wasserstein_dist (synthcity), earth mover's distance", "0 up",
-			"that of a holdout",
-			"Mean distance between the real and the synthetic quantiles, in real standard " +
-				"deviations."},
-		{"KSComplement", "KSComplement (SDMetrics)", "0 to 1", "1",
-			"One minus the largest gap between the real and the synthetic cumulative " +
-				"distribution of a numeric column."},
-		{"TVComplement", "TVComplement (SDMetrics)", "0 to 1", "1",
-			"One minus half the summed differences between the real and the synthetic shares " +
-				"of a column's values."},
-		{"MissingSimilarity", "MissingValueSimilarity (SDMetrics)", "0 to 1", "1",
-			"One minus the difference between the real and the synthetic share of missing cells " +
-				"of a column."},
-		{"ColumnShapes", "Column Shapes (SDMetrics quality report)", "0 to 1", "1",
-			"Mean over all columns of KSComplement (numbers) or TVComplement (categories)."},
-		{"CorrelationSimilarity", "CorrelationSimilarity (SDMetrics)", "0 to 1", "1",
-			"One minus half the difference between the real and the synthetic correlation of two " +
-				"numeric columns."},
-		{"ContingencySimilarity", "ContingencySimilarity (SDMetrics)", "0 to 1", "1",
-			"One minus the total variation distance between the real and the synthetic joint " +
-				"distribution of two columns."},
-		{"ColumnPairTrends", "Column Pair Trends (SDMetrics quality report)", "0 to 1", "1",
-			"Mean over all pairs of columns of CorrelationSimilarity (two numbers) or " +
-				"ContingencySimilarity (all others)."},
-		{"AssociationKept", "none; CorrelationSimilarity (SDMetrics) is over all pairs",
-			"up to 1", "1",
-			"Share of the strength of the associated pairs that survives, beyond what two real " +
-				"tables differ by."},
-		{"MarginalError", "workload error (private-pgm); k-marginal (SDNist) is 1000 times 1 less it",
-			"0 to 1", "0",
-			"Mean total variation distance between the real and the synthetic joint " +
-				"distributions of all sets of k columns."},
-		{"PMSE", "pMSE, propensity score (synthpop, SDNist)", "0 to .25",
-			"0; a ratio to its expectation of 1 to 2",
-			"How well a logistic regression tells synthetic rows from real ones, as mean squared " +
-				"excess over guessing."},
-		{"RareClassRate", "none; outcome rate, prevalence", "0 to 1",
-			"the rates of the training table and the holdout",
-			"Share of rows of one class with a confidence interval, to see whether a rare class " +
-				"survived."},
-		{"AUROC", "roc_auc_score (scikit-learn), roc_auc (synthcity)", "0 to 1",
-			"that of a model trained on real rows",
-			"Probability that a classifier scores a random positive row above a random negative " +
-				"one."},
-		{"AveragePrecision", "average_precision_score (scikit-learn), PR-AUC", "0 to 1",
-			"that of a model trained on real rows",
-			"Precision averaged over the recalls of a classifier, which a rare class does not " +
-				"flatter."},
-		{"TSTR", "train-synthetic-test-real, ML efficacy (SDMetrics)", "0 to 1", "TRTR's value",
-			"AUROC on real holdout rows of a classifier trained on synthetic rows."},
-		{"TRTR", "train-real-test-real", "0 to 1", "none: the yardstick of TSTR",
-			"AUROC on real holdout rows of the same classifier trained on real rows."},
-		{"NNAA", "nnaa (SynthEval), AdversarialAccuracy", "0 to 1", ".5",
-			"How often rows are nearer to their own table than to the other: below one half the " +
-				"synthetic rows crowd around real ones, above it they differ."},
-		{"PrivacyLoss", "priv_loss_nnaa (SynthEval)", "-1 to 1", "0 or below",
-			"NNAA against a holdout minus NNAA against the training table: how much closer " +
-				"synthetic rows keep to the rows they were made from."},
-		{"DCR", "DCR (MOSTLY AI, SynthEval)", "0 up", "that of a holdout",
-			"Distance of synthetic rows to the closest training row, beside the closest of as " +
-				"many holdout rows."},
-		{"NNDR", "NNDR (MOSTLY AI, SynthEval)", "0 to 1", "that of a holdout",
-			"Distance to the closest over distance to the second closest real row: small where a " +
-				"synthetic row hangs on one outlier."},
-		{"DCRShare", "DCR share (MOSTLY AI); DCROverfittingProtection (SDMetrics) is twice 1 less it",
-			"0 to 1", ".5",
-			"Share of synthetic rows closer to a training row than to any of as many holdout " +
-				"rows."},
-		{"IdenticalMatchShare",
-			"IMS (MOSTLY AI), exact_match (SynthEval), 1 less NewRowSynthesis (SDMetrics)", "0 to 1",
-			"at most that of a holdout",
-			"Share of synthetic rows that equal a training row in every code."},
-		{"UniqueExactMatches", "Unique Exact Matches (SDNist)", "0 to 1", "0",
-			"Share of real rows that are unlike all others and occur in the synthetic table."},
-		{"KAnonymity", "k-anonymization (synthcity), k-anonymity", "1 up",
-			"none for synthetic rows; describes the real table",
-			"Rows of the smallest group that share their quasi-identifiers."},
-		{"LinkageRisk", "identity disclosure risk (El Emam), linkability (anonymeter)", "0 to 1",
-			"at most that of a holdout",
-			"Expected share of real people that someone who knows their quasi-identifiers links " +
-				"to a synthetic row correctly."},
-		{"AttributeInference", "attribute inference risk (anonymeter)", "0 to 1",
-			"at most that of a holdout",
-			"Share of real people of whom someone who knows all cells but one guesses that one, " +
-				"from the nearest synthetic row."},
+	return slices.Clone(metrics)
+}
+
+var metrics = []Metric{
+	{"Validity", "DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1", "1",
+		"Share of rows all of whose cells the public schema allows.",
+		rule{Else: "needs the synthetic rows as text", Measure: validity}},
+	{"MovedShare", "1 less BoundaryAdherence, CategoryAdherence (SDMetrics) of real rows",
+		"0 to 1", "0",
+		"Share of the real cells of a column that the schema moves: to a bound, into another " +
+			"category, to missing.",
+		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Measure: moved}},
+	{"UncoveredShare", "RangeCoverage, CategoryCoverage (SDMetrics)", "0 to 1",
+		"that of a holdout",
+		"Share of the real cells of a column beyond the least and the greatest synthetic " +
+			"number, or of a category that the synthetic table does not have.",
+		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Measure: uncovered,
+			Else: "every column is empty in one of the tables"}},
+	{"MeanShift", "standardized mean difference, StatisticSimilarity (SDMetrics)", "any number",
+		"0",
+		"Synthetic mean less the real one, in real standard deviations.",
+		rule{Needs: Cells, ByColumn: true, Good: .25, Poor: 1, Else: noNumber,
+			Measure: drift(func(d Drift) float64 { return d.Mean })}},
+	{"SpreadRatio", "none; variance ratio is its square", "0 up", "1",
+		"Synthetic standard deviation over the real one.",
+		rule{Needs: Cells, ByColumn: true, Good: 1.5, Poor: 3, Else: noNumber,
+			Measure: drift(func(d Drift) float64 { return d.Spread })}},
+	{"Wasserstein", "wasserstein_dist (synthcity), earth mover's distance", "0 up",
+		"that of a holdout",
+		"Mean distance between the real and the synthetic quantiles, in real standard " +
+			"deviations.",
+		rule{Needs: Cells, ByColumn: true, Else: noNumber,
+			Measure: drift(func(d Drift) float64 { return d.Wasserstein })}},
+	{"KSComplement", "KSComplement (SDMetrics)", "0 to 1", "1",
+		"One minus the largest gap between the real and the synthetic cumulative distribution " +
+			"of a numeric column.", rule{ByColumn: true, Else: "no column is numeric"}},
+	{"TVComplement", "TVComplement (SDMetrics)", "0 to 1", "1",
+		"One minus half the summed differences between the real and the synthetic shares of a " +
+			"column's values.",
+		rule{ByColumn: true, Else: "every column has only missing cells in one of the tables"}},
+	{"MissingSimilarity", "MissingValueSimilarity (SDMetrics)", "0 to 1", "1",
+		"One minus the difference between the real and the synthetic share of missing cells of " +
+			"a column.", rule{ByColumn: true}},
+	{"ColumnShapes", "Column Shapes (SDMetrics quality report)", "0 to 1", "1",
+		"Mean over all columns of KSComplement (numbers) or TVComplement (categories).",
+		rule{Good: .90, Poor: .75, Beside: 1}},
+	{"CorrelationSimilarity", "CorrelationSimilarity (SDMetrics)", "0 to 1", "1",
+		"One minus half the difference between the real and the synthetic correlation of two " +
+			"numeric columns.", rule{Needs: Pairs, ByColumn: true, Else: noPair}},
+	{"ContingencySimilarity", "ContingencySimilarity (SDMetrics)", "0 to 1", "1",
+		"One minus the total variation distance between the real and the synthetic joint " +
+			"distribution of two columns.", rule{Needs: Pairs, ByColumn: true, Else: noPair}},
+	{"ColumnPairTrends", "Column Pair Trends (SDMetrics quality report)", "0 to 1", "1",
+		"Mean over all pairs of columns of CorrelationSimilarity (two numbers) or " +
+			"ContingencySimilarity (all others).",
+		rule{Needs: Pairs, Good: .85, Poor: .70, Beside: 1, Else: noPair}},
+	{"AssociationKept", "none; CorrelationSimilarity (SDMetrics) is over all pairs", "up to 1",
+		"1",
+		"Share of the strength of the associated pairs that survives, beyond what two real " +
+			"tables differ by.",
+		rule{Needs: Pairs, Good: .90, Poor: .60, Beside: 1,
+			Else: "no two columns of the real table are associated"}},
+	{"MarginalError", "workload error (private-pgm); k-marginal (SDNist) is 1000 times 1 less it",
+		"0 to 1", "0",
+		"Mean total variation distance between the real and the synthetic joint distributions " +
+			"of all sets of k columns.", rule{Beside: 3, Measure: marginals}},
+	{"PMSE", "pMSE, propensity score (synthpop, SDNist)", "0 to .25",
+		"0; a ratio to its expectation of 1 to 2",
+		"How well a logistic regression tells synthetic rows from real ones, as mean squared " +
+			"excess over guessing.", rule{Beside: 1, Measure: propensity}},
+	{"RareClassRate", "none; outcome rate, prevalence", "0 to 1",
+		"the rates of the training table and the holdout",
+		"Share of rows of one class with a confidence interval, to see whether a rare class " +
+			"survived.", rule{Needs: Target}},
+	{"AUROC", "roc_auc_score (scikit-learn), roc_auc (synthcity)", "0 to 1",
+		"that of a model trained on real rows",
+		"Probability that a classifier scores a random positive row above a random negative one.",
+		rule{Needs: Target | Holdout}},
+	{"AveragePrecision", "average_precision_score (scikit-learn), PR-AUC", "0 to 1",
+		"that of a model trained on real rows",
+		"Precision averaged over the recalls of a classifier, which a rare class does not " +
+			"flatter.", rule{Needs: Target | Holdout}},
+	{"TSTR", "train-synthetic-test-real, ML efficacy (SDMetrics)", "0 to 1", "TRTR's value",
+		"AUROC on real holdout rows of a classifier trained on synthetic rows.",
+		rule{Needs: Target | Holdout, Good: .03, Poor: .10, Beside: 3}},
+	{"TRTR", "train-real-test-real", "0 to 1", "none: the yardstick of TSTR",
+		"AUROC on real holdout rows of the same classifier trained on real rows.",
+		rule{Needs: Target | Holdout}},
+	{"NNAA", "nnaa (SynthEval), AdversarialAccuracy", "0 to 1", ".5",
+		"How often rows are nearer to their own table than to the other: below one half the " +
+			"synthetic rows crowd around real ones, above it they differ.", rule{}},
+	{"PrivacyLoss", "priv_loss_nnaa (SynthEval)", "-1 to 1", "0 or below",
+		"NNAA against a holdout minus NNAA against the training table: how much closer " +
+			"synthetic rows keep to the rows they were made from.",
+		rule{Needs: Holdout, Poor: .03, Beside: 1}},
+	{"DCR", "DCR (MOSTLY AI, SynthEval)", "0 up", "that of a holdout",
+		"Distance of synthetic rows to the closest training row, beside the closest of as many " +
+			"holdout rows.", rule{}},
+	{"NNDR", "NNDR (MOSTLY AI, SynthEval)", "0 to 1", "that of a holdout",
+		"Distance to the closest over distance to the second closest real row: small where a " +
+			"synthetic row hangs on one outlier.", rule{Needs: Holdout}},
+	{"DCRShare", "DCR share (MOSTLY AI); DCROverfittingProtection (SDMetrics) is twice 1 less it",
+		"0 to 1", ".5",
+		"Share of synthetic rows closer to a training row than to any of as many holdout rows.",
+		rule{Needs: Holdout, Poor: .53, Beside: 1}},
+	{"IdenticalMatchShare",
+		"IMS (MOSTLY AI), exact_match (SynthEval), 1 less NewRowSynthesis (SDMetrics)", "0 to 1",
+		"at most that of a holdout",
+		"Share of synthetic rows that equal a training row in every code.",
+		rule{Poor: .01, Beside: 1, Measure: identicalMatches}},
+	{"UniqueExactMatches", "Unique Exact Matches (SDNist)", "0 to 1", "0",
+		"Share of real rows that are unlike all others and occur in the synthetic table.",
+		rule{Poor: .01, Measure: uniqueMatches}},
+	{"KAnonymity", "k-anonymization (synthcity), k-anonymity", "1 up",
+		"none for synthetic rows; describes the real table",
+		"Rows of the smallest group that share their quasi-identifiers.",
+		rule{Needs: quasi, Measure: anonymity}},
+	{"LinkageRisk", "identity disclosure risk (El Emam), linkability (anonymeter)", "0 to 1",
+		"at most that of a holdout",
+		"Expected share of real people that someone who knows their quasi-identifiers links to " +
+			"a synthetic row correctly.", rule{Needs: quasi, Measure: linkage}},
+	{"AttributeInference", "attribute inference risk (anonymeter)", "0 to 1",
+		"at most that of a holdout",
+		"Share of real people of whom someone who knows all cells but one guesses that one, " +
+			"from the nearest synthetic row.",
+		rule{Needs: Holdout, ByColumn: true, Measure: attributes,
+			Else: "needs two columns, one of them of 2 to 32 values or bins"}},
+}
+
+// MetricOf is the entry of a metric; one that is not listed panics.
+func MetricOf(name string) Metric {
+	for _, m := range metrics {
+		if m.Name == name {
+			return m
+		}
 	}
+	panic("eval: no metric " + name)
 }

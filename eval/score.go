@@ -69,7 +69,7 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 	}
 	corners := []corner{{threshold: math.Inf(1)}}
 	var tp, fp uint64
-	for score, n := range r.groups(true, nil) {
+	for score, n := range r.groups(nil) {
 		tp, fp = tp+n.positive, fp+n.negative
 		if k := len(corners) - 1; k > 0 {
 			a, b := corners[k-1], corners[k]
@@ -86,7 +86,7 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 	return out, nil
 }
 
-// ranking is rows in the order of their scores, the lowest first.
+// ranking is rows in the order of their scores, the highest first.
 type ranking []ranked
 
 // ranked is a row by its score.
@@ -101,45 +101,49 @@ func rank(scores []float64, labels []bool) (ranking, error) {
 	if len(scores) != len(labels) || len(scores) == 0 {
 		return nil, fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
 	}
-	positives := 0
 	r := make(ranking, len(scores))
 	for i, s := range scores {
 		if s != s {
 			return nil, fmt.Errorf("eval: score %d is not a number: %w", i, ErrScores)
 		}
-		if labels[i] {
-			positives++
-		}
 		r[i] = ranked{s, uint32(i), labels[i]}
 	}
-	if positives == 0 || positives == len(labels) {
-		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels),
-			ErrOneClass)
+	if _, err := bothClasses(labels); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(r, func(a, b ranked) int { return cmp.Compare(a.score, b.score) })
+	slices.SortFunc(r, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	return r, nil
+}
+
+// bothClasses counts the positive labels, and fails unless there are both.
+func bothClasses(labels []bool) (positives int, err error) {
+	for _, l := range labels {
+		if l {
+			positives++
+		}
+	}
+	if positives == 0 || positives == len(labels) {
+		err = fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels), ErrOneClass)
+	}
+	return positives, err
 }
 
 // counts is how many rows of each class there are.
 type counts struct{ positive, negative uint64 }
 
-// groups yields every distinct score, from the lowest up or from the highest down, with the rows
-// that have it; row i counts times[i] times, or once without times.
-func (r ranking) groups(down bool, times []uint32) iter.Seq2[float64, counts] {
+// groups yields every distinct score, from the highest down, with the rows that have it; row i
+// counts times[i] times, or once without times.
+func (r ranking) groups(times []uint32) iter.Seq2[float64, counts] {
 	return func(yield func(float64, counts) bool) {
 		for i := 0; i < len(r); {
-			at := func(i int) *ranked { return &r[i] }
-			if down {
-				at = func(i int) *ranked { return &r[len(r)-1-i] }
-			}
-			score := at(i).score
+			score := r[i].score
 			var n counts
-			for ; i < len(r) && at(i).score == score; i++ {
-				x, k := at(i), uint64(1)
+			for ; i < len(r) && r[i].score == score; i++ {
+				k := uint64(1)
 				if times != nil {
-					k = uint64(times[x.row])
+					k = uint64(times[r[i].row])
 				}
-				if x.positive {
+				if r[i].positive {
 					n.positive += k
 				} else {
 					n.negative += k
@@ -154,23 +158,23 @@ func (r ranking) groups(down bool, times []uint32) iter.Seq2[float64, counts] {
 
 // auroc is NaN if times leave one class only.
 func (r ranking) auroc(times []uint32) float64 {
-	var twice, below, total uint64 // twice the pairs won; negatives below; positives
-	for _, n := range r.groups(false, times) {
-		twice += n.positive * (2*below + n.negative)
-		below += n.negative
-		total += n.positive
+	var twice, above, total uint64 // twice the pairs won; positives above; negatives
+	for _, n := range r.groups(times) {
+		twice += n.negative * (2*above + n.positive)
+		above += n.positive
+		total += n.negative
 	}
-	if total == 0 || below == 0 {
+	if total == 0 || above == 0 {
 		return math.NaN()
 	}
-	return float64(twice) / (2 * float64(total) * float64(below))
+	return float64(twice) / (2 * float64(total) * float64(above))
 }
 
 // averagePrecision is NaN if times leave one class only.
 func (r ranking) averagePrecision(times []uint32) float64 {
 	var hits, seen uint64
 	sum := 0.0
-	for _, n := range r.groups(true, times) {
+	for _, n := range r.groups(times) {
 		hits, seen = hits+n.positive, seen+n.positive+n.negative
 		if n.positive > 0 {
 			sum += float64(n.positive) * (float64(hits) / float64(seen))

@@ -142,69 +142,6 @@ func codesOf(t *table.Table, row int, cols []int) string {
 
 // TestTablesThatDoNotCompare: every metric of two tables refuses tables of other columns and
 // without rows.
-func TestTablesThatDoNotCompare(t *testing.T) {
-	s := similaritySchema(t)
-	one := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1})
-	fewer := tableOf(t, schemaOf(t, category("colour", 3)), []int{0})
-	other := tableOf(t, schemaOf(t, category("colour", 3), number("age", 9),
-		optional(number("weight", 4))), []int{0, 0, 0})
-	metrics := map[string]func(a, b *table.Table) error{
-		"ColumnShapes": func(a, b *table.Table) error {
-			_, _, err := ColumnShapes(a, b)
-			return err
-		},
-		"ColumnPairTrends": func(a, b *table.Table) error {
-			_, _, err := ColumnPairTrends(a, b)
-			return err
-		},
-		"Associations": func(a, b *table.Table) error { _, err := Associations(a, b); return err },
-		"MarginalDistances": func(a, b *table.Table) error {
-			_, err := MarginalDistances(a, b, 1)
-			return err
-		},
-		"MarginalError": func(a, b *table.Table) error {
-			_, err := MarginalError(a, b, 1)
-			return err
-		},
-		"IdenticalMatchShare": func(a, b *table.Table) error {
-			_, err := IdenticalMatchShare(a, b)
-			return err
-		},
-		"UniqueExactMatches": func(a, b *table.Table) error {
-			_, err := UniqueExactMatches(a, b)
-			return err
-		},
-		"LinkageRisk": func(a, b *table.Table) error {
-			_, err := LinkageRisk(a, b, []string{"age"})
-			return err
-		},
-		"KAnonymity": func(a, b *table.Table) error {
-			_, err := KAnonymity(b, []string{"age"})
-			return err
-		},
-		"RareClassRate": func(a, b *table.Table) error {
-			_, err := RareClassRate(b,
-				"colour", 0, .95)
-			return err
-		},
-	}
-	single := map[string]bool{"KAnonymity": true, "RareClassRate": true}
-	for name, metric := range metrics {
-		for what, b := range map[string]*table.Table{"no rows": one.Select(nil),
-			"fewer columns": fewer, "other bins": other} {
-			if single[name] && what != "no rows" {
-				continue
-			}
-			if err := metric(one, b); !errors.Is(err, ErrTables) {
-				t.Errorf("%s, %s: error %v, want %v", name, what, err, ErrTables)
-			}
-		}
-		if err := metric(one, one); err != nil {
-			t.Errorf("%s of a table and itself: %v", name, err)
-		}
-	}
-}
-
 // TestSchemasMayDifferInPolicy: a synthetic file may be read with another unit, policy or missing
 // token.
 func TestSchemasMayDifferInPolicy(t *testing.T) {

@@ -62,7 +62,8 @@ func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, e
 		}
 		soft[row] = sigmoid(mean + move)
 	}
-	model, err := fitBoosting(t, y, boostingOptions{drop: append([]string{k.Label}, k.Drop...),
-		soft: soft})
+	o := usualBoosting(append([]string{k.Label}, k.Drop...))
+	o.soft = soft
+	model, err := fitBoosting(t, y, o)
 	return Classifier{model.scores}, err
 }

@@ -133,7 +133,7 @@ func (k Task) Train(t *table.Table) (Classifier, error) {
 	drop := append([]string{k.Label}, k.Drop...)
 	switch k.Learner {
 	case LogisticRegression:
-		x, err := newMatrix(t, drop...)
+		x, err := newMatrix(drop, t)
 		if err != nil {
 			return Classifier{}, err
 		}
@@ -146,10 +146,10 @@ func (k Task) Train(t *table.Table) (Classifier, error) {
 			return model.scores(other), nil
 		}}, err
 	case RandomForest:
-		model, err := fitForest(t, y, forestOptions{drop: drop, seed: k.Seed})
+		model, err := fitForest(t, y, forestOptions{drop: drop, trees: 100, minRows: 5, seed: k.Seed})
 		return Classifier{model.scores}, err
 	case GradientBoosting:
-		model, err := fitBoosting(t, y, boostingOptions{drop: drop})
+		model, err := fitBoosting(t, y, usualBoosting(drop))
 		return Classifier{model.scores}, err
 	}
 	return Classifier{}, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -63,37 +62,5 @@ func TestTSTR(t *testing.T) {
 			!near(lost.AveragePrecision, lost.Rate, 1e-12) {
 			t.Errorf("learner %d: %+v, %v from a table of one class", learner, lost.AUROC, err)
 		}
-	}
-}
-
-func TestTaskErrors(t *testing.T) {
-	u := rand.New(rand.NewPCG(2, 2))
-	tab := riskTable(t, 30, u)
-	none := tab.Select(nil)
-	same := tab.Select([]int{0})
-	other := tableOf(t, schemaOf(t, category("label", 2)), []int{0}, []int{1})
-	ok := Task{Label: "label", Positive: 1}
-	for _, test := range []struct {
-		name        string
-		task        Task
-		train, test *table.Table
-		want        error
-	}{
-		{"no label", Task{Label: "z"}, tab, tab, ErrColumn},
-		{"no such code", Task{Label: "label", Positive: 2}, tab, tab, ErrColumn},
-		{"unknown column to drop", Task{Label: "label", Positive: 1, Drop: []string{"z"}}, tab, tab,
-			ErrColumn},
-		{"all dropped", Task{Label: "label", Positive: 1, Drop: []string{"a", "b"}}, tab, tab,
-			ErrColumn},
-		{"no rows", ok, none, tab, ErrTables},
-		{"other columns", ok, other, tab, ErrTables},
-		{"one class to test on", ok, tab, same, ErrOneClass},
-		{"no such learner", Task{Label: "label", Positive: 1, Learner: 99}, tab, tab, ErrFit},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if _, err := TSTR(test.train, test.test, test.task); !errors.Is(err, test.want) {
-				t.Errorf("error %v, want %v", err, test.want)
-			}
-		})
 	}
 }

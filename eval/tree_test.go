@@ -43,7 +43,7 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	for _, fit := range f.Fits {
 		model, err := fitBoosting(tab, f.Labels,
 			boostingOptions{trees: fit.Trees, leaves: fit.Leaves, minRows: fit.MinRows,
-				penalty: fit.Penalty})
+				rate: .1, penalty: fit.Penalty})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,11 +250,13 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 3))
 	train, y := xorTable(t, 1500, u)
 	test, labels := xorTable(t, 1500, u)
-	forest, err := fitForest(train, y, forestOptions{trees: 40, seed: 5})
+	forest, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	boosting, err := fitBoosting(train, y, boostingOptions{trees: 40})
+	o := usualBoosting(nil)
+	o.trees = 40
+	boosting, err := fitBoosting(train, y, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,11 +277,11 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 			t.Errorf("%s: error %v for other columns, want %v", name, err, ErrTables)
 		}
 	}
-	again, err := fitForest(train, y, forestOptions{trees: 40, seed: 5})
+	again, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := fitForest(train, y, forestOptions{trees: 40, seed: 6})
+	other, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +333,7 @@ func TestBinning(t *testing.T) {
 			t.Errorf("column %d: %d bins, missing is %d", k, c.size, c.missing)
 		}
 		last := -1
-		for code := range c.column.mid {
+		for code := range c.column.place {
 			if bin := int(c.bin[code]); bin != last && bin != last+1 {
 				t.Fatalf("column %d: code %d has bin %d after %d", k, code, bin, last)
 			}
@@ -349,30 +351,6 @@ func TestBinning(t *testing.T) {
 		case 0:
 			if c.size != 21 {
 				t.Errorf("%d bins for 20 numbers and missing", c.size)
-			}
-		}
-	}
-}
-
-func TestTreeErrors(t *testing.T) {
-	u := rand.New(rand.NewPCG(5, 5))
-	tab, y := xorTable(t, 30, u)
-	for _, test := range []struct {
-		name   string
-		labels []bool
-		drop   []string
-		want   error
-	}{
-		{"too few labels", y[1:], nil, ErrFit},
-		{"one class", make([]bool, 30), nil, ErrOneClass},
-		{"unknown column", y, []string{"z"}, ErrColumn},
-		{"nothing left", y, []string{"a", "b", "noise"}, ErrColumn},
-	} {
-		_, forest := fitForest(tab, test.labels, forestOptions{drop: test.drop})
-		_, boosting := fitBoosting(tab, test.labels, boostingOptions{drop: test.drop})
-		for _, err := range []error{forest, boosting} {
-			if !errors.Is(err, test.want) {
-				t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 			}
 		}
 	}

@@ -17,100 +17,89 @@ const (
 
 // associate measures how strongly every two columns go together in each table.
 func (w *work) associate() error {
-	d := len(w.codecs)
-	if d < 2 {
-		w.skip("there is one column only", "AssociationKept")
+	if w.Missing(eval.Pairs) != "" {
 		return nil
 	}
-	tables := []*table.Table{w.Train, w.Synthetic}
-	if w.Holdout != nil {
-		tables = append(tables, w.Holdout)
+	if w.Train.Rows() > mostAssociatedRows {
+		w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
+			mostAssociatedRows, w.Seed)
 	}
-	for i, t := range tables {
-		if t.Rows() > mostAssociatedRows && i == 0 {
-			w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
-				mostAssociatedRows, w.Seed)
-		}
-		tables[i] = cut(t, mostAssociatedRows, w.source(20+uint64(i)))
+	real, synthetic := w.Cut(w.Train, mostAssociatedRows, 20),
+		w.Cut(w.Synthetic, mostAssociatedRows, 21)
+	holdout := w.Holdout
+	if holdout != nil {
+		holdout = w.Cut(holdout, mostAssociatedRows, 22)
 	}
-	var holdout *table.Table
-	if w.Holdout != nil {
-		holdout = tables[2]
-	}
-	lost, err := eval.LostAssociations(tables[0], tables[1], holdout)
+	lost, err := eval.LostAssociations(real, synthetic, holdout)
 	if err != nil {
 		return err
 	}
 	a := &Associations{Real: numbers(lost.Real), Synthetic: numbers(lost.Synthetic),
-		Holdout: numbers(lost.Holdout), Band: Number(lost.Band)}
+		Holdout: numbers(lost.Holdout), Band: number(lost.Band)}
 	for _, c := range w.codecs {
 		a.Columns = append(a.Columns, c.Column().Name)
 	}
-	invented, err := eval.Invented(tables[0], tables[1], holdout, inventedShare)
+	invented, err := eval.Invented(real, synthetic, holdout, inventedShare)
 	if err != nil {
 		return err
 	}
 	for _, c := range invented[:min(len(invented), mostPairs)] {
 		a.Invented = append(a.Invented, Invented{a.Columns[c.First], a.Columns[c.Second],
 			w.codecs[c.First].Label(c.Codes[0]), w.codecs[c.Second].Label(c.Codes[1]),
-			Number(float64(c.Rows) / float64(tables[1].Rows()))})
+			number(float64(c.Rows) / float64(synthetic.Rows()))})
 	}
 	for i, p := range lost.Pairs {
-		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: Number(p.Real),
-			Holdout: Number(p.Holdout), Synthetic: Number(p.Synthetic), Excess: Number(p.Excess)}
-		if w.Pairs < 0 || i < w.Pairs {
+		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: number(p.Real),
+			Holdout: number(p.Holdout), Synthetic: number(p.Synthetic), Excess: number(p.Excess)}
+		if w.o.Pairs < 0 || i < w.o.Pairs {
 			out.Joint = w.joint(p.First, p.Second)
 		}
 		a.pairs = append(a.pairs, out)
 	}
-	a.Pairs = a.pairs[:min(len(a.pairs), max(mostPairs, w.Pairs))]
-	if w.Pairs < 0 {
+	a.Pairs = a.pairs[:min(len(a.pairs), max(mostPairs, w.o.Pairs))]
+	if w.o.Pairs < 0 {
 		a.Pairs = a.pairs
 	}
 	w.out.Associations = a
-	if math.IsNaN(lost.Kept) {
-		w.skip("no two columns of the real table are associated", "AssociationKept")
-		return nil
+	if !math.IsNaN(lost.Kept) {
+		w.put("AssociationKept", eval.SyntheticRows, lost.Kept)
 	}
-	w.put("AssociationKept", syntheticTo, lost.Kept)
 	return nil
 }
 
 // joint counts the rows by groups of two columns.
-func (w *work) joint(x, y int) *Joint {
+func (w *work) joint(x, y int) *joint {
 	gx, gy := group(w.codecs[x], count(w.Train, x), mostJoint),
 		group(w.codecs[y], count(w.Train, y), mostJoint)
-	shares := func(t *table.Table) [][]Number {
-		out := make([][]Number, len(gx.labels))
+	shares := func(t *table.Table) [][]number {
+		out := make([][]number, len(gx.labels))
 		for i := range out {
-			out[i] = make([]Number, len(gy.labels))
+			out[i] = make([]number, len(gy.labels))
 		}
 		a, b := t.Column(x), t.Column(y)
 		for i := range t.Rows() {
-			out[gx.group[a.At(i)]][gy.group[b.At(i)]] += 1 / Number(t.Rows())
+			out[gx.group[a.At(i)]][gy.group[b.At(i)]] += 1 / number(t.Rows())
 		}
 		return out
 	}
-	return &Joint{gx.labels, gy.labels, shares(w.Train), shares(w.Synthetic)}
+	return &joint{gx.labels, gy.labels, shares(w.Train), shares(w.Synthetic)}
 }
 
 // numbers is nil for nil.
-func numbers(m [][]float64) [][]Number {
+func numbers(m [][]float64) [][]number {
 	if m == nil {
 		return nil
 	}
-	out := make([][]Number, len(m))
+	out := make([][]number, len(m))
 	for i, row := range m {
 		for _, v := range row {
-			out[i] = append(out[i], Number(v))
+			out[i] = append(out[i], number(v))
 		}
 	}
 	return out
 }
 
-// What associations may lose and still be good, and from where on they are poor.
 const (
-	goodKept, poorKept = .90, .60 // AssociationKept
 	goodPair, poorPair = .15, .40 // how far one pair is off, less the band
 	// least share of the synthetic rows that have two values which no real row has together
 	inventedShare = .005
@@ -118,29 +107,30 @@ const (
 
 // associated says whether columns that go together still do.
 func (w *work) associated() Finding {
+	all, associated := eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept")
 	f := Finding{Question: "Are associations kept?", Status: Unknown, Rule: fmt.Sprintf(
 		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
 			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
 			"real tables differ by; no two values that %s of the synthetic rows have together may be "+
 			"together in no real row. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
-		percent(goodKept), percent(poorKept), goodPair, poorPair, percent(inventedShare),
-		percent(goodPairs), percent(poorPairs))}
+		percent(associated.Good), percent(associated.Poor), goodPair, poorPair, percent(inventedShare),
+		percent(all.Good), percent(all.Poor))}
 	trends, ok := w.first("ColumnPairTrends")
 	if !ok {
 		f.Answer = "There is one column only."
 		return f
 	}
-	f.Status = grade(trends.Value, goodPairs, poorPairs)
+	f.Status = grade(trends.Value, all.Good, all.Poor)
 	if a := w.out.Associations; a != nil && len(a.pairs) > 0 {
 		kept, some := w.first("AssociationKept")
 		if some {
-			f.Status = worse(f.Status, grade(kept.Value, goodKept, poorKept))
+			f.Status = worse(f.Status, grade(kept.Value, associated.Good, associated.Poor))
 			f.Answer = fmt.Sprintf("Columns that go together in the real table keep %s of the "+
 				"strength of their associations.", percent(max(0, kept.Value)))
 		} else {
 			f.Answer = "Nothing to keep: no two columns of the real table go together."
 		}
-		f.Status = worse(f.Status, grade(-a.pairs[0].Excess, -goodPair, -poorPair))
+		f.Status = worse(f.Status, grade(a.pairs[0].Excess, goodPair, poorPair))
 		var lost, invented []string
 		for _, p := range a.pairs {
 			if p.Excess <= goodPair {
@@ -206,7 +196,7 @@ func sentences(s []string) string {
 }
 
 // twoDigits is a correlation as papers write it: .74.
-func twoDigits(x Number) string {
+func twoDigits(x number) string {
 	s := fmt.Sprintf("%.2f", x)
 	switch {
 	case x != x: // a column of one value goes together with none

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // sampling is what the band around the training table's shares needs: how far a real table of
@@ -29,7 +31,7 @@ func (r *Report) sampling() sampling {
 }
 
 // half is half the width of the band around a share.
-func (s sampling) half(share Number) float64 {
+func (s sampling) half(share number) float64 {
 	p := float64(share)
 	return s.z * s.scale * math.Sqrt(p*(1-p))
 }
@@ -47,7 +49,7 @@ func (c Column) chart(s sampling) template.HTML {
 	if c.Edges != nil {
 		return c.histogram(s)
 	}
-	return c.bars(s)
+	return c.bars(s, 0)
 }
 
 // tip is what each table has in group i.
@@ -65,11 +67,6 @@ func (c Column) tip(i int) string {
 // histogram draws a number: the area of a group is its share of the rows, and its width that of its
 // values. A group far denser than all others is cut, and its share written above it.
 func (c Column) histogram(s sampling) template.HTML {
-	right := 6.
-	if c.Missing {
-		right += 44 // room for the missing cells
-	}
-	d := newPlot(340, 176, "distribution of "+c.Name, 36, right, 16, 24)
 	groups, axis := len(c.Bounds)-1, scaleOf(c)
 	edges, widths := make([]float64, groups+1), make([]float64, groups)
 	for i, b := range c.Bounds {
@@ -78,14 +75,13 @@ func (c Column) histogram(s sampling) template.HTML {
 			widths[i-1] = max(edges[i]-edges[i-1], 1e-6)
 		}
 	}
-	dense := func(v Number, i int) float64 { return float64(v) / widths[i] }
 	var peaks []float64
 	for i := range groups {
-		high := c.Train[i]
+		high := float64(c.Train[i])
 		if c.halves != nil { // a band of noise may be wide
-			high += Number(c.halves[i])
+			high += c.halves[i]
 		}
-		peaks = append(peaks, max(dense(high, i), dense(c.Synthetic[i], i)))
+		peaks = append(peaks, max(high, float64(c.Synthetic[i]))/widths[i])
 	}
 	sorted := slices.Sorted(slices.Values(peaks))
 	top := max(sorted[groups-1], 1e-9)
@@ -93,65 +89,54 @@ func (c Column) histogram(s sampling) template.HTML {
 	if cut {
 		top = 1.6 * sorted[groups-2]
 	}
-	even := slices.Max(widths) < 1.01*slices.Min(widths)
-	if even && !cut {
-		d.rows([]float64{0, .5, 1}, func(t float64) string { return percent(t * top * widths[0]) })
-	} else {
-		d.rows([]float64{.5, 1}, nil)
-	}
-	heights := func(of func(i int) float64) []float64 {
+	heights := func(shares []number, halves float64) []float64 {
 		out := make([]float64, groups)
 		for i := range out {
-			out[i] = min(1, max(0, of(i)/widths[i]/top))
+			high := float64(shares[i]) + halves*c.half(i, s)
+			out[i] = min(1, max(0, high/widths[i]/top))
 		}
 		return out
 	}
-	d.steps("step train", edges, heights(func(i int) float64 { return float64(c.Train[i]) }))
-	d.area("band", edges,
-		heights(func(i int) float64 { return float64(c.Train[i]) + c.half(i, s) }),
-		heights(func(i int) float64 { return float64(c.Train[i]) - c.half(i, s) }))
-	d.steps("step synthetic", edges, heights(func(i int) float64 { return float64(c.Synthetic[i]) }))
+	f := lines{label: "distribution of " + c.Name, width: 340, height: 176, left: 36, right: 6,
+		up: 16, down: 24, below: c.ticks(edges), across: []tick{{.5, ""}, {1, ""}},
+		series: []series{
+			{class: "step train", steps: true, x: edges, y: heights(c.Train, 0)},
+			{class: "band", steps: true, x: edges, y: heights(c.Train, 1), low: heights(c.Train, -1)},
+			{class: "step synthetic", steps: true, x: edges, y: heights(c.Synthetic, 0)}}}
+	if slices.Max(widths) < 1.01*slices.Min(widths) && !cut { // heights are shares
+		f.across = shareTicks(top * widths[0])
+	}
+	for i := range groups {
+		f.tips = append(f.tips, c.tip(i))
+	}
+	d := f.plot()
 	for i := range groups {
 		if cut && peaks[i] > top {
 			d.text(min(d.x((edges[i]+edges[i+1])/2), d.right-24), d.up-5, "tick", "middle",
 				"↑ "+percent(c.Synthetic[i]), 12)
 		}
-		d.rect(d.x(edges[i]), d.up, d.x(edges[i+1])-d.x(edges[i]), d.down-d.up, "touch", c.tip(i))
 	}
-	if c.Missing {
-		m, most := len(c.Labels)-1, 1e-9
-		if c.halves != nil {
-			most = float64(c.Train[m]) + c.halves[m]
-		}
-		for _, shares := range [][]Number{c.Train, c.Synthetic} {
-			for _, v := range shares {
-				most = max(most, float64(v))
-			}
-		}
-		for k, v := range []Number{c.Train[m], c.Synthetic[m]} {
-			d.rect(d.right+14+13*float64(k), d.y(float64(v)/most), 12, d.down-d.y(float64(v)/most),
-				"bar "+[]string{"train", "synthetic"}[k], "")
-		}
-		if c.halves != nil {
-			at := func(v float64) float64 { return d.y(max(0, float64(c.Train[m])+v) / most) }
-			d.line(d.right+20, at(c.halves[m]), d.right+20, at(-c.halves[m]), "chancebar")
-		}
-		d.text(d.right+27, d.down+13, "tick", "middle", "missing", 12)
-		d.rect(d.right+10, d.up, 36, d.down-d.up, "touch", c.tip(m))
-	}
-	d.line(d.left, d.down, d.right, d.down, "axis")
-	c.ticks(d, edges)
 	if axis.unit != 0 {
 		d.text(d.right, d.up-5, "tick", "end", "log scale", 12)
+	}
+	if c.Missing {
+		return d.done() + c.bars(s, groups)
 	}
 	return d.done()
 }
 
-// ticks names as many edges as have room, about evenly spread.
-func (c Column) ticks(d plot, edges []float64) {
-	const letter = 5.4
-	end := math.Inf(-1)
-	last := len(edges) - 1
+// shareTicks are those of an axis of shares up to top.
+func shareTicks(top float64) []tick {
+	var out []tick
+	for _, at := range []float64{0, .5, 1} {
+		out = append(out, tick{at, percent(at * top)})
+	}
+	return out
+}
+
+// ticks are five edges, about evenly spread.
+func (c Column) ticks(edges []float64) []tick {
+	var out []tick
 	for k := range 5 {
 		at := 0
 		for i := range edges {
@@ -159,49 +144,70 @@ func (c Column) ticks(d plot, edges []float64) {
 				at = i
 			}
 		}
-		x, width, anchor := d.x(edges[at]), letter*float64(len([]rune(c.Edges[at]))), "middle"
-		from, to := x-width/2, x+width/2
-		switch at {
-		case 0:
-			anchor, from, to = "start", x, x+width
-		case last:
-			anchor, from, to = "end", x-width, x
-		}
-		lastWidth := letter * float64(len([]rune(c.Edges[last])))
-		if from < end+8 || at != last && to > d.x(1)-lastWidth-8 {
-			continue
-		}
-		end = to
-		d.line(x, d.down, x, d.down+3, "axis")
-		d.text(x, d.down+13, "tick", anchor, c.Edges[at], 22)
+		out = append(out, tick{edges[at], c.Edges[at]})
 	}
+	return out
 }
 
-// bars draws categories. The line at the end of a training bar is the band of chance.
-func (c Column) bars(s sampling) template.HTML {
-	const width, left, right, thick, gap = 340., 112., 46., 6., 7.
-	row := thick*2 + gap
-	height := row*float64(len(c.Labels)) + 4
-	top := 1e-9
-	for i := range c.Labels {
-		top = max(top, float64(c.Train[i])+c.half(i, s), float64(c.Synthetic[i]))
-	}
-	d := draw(width, height, "distribution of "+c.Name)
-	x := func(v float64) float64 { return left + (width-left-right)*max(0, v)/top }
-	d.line(left, 0, left, height-2, "axis")
-	for i, label := range c.Labels {
-		y := 2 + row*float64(i)
-		class := "label"
+// bars draws the groups from the given one on as categories. The line at the end of a training bar
+// is the band of chance.
+func (c Column) bars(s sampling, from int) template.HTML {
+	f := rows{label: "distribution of " + c.Name, width: 340, left: 112, right: 46, to: 1e-9}
+	for i := from; i < len(c.Labels); i++ {
+		label := c.Labels[i]
+		r := row{name: label, text: percent(c.Synthetic[i]), tip: c.tip(i)}
 		if c.Missing && i == len(c.Labels)-1 || c.Rest && strings.HasSuffix(label, " others") {
-			class = "label soft"
+			r.class = "soft"
 		}
-		d.text(left-5, y+thick+3, class, "end", label, 18)
 		a, b, half := float64(c.Train[i]), float64(c.Synthetic[i]), c.half(i, s)
-		d.rect(left, y, x(a)-left, thick-.5, "bar train", "")
-		d.rect(left, y+thick, x(b)-left, thick-.5, "bar synthetic", "")
-		d.line(x(a-half), y+thick/2, x(a+half), y+thick/2, "chancebar")
-		d.text(x(max(a+half, b))+5, y+thick+3, "tick", "start", percent(b), 12)
-		d.rect(0, y-gap/2, width, row, "touch", c.tip(i))
+		r.marks = []mark{{class: "train", value: a, low: a - half, high: a + half, bar: true},
+			{class: "synthetic", value: b, bar: true}}
+		f.to = max(f.to, a+half, b)
+		f.rows = append(f.rows, r)
 	}
-	return d.done()
+	return f.draw()
+}
+
+// scale maps values to the axis from 0 to 1.
+type scale struct {
+	low, high float64 // after the map
+	unit      float64 // 0: linear, else asinh(x/unit), which is logarithmic far from 0
+}
+
+// scaleOf is linear, unless the schema spaces the bins by logarithms, or bins become wider away
+// from the first and most rows are in some that would be less than a fortieth of the axis wide.
+func scaleOf(c Column) scale {
+	first, last := c.Bounds[0], c.Bounds[len(c.Bounds)-1]
+	log := c.codec != nil && c.codec.Column().Spacing == schema.Log
+	thin, unit := number(0), math.Inf(1)
+	for i, b := range c.Bounds {
+		if b != 0 {
+			unit = min(unit, math.Abs(float64(b)))
+		}
+		if i > 0 && b-c.Bounds[i-1] < (last-first)/40 {
+			thin += c.Train[i-1]
+		}
+	}
+	s := scale{}
+	mean := (last - first) / number(len(c.Bounds)-1)
+	if (log || thin > .5 && c.Bounds[1]-first < mean/2) && !math.IsInf(unit, 1) {
+		s.unit = unit
+	}
+	s.low, s.high = s.apply(float64(first)), s.apply(float64(last))
+	return s
+}
+
+func (s scale) apply(x float64) float64 {
+	if s.unit == 0 {
+		return x
+	}
+	return math.Asinh(x / s.unit)
+}
+
+// at is the place of x on the axis.
+func (s scale) at(x number) float64 {
+	if s.high <= s.low {
+		return 0
+	}
+	return (s.apply(float64(x)) - s.low) / (s.high - s.low)
 }

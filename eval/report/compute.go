@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +14,11 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-const needsHoldout = "needs a holdout: real rows that the synthesizer did not see"
-
 // work is a report in the making.
 type work struct {
-	Options
-	Train, Holdout, Synthetic *table.Table // Holdout may be nil
-	in                        Tables       // with the one synthetic table
+	eval.Study
+	o  Options
+	in Tables // with the one synthetic table
 	// of each learner on real rows, perhaps from another report of the same real tables
 	trained  []Curve
 	codecs   []*schema.Codec
@@ -28,7 +27,7 @@ type work struct {
 	direct   string // what a private classifier reaches
 	z        float64
 	values   map[string][]Value // by metric
-	leftOut  map[string]string
+	leftOut  map[string]string  // why a metric is not defined for these tables
 	out      *Report
 }
 
@@ -74,26 +73,41 @@ func (w *work) run(ctx context.Context) error {
 		{"columns", w.shapes},
 		{"pairs of columns", w.pairs},
 		{"associations", w.associate},
-		{"marginals", w.marginals},
-		{"propensity", w.propensity},
+		{"rows", w.measure},
 		{"rare values", w.rare},
 		{"prediction", func() error { return w.predict(ctx) }},
 		{"nearest rows", w.nearest},
 		{"distances", w.closest},
-		{"matches", w.matches},
-		{"guesses", w.attributes},
 	}
 	for i, s := range stages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.Progress(s.name, float64(i)/float64(len(stages)))
+		w.o.Progress(s.name, float64(i)/float64(len(stages)))
 		if err := s.do(); err != nil {
 			return err
 		}
 	}
 	w.finish()
-	w.Progress("summary", 1)
+	w.o.Progress("summary", 1)
+	return nil
+}
+
+// measure measures the metrics that are not measured along with what is drawn.
+func (w *work) measure() error {
+	for _, m := range eval.Metrics() {
+		if m.Measure == nil || w.Missing(m.Needs) != "" {
+			continue
+		}
+		v, err := m.Measure(&w.Study)
+		if err != nil {
+			if err := w.undefined(err, m.Name); err != nil {
+				return err
+			}
+			continue
+		}
+		w.add(m.Name, v...)
+	}
 	return nil
 }
 
@@ -122,15 +136,15 @@ func start(in Tables, o Options) (*work, error) {
 		o.Progress = func(string, float64) {}
 	}
 	s := in.Train.Rows.Schema()
-	w := &work{in: in, Train: in.Train.Rows, Holdout: in.Holdout.Rows, Synthetic: synthetic.Rows,
-		Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
+	w := &work{in: in, o: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
+		Study: eval.Study{Train: in.Train.Rows, Synthetic: synthetic.Rows, Holdout: in.Holdout.Rows,
+			TrainCells: in.Train.Values, SyntheticCells: synthetic.Values, Target: o.Target,
+			Quasi: o.Quasi, Seed: o.Seed, Near: o.Near, Level: o.Level},
 		values: map[string][]Value{}, leftOut: map[string]string{}}
-	// A metric of one way that needs all tables checks them all.
-	for _, other := range []*table.Table{w.Synthetic, w.Holdout} {
-		if other == nil {
-			continue
-		}
-		if _, err := eval.MarginalError(w.Train, other, 1); err != nil {
+	w.Note = w.note
+	for _, other := range w.Compared() {
+		// a metric of one way that needs all tables checks them all
+		if _, err := eval.MarginalError(w.Train, other.Rows, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -147,13 +161,13 @@ func start(in Tables, o Options) (*work, error) {
 		return nil, err
 	}
 	w.out = &Report{
-		Format: format, NotPrivate: true, Warning: Warning, Tool: o.Tool,
+		Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool,
 		SchemaSHA256: s.Fingerprint(),
-		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.Positive,
+		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.o.Positive,
 			Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
-		Notes: []string{},
+		Tables: []TableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
+		Notes:  []string{},
 	}
-	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Train.Name, w.Train.Rows(), nil})
 	if w.Holdout != nil {
 		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
 	} else {
@@ -171,7 +185,7 @@ const mostClasses = 20
 // aim finds the target column and the code of its positive value.
 func (w *work) aim() error {
 	if w.Target == "" {
-		if w.Positive != "" {
+		if w.o.Positive != "" {
 			return fmt.Errorf("report: a positive value without a target column: %w", eval.ErrColumn)
 		}
 		return nil
@@ -183,15 +197,15 @@ func (w *work) aim() error {
 		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target, eval.ErrColumn)
 	}
 	codec := w.codecs[w.target]
-	if w.Positive != "" {
+	if w.o.Positive != "" {
 		for code := range codec.Size() {
-			if codec.Label(uint16(code)) == w.Positive {
+			if codec.Label(uint16(code)) == w.o.Positive {
 				w.positive = uint16(code)
 				return nil
 			}
 		}
 		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target,
-			w.Positive, eval.ErrColumn)
+			w.o.Positive, eval.ErrColumn)
 	}
 	missing, hasMissing := codec.MissingCode()
 	if values := codec.Size() - map[bool]int{true: 1}[hasMissing]; numeric(codec) && values > 2 {
@@ -209,20 +223,14 @@ func (w *work) aim() error {
 			best, w.positive = n, uint16(code)
 		}
 	}
-	w.Positive = codec.Label(w.positive)
+	w.o.Positive = codec.Label(w.positive)
 	return nil
 }
 
 func (w *work) add(metric string, v ...Value) { w.values[metric] = append(w.values[metric], v...) }
 
 // put adds one number without an interval.
-func (w *work) put(metric, of string, x float64) { w.add(metric, Value{Of: of, Value: Number(x)}) }
-
-func (w *work) skip(reason string, metrics ...string) {
-	for _, m := range metrics {
-		w.leftOut[m] = reason
-	}
-}
+func (w *work) put(metric, of string, x float64) { w.add(metric, Value{Of: of, Value: number(x)}) }
 
 func (w *work) note(text string, args ...any) {
 	w.out.Notes = append(w.out.Notes, fmt.Sprintf(text, args...))
@@ -233,7 +241,9 @@ func (w *work) undefined(err error, metrics ...string) error {
 	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass,
 		eval.ErrInterval, eval.ErrFit} {
 		if errors.Is(err, target) {
-			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "), metrics...)
+			for _, m := range metrics {
+				w.leftOut[m] = "not defined for these tables: " + strings.TrimPrefix(err.Error(), "eval: ")
+			}
 			return nil
 		}
 	}
@@ -243,17 +253,18 @@ func (w *work) undefined(err error, metrics ...string) error {
 // finish lists the metrics in the order of package eval and writes the summary.
 func (w *work) finish() {
 	for _, m := range eval.Metrics() {
-		values := w.values[m.Name]
-		if values == nil {
-			values = []Value{}
-		}
-		entry := Metric{m.Name, m.Alias, m.Range, m.Goal, m.Meaning, values, ""}
-		if len(values) == 0 {
-			entry.LeftOut = w.leftOut[m.Name]
+		entry := Metric{m.Name, m.Alias, m.Range, m.Goal, m.Meaning, w.values[m.Name], ""}
+		if len(entry.Values) == 0 {
+			entry.Values, entry.LeftOut = []Value{}, w.reason(m)
 		}
 		w.out.Metrics = append(w.out.Metrics, entry)
 	}
 	w.out.Summary = w.summary()
+}
+
+// reason is why a metric has no value.
+func (w *work) reason(m eval.Metric) string {
+	return cmp.Or(w.Missing(m.Needs), w.leftOut[m.Name], m.Else)
 }
 
 // first returns the first value of a metric.
@@ -271,47 +282,8 @@ func count(t *table.Table, column int) []int64 {
 	return out
 }
 
-// share is a proportion of n rows with its Wilson interval.
-func (w *work) share(of string, p float64, n int) Value {
-	v := Value{Of: of, Value: Number(p)}
-	if i, err := eval.Wilson(int64(math.Round(p*float64(n))), int64(n), w.Level); err == nil {
-		v.Interval = &Interval{Number(i.Low), Number(i.High)}
-	}
-	return v
-}
-
 // around is a value with a normal interval within [low, high].
 func (w *work) around(of string, x, stderr, low, high float64) Value {
-	return Value{of, Number(x),
-		&Interval{Number(max(low, x-w.z*stderr)), Number(min(high, x+w.z*stderr))}}
-}
-
-// real names the real tables that there are, the training table first. Where a holdout is of
-// another size, the larger of the two is there once more, cut to the size of the smaller: matches
-// grow with the number of rows, and only equal sizes can be compared.
-func (w *work) real() (tables []*table.Table, names []string) {
-	tables, names = []*table.Table{w.Train}, []string{"training table"}
-	if w.Holdout == nil {
-		return tables, names
-	}
-	tables, names = append(tables, w.Holdout), append(names, "holdout")
-	switch n, m := w.Train.Rows(), w.Holdout.Rows(); {
-	case n > m:
-		tables, names = append(tables, cut(w.Train, m, w.source(50))),
-			append(names, "training table, as many rows as the holdout")
-	case n < m:
-		tables, names = append(tables, cut(w.Holdout, n, w.source(50))),
-			append(names, "holdout, as many rows as the training table")
-	}
-	return tables, names
-}
-
-// cut draws at most n rows of a table from the public seed.
-func cut(t *table.Table, n int, u *randSource) *table.Table {
-	if t.Rows() <= n {
-		return t
-	}
-	rows := u.Perm(t.Rows())[:n]
-	slices.Sort(rows)
-	return t.Select(rows)
+	return Value{Of: of, Value: number(x), Interval: &Interval{
+		Low: number(max(low, x-w.z*stderr)), High: number(min(high, x+w.z*stderr))}}
 }

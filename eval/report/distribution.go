@@ -18,7 +18,7 @@ type grouping struct {
 	group  []int // of every code
 	labels []string
 	edges  []string // of the groups of a number
-	bounds []Number // the same as numbers
+	bounds []number // the same as numbers
 	rest   bool
 	miss   bool
 }
@@ -28,7 +28,7 @@ func (w *work) distribution(k int, s eval.ColumnShape) Column {
 	train := count(w.Train, k)
 	g := group(w.codecs[k], train, mostBins)
 	c := Column{Name: s.Column, Kind: w.codecs[k].Column().Kind.String(), Metric: s.Metric,
-		Score: Number(s.Score), codec: w.codecs[k],
+		Score: number(s.Score), codec: w.codecs[k],
 		Labels: g.labels, Edges: g.edges, Bounds: g.bounds, Missing: g.miss, Rest: g.rest}
 	c.Train, c.Synthetic = g.shares(train), g.shares(count(w.Synthetic, k))
 	if w.Holdout != nil {
@@ -53,7 +53,7 @@ func group(c *schema.Codec, train []int64, most int) grouping {
 			if at == len(g.edges) {
 				lo, _ := c.Bin(uint16(code))
 				g.edges = append(g.edges, edge(c, code, false))
-				g.bounds = append(g.bounds, Number(lo))
+				g.bounds = append(g.bounds, number(lo))
 			}
 		}
 		_, hi := c.Bin(uint16(codes - 1))
@@ -61,7 +61,7 @@ func group(c *schema.Codec, train []int64, most int) grouping {
 			hi++ // both ends are in a bin of whole numbers
 		}
 		g.edges = append(g.edges, edge(c, codes-1, true))
-		g.bounds = append(g.bounds, Number(hi))
+		g.bounds = append(g.bounds, number(hi))
 		for i := range groups {
 			g.labels = append(g.labels, g.edges[i]+" – "+g.edges[i+1])
 		}
@@ -94,14 +94,14 @@ func group(c *schema.Codec, train []int64, most int) grouping {
 	return g
 }
 
-func (g grouping) shares(counts []int64) []Number {
-	out, total := make([]Number, len(g.labels)), int64(0)
+func (g grouping) shares(counts []int64) []number {
+	out, total := make([]number, len(g.labels)), int64(0)
 	for code, n := range counts {
-		out[g.group[code]] += Number(n)
+		out[g.group[code]] += number(n)
 		total += n
 	}
 	for i := range out {
-		out[i] /= Number(total)
+		out[i] /= number(total)
 	}
 	return out
 }

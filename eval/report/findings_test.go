@@ -107,8 +107,8 @@ func TestMissingIsOfCells(t *testing.T) {
 
 // TestNoNumber: what is not a number is not drawn as one.
 func TestNoNumber(t *testing.T) {
-	none := Number(math.NaN())
-	m := [][]Number{{1, none}, {none, 1}}
+	none := number(math.NaN())
+	m := [][]number{{1, none}, {none, 1}}
 	a := &Associations{Columns: []string{"a", "b"}, Real: m, Synthetic: m}
 	for _, c := range a.charts() {
 		if text := string(c.Drawing); strings.Contains(text, "NaN") ||

@@ -13,9 +13,6 @@ import (
 
 // What a column may lose and still be good, and from where on it is poor. The worst decides.
 const (
-	goodMoved, poorMoved   = .02, .10 // share of cells moved by the schema, or out of reach
-	goodShift, poorShift   = .25, 1.  // of the mean, in standard deviations
-	goodSpread, poorSpread = 1.5, 3.  // factor of the standard deviation
 	goodColumn, poorColumn = .85, .60 // score of the bins
 	lostShare              = .002     // least share of the real rows of a category that is missed
 	heapShare              = .10      // least share of the real cells that are one number exactly
@@ -30,11 +27,11 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	if c.Status != Good {
 		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.", percent(c.Score)))
 	}
-	train, synthetic := w.in.Train.Values, w.in.Synthetic[0].Values
-	if train == nil || synthetic == nil {
+	if !w.cellsCompared() {
 		return nil
 	}
-	nan := Number(math.NaN())
+	train, synthetic := w.TrainCells, w.SyntheticCells
+	nan := number(math.NaN())
 	v := &ColumnValues{UncoveredHoldout: nan, Uncovered: nan, MeanShift: nan, SpreadRatio: nan,
 		Wasserstein: nan}
 	c.Values = v
@@ -42,27 +39,25 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	if err != nil {
 		return err
 	}
-	v.Moved = Number(moved)
-	w.add("MovedShare", w.share(c.Name, moved, train.Rows()))
+	v.Moved = number(moved)
 	lose := func(s Status, format string, args ...any) {
 		c.Status = worse(c.Status, s)
 		c.Losses = append(c.Losses, fmt.Sprintf(format, args...))
 	}
-	if s := grade(-moved, -goodMoved, -poorMoved); s != Good {
+	if s := judge("MovedShare", moved); s != Good {
 		lose(s, "The schema moves %s of the real cells%s.", percent(moved),
 			w.whereTo(w.codecs[k], eval.Validity(train).Columns[k]))
 	}
 	if u, err := eval.UncoveredShare(train, synthetic, c.Name); err == nil {
-		v.Uncovered = Number(u.Share)
+		v.Uncovered = number(u.Share)
 		// the range of n rows leaves out 4.7/n of all with probability .05: Beta(2, n−1)
 		yard := 5 / float64(synthetic.Rows())
 		if w.in.Holdout.Values != nil {
 			if h, err := eval.UncoveredShare(train, w.in.Holdout.Values, c.Name); err == nil {
-				yard, v.UncoveredHoldout = max(yard, h.Share), Number(h.Share)
+				yard, v.UncoveredHoldout = max(yard, h.Share), number(h.Share)
 			}
 		}
-		w.put("UncoveredShare", c.Name, u.Share)
-		s := grade(yard-u.Share, -goodMoved, -poorMoved)
+		s := judge("UncoveredShare", u.Share-yard)
 		var lost []string
 		for i, share := range u.Shares {
 			if share >= lostShare && share*float64(synthetic.Rows()) >= lostRows {
@@ -93,21 +88,17 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	if err != nil { // no numbers
 		return w.undefined(err)
 	}
-	v.MeanShift, v.SpreadRatio, v.Wasserstein = Number(d.Mean), Number(d.Spread), Number(d.Wasserstein)
-	w.put("MeanShift", c.Name, d.Mean)
-	w.put("SpreadRatio", c.Name, d.Spread)
-	w.put("Wasserstein", c.Name, d.Wasserstein)
+	v.MeanShift, v.SpreadRatio, v.Wasserstein = number(d.Mean), number(d.Spread), number(d.Wasserstein)
 	v.Train, v.Holdout, v.Synthetic = summaryOf(train, c.Name),
 		summaryOf(w.in.Holdout.Values, c.Name), summaryOf(synthetic, c.Name)
 	codec := w.codecs[k]
-	if s := grade(-math.Abs(d.Mean), -goodShift, -poorShift); s != Good {
+	if s := judge("MeanShift", math.Abs(d.Mean)); s != Good {
 		lose(s, "Its mean is %s in the real table and %s here (%s standard deviations).",
 			codec.Show(float64(v.Train.Mean), short), codec.Show(float64(v.Synthetic.Mean), short),
 			signed(d.Mean))
 	}
-	if off := math.Abs(math.Log(d.Spread)); off > 3*d.SpreadError &&
-		grade(-off, -math.Log(goodSpread), -math.Log(poorSpread)) != Good {
-		s := grade(-off, -math.Log(goodSpread), -math.Log(poorSpread))
+	off := math.Abs(math.Log(d.Spread))
+	if s := judge("SpreadRatio", math.Exp(off)); off > 3*d.SpreadError && s != Good {
 		lose(s, "Its standard deviation is %s in the real table and %s here.",
 			codec.ShowDifference(float64(v.Train.Std), short),
 			codec.ShowDifference(float64(v.Synthetic.Std), short))
@@ -157,8 +148,8 @@ func summaryOf(v *eval.Values, name string) *Summary {
 	if err != nil {
 		return nil
 	}
-	return &Summary{Number(s.Mean), Number(s.Std), Number(s.Min), Number(s.P05), Number(s.P25),
-		Number(s.Median), Number(s.P75), Number(s.P95), Number(s.Max)}
+	return &Summary{number(s.Mean), number(s.Std), number(s.Min), number(s.P05), number(s.P25),
+		number(s.Median), number(s.P75), number(s.P95), number(s.Max)}
 }
 
 // allDigits writes a number to the last digit.

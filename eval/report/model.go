@@ -193,8 +193,8 @@ func columnOf(n release.NoisyMarginal, codec *schema.Codec, total float64) Colum
 	}
 	for i := range noisy {
 		half := 2 * n.Sigma * math.Sqrt(cells[i]) // the noise of each cell is its own
-		c.Train = append(c.Train, Number(noisy[i]/total))
-		c.Synthetic = append(c.Synthetic, Number(model[i]/total))
+		c.Train = append(c.Train, number(noisy[i]/total))
+		c.Synthetic = append(c.Synthetic, number(model[i]/total))
 		c.halves = append(c.halves, half/total)
 		c.tips = append(c.tips, fmt.Sprintf("measured %s ± %s rows, %s in the model", short(noisy[i]),
 			short(half), short(model[i])))
@@ -203,8 +203,8 @@ func columnOf(n release.NoisyMarginal, codec *schema.Codec, total float64) Colum
 }
 
 // jointOf is a noisy marginal of two columns as the report draws it.
-func jointOf(n release.NoisyMarginal, total float64) *Joint {
-	j := &Joint{}
+func jointOf(n release.NoisyMarginal, total float64) *joint {
+	j := &joint{}
 	for _, g := range n.Groups[0] {
 		j.First = append(j.First, groupLabel(g))
 	}
@@ -212,10 +212,10 @@ func jointOf(n release.NoisyMarginal, total float64) *Joint {
 		j.Second = append(j.Second, groupLabel(g))
 	}
 	for i := range j.First {
-		var noisy, model []Number
+		var noisy, model []number
 		for k := range j.Second {
-			noisy = append(noisy, Number(n.Noisy[i*len(j.Second)+k]/total))
-			model = append(model, Number(n.Model[i*len(j.Second)+k]/total))
+			noisy = append(noisy, number(n.Noisy[i*len(j.Second)+k]/total))
+			model = append(model, number(n.Model[i*len(j.Second)+k]/total))
 		}
 		j.Real, j.Synthetic = append(j.Real, noisy), append(j.Synthetic, model)
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"github.com/decoy-dp/decoy/eval"
 )
 
 //go:embed page.html
@@ -21,11 +23,11 @@ var pageText string
 var pageStyle string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent": percent[Number],
+	"percent": percent[number],
 	"fixed":   fixed,
 	"digits":  twoDigits,
 	"id":      anchor,
-	"short":   short[Number],
+	"short":   short[number],
 	"verdict": verdict,
 }).Parse(pageText))
 
@@ -57,7 +59,7 @@ type labelled struct {
 type sheet struct {
 	Style   template.CSS
 	Real    []TableInfo
-	Views   []view
+	Views   []*view
 	Several bool
 	Sides   []side
 	Warning string
@@ -77,19 +79,15 @@ type sideCell struct {
 // view is one report.
 type view struct {
 	*Report
-	At                int // of the reports of the page, from 1
-	Table             TableInfo
-	Shown, Folded     []card
-	Numbers           []numberRow
-	Associated, Joint []labelled
-	Listed            []Pair
-	Rocs              []labelled
-	Accuracies, Loss  template.HTML
-	Distances         template.HTML
-	Rare              []labelled
-	Rows              []row
-	HasHoldout        bool
-	Percent           string
+	At            int // of the reports of the page, from 1
+	Table         TableInfo
+	Shown, Folded []card
+	Numbers       []numberRow
+	Associated    []labelled
+	Listed, Joint []Pair
+	Rows          []metricRow
+	HasHoldout    bool
+	Percent       string
 }
 
 // card is one column.
@@ -104,8 +102,8 @@ type numberRow struct {
 	Mean, Std, Low, Median, High, Range [2]string
 }
 
-// row is one metric in the table of all.
-type row struct {
+// metricRow is one metric in the table of all.
+type metricRow struct {
 	Metric
 	Head []Value // shown at once
 	Tail []Value // shown on demand
@@ -144,41 +142,24 @@ func write(w io.Writer, t *template.Template, data any) error {
 	return err
 }
 
-func (r *Report) view(at int) view {
-	v := view{Report: r, At: at, Percent: percent(r.Settings.Level),
+func (r *Report) view(at int) *view {
+	v := &view{Report: r, At: at, Percent: percent(r.Settings.Level),
 		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
-	for i, c := range r.worst() {
-		if at := (card{c, c.chart(r.sampling())}); i < mostCards {
-			v.Shown = append(v.Shown, at)
-		} else {
-			v.Folded = append(v.Folded, at)
-		}
+	for _, c := range r.worst() {
+		v.Shown = append(v.Shown, card{c, v.Draw(c)})
 		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
 			v.Numbers = append(v.Numbers, c.numbers())
 		}
 	}
+	most := min(mostCards, len(v.Shown))
+	v.Shown, v.Folded = v.Shown[:most], v.Shown[most:]
 	if a := r.Associations; a != nil {
 		v.Associated, v.Listed = a.charts(), a.listed()
 		for _, p := range a.Pairs {
 			if p.Joint != nil {
-				v.Joint = append(v.Joint, labelled{fmt.Sprintf("%s and %s: %s real, %s here", p.First,
-					p.Second, twoDigits(p.Real), twoDigits(p.Synthetic)),
-					p.Joint.chart(p.First+" and "+p.Second, "training table", "synthetic")})
+				v.Joint = append(v.Joint, p)
 			}
 		}
-	}
-	for _, p := range r.Predictions {
-		v.Rocs = append(v.Rocs, labelled{p.Learner, p.chart()})
-	}
-	z := r.sampling().z
-	if n := r.Nearest; n != nil {
-		v.Accuracies, v.Distances = n.chart(z), n.DCR.chart()
-		if n.Loss != nil {
-			v.Loss = n.Loss.chart(z)
-		}
-	}
-	for _, x := range r.RareValues {
-		v.Rare = append(v.Rare, labelled{x.Column + " = " + x.Value, x.chart()})
 	}
 	for _, m := range r.Metrics {
 		v.Rows = append(v.Rows, rowOf(m))
@@ -190,7 +171,7 @@ func (r *Report) view(at int) view {
 func (c Column) numbers() numberRow {
 	out := numberRow{Column: c}
 	for i, s := range []*Summary{c.Values.Train, c.Values.Synthetic} {
-		value := func(x Number) string { return c.codec.Show(float64(x), short) }
+		value := func(x number) string { return c.codec.Show(float64(x), short) }
 		out.Mean[i], out.Std[i] = value(s.Mean), c.codec.ShowDifference(float64(s.Std), short)
 		out.Low[i], out.Median[i], out.High[i] = value(s.P05), value(s.Median), value(s.P95)
 		out.Range[i] = value(s.Min) + " – " + value(s.Max)
@@ -210,15 +191,12 @@ func (r *Report) sides() []side {
 		out = append(out, s)
 	}
 	for i, m := range r.Metrics {
-		if !slices.Contains(compared, m.Name) || len(m.Values) == 0 {
-			continue
-		}
-		for k, v := range m.Values {
+		for k, v := range m.Values[:min(len(m.Values), eval.MetricOf(m.Name).Beside)] {
 			if strings.Contains(v.Of, "yardstick") {
 				continue
 			}
 			s := side{Name: m.Name, Goal: m.Goal}
-			if of := strings.TrimPrefix(v.Of, syntheticTo); of != "" && len(m.Values) > 1 {
+			if of := strings.TrimPrefix(v.Of, eval.SyntheticRows); of != "" && len(m.Values) > 1 {
 				s.Name += ", " + strings.TrimPrefix(of, ", ")
 			}
 			for _, x := range all {
@@ -229,17 +207,10 @@ func (r *Report) sides() []side {
 				s.Cells = append(s.Cells, sideCell{Text: text})
 			}
 			out = append(out, s)
-			if m.Name != "MarginalError" && m.Name != "TSTR" {
-				break
-			}
 		}
 	}
 	return out
 }
-
-// compared are the metrics of the comparison.
-var compared = []string{"ColumnShapes", "ColumnPairTrends", "AssociationKept", "MarginalError",
-	"PMSE", "TSTR", "PrivacyLoss", "DCRShare", "IdenticalMatchShare"}
 
 // visible replaces characters that a page should not have: controls, and those that turn the
 // direction of writing, with which a name could make its surroundings read otherwise.
@@ -252,17 +223,16 @@ func visible(text []byte) []byte {
 	}, text)
 }
 
-func rowOf(m Metric) row {
-	r := row{Metric: m, Head: m.Values}
+func rowOf(m Metric) metricRow {
+	r := metricRow{Metric: m, Head: m.Values}
 	if len(m.Values) <= mostHead {
 		return r
 	}
-	r.Head, r.Tail = nil, m.Values
-	if m.Name == "NNAA" || m.Name == "AUROC" || m.Name == "AveragePrecision" || m.Name == "DCR" ||
-		m.Name == "NNDR" || m.Name == "MarginalError" {
+	if !eval.MetricOf(m.Name).ByColumn {
 		r.Head, r.Tail = m.Values[:mostHead], m.Values[mostHead:]
 		return r
 	}
+	r.Head, r.Tail = nil, m.Values
 	sorted := slices.Clone(m.Values)
 	slices.SortStableFunc(sorted, func(a, b Value) int { return cmp.Compare(a.Value, b.Value) })
 	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted),

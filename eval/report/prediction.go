@@ -28,33 +28,30 @@ var learners = []struct {
 // predict trains every learner on synthetic and on real rows and tests both on the holdout.
 func (w *work) predict(ctx context.Context) error {
 	all := []string{"TSTR", "TRTR", "AUROC", "AveragePrecision"}
-	switch {
-	case w.target < 0:
-		w.skip("needs a target column to predict", all...)
-		w.note("No target column is given: prediction is left out.")
-		return nil
-	case w.Holdout == nil:
-		w.skip(needsHoldout, all...)
+	if w.Missing(eval.Target|eval.Holdout) != "" {
+		if w.target < 0 {
+			w.note("No target column is given: prediction is left out.")
+		}
 		return nil
 	}
-	synthetic, train := cut(w.Synthetic, w.Fit, w.source(30)), cut(w.Train, w.Fit, w.source(31))
-	if max(w.Synthetic.Rows(), w.Train.Rows()) > w.Fit {
+	synthetic, train := w.Cut(w.Synthetic, w.o.Fit, 30), w.Cut(w.Train, w.o.Fit, 31)
+	if max(w.Synthetic.Rows(), w.Train.Rows()) > w.o.Fit {
 		w.note("Classifiers are trained on at most %d rows of each table, drawn from seed %d.",
-			w.Fit, w.Seed)
+			w.o.Fit, w.Seed)
 	}
 	for i, l := range learners {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.Progress("prediction: "+l.name, .6+.1*float64(i)/float64(len(learners)))
-		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.Drop, Learner: l.which,
+		w.o.Progress("prediction: "+l.name, .6+.1*float64(i)/float64(len(learners)))
+		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.o.Drop, Learner: l.which,
 			Seed: w.Seed}
 		p := Prediction{Learner: l.name, Rows: w.Holdout.Rows()}
 		tstr, err := eval.TSTR(synthetic, w.Holdout, task)
 		if err != nil {
 			return w.undefined(err, all...)
 		}
-		p.Rate = Number(tstr.Rate)
+		p.Rate = number(tstr.Rate)
 		if i == 0 {
 			if err := w.directly(tstr.Labels); err != nil {
 				return err
@@ -76,15 +73,15 @@ func (w *work) predict(ctx context.Context) error {
 		}
 		p.Real = w.trained[i]
 		w.out.Predictions = append(w.out.Predictions, p)
-		w.add("TSTR", Value{l.name, p.Synthetic.AUROC, &p.Synthetic.Interval})
-		w.add("TRTR", Value{l.name, p.Real.AUROC, &p.Real.Interval})
 		for _, c := range []struct {
-			on    string
-			curve Curve
-		}{{"synthetic", p.Synthetic}, {"real", p.Real}} {
+			metric, on string
+			Curve
+		}{{"TSTR", "synthetic", p.Synthetic}, {"TRTR", "real", p.Real}} {
+			w.add(c.metric, Value{Of: l.name, Value: c.AUROC, Interval: &c.Interval})
 			of := l.name + ", trained on " + c.on + " rows"
-			w.add("AUROC", Value{of, c.curve.AUROC, &c.curve.Interval})
-			w.add("AveragePrecision", Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
+			w.add("AUROC", Value{Of: of, Value: c.AUROC, Interval: &c.Interval})
+			w.add("AveragePrecision",
+				Value{Of: of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
 		}
 	}
 	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
@@ -97,9 +94,9 @@ func (w *work) directly(labels []bool) error {
 	if c == nil {
 		return nil
 	}
-	k := slices.Index(c.Classes, w.Positive)
+	k := slices.Index(c.Classes, w.o.Positive)
 	if k < 0 {
-		return fmt.Errorf("report: the classifier does not know %s = %q: %w", w.Target, w.Positive,
+		return fmt.Errorf("report: the classifier does not know %s = %q: %w", w.Target, w.o.Positive,
 			eval.ErrColumn)
 	}
 	scores := make([]float64, len(labels))
@@ -130,23 +127,18 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	if err != nil {
 		return Curve{}, err
 	}
-	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)},
-		AveragePrecision:  Number(p.AveragePrecision),
-		PrecisionInterval: Interval{Number(precision.Low), Number(precision.High)},
-		Rows:              trained.Rows(), Constant: p.Constant}
+	c := Curve{AUROC: number(p.AUROC), Interval: i.Span(), PrecisionInterval: precision.Span(),
+		AveragePrecision: number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
-		c.Points = append(c.Points, [2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
+		c.Points = append(c.Points, [2]number{number(points[int(at)].FPR), number(points[int(at)].TPR)})
 	}
-	c.Points = append(c.Points, [2]Number{1, 1})
+	c.Points = append(c.Points, [2]number{1, 1})
 	return c, nil
 }
 
 // rare measures the rates of the target's values and of the rarest values of the other categories.
 func (w *work) rare() error {
-	if w.target < 0 {
-		w.skip("needs a target column", "RareClassRate")
-	}
 	type candidate struct {
 		column int
 		code   uint16
@@ -198,11 +190,11 @@ func (w *work) rare() error {
 			if err != nil {
 				return err
 			}
-			t.put(Rate{Number(i.Estimate), Number(i.Low), Number(i.High)})
+			rate := Rate{number(i.Estimate), i.Span()}
+			t.put(rate)
 			if c.column == w.target && c.code == w.positive {
-				w.add("RareClassRate",
-					Value{fmt.Sprintf("%s = %s, %s", name, v.Value, t.of), Number(i.Estimate),
-						&Interval{Number(i.Low), Number(i.High)}})
+				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", name, v.Value, t.of),
+					Value: rate.Rate, Interval: &rate.Interval})
 			}
 		}
 		w.out.RareValues = append(w.out.RareValues, v)

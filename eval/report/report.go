@@ -1,10 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-	"math"
-	"strconv"
-
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -13,8 +9,8 @@ import (
 // format is the version of the JSON: its field names change with it only.
 const format = 1
 
-// Warning is what stands at the top of every report.
-const Warning = "Not private. These figures are computed from the real rows without any noise. " +
+// warning is what stands at the top of every report.
+const warning = "Not private. These figures are computed from the real rows without any noise. " +
 	"Keep this report as safe as the real table: " +
 	"do not publish it, and do not use it to choose the settings of a private run."
 
@@ -65,34 +61,12 @@ type Options struct {
 	Progress func(stage string, fraction float64) // optional
 }
 
-// Number is a float64 that is null in JSON where it is not finite.
-type Number float64
-
-// MarshalJSON writes the shortest decimal that is the number, or null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	x := float64(n)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(x)
-}
-
-// UnmarshalJSON reads null as NaN.
-func (n *Number) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(n))
-}
-
-// String is the number to four significant digits.
-func (n Number) String() string {
-	if math.IsNaN(float64(n)) {
-		return "–"
-	}
-	return strconv.FormatFloat(float64(n), 'g', 4, 64)
-}
+// What package eval measures, as the JSON of a report has it.
+type (
+	number   = eval.Number
+	Value    = eval.Value
+	Interval = eval.Span
+)
 
 // Report is what was found. Its JSON names are an interface.
 type Report struct {
@@ -178,26 +152,12 @@ type Metric struct {
 	LeftOut string  `json:"left_out,omitempty"`
 }
 
-// Value is a metric of something.
-type Value struct {
-	// a column, two columns, the tables compared, a learner and what it was trained on
-	Of       string    `json:"of"`
-	Value    Number    `json:"value"`
-	Interval *Interval `json:"interval,omitempty"`
-}
-
-// Interval is a confidence interval of the report's level.
-type Interval struct {
-	Low  Number `json:"low"`
-	High Number `json:"high"`
-}
-
 // Column is the distribution of a column in each table: shares of the rows.
 type Column struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
-	Score  Number `json:"score"`  // of the metric
+	Score  number `json:"score"`  // of the metric
 	Status Status `json:"status"`
 	// what is wrong with the column, as sentences; empty if it is good
 	Losses []string `json:"losses,omitempty"`
@@ -206,13 +166,13 @@ type Column struct {
 	// of the groups of a numeric column, one more than groups: as text, and as numbers (days for
 	// dates, microseconds for timestamps), between which a group lies
 	Edges   []string `json:"edges,omitempty"`
-	Bounds  []Number `json:"bounds,omitempty"`
+	Bounds  []number `json:"bounds,omitempty"`
 	Missing bool     `json:"missing"` // the last group is the missing cells
 	// the last group that is not missing is all other categories
 	Rest      bool     `json:"rest"`
-	Train     []Number `json:"train"`
-	Holdout   []Number `json:"holdout,omitempty"`
-	Synthetic []Number `json:"synthetic"`
+	Train     []number `json:"train"`
+	Holdout   []number `json:"holdout,omitempty"`
+	Synthetic []number `json:"synthetic"`
 	// what the cells themselves show, where the files were read
 	Values *ColumnValues `json:"values,omitempty"`
 	codec  *schema.Codec
@@ -223,13 +183,13 @@ type Column struct {
 // ColumnValues compares the cells of a column as the files have them. What only numbers have is
 // null for other columns.
 type ColumnValues struct {
-	Moved     Number `json:"moved"`     // MovedShare
-	Uncovered Number `json:"uncovered"` // UncoveredShare
+	Moved     number `json:"moved"`     // MovedShare
+	Uncovered number `json:"uncovered"` // UncoveredShare
 	// the same of the holdout in place of the synthetic table
-	UncoveredHoldout Number   `json:"uncovered_holdout"`
-	MeanShift        Number   `json:"mean_shift"`
-	SpreadRatio      Number   `json:"spread_ratio"`
-	Wasserstein      Number   `json:"wasserstein"`
+	UncoveredHoldout number   `json:"uncovered_holdout"`
+	MeanShift        number   `json:"mean_shift"`
+	SpreadRatio      number   `json:"spread_ratio"`
+	Wasserstein      number   `json:"wasserstein"`
 	Train            *Summary `json:"train,omitempty"`
 	Holdout          *Summary `json:"holdout,omitempty"`
 	Synthetic        *Summary `json:"synthetic,omitempty"`
@@ -237,25 +197,25 @@ type ColumnValues struct {
 
 // Summary sums up numbers: days for dates, microseconds for timestamps.
 type Summary struct {
-	Mean   Number `json:"mean"`
-	Std    Number `json:"std"`
-	Min    Number `json:"min"`
-	P05    Number `json:"p05"`
-	P25    Number `json:"p25"`
-	Median Number `json:"median"`
-	P75    Number `json:"p75"`
-	P95    Number `json:"p95"`
-	Max    Number `json:"max"`
+	Mean   number `json:"mean"`
+	Std    number `json:"std"`
+	Min    number `json:"min"`
+	P05    number `json:"p05"`
+	P25    number `json:"p25"`
+	Median number `json:"median"`
+	P75    number `json:"p75"`
+	P95    number `json:"p95"`
+	Max    number `json:"max"`
 }
 
 // Associations says how strongly every two columns go together.
 type Associations struct {
 	Columns []string `json:"columns"`
 	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
-	Real      [][]Number `json:"real"`
-	Holdout   [][]Number `json:"holdout,omitempty"`
-	Synthetic [][]Number `json:"synthetic"`
-	Band      Number     `json:"band"`  // by how much two real tables differ
+	Real      [][]number `json:"real"`
+	Holdout   [][]number `json:"holdout,omitempty"`
+	Synthetic [][]number `json:"synthetic"`
+	Band      number     `json:"band"`  // by how much two real tables differ
 	Pairs     []Pair     `json:"pairs"` // the worst first, at most a hundred
 	pairs     []Pair     // all of them
 	// combinations that synthetic rows have and no real row, the most frequent first
@@ -268,29 +228,29 @@ type Invented struct {
 	Second      string `json:"second"`
 	FirstValue  string `json:"first_value"`
 	SecondValue string `json:"second_value"`
-	Share       Number `json:"share"` // of the synthetic rows
+	Share       number `json:"share"` // of the synthetic rows
 }
 
 // Pair is two columns.
 type Pair struct {
 	First     string `json:"first"`
 	Second    string `json:"second"`
-	Real      Number `json:"real"`
-	Holdout   Number `json:"holdout"` // null without one
-	Synthetic Number `json:"synthetic"`
+	Real      number `json:"real"`
+	Holdout   number `json:"holdout"` // null without one
+	Synthetic number `json:"synthetic"`
 	// how far the synthetic association is off, less the band
-	Excess Number `json:"excess"`
+	Excess number `json:"excess"`
 	// shares of the rows by groups of both columns, where the pair is drawn
-	Joint *Joint `json:"joint,omitempty"`
+	Joint *joint `json:"joint,omitempty"`
 }
 
-// Joint is two joint distributions: shares[i][j] is that of group i of the first and j of the
+// joint is two joint distributions: shares[i][j] is that of group i of the first and j of the
 // second column.
-type Joint struct {
+type joint struct {
 	First     []string   `json:"first"` // the groups
 	Second    []string   `json:"second"`
-	Real      [][]Number `json:"real"`
-	Synthetic [][]Number `json:"synthetic"`
+	Real      [][]number `json:"real"`
+	Synthetic [][]number `json:"synthetic"`
 }
 
 // Prediction is one learner, trained on synthetic and on real rows.
@@ -298,51 +258,51 @@ type Prediction struct {
 	Learner   string `json:"learner"`
 	Synthetic Curve  `json:"synthetic"` // TSTR
 	Real      Curve  `json:"real"`      // TRTR
-	Rate      Number `json:"rate"`      // of positives among the holdout rows
+	Rate      number `json:"rate"`      // of positives among the holdout rows
 	Rows      int    `json:"rows"`      // of the holdout
 }
 
 // Curve is an ROC curve with what sums it up.
 type Curve struct {
-	AUROC             Number      `json:"auroc"`
+	AUROC             number      `json:"auroc"`
 	Interval          Interval    `json:"interval"`
-	AveragePrecision  Number      `json:"average_precision"`
+	AveragePrecision  number      `json:"average_precision"`
 	PrecisionInterval Interval    `json:"average_precision_interval"`
 	Rows              int         `json:"rows"`     // trained on
 	Constant          bool        `json:"constant"` // the rows to train on were all of one class
-	Points            [][2]Number `json:"points"`   // false and true positive rates
+	Points            [][2]number `json:"points"`   // false and true positive rates
 }
 
 // Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
 type Nearest struct {
 	Rows    int       `json:"rows"` // of each table in the accuracies
-	Train   Accuracy  `json:"train"`
-	Holdout *Accuracy `json:"holdout,omitempty"`
-	Loss    *Loss     `json:"privacy_loss,omitempty"`
+	Train   accuracy  `json:"train"`
+	Holdout *accuracy `json:"holdout,omitempty"`
+	Loss    *loss     `json:"privacy_loss,omitempty"`
 	// of the holdout against the training table: two real tables
-	Yardstick *Accuracy `json:"yardstick,omitempty"`
-	DCR       Histogram `json:"dcr"`
+	Yardstick *accuracy `json:"yardstick,omitempty"`
+	DCR       histogram `json:"dcr"`
 }
 
-// Accuracy is the adversarial accuracy in its corrected form with its two terms.
-type Accuracy struct {
-	Real      Number `json:"real"`
-	Synthetic Number `json:"synthetic"`
-	Mean      Number `json:"mean"`
-	StdErr    Number `json:"std_err"`
+// accuracy is the adversarial accuracy in its corrected form with its two terms.
+type accuracy struct {
+	Real      number `json:"real"`
+	Synthetic number `json:"synthetic"`
+	Mean      number `json:"mean"`
+	StdErr    number `json:"std_err"`
 }
 
-// Loss is the privacy loss in its corrected form.
-type Loss struct {
-	Value  Number `json:"value"`
-	StdErr Number `json:"std_err"`
+// loss is the privacy loss in its corrected form.
+type loss struct {
+	Value  number `json:"value"`
+	StdErr number `json:"std_err"`
 }
 
-// Histogram is the shares of synthetic rows by their distance to the closest real row.
-type Histogram struct {
-	Edges   []Number `json:"edges"` // one more than shares
-	Train   []Number `json:"train"`
-	Holdout []Number `json:"holdout,omitempty"`
+// histogram is the shares of synthetic rows by their distance to the closest real row.
+type histogram struct {
+	Edges   []number `json:"edges"` // one more than shares
+	Train   []number `json:"train"`
+	Holdout []number `json:"holdout,omitempty"`
 }
 
 // RareValue is the rate of one value of a column in each table.
@@ -357,7 +317,6 @@ type RareValue struct {
 
 // Rate is a share of rows with its Wilson interval.
 type Rate struct {
-	Rate Number `json:"rate"`
-	Low  Number `json:"low"`
-	High Number `json:"high"`
+	Rate number `json:"rate"`
+	Interval
 }

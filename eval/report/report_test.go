@@ -224,7 +224,7 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 		t.Errorf("the positive value is %q, want the rarer one", got)
 	}
 	for _, c := range r.Columns {
-		for _, shares := range [][]Number{c.Train, c.Holdout, c.Synthetic} {
+		for _, shares := range [][]number{c.Train, c.Holdout, c.Synthetic} {
 			sum := 0.
 			for _, v := range shares {
 				sum += float64(v)
@@ -379,11 +379,11 @@ func TestJSON(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1)} {
-		if text, err := json.Marshal(Number(x)); err != nil || string(text) != "null" {
+		if text, err := json.Marshal(number(x)); err != nil || string(text) != "null" {
 			t.Errorf("%v: %s, %v", x, text, err)
 		}
 	}
-	var n Number
+	var n number
 	if err := json.Unmarshal([]byte("null"), &n); err != nil || !math.IsNaN(float64(n)) ||
 		n.String() != "–" {
 		t.Errorf("null is read as %v, %v", n, err)

@@ -6,17 +6,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
 )
 
 // The thresholds of the summary are conventions, written beside each verdict; they prove nothing.
-const (
-	goodShapes, poorShapes = .90, .75 // ColumnShapes
-	goodPairs, poorPairs   = .85, .70 // ColumnPairTrends
-	goodGap, poorGap       = .03, .10 // AUROC lost
-	lossOfNote             = .03      // PrivacyLoss
-	shareOfNote            = .53      // DCRShare
-	matchesOfNote          = .01      // IdenticalMatchShare, UniqueExactMatches: beyond the holdout's
-)
+// Those of a metric are in its entry in eval.Metrics.
 
 const commonOutcome = .2 // least share of the training rows of an outcome that is not rare
 
@@ -29,6 +24,8 @@ func (w *work) summary() []Finding {
 
 // alike says whether the columns look like the real ones, each by itself.
 func (w *work) alike() Finding {
+	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
+	shift, spread := eval.MetricOf("MeanShift"), eval.MetricOf("SpreadRatio")
 	f := Finding{Question: "Do the columns look alike?", Rule: fmt.Sprintf(
 		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
 			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
@@ -36,11 +33,11 @@ func (w *work) alike() Finding {
 			"%.1f, no category of %s of the rows is lost, no number that %s of its real cells are exactly "+
 			"loses half of them, and its score is %s or more; it is poor from "+
 			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
-		percent(goodMoved), percent(goodMoved), goodShift, goodSpread, percent(lostShare),
-		percent(heapShare), percent(goodColumn), percent(poorMoved), percent(poorMoved),
-		poorShift, poorSpread, percent(poorColumn), percent(goodShapes), percent(poorShapes))}
+		percent(moved.Good), percent(moved.Good), shift.Good, spread.Good, percent(lostShare),
+		percent(heapShare), percent(goodColumn), percent(moved.Poor), percent(moved.Poor),
+		shift.Poor, spread.Poor, percent(poorColumn), percent(mean.Good), percent(mean.Poor))}
 	shapes, _ := w.first("ColumnShapes")
-	f.Status = grade(shapes.Value, goodShapes, poorShapes)
+	f.Status = grade(shapes.Value, mean.Good, mean.Poor)
 	bad := w.out.worst()
 	for len(bad) > 0 && bad[len(bad)-1].Status == Good {
 		bad = bad[:len(bad)-1]
@@ -65,7 +62,7 @@ func (w *work) alike() Finding {
 		}
 		f.Answer += fmt.Sprintf(text, n)
 	}
-	if !w.compared() {
+	if !w.cellsCompared() {
 		f.Status = worse(f.Status, Mixed)
 		f.Answer += " The cells themselves were not compared, so what the schema moves is not seen."
 	} else if len(bad) == 0 {
@@ -86,26 +83,27 @@ func (r *Report) worst() []Column {
 
 // useful says whether models trained on synthetic rows work on real ones.
 func (w *work) useful() Finding {
+	m := eval.MetricOf("TSTR")
 	f := Finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
 		"By how much the AUROC of the best learner falls: good up to %.2f, poor above %.2f. "+
-			"With few positive rows both figures are uncertain: see the intervals.", goodGap,
-		poorGap)}
+			"With few positive rows both figures are uncertain: see the intervals.", m.Good,
+		m.Poor)}
 	if len(w.out.Predictions) == 0 {
-		f.Answer = "Not measured: " + w.leftOut["TSTR"] + "."
+		f.Answer = "Not measured: " + w.reason(m) + "."
 		return f
 	}
-	by := func(of func(Prediction) Number) Prediction {
+	by := func(of func(Prediction) number) Prediction {
 		return slices.MaxFunc(w.out.Predictions, func(a, b Prediction) int {
 			return map[bool]int{true: 1, false: -1}[of(a) > of(b)]
 		})
 	}
-	real, synthetic := by(func(p Prediction) Number { return p.Real.AUROC }),
-		by(func(p Prediction) Number { return p.Synthetic.AUROC })
+	real, synthetic := by(func(p Prediction) number { return p.Real.AUROC }),
+		by(func(p Prediction) number { return p.Synthetic.AUROC })
 	gap := float64(real.Real.AUROC - synthetic.Synthetic.AUROC)
-	f.Status = grade(-gap, -goodGap, -poorGap)
+	f.Status = grade(gap, m.Good, m.Poor)
 	f.Answer = fmt.Sprintf("To predict %s = %s, the best model trained on synthetic rows (%s) "+
 		"reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
-		"(1 is perfect, 0.5 is guessing.)", w.Target, w.Positive, synthetic.Learner,
+		"(1 is perfect, 0.5 is guessing.)", w.Target, w.o.Positive, synthetic.Learner,
 		interval(synthetic.Synthetic.AUROC, synthetic.Synthetic.Interval),
 		real.Learner, interval(real.Real.AUROC, real.Real.Interval))
 	f.Answer += w.direct
@@ -148,27 +146,28 @@ func (w *work) rareKept() Finding {
 
 // copied says whether synthetic rows keep closer to the rows they were made from than they should.
 func (w *work) copied() Finding {
+	lost, closer := eval.MetricOf("PrivacyLoss"), eval.MetricOf("DCRShare")
 	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
 		"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
 			"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
 			"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
 			"holdout (%s). Their absence proves nothing: only the guarantee of differential privacy "+
 			"does.",
-		lossOfNote, percent(shareOfNote), percent(matchesOfNote))}
+		lost.Poor, percent(closer.Poor), percent(eval.MetricOf("IdenticalMatchShare").Poor))}
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
 	if !ok || !also {
-		f.Answer = "Unknown: this " + needsHoldout + "."
+		f.Answer = "Unknown: this " + w.reason(lost) + "."
 		return f
 	}
 	stderr := float64(w.out.Nearest.Loss.StdErr)
 	same := w.values["IdenticalMatchShare"]
 	signs := 0
-	if float64(loss.Value) > max(lossOfNote, 3*stderr) {
+	if float64(loss.Value) > max(lost.Poor, 3*stderr) {
 		signs++
 	}
 	if p, n := float64(share.Value), float64(min(w.Near, w.Synthetic.Rows())); p >
-		max(shareOfNote, .5+3*math.Sqrt(.25/n)) {
+		max(closer.Poor, .5+3*math.Sqrt(.25/n)) {
 		signs++
 	}
 	if w.matched() {
@@ -189,8 +188,8 @@ func (w *work) copied() Finding {
 }
 
 // equalSize is a match share with a real table, of the comparison at equal sizes.
-func equalSize(v []Value, name string) Number {
-	out := Number(math.NaN())
+func equalSize(v []Value, name string) number {
+	out := number(math.NaN())
 	for _, x := range v {
 		if strings.HasPrefix(x.Of, "with the "+name) || strings.HasPrefix(x.Of, "rows of the "+name) {
 			out = x.Value // the one of equal size is the last
@@ -207,15 +206,25 @@ func (w *work) matched() bool {
 	} {
 		p, q := float64(equalSize(w.values[metric], "training table")),
 			float64(equalSize(w.values[metric], "holdout"))
-		if p-q > max(matchesOfNote, 3*math.Sqrt((p+q)/float64(rows))) {
+		if p-q > max(eval.MetricOf(metric).Poor, 3*math.Sqrt((p+q)/float64(rows))) {
 			return true
 		}
 	}
 	return false
 }
 
-// grade is good from one threshold on and poor below the other.
-func grade[F ~float64](x, good, poor F) Status {
+// judge grades a value of a metric by its entry.
+func judge(metric string, x float64) Status {
+	m := eval.MetricOf(metric)
+	return grade(x, m.Good, m.Poor)
+}
+
+// grade is good up to one threshold and poor beyond the other, whichever is the greater.
+func grade[F ~float64](value F, good, poor float64) Status {
+	x := float64(value)
+	if good < poor {
+		x, good, poor = -x, -good, -poor
+	}
 	switch {
 	case x >= good:
 		return Good
@@ -250,10 +259,10 @@ func percent[F ~float64](share F) string {
 	}
 }
 
-func fixed(x Number) string {
+func fixed(x number) string {
 	return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1)
 }
 
-func interval(x Number, i Interval) string {
+func interval(x number, i Interval) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", x, i.Low, i.High)
 }

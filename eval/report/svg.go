@@ -29,47 +29,33 @@ func (d *drawing) done() template.HTML {
 // text writes at the base line y; anchor is start, middle or end. What is longer than most runes is
 // cut, with the whole as a tip.
 func (d *drawing) text(x, y float64, class, anchor, s string, most int) {
-	fmt.Fprintf(&d.b, `<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, num(x), num(y),
-		class, anchor, clipped(s, most))
+	d.turned(x, y, 0, class, anchor, s, most)
 }
 
-// slanted writes upwards to the right, beginning at (x, y).
-func (d *drawing) slanted(x, y float64, class, s string, most int) {
-	fmt.Fprintf(&d.b, `<text class="%s" transform="translate(%s %s) rotate(-50)">%s</text>`, class,
-		num(x), num(y), clipped(s, most))
-}
-
-// slantedDown writes downwards to the left, ending at (x, y).
-func (d *drawing) slantedDown(x, y float64, class, s string, most int) {
-	fmt.Fprintf(&d.b, `<text class="%s" text-anchor="end" transform="translate(%s %s) `+
-		`rotate(-50)">%s</text>`, class, num(x), num(y), clipped(s, most))
-}
-
-// upright writes upwards, centred at (x, y).
-func (d *drawing) upright(x, y float64, class, s string) {
-	fmt.Fprintf(&d.b, `<text class="%s" text-anchor="middle" transform="translate(%s %s) `+
-		`rotate(-90)">%s</text>`, class, num(x), num(y), clipped(s, 60))
-}
-
-func clipped(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
-		return html.EscapeString(s)
+// turned writes text along a line that rises by so many degrees.
+func (d *drawing) turned(x, y, degrees float64, class, anchor, s string, most int) {
+	shown, tip := html.EscapeString(s), ""
+	if r := []rune(s); len(r) > most {
+		shown, tip = html.EscapeString(string(r[:most-1]))+"…", "<title>"+shown+"</title>"
 	}
-	return html.EscapeString(string(r[:most-1])) + "…<title>" + html.EscapeString(s) + "</title>"
+	at := fmt.Sprintf(`x="%s" y="%s"`, num(x), num(y))
+	if degrees != 0 {
+		at = fmt.Sprintf(`transform="translate(%s %s) rotate(%s)"`, num(x), num(y), num(-degrees))
+	}
+	fmt.Fprintf(&d.b, `<text %s class="%s" text-anchor="%s">%s%s</text>`, at, class, anchor, shown,
+		tip)
 }
 
 // rect has the tip that shows when one points at it, if any.
-func (d *drawing) rect(x, y, w, h float64, class, tip string) {
-	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"`, num(x), num(y),
-		num(max(w, 0)), num(max(h, 0)), class)
-	d.end("rect", tip)
-}
+func (d *drawing) rect(x, y, w, h float64, class, tip string) { d.shade(x, y, w, h, class, 1, tip) }
 
 // shade is a rectangle of an opacity from 0 to 1.
 func (d *drawing) shade(x, y, w, h float64, class string, opacity float64, tip string) {
-	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%s"`,
-		num(x), num(y), num(w), num(h), class, strconv.FormatFloat(opacity, 'f', 3, 64))
+	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"`, num(x), num(y),
+		num(max(w, 0)), num(max(h, 0)), class)
+	if opacity < 1 {
+		fmt.Fprintf(&d.b, ` fill-opacity="%s"`, strconv.FormatFloat(opacity, 'f', 3, 64))
+	}
 	d.end("rect", tip)
 }
 

@@ -1,0 +1,274 @@
+package report
+
+import (
+	"html/template"
+	"math"
+	"slices"
+)
+
+// A drawing of the pages is one of three figures: lines over axes, rows of bars or points, shades.
+// What a figure shows is data; how it looks is written here once.
+
+// tick is a place on an axis with its text.
+type tick struct {
+	at   float64
+	text string
+}
+
+// series is a line of a figure. Both coordinates run from 0 to 1.
+type series struct {
+	class string
+	x, y  []float64
+	steps bool      // x has one more: y is the height between two of them, and the ends are at 0
+	low   []float64 // with steps: what is between it and y is filled, in place of a line
+}
+
+// lines is a figure of series over two axes, which run from 0 to 1.
+type lines struct {
+	label                 string
+	width, height         float64
+	left, right, up, down float64 // margins
+	across, below         []tick  // of the vertical axis, and of the other from its left end
+	grid                  bool    // also at the ticks below
+	series                []series
+	tips                  []string // of the steps of the first series
+}
+
+// plot is a drawing with axes: x and y run from 0 to 1.
+type plot struct {
+	*drawing
+	left, right, up, down float64 // edges of the area within the drawing
+}
+
+func (p plot) x(v float64) float64 { return p.left + (p.right-p.left)*v }
+func (p plot) y(v float64) float64 { return p.down - (p.down-p.up)*v }
+
+// plot draws all of the figure, to which more can be added.
+func (f lines) plot() plot {
+	p := plot{draw(f.width, f.height, f.label), f.left, f.width - f.right, f.up, f.height - f.down}
+	for _, t := range f.across {
+		p.line(p.left, p.y(t.at), p.right, p.y(t.at), "grid")
+		p.text(p.left-4, p.y(t.at)+3, "tick", "end", t.text, 12)
+	}
+	for _, t := range f.below {
+		if f.grid {
+			p.line(p.x(t.at), p.y(0), p.x(t.at), p.y(1), "grid")
+		}
+	}
+	for _, s := range f.series {
+		p.path(s.class, p.points(s))
+	}
+	for i, tip := range f.tips {
+		x := p.x(f.series[0].x[i])
+		p.rect(x, p.up, p.x(f.series[0].x[i+1])-x, p.down-p.up, "touch", tip)
+	}
+	p.line(p.left, p.down, p.right, p.down, "axis")
+	p.ticks(f.below)
+	return p
+}
+
+// points are the corners of a series in the drawing.
+func (p plot) points(s series) [][2]float64 {
+	var out [][2]float64
+	add := func(x, y float64) { out = append(out, [2]float64{p.x(x), p.y(y)}) }
+	if !s.steps {
+		for i, x := range s.x {
+			add(x, s.y[i])
+		}
+		return out
+	}
+	low := s.low
+	if low == nil {
+		add(s.x[0], 0)
+	}
+	for i, h := range s.y {
+		add(s.x[i], h)
+		add(s.x[i+1], h)
+	}
+	for i := len(low) - 1; i >= 0; i-- {
+		add(s.x[i+1], low[i])
+		add(s.x[i], low[i])
+	}
+	if low == nil {
+		add(s.x[len(s.y)], 0)
+	}
+	return out
+}
+
+// ticks writes below the axis as many of the texts as have room, the last of all.
+func (p plot) ticks(all []tick) {
+	const letter, space = 5.4, 8.
+	width := func(t tick) float64 { return letter * float64(len([]rune(t.text))) }
+	end := math.Inf(-1)
+	for i, t := range all {
+		x, anchor := p.x(t.at), "middle"
+		from, to := x-width(t)/2, x+width(t)/2
+		switch t.at {
+		case 0:
+			anchor, from, to = "start", x, x+width(t)
+		case 1:
+			anchor, from, to = "end", x-width(t), x
+		}
+		last := len(all) - 1
+		if from < end+space || i < last && to > p.x(1)-width(all[last])-space {
+			continue
+		}
+		end = to
+		p.line(x, p.down, x, p.down+3, "axis")
+		p.text(x, p.down+13, "tick", anchor, t.text, 22)
+	}
+}
+
+// mark is a value in a row: a bar from the left end or a point, with a line from low to high.
+type mark struct {
+	class            string
+	value, low, high float64
+	bar              bool
+}
+
+// row is one line of rows: its name, its marks and the text after them. Without marks, the name is
+// a heading.
+type row struct {
+	name, class, text, tip string
+	marks                  []mark
+}
+
+// rows is a figure of values in rows, along an axis.
+type rows struct {
+	label              string
+	width, left, right float64 // of the drawing and of its margins
+	from, to           float64 // ends of the axis
+	ticks              []tick  // in values; none: no axis below
+	chance             float64 // with ticks: the value of a line down
+	rows               []row
+}
+
+// draw draws the rows from above.
+func (f rows) draw() template.HTML {
+	const thick = 6. // of a bar
+	tall := 16.
+	for _, r := range f.rows {
+		tall = max(tall, thick*float64(len(r.marks))+7)
+	}
+	height := tall*float64(len(f.rows)) + 4
+	d := draw(f.width, height+22*float64(min(1, len(f.ticks))), f.label)
+	p := plot{d, f.left, f.width - f.right, 0, height}
+	x := func(v float64) float64 {
+		return p.x(max(0, min(1, (v-f.from)/(f.to-f.from))))
+	}
+	for _, t := range f.ticks {
+		d.line(x(t.at), 0, x(t.at), height, "grid")
+		d.text(x(t.at), height+14, "tick", "middle", t.text, 20)
+	}
+	if f.ticks != nil {
+		d.line(x(f.chance), 0, x(f.chance), height, "chance")
+	} else {
+		d.line(f.left, 0, f.left, height-2, "axis")
+	}
+	for i, r := range f.rows {
+		middle := 2 + tall*(float64(i)+.5)
+		if r.marks == nil {
+			d.text(2, middle+3, "label halo", "start", r.name, 60)
+			continue
+		}
+		d.text(f.left-5, middle+3, "label "+r.class, "end", r.name, 18)
+		end := f.from
+		for k, m := range r.marks {
+			end = max(end, m.value, m.high)
+			y := middle + thick*(float64(k)+.5-float64(len(r.marks))/2)
+			if m.bar {
+				d.rect(f.left, y-thick/2, x(m.value)-f.left, thick-.5, "bar "+m.class, "")
+			}
+			if m.low < m.high {
+				line := "interval " + m.class
+				if m.bar {
+					line = "chancebar"
+				}
+				d.line(x(m.low), y, x(m.high), y, line)
+			}
+			if !m.bar {
+				d.dot(x(m.value), y, 3.6, "point "+m.class, "")
+			}
+		}
+		d.text(x(end)+6, middle+3, "tick halo", "start", r.text, 60)
+		d.rect(0, middle-tall/2, f.width, tall, "touch", r.tip)
+	}
+	return d.done()
+}
+
+// panel is one square of shades; at is the class, the opacity from 0 to 1 and the tip of a cell.
+type panel struct {
+	name string
+	at   func(i, j int) (class string, shade float64, tip string)
+}
+
+// heat is a figure of panels side by side, of the same rows and columns.
+type heat struct {
+	label, class  string // class is that of the names
+	rows, columns []string
+	width, left   float64
+	square        bool    // its cells are, and a scale is below it
+	full          float64 // with square: the value of the darkest shade
+	panels        []panel
+}
+
+// draw draws the names of the rows to the left, and those of the columns below.
+func (f heat) draw() template.HTML {
+	const up, gap, foot = 16., 14., 64.
+	n := float64(len(f.panels))
+	side := (f.width - f.left - gap*(n-1)) / n
+	w, h := side/float64(len(f.columns)), min(18, 200/float64(len(f.rows)))
+	scale := 0.
+	if f.square {
+		w = min(38, w)
+		h, scale = w, 34
+	}
+	height := up + h*float64(len(f.rows))
+	d := draw(f.width, height+foot+scale, f.label)
+	for k, p := range f.panels {
+		left := f.left + float64(k)*(side+gap)
+		d.text(left, up-5, "tick", "start", p.name, 30)
+		for j, name := range f.columns {
+			d.turned(left+w*(float64(j)+.5), height+8, 50, f.class, "end", name, 14)
+		}
+		for i, name := range f.rows {
+			if k == 0 {
+				d.text(f.left-4, up+h*(float64(i)+.5)+3, f.class, "end", name, 18)
+			}
+			for j := range f.columns {
+				if class, shade, tip := p.at(i, j); class != "" {
+					d.shade(left+w*float64(j), up+h*float64(i), w-min(.6, w/10), h-min(.6, h/10),
+						class, shade, tip)
+				}
+			}
+		}
+	}
+	if f.square {
+		f.scale(d, height+foot+4)
+	}
+	return d.done()
+}
+
+// scale draws the shades of values from −full to full.
+func (f heat) scale(d *drawing, y float64) {
+	const step, steps = 14., 10
+	for k := -steps; k <= steps; k++ {
+		v := float64(k) / steps
+		x := f.left + step*float64(k+steps)
+		d.shade(x, y, step, 8, signClass(v), math.Abs(v), "")
+		if slices.Contains([]int{-steps, 0, steps}, k) {
+			d.text(x+step/2, y+19, "tick", "middle", twoDigits(number(f.full*v)), 6)
+		}
+	}
+}
+
+// signClass is the colour of a value.
+func signClass(v float64) string {
+	switch {
+	case v != v:
+		return "none"
+	case v < 0:
+		return "neg"
+	}
+	return "pos"
+}
