@@ -98,7 +98,7 @@ func (g gateRun) logisticMinimum(s *privacy.Session) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := logistic.Minimum(s, p, minimumAt(g.scale))
+	w, err := logistic.Minimum(context.Background(), s, p, minimumAt(g.scale))
 	return g.ofRegression(p, w), err
 }
 

@@ -55,7 +55,7 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units
 // had before is kept for a query.ContributionHistogram.
 func (r *Rows) read(ctx context.Context, s *session) (err error) {
-	quiet, stop := deaf(ctx)
+	quiet, stop := access.Deaf(ctx)
 	defer stop()
 	bound := func(units []uint32) []int {
 		s.units = func() []uint32 { return units }
@@ -80,16 +80,6 @@ func (r *Rows) read(ctx context.Context, s *session) (err error) {
 	}
 	s.data, s.report = func() *table.Table { return t }, report
 	return nil
-}
-
-// deaf is a context that ends with ctx and that nobody can count the looks at.
-func deaf(ctx context.Context) (quiet context.Context, stop func()) {
-	quiet, cancel := context.WithCancelCause(context.Background())
-	release := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
-	return quiet, func() {
-		release()
-		cancel(nil)
-	}
 }
 
 // boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows

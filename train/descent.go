@@ -116,7 +116,7 @@ func (p *Plan) fit(ctx context.Context, s *privacy.Session, o Options) (*Classif
 	}
 	if p.at.Penalty > 0 {
 		report("training", 0)
-		return p.minimum(s, o)
+		return p.minimum(ctx, s, o)
 	}
 	report("counting", 0)
 	n := float64(o.Rows)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -81,8 +82,8 @@ func (p *Plan) Perturbation() logistic.Perturbation { return p.at }
 
 // minimum is [Plan.fit] of a minimum. It does not need the number of rows, which the result has
 // only if it is public.
-func (p *Plan) minimum(s *privacy.Session, o Options) (*Classifier, error) {
-	w, err := logistic.Minimum(s, p.problem, p.at)
+func (p *Plan) minimum(ctx context.Context, s *privacy.Session, o Options) (*Classifier, error) {
+	w, err := logistic.Minimum(ctx, s, p.problem, p.at)
 	return p.coefficients(w, o.By, float64(o.Rows)), err
 }
 

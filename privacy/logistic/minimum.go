@@ -1,6 +1,7 @@
 package logistic
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -88,8 +89,11 @@ func (x Perturbation) Reachable(n int) error {
 // Minimum returns the weights, output after output, at which the summed logistic loss of all rows,
 // a penalty and maybe a random linear term are least, but for a gradient of norm 2⁻¹⁰, plus noise
 // round(N(0, x.Output²)) on a grid of 2⁻⁴⁰ (docs/claims/logisticminimum.md). It takes about √n
-// times as many passes over the rows as a gradient. Event: [MinimumEvent].
-func Minimum(s *privacy.Session, p Problem, x Perturbation) ([]float64, error) {
+// times as many passes over the rows as a gradient, and ends where ctx does: with its error, after
+// which the session answers nothing more. Event: [MinimumEvent].
+func Minimum(
+	ctx context.Context, s *privacy.Session, p Problem, x Perturbation,
+) ([]float64, error) {
 	sizes := s.Schema().Sizes()
 	p = p.clone() // before it is checked
 	if err := p.check(sizes); err != nil {
@@ -116,14 +120,18 @@ func Minimum(s *privacy.Session, p Problem, x Perturbation) ([]float64, error) {
 	c := access.Call{What: "minimum of a logistic regression",
 		Of:   p.ask("logistic minimum").Floats(x.Penalty, x.Objective, x.Output, x.Epsilon),
 		Cost: access.Once(MinimumEvent(s.Neighbours(), p, x))}
+	quiet, stop := access.Deaf(ctx)
+	defer stop()
 	sum, err := access.Runner(s).Ints(c, n, func(rows access.Rows) ([]int64, error) {
 		b := make([]int64, n)
 		if linear != nil {
 			linear.AddTo(b, rows.Source)
 		}
-		w := p.minimise(rows.Table(), x.Penalty, b)
-		output.AddTo(w, rows.Source)
-		return w, nil
+		w, err := p.minimise(quiet, rows.Table(), x.Penalty, b)
+		if err == nil {
+			output.AddTo(w, rows.Source)
+		}
+		return w, err
 	})
 	if err != nil {
 		return nil, err
@@ -139,8 +147,11 @@ func Minimum(s *privacy.Session, p Problem, x Perturbation) ([]float64, error) {
 // Λ/2·‖w‖² + b·w has norm gap at most, b in steps of 2^-linearBits. It takes steps of Nesterov's
 // method (Lectures on convex optimization, 2018, scheme 2.2.22 with constant momentum), as many as
 // their theorem (2.2.3) asks for by the number of rows and public numbers, and more only if the
-// gradient says that rounding has kept it from the gap.
-func (p Problem) minimise(t *table.Table, penalty float64, b []int64) []int64 {
+// gradient says that rounding has kept it from the gap: at n·√m·outputs ≥ 2³⁰ it always does, and
+// the end of ctx is the only one.
+func (p Problem) minimise(
+	ctx context.Context, t *table.Table, penalty float64, b []int64,
+) ([]int64, error) {
 	const gap = Gap - linearGap
 	n, m, outputs := float64(t.Rows()), float64(len(p.Columns)), float64(p.Outputs())
 	smooth := n*m/4 + penalty
@@ -159,7 +170,7 @@ func (p Problem) minimise(t *table.Table, penalty float64, b []int64) []int64 {
 	steps := math.Log(1+2*smooth*above/(gap*gap)) / root
 	w, look, gradient := make([]float64, len(b)), make([]float64, len(b)), make([]float64, len(b))
 	at, sum := make([]int64, len(b)), make([]int64, len(b))
-	for k := 0.; ; k++ {
+	for k := 0.; ctx.Err() == nil; k++ {
 		for j, x := range look {
 			at[j] = int64(math.Round(math.Ldexp(max(-maxWeight, min(maxWeight, x)), weightBits)))
 			look[j] = math.Ldexp(float64(at[j]), -weightBits)
@@ -177,7 +188,7 @@ func (p Problem) minimise(t *table.Table, penalty float64, b []int64) []int64 {
 			norm += float64(g * g)
 		}
 		if k >= steps && math.Sqrt(norm)*roundedUp+rounding <= gap {
-			return at
+			return at, nil
 		}
 		for j, g := range gradient {
 			next := look[j] - g/smooth
@@ -185,4 +196,5 @@ func (p Problem) minimise(t *table.Table, penalty float64, b []int64) []int64 {
 			w[j] = next
 		}
 	}
+	return nil, context.Cause(ctx)
 }

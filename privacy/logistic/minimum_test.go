@@ -1,10 +1,13 @@
 package logistic
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
@@ -26,7 +29,7 @@ func smallMinimum(p Problem) mechtest.SmallRow {
 		Mechanism: "Minimum",
 		Of: func(s *mechtest.Small) gatetest.Value {
 			o := mechtest.On(s.T, s.Table, s.NB.Adjacency, accountant.Charge{Event: event(s.NB), Count: 1})
-			w, err := Minimum(o, p, x)
+			w, err := Minimum(s.T.Context(), o, p, x)
 			return gatetest.One[float64](s)(w, err)
 		},
 		Claim: gatetest.GaussianClaim(still, event), Norm: gatetest.L2,
@@ -61,7 +64,7 @@ func TestMinimumIsNear(t *testing.T) {
 					b[i] = int64(30 * u.NormFloat64() * (1 << linearBits))
 				}
 				w := make([]float64, len(b))
-				for i, x := range p.minimise(tab, penalty, b) {
+				for i, x := range least(t, p, tab, penalty, b) {
 					w[i] = math.Ldexp(float64(x), -weightBits)
 				}
 				g := slope(p, tab, penalty, w)
@@ -97,9 +100,9 @@ func TestMinimumSensitivity(t *testing.T) {
 				far, none := 0., make([]int64, p.Cells(sch.Sizes())*p.Outputs())
 				for range 100 {
 					a, b := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
-					one := p.minimise(gatetest.Table(t, sch, a, nil), penalty, none)
+					one := least(t, p, gatetest.Table(t, sch, a, nil), penalty, none)
 					change := make([]float64, len(one))
-					for i, x := range p.minimise(gatetest.Table(t, sch, b, nil), penalty, none) {
+					for i, x := range least(t, p, gatetest.Table(t, sch, b, nil), penalty, none) {
 						change[i] = math.Ldexp(float64(x-one[i]), -weightBits)
 					}
 					far = max(far, gatetest.L2(change))
@@ -293,7 +296,7 @@ func TestMinimumNoise(t *testing.T) {
 	const n, penalty = 150, 3.
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(60), nil)
 	cells := multi.Cells(tab.Schema().Sizes()) * multi.Outputs()
-	least := multi.minimise(tab, penalty, make([]int64, cells))
+	least := least(t, multi, tab, penalty, make([]int64, cells))
 	for _, x := range []Perturbation{
 		{Penalty: penalty, Output: 2}, {Penalty: penalty, Objective: 7, Output: 1e-3, Epsilon: 1e6},
 	} {
@@ -301,7 +304,7 @@ func TestMinimumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
 		var draws []float64
 		for range n {
-			got, err := Minimum(s, multi, x)
+			got, err := Minimum(t.Context(), s, multi, x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +339,7 @@ func TestMinimumCoversItsGap(t *testing.T) {
 	s := mechtest.On(t, tab, 0, accountant.Charge{
 		Event: MinimumEvent(mechtest.Relations[0], binary, x), Count: 1,
 	})
-	w, err := Minimum(s, binary, x)
+	w, err := Minimum(t.Context(), s, binary, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +378,7 @@ func TestMinimumRefuses(t *testing.T) {
 	} {
 		x := good
 		change(&x)
-		if _, err := Minimum(s, binary, x); err == nil || errors.Is(err, privacy.ErrPlan) {
+		if _, err := Minimum(t.Context(), s, binary, x); err == nil || errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -385,20 +388,72 @@ func TestMinimumRefuses(t *testing.T) {
 	} {
 		x := good
 		change(&x)
-		if _, err := Minimum(s, binary, x); !errors.Is(err, privacy.ErrPlan) {
+		if _, err := Minimum(t.Context(), s, binary, x); !errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("%+v is not planned: %v", x, err)
 		}
 	}
-	if _, err := Minimum(s, Problem{}, good); err == nil {
+	if _, err := Minimum(t.Context(), s, Problem{}, good); err == nil {
 		t.Error("no problem is accepted")
 	}
-	if _, err := Minimum(s, binary, good); err != nil {
+	if _, err := Minimum(t.Context(), s, binary, good); err != nil {
 		t.Errorf("the planned call: %v", err)
 	}
-	if _, err := Minimum(s, binary, good); !errors.Is(err, privacy.ErrPlan) {
+	if _, err := Minimum(t.Context(), s, binary, good); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("a call beyond the plan: %v", err)
 	}
 	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 {
 		t.Errorf("charges in the ledger %v, want 1", got)
+	}
+}
+
+// least is where the descent ends.
+func least(t *testing.T, p Problem, tab *table.Table, penalty float64, b []int64) []int64 {
+	t.Helper()
+	w, err := p.minimise(t.Context(), tab, penalty, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// looks counts how often it is asked whether it has ended.
+type looks struct {
+	context.Context
+	n *atomic.Int64
+}
+
+func (l looks) Err() error            { l.n.Add(1); return l.Context.Err() }
+func (l looks) Done() <-chan struct{} { l.n.Add(1); return l.Context.Done() }
+
+// TestMinimumEndsWithItsContext: a minimum that takes days ends where its context does, with the
+// error of that, and gives nothing; and nobody can count the steps by the looks at a context.
+func TestMinimumEndsWithItsContext(t *testing.T) {
+	slow := Perturbation{Penalty: 1. / (1 << 10), Output: 200}
+	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(20000), nil)
+	p := binary
+	composition := accountant.Charge{Event: MinimumEvent(mechtest.Relations[0], p, slow), Count: 2}
+	s := mechtest.On(t, tab, 0, composition)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	w, err := Minimum(ctx, s, p, slow)
+	if !errors.Is(err, context.Canceled) || w != nil {
+		t.Errorf("weights %v, error %v", w, err)
+	}
+	if _, err := Minimum(t.Context(), s, p, slow); !errors.Is(err, context.Canceled) {
+		t.Errorf("after that: %v", err)
+	}
+	var counts []int64
+	for _, rows := range []int{0, 3, 1500} {
+		tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(rows), nil)
+		fast := Perturbation{Penalty: 1, Output: 200}
+		composition := accountant.Charge{Event: MinimumEvent(mechtest.Relations[0], p, fast), Count: 1}
+		l := looks{t.Context(), &atomic.Int64{}}
+		if _, err := Minimum(l, mechtest.On(t, tab, 0, composition), p, fast); err != nil {
+			t.Fatal(err)
+		}
+		counts = append(counts, l.n.Load())
+	}
+	if counts[0] != counts[1] || counts[0] != counts[2] {
+		t.Errorf("looks at the context of tables of 0, 3 and 1500 rows: %d", counts)
 	}
 }

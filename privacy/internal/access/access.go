@@ -130,3 +130,13 @@ func Guard(f func()) (back bool) {
 	<-done
 	return back
 }
+
+// Deaf is a context that ends with ctx and that nobody can count the looks at.
+func Deaf(ctx context.Context) (quiet context.Context, stop func()) {
+	quiet, cancel := context.WithCancelCause(context.Background())
+	release := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
+	return quiet, func() {
+		release()
+		cancel(nil)
+	}
+}
