@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,7 +49,7 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	t.sayGuarantee(m)
-	n := cmp.Or(a.rows, job.WholeRows(m.Rows))
+	n := job.DrawnRows(a.rows, m.Rows, m.Claim.Epsilon, t.say)
 	var names []string
 	var q, u [][]float64 // of each estimate, of each table
 	shown := t.progress()

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +76,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 		return err
 	}
 	t.sayGuarantee(m)
-	how := drawn{cmp.Or(s.Rows, job.WholeRows(m.Rows)), s.Seed, s.SpreadsheetSafe,
+	how := drawn{job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say), s.Seed, s.SpreadsheetSafe,
 		thisVersion().Version}
 	var table bytes.Buffer
 	if err := how.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {

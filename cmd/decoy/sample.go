@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,7 +80,7 @@ func (s *sample) runReplicates(
 		return usagef("--replicates writes files: --out must name one")
 	}
 	ext := filepath.Ext(s.Out)
-	n := cmp.Or(s.Rows, job.WholeRows(m.Rows))
+	n := job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
 	var outs []*job.Output
 	for i := range s.replicates {
 		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
@@ -134,7 +133,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 			return err
 		}
 	}
-	n := cmp.Or(s.Rows, job.WholeRows(rows))
+	n := job.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
 	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.progress().of("writing rows"))
 	if err == nil {
 		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)

@@ -83,7 +83,7 @@ func (o *Outputs) Write(
 	if o.table == nil {
 		return 0, nil
 	}
-	rows = cmp.Or(o.job.Rows, WholeRows(m.Rows))
+	rows = DrawnRows(o.job.Rows, m.Rows, m.Claim.Epsilon, say)
 	if err := o.table.Sample(ctx, m, m.Schema(), rows, o.job.Seed, progress); err != nil {
 		return 0, err
 	}
@@ -146,8 +146,19 @@ func (o *Output) Sample(
 	return o.Commit()
 }
 
-// WholeRows is an expected number of rows as a number of rows to draw.
-func WholeRows(rows float64) int { return int(math.Round(min(max(rows, 1), math.MaxInt32))) }
+// DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected of
+// a model of epsilon. An expected number below a hundred times 1/epsilon may be no more than noise: of
+// such a model a few rows are drawn, and say is told.
+func DrawnRows(asked int, expected, epsilon float64, say func(string, ...any)) int {
+	const few = 10000
+	rows := int(math.Round(min(max(expected, 1), math.MaxInt32)))
+	if asked == 0 && rows > few && expected*epsilon < 100 {
+		say("the model expects %d rows, which at epsilon %v may be noise alone: %d are drawn; --rows "+
+			"says how many", rows, epsilon, few)
+		return few
+	}
+	return cmp.Or(asked, rows)
+}
 
 // ReleaseMode are the permissions of what a run releases: synthetic tables and models are public.
 const ReleaseMode fs.FileMode = 0o644
