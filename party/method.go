@@ -160,6 +160,10 @@ func (p *plan) tree(
 		return out, err
 	}
 	measured := measurements(q, t)
+	look := possible{columns: s.Columns}
+	if err := look.check(measured); err != nil {
+		return out, err
+	}
 	groups, err := marginal.NewGrouping(sizes, measured, c.GroupSigmas)
 	if err != nil {
 		return out, err
@@ -179,6 +183,9 @@ func (p *plan) tree(
 		if t, err = p.sum("ranking pairs", q); err != nil {
 			return out, err
 		}
+		if err := look.checkSigned(t.Counts, t.Sigma); err != nil {
+			return out, err
+		}
 		if q, err = strongest(q, t, model); err != nil {
 			return out, err
 		}
@@ -188,7 +195,11 @@ func (p *plan) tree(
 		if t, err = p.sum("adding up pairs", q); err != nil {
 			return out, err
 		}
-		for _, m := range measurements(q, t) {
+		pairs := measurements(q, t)
+		if err := look.check(pairs); err != nil {
+			return out, err
+		}
+		for _, m := range pairs {
 			measured = append(measured, m)
 			m.Groups = nil
 			ms = append(ms, m)

@@ -1,0 +1,87 @@
+package party
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+const (
+	// mostRows is more than the tables of all parties have together.
+	mostRows = 1 << 32
+	// falseAlarm bounds the probability that a run of honest parties is stopped: the noise of a sum
+	// of d numbers is subgaussian of variance d·σ², so that it exceeds z·σ·√d on either side with a
+	// probability of at most 2·exp(−z²/2), for each of the numbers that are looked at.
+	falseAlarm = 1e-9
+	maxTests   = 1 << 40 // in a run: its numbers are fewer, and z falls by little with fewer tests
+)
+
+// possible is what the sums so far say of the number of rows.
+type possible struct {
+	columns []schema.Column
+	// noisy totals of the measurements so far: the weighted mean, and its standard deviation
+	total, sd float64
+}
+
+// beyond is z, about 9.9.
+var beyond = math.Sqrt(2 * math.Log(2*maxTests/falseAlarm))
+
+// check refuses sums that no tables of rows have: every row is in one cell of each marginal, so that
+// no cell is below 0, all totals are the same, and none is above mostRows. It sees public sums only.
+func (p *possible) check(ms []marginal.Measurement) error {
+	for _, m := range ms {
+		total, sd := 0., m.Sigma*math.Sqrt(float64(len(m.Counts)))
+		var names []string
+		for _, c := range m.Cols {
+			names = append(names, fmt.Sprintf("%q", p.columns[c].Name))
+		}
+		of := strings.Join(names, " with ")
+		for _, x := range m.Counts {
+			if total += x; x < -beyond*m.Sigma {
+				return impossible("%s has a value with %.3g rows, less than none", of, x)
+			}
+		}
+		switch off := math.Abs(total - p.total); {
+		case total < -beyond*sd:
+			return impossible("%s has %.3g rows in all, less than none", of, total)
+		case total > mostRows+beyond*sd:
+			return impossible("%s has %.3g rows in all, more than 2^32", of, total)
+		case p.sd > 0 && off > beyond*math.Hypot(sd, p.sd):
+			return impossible("%s has %.3g rows in all, and the columns before it %.3g", of, total,
+				p.total)
+		}
+		if p.sd == 0 {
+			p.total, p.sd = total, sd
+			continue
+		}
+		a, b := 1/(p.sd*p.sd), 1/(sd*sd)
+		p.total, p.sd = (a*p.total+b*total)/(a+b), 1/math.Sqrt(a+b)
+	}
+	return nil
+}
+
+// checkSigned refuses a signed sum, with noise of sigma, that is larger than the number of rows.
+func (p *possible) checkSigned(sums [][]int64, sigma float64) error {
+	most := max(0, p.total) + beyond*math.Hypot(sigma, p.sd)
+	for _, of := range sums {
+		for _, x := range of {
+			if math.Abs(float64(x)) > most {
+				return impossible("a sum of rows under signs is %.3g, of about %.3g rows", float64(x),
+					p.total)
+			}
+		}
+	}
+	return nil
+}
+
+// impossible says what is wrong with the sums, as far as it can be known.
+func impossible(format string, args ...any) error {
+	return fmt.Errorf("party: the sums are not those of any tables: "+format+", beyond what noise "+
+		"explains. A party has sent made-up numbers, or its program or machine is at fault; masks hide "+
+		"which. All parties see these sums and stop here: ask each what it ran, on which table, and "+
+		"begin again without whoever cannot say. What is spent stays spent: %w",
+		append(args, ErrEnded)...)
+}
