@@ -29,8 +29,9 @@ type possible struct {
 // beyond is z, about 9.9.
 var beyond = math.Sqrt(2 * math.Log(2*maxTests/falseAlarm))
 
-// check refuses sums that no tables of rows have: every row is in one cell of each marginal, so that
-// no cell is below 0, all totals are the same, and none is above mostRows. It sees public sums only.
+// check refuses sums that no tables of rows have: every row is in one cell of each marginal, so
+// that no cell is below 0, all totals are the same, and none is above mostRows. It sees public sums
+// only.
 func (p *possible) check(ms []marginal.Measurement) error {
 	for _, m := range ms {
 		total, sd := 0., m.Sigma*math.Sqrt(float64(len(m.Counts)))

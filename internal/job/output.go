@@ -146,9 +146,9 @@ func (o *Output) Sample(
 	return o.Commit()
 }
 
-// DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected of
-// a model of epsilon. An expected number below a hundred times 1/epsilon may be no more than noise: of
-// such a model a few rows are drawn, and say is told.
+// DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected
+// of a model of epsilon. An expected number below a hundred times 1/epsilon may be no more than
+// noise: of such a model a few rows are drawn, and say is told.
 func DrawnRows(asked int, expected, epsilon float64, say func(string, ...any)) int {
 	const few = 10000
 	rows := int(math.Round(min(max(expected, 1), math.MaxInt32)))
