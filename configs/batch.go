@@ -3,7 +3,6 @@ package configs
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -12,33 +11,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-viper/mapstructure/v2"
-	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
 // Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
 type Batch struct {
 	// part of every job's identity: another name is another release; required
-	Name     string    `mapstructure:"name"`
-	Tables   []Table   `mapstructure:"tables"`   // of the matrix
-	Methods  []Method  `mapstructure:"methods"`  // default: auto
-	Epsilons []float64 `mapstructure:"epsilons"` // required with tables
+	Name     string    `yaml:"name"`
+	Tables   []Table   `yaml:"tables"`   // of the matrix
+	Methods  []Method  `yaml:"methods"`  // default: auto
+	Epsilons []float64 `yaml:"epsilons"` // required with tables
 	// default 1; all jobs together are at most maxJobs
-	Replicates int `mapstructure:"replicates"`
+	Replicates int `yaml:"replicates"`
 	// what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon},
 	// {replicate}, {batch} are replaced
-	Job      Job   `mapstructure:"job"`
-	Jobs     []Job `mapstructure:"jobs"`     // single jobs
-	Parallel int   `mapstructure:"parallel"` // jobs at a time; default the number of cores
+	Job      Job   `yaml:"job"`
+	Jobs     []Job `yaml:"jobs"`     // single jobs
+	Parallel int   `yaml:"parallel"` // jobs at a time; default the number of cores
 	// limit of the forecasts of the jobs that run together, as 500MB or 4GB; default none
-	Memory string `mapstructure:"memory"`
+	Memory string `yaml:"memory"`
 	// of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
-	OnInterrupted string `mapstructure:"on_interrupted"`
+	OnInterrupted string `yaml:"on_interrupted"`
 	// table of results, .csv; an .html beside it; default the batch file with .results.csv
-	Results string `mapstructure:"results"`
+	Results string `yaml:"results"`
 }
 
 // The bounds of a batch, enforced before its jobs take memory.
@@ -46,33 +45,35 @@ const (
 	maxJobs  = 10_000  // the matrix and the single ones
 	MaxBatch = 4 << 20 // bytes of the file
 	maxItems = 200_000 // values in the file, counted as its commas and lines
+	// wrong lines that an error names
+	maxProblems = 30
 )
 
 // Table is one private table of a batch.
 type Table struct {
-	Name    string `mapstructure:"name"`    // required: {table}
-	Input   string `mapstructure:"input"`   // or Dataset
-	Dataset string `mapstructure:"dataset"` // embedded example
-	Schema  string `mapstructure:"schema"`  // schema file; required with Input
-	Ledger  string `mapstructure:"ledger"`  // default INPUT.ledger
-	Limit   *Limit `mapstructure:"limit"`   // of the ledger, set where it has none yet
-	Holdout string `mapstructure:"holdout"` // real rows that were not fitted, for evaluate
+	Name    string `yaml:"name"`    // required: {table}
+	Input   string `yaml:"input"`   // or Dataset
+	Dataset string `yaml:"dataset"` // embedded example
+	Schema  string `yaml:"schema"`  // schema file; required with Input
+	Ledger  string `yaml:"ledger"`  // default INPUT.ledger
+	Limit   *Limit `yaml:"limit"`   // of the ledger, set where it has none yet
+	Holdout string `yaml:"holdout"` // real rows that were not fitted, for evaluate
 }
 
 // Limit is the limit of a ledger.
 type Limit struct {
-	Epsilon float64 `mapstructure:"epsilon"`
-	Delta   float64 `mapstructure:"delta"`
-	Rule    string  `mapstructure:"rule"` // basic (default) or zcdp
+	Epsilon float64 `yaml:"epsilon"`
+	Delta   float64 `yaml:"delta"`
+	Rule    string  `yaml:"rule"` // basic (default) or zcdp
 	// runs that break off before their first mechanism stay charged
-	Strict bool `mapstructure:"strict"`
+	Strict bool `yaml:"strict"`
 }
 
 // Method is one method of the matrix: a name, or a map.
 type Method struct {
-	Name     string   `mapstructure:"name"` // {method}; default the method's name
-	Method   string   `mapstructure:"method"`
-	Settings Settings `mapstructure:"settings"`
+	Name     string   `yaml:"name"` // {method}; default the method's name
+	Method   string   `yaml:"method"`
+	Settings Settings `yaml:"settings"`
 }
 
 // ParseBatch reads the text of a batch file, strictly; path names it in errors. All problems are
@@ -85,135 +86,68 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 		return nil, fmt.Errorf("%s has %d commas and lines, of which at most %d are allowed: %w", path, n,
 			maxItems, ErrConfig)
 	}
-	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
-	places, err := Read(v, text)
-	if err != nil {
-		return nil, fmt.Errorf("%s%w: %w", path, err, ErrConfig)
+	root, problem := yamlfile.Document(text, "a batch file", "name: autumn")
+	if problem != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, problem, ErrConfig)
 	}
-	at := func(key string) string { return fmt.Sprintf("%s, line %d", path, places[key].Line) }
-	var b Batch
-	var meta mapstructure.Metadata
-	err = v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
-		c.Metadata, c.WeaklyTypedInput = &meta, false
-		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(methodByName, settingsByKey, refuse)
-	})
 	var problems []string
-	for _, e := range decodeErrors(err) {
-		key := keyOf(e.Name())
-		problems = append(problems, fmt.Sprintf("%s: %s %s", at(key), key, expected(e)))
-	}
-	slices.Sort(meta.Unused)
-	for _, unused := range meta.Unused {
-		key := keyOf(unused)
-		last := key[strings.LastIndexByte(key, '.')+1:]
-		problems = append(problems, fmt.Sprintf("%s: unknown key %q%s", at(key), last,
-			hint(last, batchKeys())))
+	r := yamlfile.Reader{Unknown: unknownKey, Report: func(line int, text string) {
+		problems = append(problems, fmt.Sprintf("%s, line %d: %s", path, line, text))
+	}}
+	var b Batch
+	r.Decode(root, "", &b)
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more problems", more))
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
 	}
-	b.Job.saying(v.Get("job"))
-	if jobs, ok := v.Get("jobs").([]any); ok {
-		for i, one := range jobs {
-			b.Jobs[i].saying(one)
-		}
-	}
-	name := func(list Settings, prefix string) {
-		for i := range list {
-			list[i].From = at(prefix + ".settings." + strings.ToLower(list[i].Key))
-		}
-	}
-	name(b.Job.Settings, "job")
-	for i, m := range b.Methods {
-		name(m.Settings, fmt.Sprint("methods.", i))
-	}
-	for i, j := range b.Jobs {
-		name(j.Settings, fmt.Sprint("jobs.", i))
-	}
+	b.nameSettings(path)
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &b, nil
 }
 
-// keyOf is a key of mapstructure as the map of lines has it.
-func keyOf(name string) string {
-	return strings.NewReplacer("[", ".", "]", "", "\x00", ".").Replace(strings.ToLower(name))
-}
-
-// decodeErrors lists what could not be decoded, value by value.
-func decodeErrors(err error) (out []*mapstructure.DecodeError) {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		for _, e := range many.Unwrap() {
-			out = append(out, decodeErrors(e)...)
-		}
-		return out
-	}
-	if one := (*mapstructure.DecodeError)(nil); errors.As(err, &one) {
-		out = append(out, one)
-	}
-	return out
-}
-
-// expected says what a value should have been.
-func expected(e *mapstructure.DecodeError) string {
-	var want reflect.Type
-	switch inner := e.Unwrap().(type) {
-	case *mapstructure.UnconvertibleTypeError:
-		want = inner.Expected.Type()
-	case *mapstructure.ParseError:
-		want = inner.Expected.Type()
-	default:
-		return inner.Error()
-	}
-	switch want.Kind() {
-	case reflect.Float64:
-		return "must be a number"
-	case reflect.Int, reflect.Uint64:
-		return "must be a whole number that is not negative"
-	case reflect.Bool:
-		return "must be true or false"
-	case reflect.String:
-		return "must be a text"
-	case reflect.Slice:
-		return "must be a list"
-	}
-	return "must hold lines of key: value"
-}
-
-// methodByName lets a method be its name alone.
-func methodByName(from, to reflect.Type, value any) (any, error) {
-	if to == reflect.TypeFor[Method]() && from.Kind() == reflect.String {
-		return map[string]any{"method": value}, nil
-	}
-	return value, nil
-}
-
-// settingsByKey makes settings of a map. ParseBatch fills their origins in.
-func settingsByKey(_, to reflect.Type, value any) (any, error) {
-	if to != reflect.TypeFor[Settings]() {
-		return value, nil
-	}
-	values, ok := value.(map[string]any)
-	if !ok {
-		return nil, errors.New("must hold lines of key: value")
-	}
-	return SettingsOf(values, func(string) string { return "settings" }), nil
-}
-
-// batchKeys are the keys that a batch file may have somewhere.
-func batchKeys() []string {
-	keys := map[string]bool{}
-	for _, t := range []reflect.Type{reflect.TypeFor[Batch](), reflect.TypeFor[Table](),
-		reflect.TypeFor[Method](), reflect.TypeFor[Job](),
-		reflect.TypeFor[Limit](), reflect.TypeFor[Evaluate]()} {
-		for i := range t.NumField() {
-			keys[t.Field(i).Tag.Get("mapstructure")] = true
+// nameSettings puts the name of the file before the lines of the settings.
+func (b *Batch) nameSettings(path string) {
+	name := func(list Settings) {
+		for i := range list {
+			list[i].From = path + ", " + list[i].From
 		}
 	}
-	delete(keys, "") // of a field that is no key
-	return slices.Sorted(maps.Keys(keys))
+	name(b.Job.Settings)
+	for _, m := range b.Methods {
+		name(m.Settings)
+	}
+	for _, j := range b.Jobs {
+		name(j.Settings)
+	}
+}
+
+// FromYAML lets a method be its name alone.
+func (m *Method) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
+	if n.Kind == yaml.ScalarNode {
+		r.Decode(n, key, &m.Method)
+		return
+	}
+	type fields Method
+	r.Decode(n, key, (*fields)(m))
+}
+
+// FromYAML notes which keys the file has.
+func (j *Job) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
+	type fields Job
+	r.Decode(n, key, (*fields)(j))
+	j.said = map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		j.said[n.Content[i].Value] = n.Content[i].Line
+	}
+}
+
+// unknownKey says what took the place of a deleted key, or is near an unknown one.
+func unknownKey(key string, known []string) string {
+	return fmt.Sprintf("unknown key %q%s", key, hint(key, known))
 }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
@@ -226,6 +160,9 @@ func (b *Batch) check() error {
 			"another release of the same tables", b.Name)
 	case len(b.Tables) == 0 && len(b.Jobs) == 0:
 		wrong = "there are no tables and no jobs"
+	case len(b.Tables) == 0 && b.gridKey() != "":
+		wrong = b.gridKey() + " goes with tables, of which there are none: the jobs under jobs: say " +
+			"their own"
 	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
 		wrong = "epsilons is required"
 	case b.Replicates < 0:
@@ -242,6 +179,9 @@ func (b *Batch) check() error {
 		return err
 	}
 	for _, t := range b.Tables {
+		if wrong == "" {
+			wrong = t.unused(b.Job)
+		}
 		if l := t.Limit; l != nil && wrong == "" {
 			rule := ledger.Rule(cmp.Or(l.Rule, string(ledger.RuleBasic)))
 			switch {
@@ -264,6 +204,33 @@ func (b *Batch) check() error {
 	return nil
 }
 
+// gridKey is a key that is there and makes jobs of tables only; "" for none.
+func (b *Batch) gridKey() string {
+	switch {
+	case b.Methods != nil:
+		return "methods"
+	case b.Epsilons != nil:
+		return "epsilons"
+	case b.Replicates != 0:
+		return "replicates"
+	}
+	return ""
+}
+
+// unused says which key of the table nothing would use; "" for none.
+func (t *Table) unused(common Job) string {
+	key, why := "", ""
+	switch {
+	case t.Dataset != "" && t.Limit != nil && t.Ledger == "" && common.Ledger == "":
+		key, why = "a limit", "is for a ledger, and a dataset has none"
+	case t.Holdout != "" && (t.Dataset != "" || common.Evaluate == nil):
+		key, why = "a holdout", "needs an input, and job: {evaluate: {...}}"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("table %s: %s %s", t.Name, key, why)
+}
+
 // size is the number of jobs.
 func (b *Batch) size() float64 {
 	matrix := float64(len(b.Tables)) * float64(max(1,
@@ -275,6 +242,7 @@ func (b *Batch) size() float64 {
 // methods, epsilons, replicates), then the single ones. Names and outputs are unique.
 func (b *Batch) Expand() ([]Job, error) {
 	var out []Job
+	taken := map[string]bool{}
 	methods := b.Methods
 	if len(methods) == 0 {
 		methods = []Method{{}}
@@ -283,7 +251,7 @@ func (b *Batch) Expand() ([]Job, error) {
 		for _, m := range methods {
 			for _, epsilon := range b.Epsilons {
 				for replicate := range max(1, b.Replicates) {
-					j, err := b.cell(t, m, epsilon, replicate+1)
+					j, err := b.cell(t, m, epsilon, replicate+1, taken)
 					if err != nil {
 						return nil, err
 					}
@@ -297,7 +265,7 @@ func (b *Batch) Expand() ([]Job, error) {
 			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w",
 				i+1, j.Name, ErrConfig)
 		}
-		j := j.under(b.Job).WithDefaults()
+		j := j.under(b.Job, taken).WithDefaults()
 		err := j.checkAlone()
 		if err == nil {
 			err = j.fill(map[string]string{"batch": b.Name, "job": j.Name})
@@ -306,6 +274,12 @@ func (b *Batch) Expand() ([]Job, error) {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
 		out = append(out, j)
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.Job.said)) {
+		if !taken[key] || key == "name" {
+			return nil, fmt.Errorf("line %d: %s under job: is used by no job: each has its own, or none: %w",
+				b.Job.said[key], key, ErrConfig)
+		}
 	}
 	names, files := map[string]bool{}, map[string]string{}
 	for _, j := range out {
@@ -324,10 +298,12 @@ func (b *Batch) Expand() ([]Job, error) {
 }
 
 // cell is one job of the matrix.
-func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, error) {
+func (b *Batch) cell(
+	t Table, m Method, epsilon float64, replicate int, taken map[string]bool,
+) (Job, error) {
 	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method,
 		Settings: m.Settings, Epsilon: epsilon}
-	j = j.under(b.Job)
+	j = j.under(b.Job, taken)
 	if j.Evaluate != nil && t.Holdout != "" {
 		e := *j.Evaluate
 		e.Holdout = t.Holdout
@@ -347,32 +323,23 @@ func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, er
 	return j, nil
 }
 
-// saying notes which keys a map of a batch file has.
-func (j *Job) saying(values any) {
-	j.said = map[string]bool{}
-	if keys, ok := values.(map[string]any); ok {
-		for key := range keys {
-			j.said[key] = true
-		}
-	}
-}
-
-// under is the job with what it does not say taken from a common one.
-func (j Job) under(common Job) Job {
+// under is the job with what it does not say taken from a common one; these keys are added to
+// taken.
+func (j Job) under(common Job, taken map[string]bool) Job {
 	own, base := reflect.ValueOf(&j).Elem(), reflect.ValueOf(common)
-	said := map[string]bool{}
+	said := map[string]int{}
 	maps.Copy(said, common.said)
 	maps.Copy(said, j.said)
 	for i := range own.NumField() {
-		if key := own.Type().Field(i).Tag.Get("mapstructure"); key != "" && !j.said[key] &&
-			own.Field(i).IsZero() {
-			own.Field(i).Set(base.Field(i))
+		key := own.Type().Field(i).Tag.Get("yaml")
+		if key == "" || j.said[key] > 0 || !own.Field(i).IsZero() ||
+			key == "evaluate" && j.Dataset != "" { // nothing is private, and there is no holdout
+			continue
 		}
+		own.Field(i).Set(base.Field(i))
+		taken[key] = true
 	}
 	j.said = said
-	if j.Dataset != "" {
-		j.Evaluate = nil // nothing is private, and there is no holdout
-	}
 	return j
 }
 

@@ -38,9 +38,9 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func expand(t *testing.T, text string) ([]Job, error) {
+func expand(t *testing.T, path, text string) ([]Job, error) {
 	t.Helper()
-	b, err := ParseBatch("b.yaml", []byte(text))
+	b, err := ParseBatch(path, []byte(text))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func expand(t *testing.T, text string) ([]Job, error) {
 }
 
 func TestExpand(t *testing.T) {
-	jobs, err := expand(t, smallBatch)
+	jobs, err := expand(t, "b.yaml", smallBatch)
 	check(t, err)
 	if len(jobs) != 17 {
 		t.Fatalf("%d jobs, want 17", len(jobs))
@@ -77,7 +77,7 @@ func TestExpand(t *testing.T) {
 		last.Delta != 1e-7 || last.Out != "one.csv" {
 		t.Errorf("the single job is %+v", last)
 	}
-	again, err := expand(t, smallBatch)
+	again, err := expand(t, "b.yaml", smallBatch)
 	check(t, err)
 	seen := map[string]bool{}
 	for i := range jobs {
@@ -132,25 +132,47 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestMistakes: each bad file of testdata begins with the error that it must give; the good ones
+// are read.
+func TestMistakes(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.yaml")
+	check(t, err)
+	if len(paths) < 50 {
+		t.Fatalf("only %d files", len(paths))
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			check(t, err)
+			_, err = expand(t, path, string(text))
+			first, _, _ := strings.Cut(string(text), "\n")
+			want, bad := strings.CutPrefix(first, "# want: ")
+			switch {
+			case !bad:
+				check(t, err)
+			case err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrConfig):
+				t.Errorf("error %v, want %q in it", err, want)
+			}
+		})
+	}
+}
+
 func TestBadBatches(t *testing.T) {
 	const table = "tables: [{name: t, input: t.csv, schema: t.yaml}]\nepsilons: [1]\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"not YAML", "{", "b.yaml: "},
-		{"empty", "", "name"},
-		{"unknown key", "name: b\nepsilon: [1]\n" + table, `b.yaml, line 2: unknown key "epsilon"; did you mean "epsilons"?`},
 		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n",
 			`b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
 		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n",
 			`b.yaml, line 4: unknown key "imput"; did you mean "input"?`},
 		{"wrong type", "name: b\nepsilons: [much]\n", "epsilons"},
-		{"fraction of replicates", "name: b\nreplicates: 1.5\n" + table, "not whole"},
 		{"no name", table, "name"},
 		{"name with a slash", "name: a/b\n" + table, "letters"},
 		{"table without a name", "name: b\ntables: [{input: t.csv}]\nepsilons: [1]\n", "table name"},
 		{"no jobs", "name: b\n", "no tables"},
 		{"no epsilons", "name: b\ntables: [{name: t, input: t.csv}]\n", "epsilons is required"},
 		{"policy", "name: b\non_interrupted: again\n" + table, "stop or rerun"},
-		{"memory", "name: b\nmemory: 4\n" + table, "memory"},
+		{"memory", "name: b\nmemory: 4\n" + table, "size \"4\" must be"},
 		{"size", "name: b\nmemory: 4 apples\n" + table, "4 apples"},
 		{"limit", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: " +
 			"-1}}]\nepsilons: [1]\n", "limit"},
@@ -167,7 +189,6 @@ func TestBadBatches(t *testing.T) {
 			"rows: 1000000000000000, out: a.csv}]\n", "rows 1000000000000000 must be"},
 		{"negative parallel", "name: b\nparallel: -1\n" + table, "parallel"},
 		{"no out", "name: b\n" + table, "job t-auto-1-1: out is required"},
-		{"placeholder", "name: b\njob: {out: '{tabel}.csv'}\n" + table, "{tabel} in"},
 		{"one output", "name: b\nreplicates: 2\njob: {out: '{table}.csv'}\n" + table, "both write t.csv"},
 		{"one name", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv}, " +
 			"{name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
@@ -205,10 +226,10 @@ func TestBadBatches(t *testing.T) {
 		{"a list for a number", "name: b\nreplicates: [1]\n" + table,
 			"b.yaml, line 2: replicates must be a whole number"},
 		{"a key twice", "name: b\nname: c\n" + table,
-			`b.yaml, line 2: key "name" is in line 1 already`},
+			`b.yaml, line 2: key "name" is there twice (also in line 1)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := expand(t, c.text)
+			_, err := expand(t, "b.yaml", c.text)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %q in it", err, c.want)
 			}

@@ -27,50 +27,50 @@ const maxEpsilon = 10000
 // current folder.
 type Job struct {
 	// in a batch: unique; default from table, method, epsilon and replicate
-	Name string `mapstructure:"name" json:"name,omitempty"`
+	Name string `yaml:"name" json:"name,omitempty"`
 	// private table, .csv or .parquet; or dataset
-	Input string `mapstructure:"input" json:"input,omitempty"`
+	Input string `yaml:"input" json:"input,omitempty"`
 	// embedded example, with its own schema
-	Dataset string `mapstructure:"dataset" json:"dataset,omitempty"`
+	Dataset string `yaml:"dataset" json:"dataset,omitempty"`
 	// schema file; required with input
-	Schema string `mapstructure:"schema" json:"schema,omitempty"`
+	Schema string `yaml:"schema" json:"schema,omitempty"`
 	// in a batch: a row that breaks the schema fails the job; default: tables are read leniently
-	Strict bool `mapstructure:"strict" json:"strict,omitempty"`
+	Strict bool `yaml:"strict" json:"strict,omitempty"`
 	// synthesis method; default auto
-	Method string `mapstructure:"method" json:"method,omitempty"`
+	Method string `yaml:"method" json:"method,omitempty"`
 	// of the method
-	Settings Settings `mapstructure:"settings" json:"settings,omitempty"`
+	Settings Settings `yaml:"settings" json:"settings,omitempty"`
 	// budget; required, > 0
-	Epsilon float64 `mapstructure:"epsilon" json:"epsilon,omitempty"`
+	Epsilon float64 `yaml:"epsilon" json:"epsilon,omitempty"`
 	// default 1e-9
-	Delta float64 `mapstructure:"delta" json:"delta,omitempty"`
+	Delta float64 `yaml:"delta" json:"delta,omitempty"`
 	// add-remove (default) or replace-one
-	Adjacency string `mapstructure:"adjacency" json:"adjacency,omitempty"`
+	Adjacency string `yaml:"adjacency" json:"adjacency,omitempty"`
 	// default INPUT.ledger
-	Ledger string `mapstructure:"ledger" json:"ledger,omitempty"`
+	Ledger string `yaml:"ledger" json:"ledger,omitempty"`
 	// synthetic rows; default the noisy row count
-	Rows int `mapstructure:"rows" json:"rows,omitempty"`
+	Rows int `yaml:"rows" json:"rows,omitempty"`
 	// public seed of the sampling; in a batch 0 means one from the job's identity
-	Seed uint64 `mapstructure:"seed" json:"seed,omitempty"`
+	Seed uint64 `yaml:"seed" json:"seed,omitempty"`
 	// synthetic table, .csv or .parquet; required
-	Out string `mapstructure:"out" json:"out,omitempty"`
+	Out string `yaml:"out" json:"out,omitempty"`
 	// also keep the model here
-	Model string `mapstructure:"model" json:"model,omitempty"`
+	Model string `yaml:"model" json:"model,omitempty"`
 	// in a CSV output, an apostrophe before texts that a spreadsheet would run as formulas
-	SpreadsheetSafe bool `mapstructure:"spreadsheet-safe" json:"spreadsheet_safe,omitempty"`
+	SpreadsheetSafe bool `yaml:"spreadsheet-safe" json:"spreadsheet_safe,omitempty"`
 	// compare with real rows afterwards: not private
-	Evaluate *Evaluate `mapstructure:"evaluate" json:"evaluate,omitempty"`
+	Evaluate *Evaluate `yaml:"evaluate" json:"evaluate,omitempty"`
 
-	said map[string]bool // the keys that a batch file has: their values may be zero
+	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
 
 // Evaluate asks for metrics that compare the synthetic table with real rows. They are computed
 // without any protection.
 type Evaluate struct {
 	// real rows that were not fitted; required
-	Holdout string `mapstructure:"holdout" json:"holdout,omitempty"`
+	Holdout string `yaml:"holdout" json:"holdout,omitempty"`
 	// further flags of decoy evaluate, of evaluateFlags
-	Args []string `mapstructure:"args" json:"args,omitempty"`
+	Args []string `yaml:"args" json:"args,omitempty"`
 }
 
 // evaluateFlags say what decoy evaluate compares. The others say which files it reads and writes,
@@ -105,7 +105,7 @@ func (e *ValueError) Unwrap() error { return ErrConfig }
 func (j Job) WithDefaults() Job {
 	j.Method = cmp.Or(j.Method, all.Auto)
 	j.Adjacency = cmp.Or(j.Adjacency, accountant.AddRemove.String())
-	if !j.said["delta"] {
+	if j.said["delta"] == 0 {
 		j.Delta = cmp.Or(j.Delta, DefaultDelta)
 	}
 	return j

@@ -67,7 +67,7 @@ func structSchema(t reflect.Type) object {
 		if text := texts()[t.Name()+"."+f.Name]; text != "" {
 			p["description"] = text
 		}
-		switch key := f.Tag.Get("mapstructure"); key {
+		switch key := f.Tag.Get("yaml"); key {
 		case "method":
 			p["enum"] = all.Choices()
 		case "adjacency":
@@ -82,7 +82,7 @@ func structSchema(t reflect.Type) object {
 		case "delta":
 			p["minimum"], p["maximum"] = 0, accountant.MaxDelta
 		}
-		properties[f.Tag.Get("mapstructure")] = p
+		properties[f.Tag.Get("yaml")] = p
 	}
 	s := object{"type": "object", "additionalProperties": false, "properties": properties}
 	if properties["settings"] == nil || properties["method"] == nil {

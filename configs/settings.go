@@ -4,15 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-viper/mapstructure/v2"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 )
@@ -40,13 +41,15 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// SettingsOf lists the settings of a map by their keys; from names the origin of each.
-func SettingsOf(values map[string]any, from func(key string) string) Settings {
-	var out Settings
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, Given{Key: key, Value: values[key], From: from(key)})
-	}
-	return out
+// FromYAML takes the settings of a file. They come from "line N", to be put after its name.
+func (s *Settings) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
+	r.Pairs(n, key, func(k, v *yaml.Node) {
+		value, err := yamlfile.Any(v)
+		if err != nil {
+			r.Report(k.Line, fmt.Sprintf("%s.%s %v", key, k.Value, err))
+		}
+		*s = append(*s, Given{k.Value, value, fmt.Sprintf("line %d", k.Line)})
+	})
 }
 
 // ParseSet splits key=value.
@@ -133,6 +136,9 @@ func refuse(from, to reflect.Type, value any) (any, error) {
 	case string:
 		if x == "" && (whole || to.Kind() == reflect.Float64 || to.Kind() == reflect.Bool) {
 			return nil, errors.New("no value")
+		}
+		if (whole || to.Kind() == reflect.Float64) && !yamlfile.Decimal(x) {
+			return nil, errors.New("not a decimal number")
 		}
 	case float64:
 		if whole && x != float64(int64(x)) {

@@ -97,9 +97,10 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	}
 	var other error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if typedNow(cmd, f.Name) && !slices.Contains(ofAnswers, f.Name) && other == nil {
-			other = usagef("--%s is for a private table: answers are noise already, and cost nothing",
-				f.Name)
+		if !slices.Contains(ofAnswers, f.Name) && other == nil {
+			_, place := origin(f)
+			other = usagef("%s: --%s is for a private table: answers are noise already, and cost nothing",
+				place, f.Name)
 		}
 	})
 	if other != nil {

@@ -50,6 +50,9 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 	if _, err := c.Fitter(); err != nil {
 		return err
 	}
+	if err := c.checkTexts(cmd); err != nil {
+		return err
+	}
 	var out []resolved
 	for _, key := range shownKeys {
 		f := cmd.Flags().Lookup(key)

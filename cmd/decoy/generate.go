@@ -146,12 +146,28 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error
 	case g.Dataset == "" && g.Input == "":
 		return nil, usagef("INPUT or --dataset is missing")
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.texts.flags())) {
-		if typedNow(cmd, name) && (g.Schema != "" || g.Dataset != "") {
-			return nil, usagef("--%s is for a table without a schema: this one has one", name)
-		}
+	if err := g.checkTexts(cmd); err != nil {
+		return nil, err
 	}
 	return job.Check(g.Job)
+}
+
+// checkTexts refuses what is said of a table without a schema where there is one: a unit that is
+// passed over would leave a guarantee for single rows.
+func (g *generate) checkTexts(cmd *cobra.Command) error {
+	if g.Schema == "" && g.Dataset == "" {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.texts.flags())) {
+		if f := cmd.Flag(name); f.Changed {
+			_, place := origin(f)
+			if place != "--"+name {
+				place += ": " + name
+			}
+			return usagef("%s is for a table without a schema: this one has one; write it there", place)
+		}
+	}
+	return nil
 }
 
 func fitCommand(t *terminal) *cobra.Command {

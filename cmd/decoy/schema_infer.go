@@ -76,8 +76,9 @@ func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error)
 func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, error) {
 	p := &purchase{}
 	if s.partial != "" {
-		if cmd.Flags().Changed("unit") || s.noHeader || cmd.Flags().Changed("comma") {
-			return nil, usagef("--schema says what --unit, --comma and --no-header say")
+		if cmd.Flags().Changed("unit") || cmd.Flags().Changed("max-rows-per-unit") || s.noHeader ||
+			cmd.Flags().Changed("comma") {
+			return nil, usagef("--schema says what --unit, --max-rows-per-unit, --comma and --no-header say")
 		}
 		var err error
 		if p.declared, err = schema.LoadPartial(s.partial); err != nil {

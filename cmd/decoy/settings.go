@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // onlyByHand are the flags that neither the environment nor a config file can set: one that accepts
@@ -60,9 +63,10 @@ func typedNow(cmd *cobra.Command, name string) bool {
 }
 
 // fill gives every flag that the command line left alone its value from the environment or the
-// config file, in this order; what is in neither keeps its default. One config file may serve
-// several verbs: a key that only other verbs know is left alone, one that no verb knows is an
-// error.
+// config file, in this order; what is in neither keeps its default. What the verb does not use is
+// an error: a key of the file that it does not have, and a variable that no verb has. A verb that
+// spends refuses variables of other verbs, too; the others leave them alone, as all that runs in an
+// environment shares it.
 func fill(cmd *cobra.Command) error {
 	v := viper.New()
 	v.SetEnvPrefix("decoy")
@@ -71,21 +75,23 @@ func fill(cmd *cobra.Command) error {
 	if !config.Changed {
 		config.Value.Set(os.Getenv(variable("config")))
 	}
-	path := config.Value.String()
-	var places map[string]configs.Place
-	var err error
-	if path != "" {
-		if places, err = readConfig(v, path, settable(cmd.Root())); err != nil {
+	if err := checkEnvironment(cmd); err != nil {
+		return err
+	}
+	file := configFile{path: config.Value.String()}
+	if file.path != "" {
+		if err := file.read(cmd); err != nil {
 			return err
 		}
 	}
-	at := func(key string) string {
-		return fmt.Sprintf("--config %s, line %d", path, places[key].Line)
+	if err := v.MergeConfigMap(file.values); err != nil {
+		return err
 	}
-	file := v.GetStringMap(settingsKey) // of the file: nothing else is bound yet
+	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settings); ok {
-			s.fill(file, at)
+			s.add(fromFile, file.settings...)
+			s.fillFromEnvironment()
 		}
 		if err != nil || f.Changed || typed(f) {
 			return
@@ -94,12 +100,9 @@ func fill(cmd *cobra.Command) error {
 		if !v.IsSet(f.Name) {
 			return
 		}
-		place, what, value := variable(f.Name), "", os.Getenv(variable(f.Name))
-		if value == "" {
-			place, what, value = at(f.Name), f.Name+": ", fmt.Sprint(v.Get(f.Name))
-			if written := places[f.Name].Text; written != "" && f.Value.Type() == "string" {
-				value = written // 0123 and 2024-01-01 are names here, and no number nor date
-			}
+		place, what, value := variable(f.Name), "", v.GetString(f.Name)
+		if os.Getenv(place) == "" {
+			place, what = file.at(file.lines[f.Name]), f.Name+": "
 		}
 		if f.Value.Set(value) != nil {
 			err = usagef("%s: %s%q is not %s", place, what, value, kindOf(f))
@@ -114,67 +117,187 @@ func fill(cmd *cobra.Command) error {
 // settingsKey is the key of a config file that holds the settings of the method.
 const settingsKey = "settings"
 
-// readConfig reads a YAML file of flags and gives the places of its keys.
-func readConfig(v *viper.Viper, path string, known []string) (map[string]configs.Place, error) {
-	text, err := job.ReadBounded(path, 1<<20)
-	if err != nil {
-		return nil, usagef("--config %w", err)
-	}
-	places, err := configs.Read(v, text)
-	if err != nil {
-		return nil, usagef("--config %s%w", path, err)
-	}
-	keys := v.AllKeys() // of the file: nothing else is bound yet
-	slices.Sort(keys)
-	for _, key := range keys {
-		wrong := func(key, format string, args ...any) error {
-			return usagef("--config %s, line %d: %s", path, places[key].Line, fmt.Sprintf(format, args...))
-		}
-		top, rest, nested := strings.Cut(key, ".")
-		value := v.Get(key)
-		_, list := value.([]any)
-		switch {
-		case top == settingsKey && !nested:
-			return nil, wrong(key, "settings must hold lines of key: value")
-		case top == settingsKey && strings.Contains(rest, "."):
-			return nil, wrong(key, "%q must be one value", key)
-		case top == settingsKey:
-		case !slices.Contains(known, top):
-			near := "there are " + strings.Join(known, ", ")
-			if n := spelling.Nearest(top, known); n != "" {
-				near = fmt.Sprintf("did you mean %q?", n)
-			}
-			return nil, wrong(top, "unknown key %q: %s", top, near)
-		case nested || list:
-			return nil, wrong(top, "%q must be one value", top)
-		case value == nil:
-			return nil, wrong(top, "%q has no value", top)
-		}
-	}
-	return places, nil
+// configFile is a YAML file of flags.
+type configFile struct {
+	path     string
+	values   map[string]any // texts, by flag
+	lines    map[string]int
+	settings configs.Settings
 }
 
+func (c *configFile) at(line int) string {
+	return fmt.Sprintf("--config %s, line %d", c.path, line)
+}
+
+// read reads the file as the values of a verb's flags.
+func (c *configFile) read(cmd *cobra.Command) error {
+	text, err := job.ReadBounded(c.path, 1<<20)
+	if err != nil {
+		return usagef("--config %w", err)
+	}
+	root, problem := yamlfile.Document(text, "a config file", "epsilon: 1")
+	if problem != nil {
+		return usagef("--config %s, %w", c.path, problem)
+	}
+	c.values, c.lines = map[string]any{}, map[string]int{}
+	var problems []string
+	r := yamlfile.Reader{Report: func(line int, text string) {
+		problems = append(problems, c.at(line)+": "+text)
+	}}
+	known := settable(cmd)
+	r.Unknown = func(key string, _ []string) string {
+		return known.refusal(cmd, "key", key, strconv.Quote)
+	}
+	for name, n := range r.Fields(root, "", known.of(cmd)) {
+		if name == settingsKey {
+			r.Decode(n, name, &c.settings)
+			continue
+		}
+		c.lines[name] = n.Line
+		var err error
+		f := cmd.Flag(name)
+		if f == nil { // of the verb that is planned
+			f = known[name][0].Flag(name)
+		}
+		if c.values[name], err = flagText(f, n); err != nil {
+			r.Report(n.Line, name+": "+err.Error())
+		}
+	}
+	for i := range c.settings {
+		c.settings[i].From = fmt.Sprintf("--config %s, %s", c.path, c.settings[i].From)
+	}
+	slices.Sort(problems)
+	if more := len(problems) - mostProblems; more > 0 {
+		problems = append(problems[:mostProblems], fmt.Sprintf("and %d more problems", more))
+	}
+	if len(problems) > 0 {
+		return usagef("%s", strings.Join(problems, "\n"))
+	}
+	return nil
+}
+
+// mostProblems is how many wrong lines of a config file an error names.
+const mostProblems = 10
+
+// flagText is a value of a config file as the flag would have it on the command line.
+func flagText(f *pflag.Flag, n *yaml.Node) (string, error) {
+	var err error
+	switch f.Value.Type() {
+	case "bool":
+		_, err = yamlfile.Truth(n)
+	case "float64":
+		_, err = yamlfile.Number(n)
+	case "int":
+		_, err = yamlfile.Whole(n, 64)
+	case "uint64":
+		_, err = yamlfile.Natural(n)
+	default:
+		_, err = yamlfile.String(n)
+	}
+	return n.Value, err
+}
+
+// keyNames are the keys of config files, and the verbs that each is a flag of.
+type keyNames map[string][]*cobra.Command
+
 // settable lists the flags of all verbs that a config file may hold.
-func settable(root *cobra.Command) []string {
-	var names []string
+func settable(cmd *cobra.Command) keyNames {
+	known := keyNames{}
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		for _, set := range []*pflag.FlagSet{c.LocalNonPersistentFlags(), c.PersistentFlags()} {
-			set.VisitAll(func(f *pflag.Flag) {
-				if !typed(f) {
-					names = append(names, f.Name)
-				}
-			})
-		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch {
+			case f.Value.Type() == (&settings{}).Type():
+				known[settingsKey] = append(known[settingsKey], c)
+			case !typed(f):
+				known[f.Name] = append(known[f.Name], c)
+			}
+		})
 		for _, sub := range c.Commands() {
 			if sub.Name() != "completion" && sub.Name() != "help" {
 				walk(sub)
 			}
 		}
 	}
-	walk(root)
+	walk(cmd.Root())
+	return known
+}
+
+// passesKey is the head of a manual that names a verb whose config files this one takes, too.
+const passesKey = "passes"
+
+// of are the keys that a verb uses, and those that it may leave unused: a plan takes the file of
+// the run that it plans.
+func (k keyNames) of(cmd *cobra.Command) (names []string) {
+	passes := strings.TrimSpace(cmd.Annotations[passesKey])
+	for name, verbs := range k {
+		if slices.ContainsFunc(verbs, func(c *cobra.Command) bool {
+			return c == cmd || c == cmd.Root() || c.Name() == passes
+		}) {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return names
+}
+
+// refusal says why a verb does not take a key of a file or a variable: what says which it is, and
+// shown writes its name as there.
+func (k keyNames) refusal(
+	cmd *cobra.Command, what, key string, shown func(string) string,
+) string {
+	if f := cmd.Flag(key); f != nil && typed(f) || slices.Contains(onlyByHand, key) {
+		return fmt.Sprintf("unknown %s %s: --%s must be typed each time", what, shown(key), key)
+	}
+	used := k.of(cmd)
+	var near string
+	if n := spelling.Nearest(key, used); n != "" {
+		near = fmt.Sprintf("; did you mean %s?", shown(n))
+	}
+	if verbs := k[key]; len(verbs) > 0 {
+		var names []string
+		for _, c := range verbs {
+			names = append(names, c.CommandPath())
+		}
+		return fmt.Sprintf("%s %s is not used by %s, but by %s%s", what, shown(key), cmd.CommandPath(),
+			strings.Join(names, ", "), near)
+	}
+	if near == "" {
+		near = "; there are " + strings.Join(used, ", ")
+	}
+	return fmt.Sprintf("unknown %s %s%s", what, shown(key), near)
+}
+
+// spends reports whether a ledger may refuse this run: the verb says so, and a budget that must be
+// typed was.
+func spends(cmd *cobra.Command) bool {
+	epsilon := cmd.Flag("epsilon")
+	return strings.Contains(cmd.Annotations[exitsKey], exitMeaning[exitBudget]) &&
+		(epsilon == nil || !typed(epsilon) || epsilon.Changed)
+}
+
+// otherVariables are read elsewhere, the last ones by builds for tests.
+var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN", "DECOY_REPLAY", "DECOY_FAULT",
+	"DECOY_FAULT_KEEP", "DECOY_FAULT_LOG"}
+
+// checkEnvironment refuses variables that would be passed over in silence. An empty one is none.
+func checkEnvironment(cmd *cobra.Command) error {
+	known := settable(cmd)
+	used := known.of(cmd)
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		key, ours := strings.CutPrefix(name, variable(""))
+		key = strings.ToLower(strings.ReplaceAll(key, "_", "-"))
+		if strings.HasPrefix(key, settingsKey+"-") {
+			key = settingsKey
+		}
+		if !ours || value == "" || slices.Contains(otherVariables, name) || slices.Contains(used, key) ||
+			known[key] != nil && !spends(cmd) {
+			continue
+		}
+		return usagef("%s", known.refusal(cmd, "environment variable", key, variable))
+	}
+	return nil
 }
 
 // variable is the environment variable of a flag.
@@ -231,20 +354,14 @@ func (s *settings) add(from source, given ...configs.Given) {
 // settingsVariable begins the environment variables of single settings: DECOY_SETTINGS_STEPS.
 const settingsVariable = "DECOY_SETTINGS_"
 
-// fill takes the config file's key settings, and what the environment says.
-func (s *settings) fill(file map[string]any, at func(key string) string) {
-	s.add(fromFile, configs.SettingsOf(file,
-		func(key string) string { return at("settings." + key) })...)
-	environment := map[string]any{}
+// fillFromEnvironment takes what the environment says.
+func (s *settings) fillFromEnvironment() {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		if key, ok := strings.CutPrefix(name, settingsVariable); ok && value != "" {
-			environment[strings.ToLower(key)] = value
+			s.add(fromEnvironment, configs.Given{Key: strings.ToLower(key), Value: value, From: name})
 		}
 	}
-	s.add(fromEnvironment, configs.SettingsOf(environment, func(key string) string {
-		return settingsVariable + strings.ToUpper(key)
-	})...)
 }
 
 // shorthand are flags that set the method's setting of the same name, where it has one.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name, flag, env, file, want string
 	}{
-		{"default", "", "", "", "1e-09"},
+		{"default", "", "", "rows: 7", "1e-09"},
 		{"file", "", "", "delta: 1e-6", "1e-06"},
 		{"environment over file", "", "1e-5", "delta: 1e-6", "1e-05"},
 		{"flag over environment", "--delta=1e-4", "1e-5", "delta: 1e-6", "0.0001"},
@@ -57,42 +58,69 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestConfigFile(t *testing.T) {
-	for _, c := range []struct{ name, file, want string }{
-		{"of another verb", "rows: 100\nepsilon: 1\n", ""},
-		{"quoted, dashed and typed values", "schema-out: 'a b.yaml'\nquiet: true\nseed: " +
-			"18446744073709551615\n", ""},
-		{"empty", "", ""},
-		{"unknown key", "epsilonn: 1\n", `line 1: unknown key "epsilonn": did you mean "epsilon"?`},
-		{"unknown key with nothing near", "q: 1\n", `unknown key "q": there are adjacency, `},
-		{"settings", "method: mst\nsettings:\n  iterations: 7\n", ""},
-		{"settings of no method", "settings: 7\n", "settings must hold"},
-		{"a map as a setting", "settings:\n  a: {b: 1}\n", `line 2: "settings.a.b" must be one value`},
-		{"--set as a key", "set: a=1\n", `unknown key "set"`},
-		{"unknown key with a dot", "epsilon.max: 1\n", `line 1: key "epsilon.max" has a dot`},
-		{"map", "epsilon: {max: 1}\n", "one value"},
-		{"list", "epsilon: [1, 2]\n", "one value"},
-		{"null", "epsilon:\n", "no value"},
-		{"twice", "epsilon: 1\nepsilon: 2\n", `line 2: key "epsilon" is in line 1 already`},
-		{"not a number", "epsilon: much\n", `epsilon: "much" is not a number`},
-		{"not YAML", "{", "yaml"},
-		{"another file inside", "config: other.yaml\n", `unknown key "config"`},
-		{"a promise that must be typed", "public: true\n", `unknown key "public"`},
+	for _, c := range []struct{ name, file string }{
+		{"of the run that is planned", "rows: 100\nepsilon: 1\nout: x.csv\n"},
+		{"quoted, dashed and typed values", "schema: 'a b.yaml'\nquiet: true\nseed: " +
+			"18446744073709551615\nspreadsheet-safe: false"},
+		{"settings", "method: mst\nsettings:\n  iterations: 7\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := filled(t, "--config", config(t, c.file))
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("refused: %v", err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("error %v, want %q in it", err, c.want)
-			case c.want != "" && exitCode(err) != exitUsage:
-				t.Errorf("exit code %d, want %d", exitCode(err), exitUsage)
-			}
+			check(t, err)
 		})
 	}
 	if _, err := filled(t, "--config", filepath.Join(t.TempDir(),
 		"none.yaml")); exitCode(err) != exitUsage {
 		t.Errorf("a config file that is not there: error %v", err)
+	}
+}
+
+// TestConfigMistakes: each bad file of testdata/config, in the environment that its first lines
+// give, is refused with the error that they give, before anything is read or spent. The good ones
+// mean what their last lines say.
+func TestConfigMistakes(t *testing.T) {
+	paths, err := filepath.Glob("testdata/config/*.yaml")
+	check(t, err)
+	if len(paths) < 60 {
+		t.Fatalf("only %d files", len(paths))
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			check(t, err)
+			said := map[string][]string{"verb": {"generate"}}
+			for line := range strings.Lines(string(text)) {
+				key, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "# "), ": ")
+				if strings.HasPrefix(line, "# ") {
+					said[key] = append(said[key], value)
+				}
+			}
+			for _, v := range said["env"] {
+				name, value, _ := strings.Cut(v, "=")
+				t.Setenv(name, value)
+			}
+			var stdout, stderr strings.Builder
+			if said["want"] == nil {
+				if code := run([]string{"config", "show", "--config", path}, &stdout, &stderr); code != exitOK {
+					t.Errorf("exit code %d: %s", code, stderr.String())
+				}
+				for _, line := range said["show"] {
+					if !regexp.MustCompile("(?m)^" + line).MatchString(stdout.String()) {
+						t.Errorf("no line %q in\n%s", line, stdout.String())
+					}
+				}
+				return
+			}
+			args := append(strings.Fields(said["verb"][len(said["verb"])-1]), "--config", path)
+			if code := run(args, &stdout, &stderr); code != exitUsage {
+				t.Errorf("exit code %d, want %d", code, exitUsage)
+			}
+			for _, want := range said["want"] {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("error %q, want %q in it", stderr.String(), want)
+				}
+			}
+		})
 	}
 }
 
@@ -121,7 +149,7 @@ func TestEveryFlag(t *testing.T) {
 	flags := 0
 	walk = func(c *cobra.Command) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if typed(f) || c.Parent() != nil && c.Parent().Name() == "completion" {
+			if typed(f) || c.Name() == "help" || c.Parent() != nil && c.Parent().Name() == "completion" {
 				return
 			}
 			flags++
@@ -134,7 +162,9 @@ func TestEveryFlag(t *testing.T) {
 				value = "text"
 			}
 			t.Setenv(variable(f.Name), value)
-			if err := fill(c); err != nil {
+			err := fill(c)
+			t.Setenv(variable(f.Name), "")
+			if err != nil {
 				t.Errorf("%s --%s: %v", c.CommandPath(), f.Name, err)
 			}
 			if got := strings.Trim(f.Value.String(), "[]"); got != value { // a list prints its brackets

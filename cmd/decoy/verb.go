@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/synth/all"
@@ -162,6 +164,22 @@ func define(f *pflag.FlagSet, name, text string, variable any) {
 	default:
 		panic("decoy: no variable for --" + name)
 	}
+	flag := f.Lookup(name)
+	switch flag.Value.Type() {
+	case "int", "uint64", "float64":
+		flag.Value = decimalValue{flag.Value}
+	}
+}
+
+// decimalValue is a number that is written in decimal: 010 is 8 to the parser of the flags, and
+// 1_0 is 10.
+type decimalValue struct{ pflag.Value }
+
+func (v decimalValue) Set(text string) error {
+	if !yamlfile.Decimal(text) {
+		return errors.New("not a decimal number")
+	}
+	return v.Value.Set(text)
 }
 
 // choices are the values that the shell offers for a flag; of gives those of other flags.

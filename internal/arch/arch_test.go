@@ -148,7 +148,8 @@ var allowed = map[string][]string{
 		"accountant", "accountant/calibrate", "accountant/pld", "schema",
 		"internal/matrix",
 	},
-	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling"},
+	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling",
+		"internal/yamlfile"},
 	"synth/pategan": {
 		"synth", "privacy", "privacy/query", "privacy/vote", "release", "gan", "gan/critic",
 		"accountant", "accountant/calibrate", "schema",
@@ -197,6 +198,7 @@ var allowed = map[string][]string{
 	"internal/kernels/asm": {},
 	"internal/matrix":      {"internal/kernels"},
 	"internal/spelling":    {},
+	"internal/yamlfile":    {"internal/spelling"},
 	"internal/stattest":    {},
 	"internal/atomicfile":  {"internal/disk"},
 	"internal/disk":        {},
@@ -223,7 +225,8 @@ var allowed = map[string][]string{
 	"internal/serve": {"accountant", "configs", "internal/atomicfile", "internal/spelling", "schema",
 		"schema/exchange", "table"},
 	"cmd/decoy": {
-		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",
+		"docs", "internal/job", "internal/serve", "internal/spelling", "internal/yamlfile",
+		"schema", "table", "accountant",
 		"accountant/pld",
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "ledger/signature",
 		"privacy", "privacy/text",

@@ -1,0 +1,171 @@
+package yamlfile
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
+)
+
+// A Reader reads nodes and reports everything that is wrong with them.
+type Reader struct {
+	Report func(line int, text string) // required
+	// says what is wrong with an unknown key, of which known could stand there; nil: it names the
+	// nearest, or all
+	Unknown func(key string, known []string) string
+}
+
+// A Special reads itself: a type that a file may write in several ways, or whose keys are free. Key
+// is where it stands, as "jobs.3.settings".
+type Special interface {
+	FromYAML(r Reader, n *yaml.Node, key string)
+}
+
+// Fields gives the values of keys and values by key. Keys that are not known, or there twice, are
+// reported, and so is a node of another kind; key says where it stands.
+func (r Reader) Fields(n *yaml.Node, key string, known []string) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		r.Report(n.Line, strings.TrimPrefix(fmt.Sprintf("%s: want keys (%s), not %s", key,
+			strings.Join(known, ", "), Kind(n)), ": "))
+		return values
+	}
+	r.Pairs(n, key, func(k, v *yaml.Node) {
+		name := k.Value
+		if slices.Contains(known, name) {
+			values[name] = v
+			return
+		}
+		above, below, dotted := strings.Cut(name, ".")
+		unknown := r.Unknown
+		switch {
+		case dotted && slices.Contains(known, above):
+			r.Report(k.Line, fmt.Sprintf("key %s has a dot: write %s: {%s: ...}", Quote(name), above, below))
+			return
+		case unknown == nil:
+			unknown = Unknown
+		}
+		r.Report(k.Line, unknown(name, known))
+	})
+	return values
+}
+
+// Unknown says that a key is unknown, and what it may have meant.
+func Unknown(key string, known []string) string {
+	near := spelling.Hint(key, known)
+	if near == "" {
+		near = "; there is " + strings.Join(known, ", ")
+	}
+	return fmt.Sprintf("unknown key %s%s", Quote(key), near)
+}
+
+// Pairs calls do with the keys and values of a node, in the order of the file; a key that is there
+// twice, or is not a text, is reported.
+func (r Reader) Pairs(n *yaml.Node, key string, do func(k, v *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		r.Report(n.Line, key+" must hold lines of key: value, not "+Kind(n))
+		return
+	}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.Kind != yaml.ScalarNode {
+			r.Report(k.Line, "a key must be a text, not "+Kind(k))
+		} else if first := lines[k.Value]; first > 0 {
+			r.Report(k.Line, fmt.Sprintf("key %s is there twice (also in line %d)", Quote(k.Value), first))
+		} else if _, err := strconv.Atoi(k.Value); err == nil && i > 0 && Open(v) {
+			r.Report(k.Line, fmt.Sprintf("%s: %s,%s has a comma; a decimal point is meant: %[2]s.%[3]s",
+				n.Content[i-2].Value, n.Content[i-1].Value, k.Value))
+		} else {
+			lines[k.Value] = k.Line
+			do(k, v)
+		}
+	}
+}
+
+// Open reports a key without a value.
+func Open(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+}
+
+// Decode reads a node into what dst points to: a struct whose fields have yaml tags, a list, a
+// text, a number, true or false, a pointer to one of them, which null leaves nil, or a [Special].
+// What is not in the file stays as it is. Key is where the node stands, "" for the whole file.
+func (r Reader) Decode(n *yaml.Node, key string, dst any) {
+	if special, ok := dst.(Special); ok {
+		special.FromYAML(r, n, key)
+		return
+	}
+	var err error
+	v := reflect.ValueOf(dst).Elem()
+	switch v.Kind() {
+	case reflect.Struct:
+		r.fields(n, key, v)
+	case reflect.Pointer:
+		if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !Open(n) { // it says that there is none
+			break
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		r.Decode(n, key, v.Interface())
+	case reflect.Slice:
+		if n.Kind != yaml.SequenceNode {
+			err = fmt.Errorf("must be a list, not %s", Kind(n))
+			break
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+		for i, item := range n.Content {
+			r.Decode(item, fmt.Sprint(key, ".", i), v.Index(i).Addr().Interface())
+		}
+	case reflect.String:
+		var text string
+		text, err = String(n)
+		v.SetString(text)
+	case reflect.Bool:
+		var truth bool
+		truth, err = Truth(n)
+		v.SetBool(truth)
+	case reflect.Float64:
+		var x float64
+		x, err = Number(n)
+		v.SetFloat(x)
+	case reflect.Int:
+		var x int64
+		x, err = Whole(n, 64)
+		v.SetInt(x)
+	case reflect.Uint64:
+		var x uint64
+		x, err = Natural(n)
+		v.SetUint(x)
+	default:
+		panic("yamlfile: no values of type " + v.Type().String())
+	}
+	if err != nil {
+		r.Report(n.Line, key+" "+err.Error())
+	}
+}
+
+// fields reads the fields of a struct.
+func (r Reader) fields(n *yaml.Node, key string, v reflect.Value) {
+	values := r.Fields(n, key, Keys(v.Type()))
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		if value := values[name]; value != nil {
+			r.Decode(value, strings.TrimPrefix(key+"."+name, "."), v.Field(i).Addr().Interface())
+		}
+	}
+}
+
+// Keys lists the yaml tags of the fields of a struct.
+func Keys(t reflect.Type) (keys []string) {
+	for i := range t.NumField() {
+		if key := t.Field(i).Tag.Get("yaml"); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
