@@ -86,16 +86,12 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 		return nil, fmt.Errorf("%s has %d commas and lines, of which at most %d are allowed: %w", path, n,
 			maxItems, ErrConfig)
 	}
-	root, problem := yamlfile.Document(text, "a batch file", "name: autumn")
-	if problem != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, problem, ErrConfig)
-	}
 	var problems []string
 	r := yamlfile.Reader{Unknown: unknownKey, Report: func(line int, text string) {
-		problems = append(problems, fmt.Sprintf("%s, line %d: %s", path, line, text))
+		problems = append(problems, path+", "+yamlfile.At(line, text))
 	}}
 	var b Batch
-	r.Decode(root, "", &b)
+	r.Read(text, "a batch file", "name: autumn", &b)
 	if more := len(problems) - maxProblems; more > 0 {
 		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more problems", more))
 	}

@@ -160,7 +160,7 @@ func TestMistakes(t *testing.T) {
 func TestBadBatches(t *testing.T) {
 	const table = "tables: [{name: t, input: t.csv, schema: t.yaml}]\nepsilons: [1]\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"not YAML", "{", "b.yaml: "},
+		{"not YAML", "{", "b.yaml, line 2: not YAML"},
 		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n",
 			`b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
 		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n",

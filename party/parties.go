@@ -13,10 +13,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 var (
@@ -48,13 +47,12 @@ func Parse(data []byte) (*Parties, error) {
 		return nil, fmt.Errorf("party: "+format+": %w", append(args, ErrFile)...)
 	}
 	p := &Parties{Colluding: 1, PerPerson: 1}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(p); err != nil {
-		return fail("%v", err)
-	}
-	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return fail("more than one document")
+	var wrong []string
+	yamlfile.Reader{Report: func(line int, text string) {
+		wrong = append(wrong, yamlfile.At(line, text))
+	}}.Read(data, "a file of parties", "address: example.org:17000", p)
+	if wrong != nil {
+		return fail("%s", wrong[0])
 	}
 	if _, port, err := net.SplitHostPort(p.Address); err != nil || port == "" {
 		return fail("address %q: want host:port of the first party, which adds up", p.Address)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 var errRule error = cellError("of a combination that a rule of the schema rules out")
@@ -62,7 +64,7 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 func (r *RowCodec) wrongAfter(i, b int) string {
 	c, from := r.codecs[i], r.numbers[b]
 	if from.root == nil {
-		return fmt.Sprintf("after names %s, whose values have no order", quote(r.codecs[b].column.Name))
+		return fmt.Sprintf("after names %s, whose values have no order", yamlfile.Quote(r.codecs[b].column.Name))
 	}
 	kind := Integer
 	if from.root.traits.stored == StoredFloat {
@@ -78,10 +80,10 @@ func (r *RowCodec) wrongAfter(i, b int) string {
 		return "min of a difference must be at least 0: what is after is not before"
 	case r.codecs[b].missing >= 0 && c.missing < 0:
 		return fmt.Sprintf("%s may be missing, and then so is this: it needs missing tokens",
-			quote(r.codecs[b].column.Name))
+			yamlfile.Quote(r.codecs[b].column.Name))
 	case from.root.order.wrong(most) != "":
 		return fmt.Sprintf("max of %s and of the difference together %s",
-			quote(r.codecs[b].column.Name), from.root.order.wrong(most))
+			yamlfile.Quote(r.codecs[b].column.Name), from.root.order.wrong(most))
 	}
 	form := numberForm{from.root, -1}
 	if d := c.decimals(); d >= 0 && from.decimals >= 0 && most*pow10[max(d, from.decimals)] < 1<<52 {

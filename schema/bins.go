@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // bins divide the values from min to max, both inclusive. Bin i holds the values
@@ -41,13 +43,13 @@ func newBins(c *Column) (*bins, *fault) {
 	step, ok := c.Kind.ordered().step(c)
 	if !ok {
 		return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when "+
-			"it is read", quote(c.Format), c.Kind)
+			"it is read", yamlfile.Quote(c.Format), c.Kind)
 	}
 	b := &bins{min: c.Min, max: c.Max, whole: step > 0, ticks: ticks{step: step}}
 	for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
 		if b.whole && mod(int64(x), step) != 0 {
 			return nil, faultf(keyFormat, "format %s cannot write all of min, max and the edges: they are "+
-				"finer than it", quote(c.Format))
+				"finer than it", yamlfile.Quote(c.Format))
 		}
 	}
 	switch {

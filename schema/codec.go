@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // Codec turns the cells of one column into codes and codes into values. The codes count up from 0
@@ -75,13 +77,13 @@ func newCodec(c Column) (*Codec, *fault) {
 	for i, token := range c.Missing {
 		if codec.aliases && codec.traits.alias([]byte(token)) >= 0 {
 			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
-				quote(token))}
+				yamlfile.Quote(token))}
 		}
 		if codec.bins != nil && c.After == "" { // whose cells are no numbers of the column
 			if x, ok := codec.order.parse(c.Format, []byte(token)); ok {
 				if codec.bins.allows(x) {
 					return nil, &fault{keyMissing, i,
-						fmt.Sprintf("missing token %s is a value between min and max", quote(token))}
+						fmt.Sprintf("missing token %s is a value between min and max", yamlfile.Quote(token))}
 				}
 				codec.absent = append(codec.absent, x)
 			}

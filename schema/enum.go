@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // Policy says what becomes of a cell, or of an absent column, that the schema does not allow.
@@ -66,7 +68,7 @@ func (n names) value(text string) (v uint8, ok bool) {
 // unknown says that text is not in n, and what it may have meant.
 func (n names) unknown(text string) string {
 	if near := nearest(text, n.texts); near != "" {
-		return fmt.Sprintf("unknown %s %s (did you mean %q?)", n.what, quote(text), near)
+		return fmt.Sprintf("unknown %s %s (did you mean %q?)", n.what, yamlfile.Quote(text), near)
 	}
-	return fmt.Sprintf("unknown %s %s (want %s)", n.what, quote(text), strings.Join(n.texts, ", "))
+	return fmt.Sprintf("unknown %s %s (want %s)", n.what, yamlfile.Quote(text), strings.Join(n.texts, ", "))
 }

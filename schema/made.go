@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // MadeKind is what a made column is made from.
@@ -88,7 +90,7 @@ func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
 		why = r.operands(s, m, &c)
 	}
 	if why != "" {
-		ps.add(place{-1, keyColumns, m.At}, "", "column %s: %s", quote(m.Name), why)
+		ps.add(place{-1, keyColumns, m.At}, "", "column %s: %s", yamlfile.Quote(m.Name), why)
 	}
 	return c
 }
@@ -98,7 +100,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 	for _, name := range m.Of {
 		i := s.Index(name)
 		if i < 0 {
-			return fmt.Sprintf("there is no column %s for it to follow from", quote(name))
+			return fmt.Sprintf("there is no column %s for it to follow from", yamlfile.Quote(name))
 		}
 		c.of = append(c.of, i)
 	}
@@ -117,7 +119,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 		for _, category := range from.column.Categories {
 			text, ok := m.Map[category]
 			if !ok {
-				return fmt.Sprintf("map has no text for %s", quote(category))
+				return fmt.Sprintf("map has no text for %s", yamlfile.Quote(category))
 			} else if why := badText(text); why != "" {
 				return "a text of the map " + why
 			}
@@ -128,7 +130,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 			seen[text] = true
 		}
 		if len(m.Map) > len(from.column.Categories) {
-			return fmt.Sprintf("map has texts for more than the categories of %s", quote(m.Of[0]))
+			return fmt.Sprintf("map has texts for more than the categories of %s", yamlfile.Quote(m.Of[0]))
 		}
 		return ""
 	}
@@ -136,7 +138,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 		form := r.numbers[i]
 		switch {
 		case form.root == nil:
-			return fmt.Sprintf("of names %s, whose values have no order", quote(m.Of[k]))
+			return fmt.Sprintf("of names %s, whose values have no order", yamlfile.Quote(m.Of[k]))
 		case k == 0:
 			c.form = form
 		case c.form.root.traits.format != form.root.traits.format:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // Buys lists the columns whose bins are bought with budget (Column.BuyBins), by position.
@@ -81,7 +83,7 @@ func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 		for j, at := range starts[k] {
 			if at < 0 || at >= codec.bins.count() || j == 0 && at != 0 || j > 0 && at <= starts[k][j-1] {
 				return nil, fmt.Errorf("schema: %w: column %s: bins must start at increasing cells, from 0",
-					ErrInvalid, quote(c.Name))
+					ErrInvalid, yamlfile.Quote(c.Name))
 			}
 			c.Edges = append(c.Edges, codec.bins.lower[at])
 		}
@@ -133,19 +135,19 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		from, into := a.Columns[i], b.Columns[i]
 		if from.BuyBins == 0 || into.BuyBins != 0 {
 			if !reflect.DeepEqual(from, into) {
-				return differ("column %s", quote(from.Name))
+				return differ("column %s", yamlfile.Quote(from.Name))
 			}
 			continue
 		}
 		if len(into.Edges) > from.BuyBins+1 {
-			return differ("column %s has %d edges for %d bins at most", quote(from.Name),
+			return differ("column %s has %d edges for %d bins at most", yamlfile.Quote(from.Name),
 				len(into.Edges), from.BuyBins)
 		}
 		edges := into.Edges
 		into.Edges, into.Bins, into.Spacing = nil, from.Bins, from.Spacing
 		into.BuyBins, into.BuyShare = from.BuyBins, from.BuyShare
 		if !reflect.DeepEqual(from, into) {
-			return differ("column %s", quote(from.Name))
+			return differ("column %s", yamlfile.Quote(from.Name))
 		}
 		lower := fine[i].bins.lower
 		groups, next := make([]uint16, 0, fine[i].size), 0
@@ -156,7 +158,7 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 			groups = append(groups, uint16(max(next-1, 0)))
 		}
 		if next != len(edges)-1 {
-			return differ("column %s: an edge is not on the grid", quote(from.Name))
+			return differ("column %s: an edge is not on the grid", yamlfile.Quote(from.Name))
 		}
 		if fine[i].missing >= 0 {
 			groups = append(groups, uint16(coarse[i].missing))

@@ -8,10 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // maxFile is the longest schema file that is read, in bytes.
@@ -66,7 +67,7 @@ func Parse(data []byte) (*Schema, error) {
 		return nil, err
 	}
 	if i := slices.IndexFunc(open, func(line int) bool { return line > 0 }); i >= 0 {
-		return nil, &problem{line: open[i], column: "column " + quote(s.Columns[i].Name),
+		return nil, &problem{line: open[i], column: "column " + yamlfile.Quote(s.Columns[i].Name),
 			text: "is open (kind, categories, min, max or edges without a value), so the schema is not " +
 				"complete: write the values, or buy them: decoy schema infer TABLE --schema FILE"}
 	}
@@ -82,23 +83,12 @@ func parse(data []byte) (*Schema, []int, error) {
 		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most",
 			n, maxItems)}
 	}
-	root, err := readDocument(data)
-	if err != nil {
-		return nil, nil, err
+	f := &file{top: map[key]*yaml.Node{}}
+	root := f.reader(-1, "").Document(data, "a schema", "decoy: 1")
+	if root == nil {
+		return nil, nil, f.ps.err()
 	}
-	f := &file{root: root, top: map[key]*yaml.Node{}}
-	f.ps.line = f.line
-	if root.Kind != yaml.MappingNode {
-		what := "text" // which may be a private table that was named by mistake: none of it is shown
-		if root.Kind == yaml.SequenceNode {
-			what = kindOf(root)
-		}
-		return nil, nil, &problem{line: root.Line,
-			text: "a schema has keys and values, such as decoy: 1; this is " + what}
-	}
-	if p := refused(root); p != nil {
-		return nil, nil, p
-	}
+	f.root, f.ps.line = root, f.line
 	if n := columnsOf(root); n > maxColumns {
 		return nil, nil, &problem{text: fmt.Sprintf("%d columns; %d are the most", n, maxColumns)}
 	}
@@ -149,48 +139,6 @@ func columnsOf(root *yaml.Node) int {
 	return 0
 }
 
-// readDocument parses the one YAML document of data.
-func readDocument(data []byte) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var document, next yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF), err == nil && len(document.Content) != 1:
-		return nil, &problem{text: "the file is empty"}
-	case err != nil:
-		return nil, syntaxProblem(err, data)
-	}
-	switch err := decoder.Decode(&next); {
-	case err == nil:
-		return nil, &problem{line: next.Line, text: "a second YAML document starts here; a schema is one"}
-	case !errors.Is(err, io.EOF):
-		return nil, syntaxProblem(err, data)
-	}
-	return document.Content[0], nil
-}
-
-// syntaxProblem takes the line out of an error of the YAML package about data.
-func syntaxProblem(err error, data []byte) *problem {
-	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		number, rest, _ := strings.Cut(rest, ": ")
-		if n, err := strconv.Atoi(number); err == nil {
-			line, text = n, rest
-		}
-	}
-	// The package counts lines from 1 in errors of its scanner, from 0 in these.
-	switch rest, _ := strings.CutPrefix(text, "did not find expected "); rest {
-	case "key", "node content", "'-' indicator", "',' or '}'", "',' or ']'", "<document start>":
-		line++
-	}
-	number := 0
-	for at := range bytes.Lines(data) {
-		if number++; number == line && bytes.ContainsRune(at, '\t') {
-			text += " (the line has a tab: YAML is indented with spaces)"
-		}
-	}
-	return &problem{line: line, text: "not YAML: " + text}
-}
-
 // A file is a schema file that is being read.
 type file struct {
 	ps      problems
@@ -224,23 +172,6 @@ func (f *file) line(at place) int {
 	return node.Line
 }
 
-// refused finds what a schema file has no use for: anchors and aliases, which can
-// make a small file mean a huge one, and tags. nil if there are none.
-func refused(n *yaml.Node) *problem {
-	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return &problem{line: n.Line, text: "anchors and aliases are not allowed"}
-	case n.Style&yaml.TaggedStyle != 0:
-		return &problem{line: n.Line, text: "tags (" + quote(n.Tag) + ") are not allowed"}
-	}
-	for _, child := range n.Content {
-		if p := refused(child); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
 // schema reads the whole file.
 func (f *file) schema() *Schema {
 	s := &Schema{}
@@ -271,7 +202,7 @@ func (f *file) schema() *Schema {
 		return err
 	})
 	read(keyUnit, func(n *yaml.Node) (err error) {
-		if s.Unit, err = textOf(n); err == nil && s.Unit == "" {
+		if s.Unit, err = yamlfile.Text(n); err == nil && s.Unit == "" {
 			return errors.New("is empty; leave it out if every row is its own unit")
 		}
 		return err
@@ -282,11 +213,11 @@ func (f *file) schema() *Schema {
 		}
 		return err
 	})
-	read(keyLenient, func(n *yaml.Node) (err error) { s.Lenient, err = boolOf(n); return err })
+	read(keyLenient, func(n *yaml.Node) (err error) { s.Lenient, err = yamlfile.Truth(n); return err })
 	read(keyCSV, func(n *yaml.Node) error { f.csv(n, &s.CSV); return nil })
 	read(keyColumns, func(n *yaml.Node) error {
 		if n.Kind != yaml.SequenceNode {
-			return fmt.Errorf("must be a list, not %s", kindOf(n))
+			return fmt.Errorf("must be a list, not %s", yamlfile.Kind(n))
 		}
 		for i, node := range n.Content {
 			if isMade(node) {
@@ -303,106 +234,38 @@ func (f *file) schema() *Schema {
 
 // csv reads the value of the key csv.
 func (f *file) csv(n *yaml.Node, c *CSV) {
-	values := f.entries(n, -1, "", "header", "comma")
-	if n := values["header"]; n != nil {
-		header, err := boolOf(n)
-		if err != nil {
-			f.ps.addAt(n.Line, -1, "", "header %s", err)
-		}
-		c.NoHeader = !header && err == nil
+	form := struct {
+		Header bool   `yaml:"header"`
+		Comma  string `yaml:"comma"`
+	}{true, "\x00"} // none is given
+	f.reader(-1, "").Decode(n, "", &form)
+	if c.NoHeader = !form.Header; len(form.Comma) != 1 {
+		f.ps.addAt(n.Line, -1, "", "comma must be one ASCII character, such as \",\" or \"\\t\"")
+		return
 	}
-	if n := values["comma"]; n != nil {
-		if text, err := textOf(n); err != nil || len(text) != 1 {
-			f.ps.addAt(n.Line, -1, "", "comma must be one ASCII character, such as \",\" or \"\\t\"")
-		} else {
-			c.Comma = text[0]
-		}
+	c.Comma = form.Comma[0]
+}
+
+// reader reports what is wrong in a column; −1: in none.
+func (f *file) reader(column int, name string) yamlfile.Reader {
+	return yamlfile.Reader{
+		Report: func(line int, text string) { f.ps.addAt(line, column, name, "%s", text) },
+		Unknown: func(key string, known []string) string {
+			return names{what: "key", texts: known}.unknown(key)
+		},
 	}
 }
 
-// entries gives the values of a mapping by key, and reports keys that are not
-// allowed or there twice.
+// entries gives the values of a mapping by key, and reports keys that are not allowed or there
+// twice.
 func (f *file) entries(
 	n *yaml.Node, column int, name string, allowed ...string,
 ) map[string]*yaml.Node {
-	values := map[string]*yaml.Node{}
-	if n.Kind != yaml.MappingNode {
-		f.ps.addAt(n.Line, column, name, "want keys (%s), not %s", strings.Join(allowed, ", "), kindOf(n))
-		return values
-	}
-	known := names{what: "key", texts: allowed}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := n.Content[i]
-		if k.Kind != yaml.ScalarNode {
-			f.ps.addAt(k.Line, column, name, "a key must be a text, not %s", kindOf(k))
-		} else if _, ok := known.value(k.Value); !ok {
-			text := known.unknown(k.Value)
-			if _, err := strconv.Atoi(k.Value); err == nil && i > 0 && isOpen(n.Content[i+1]) {
-				text = fmt.Sprintf("%s: %s,%s has a comma; a decimal point is meant: %[2]s.%[3]s",
-					n.Content[i-2].Value, n.Content[i-1].Value, k.Value)
-			}
-			f.ps.addAt(k.Line, column, name, "%s", text)
-		} else if first := values[k.Value]; first != nil {
-			f.ps.addAt(k.Line, column, name, "key %q is there twice (also in line %d)", k.Value, first.Line)
-		} else {
-			values[k.Value] = n.Content[i+1]
-		}
-	}
-	return values
-}
-
-// textOf gives the text of a scalar as it is written.
-func textOf(n *yaml.Node) (string, error) {
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		return "", fmt.Errorf("must be a text, not %s", kindOf(n))
-	case n.Value == "" &&
-		n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0:
-		return "", errors.New("has no value; the empty text is written \"\"")
-	}
-	return n.Value, nil
-}
-
-// boolOf gives the value of true or false.
-func boolOf(n *yaml.Node) (bool, error) {
-	text, err := textOf(n)
-	if err != nil || text != "true" && text != "false" {
-		return false, errors.New("must be true or false")
-	}
-	return text == "true", nil
+	return f.reader(column, name).Fields(n, "", allowed)
 }
 
 // wholeOf gives the value of a whole number.
 func wholeOf(n *yaml.Node) (int, error) {
-	text, err := plainOf(n)
-	if err != nil {
-		return 0, err
-	}
-	v, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0, fmt.Errorf("must be a whole number, not %s", quote(text))
-	}
-	return int(v), nil
-}
-
-// plainOf gives the text of a scalar that is not in quotes.
-func plainOf(n *yaml.Node) (string, error) {
-	text, err := textOf(n)
-	if err == nil && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-		return "", fmt.Errorf("must be a number, not the text %s", quote(text))
-	}
-	return text, err
-}
-
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "keys and values"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	if n.Value == "" {
-		return "an empty value"
-	}
-	return quote(n.Value)
+	x, err := yamlfile.Whole(n, 32)
+	return int(x), err
 }

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // columnKeys are the keys of a column in a file.
@@ -21,7 +22,7 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	c := Column{Name: scalarOf(node, "name")}
 	values := f.entries(node, i, c.Name, columnKeys...)
 	for k := keyName; k < keyNone; k++ {
-		if n := values[k.String()]; n != nil && openKeys.has(k) && isOpen(n) {
+		if n := values[k.String()]; n != nil && openKeys.has(k) && yamlfile.Open(n) {
 			nodes.open.add(k)
 		} else if n != nil {
 			nodes.fields[k] = n
@@ -89,11 +90,11 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 	var err error
 	switch dst := c.field(k).(type) {
 	case *string:
-		if *dst, err = textOf(n); err == nil && k == keyFormat && *dst != "" {
+		if *dst, err = yamlfile.Text(n); err == nil && k == keyFormat && *dst != "" {
 			layout, ok := Layout(*dst)
 			if !ok {
 				err = fmt.Errorf("%s is not understood: write it as DD/MM/YYYY, or as 2 January 2006, "+
-					"15:04:05 is written in it: 02/01/2006", quote(*dst))
+					"15:04:05 is written in it: 02/01/2006", yamlfile.Quote(*dst))
 			}
 			*dst = layout
 		}
@@ -101,7 +102,7 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 		*dst, err = wholeOf(n)
 	case *float64:
 		if k == keyShare {
-			*dst, err = numberOf(n)
+			*dst, err = yamlfile.Number(n)
 		} else {
 			*dst, err = c.boundOf(n)
 		}
@@ -115,7 +116,7 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 	case *Spacing:
 		err = spacingNames.read((*uint8)(dst), n)
 	case *[]string:
-		*dst, wrong = listOf(n, "a list of texts", "item", textOf)
+		*dst, wrong = listOf(n, "a list of texts", "item", yamlfile.Text)
 	case *[]float64:
 		*dst, wrong = listOf(n, "a list", "number", c.boundOf)
 	}
@@ -129,12 +130,12 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 func listOf[T any](
 	n *yaml.Node, what, item string, read func(*yaml.Node) (T, error),
 ) (list []T, wrong []problem) {
-	if isOpen(n) {
+	if yamlfile.Open(n) {
 		return nil, []problem{{line: n.Line, text: "has no value: leave the key out, or write " + what +
 			`; [""] is the empty cell`}}
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, kindOf(n))}}
+		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, yamlfile.Kind(n))}}
 	}
 	for i, node := range n.Content {
 		x, err := read(node)
@@ -148,7 +149,7 @@ func listOf[T any](
 
 // read takes the value of a name.
 func (names names) read(dst *uint8, n *yaml.Node) error {
-	text, err := textOf(n)
+	text, err := yamlfile.Text(n)
 	if err != nil {
 		return err
 	}
@@ -164,36 +165,18 @@ func (names names) read(dst *uint8, n *yaml.Node) error {
 func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	t := c.Kind.traits()
 	if t.format == "" {
-		return numberOf(n)
+		x, err := yamlfile.Number(n)
+		return x + 0, err // +0 makes 0 of -0
 	}
-	text, err := textOf(n)
+	text, err := yamlfile.Text(n)
 	if err != nil {
 		return 0, err
 	}
 	format := cmp.Or(c.Format, t.format)
 	x, ok := c.Kind.ordered().parse(format, []byte(text))
 	if !ok {
-		return 0, fmt.Errorf("%s is not a %s in the format %s, which is %s", quote(text), c.Kind,
-			quote(format), spelled(format))
+		return 0, fmt.Errorf("%s is not a %s in the format %s, which is %s", yamlfile.Quote(text), c.Kind,
+			yamlfile.Quote(format), spelled(format))
 	}
 	return x, nil
-}
-
-// numberOf gives the value of a number.
-func numberOf(n *yaml.Node) (float64, error) {
-	text, err := plainOf(n)
-	if err != nil {
-		return 0, err
-	}
-	x, ok := parseNumber([]byte(text))
-	if !ok {
-		hint := ""
-		if point := strings.Replace(text, ",", ".", 1); point != text {
-			if _, ok := parseNumber([]byte(point)); ok {
-				hint = ": a decimal point is meant, " + point
-			}
-		}
-		return 0, fmt.Errorf("must be a number, not %s%s", quote(text), hint)
-	}
-	return x + 0, nil // +0 makes 0 of -0
 }

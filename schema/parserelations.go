@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // What is read here is not of one column of a model: made columns and rules.
@@ -43,12 +45,12 @@ func (f *file) made(i int, node *yaml.Node) Made {
 	read := func(key string, read func(n *yaml.Node) error) {
 		if n := values[key]; n != nil {
 			if err := read(n); err != nil {
-				f.ps.addAt(n.Line, -1, "", "column %s: %s: %s", quote(m.Name), key, err)
+				f.ps.addAt(n.Line, -1, "", "column %s: %s: %s", yamlfile.Quote(m.Name), key, err)
 				f.broken.add(keyColumns)
 			}
 		}
 	}
-	read("pattern", func(n *yaml.Node) (err error) { m.Pattern, err = textOf(n); return err })
+	read("pattern", func(n *yaml.Node) (err error) { m.Pattern, err = yamlfile.Text(n); return err })
 	read("of", func(n *yaml.Node) (err error) {
 		m.Of, err = textsOf(n)
 		return err
@@ -59,7 +61,7 @@ func (f *file) made(i int, node *yaml.Node) Made {
 	read("map", func(n *yaml.Node) error {
 		m.Map = map[string]string{}
 		return pairsOf(n, func(key string, v *yaml.Node) (err error) {
-			m.Map[key], err = textOf(v)
+			m.Map[key], err = yamlfile.Text(v)
 			return err
 		})
 	})
@@ -69,10 +71,10 @@ func (f *file) made(i int, node *yaml.Node) Made {
 // textsOf gives a text, or the texts of a list.
 func textsOf(n *yaml.Node) ([]string, error) {
 	if n.Kind == yaml.ScalarNode {
-		text, err := textOf(n)
+		text, err := yamlfile.Text(n)
 		return []string{text}, err
 	}
-	list, wrong := listOf(n, "a text or a list of texts", "item", textOf)
+	list, wrong := listOf(n, "a text or a list of texts", "item", yamlfile.Text)
 	if len(wrong) > 0 {
 		return nil, errors.New(wrong[0].text)
 	}
@@ -82,11 +84,11 @@ func textsOf(n *yaml.Node) ([]string, error) {
 // pairsOf calls do with the keys and values of a mapping whose keys may be anything.
 func pairsOf(n *yaml.Node, do func(key string, v *yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("must have keys and values, not %s", kindOf(n))
+		return fmt.Errorf("must have keys and values, not %s", yamlfile.Kind(n))
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, err := textOf(n.Content[i])
+		key, err := yamlfile.Text(n.Content[i])
 		if err == nil && seen[key] {
 			err = errors.New("is there twice")
 		}
@@ -94,7 +96,7 @@ func pairsOf(n *yaml.Node, do func(key string, v *yaml.Node) error) error {
 			err = do(key, n.Content[i+1])
 		}
 		if err != nil {
-			return fmt.Errorf("%s %w", quote(key), err)
+			return fmt.Errorf("%s %w", yamlfile.Quote(key), err)
 		}
 		seen[key] = true
 	}
@@ -104,7 +106,7 @@ func pairsOf(n *yaml.Node, do func(key string, v *yaml.Node) error) error {
 // rules reads the value of the key rules.
 func (f *file) rules(n *yaml.Node) (rules []Rule, err error) {
 	if n.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("must be a list, not %s", kindOf(n))
+		return nil, fmt.Errorf("must be a list, not %s", yamlfile.Kind(n))
 	}
 	for j, node := range n.Content {
 		var x Rule
@@ -131,7 +133,7 @@ func (f *file) cells(n *yaml.Node) (list []Cells, err error) {
 			values := f.entries(v, -1, "", "from", "to", "below")
 			for key, dst := range map[string]*string{"from": &x.From, "to": &x.To, "below": &x.Below} {
 				if v := values[key]; v != nil && err == nil {
-					*dst, err = textOf(v)
+					*dst, err = yamlfile.Text(v)
 				}
 			}
 		}

@@ -3,8 +3,6 @@ package schema
 import (
 	"slices"
 	"strconv"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Partial is a schema of which not all is known. In its file a column has keys without a value, as
@@ -40,11 +38,6 @@ func LoadPartial(path string) (*Partial, error) {
 
 // openKeys are those that may be without a value.
 const openKeys keys = 1<<keyKind | 1<<keyCategories | 1<<keyMin | 1<<keyMax | 1<<keyEdges
-
-// isOpen reports a key without a value.
-func isOpen(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
-}
 
 // open checks what is known of an open column, with other values for what is not.
 func (f *file) open(i int, c Column) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // key is a key of a schema file, or the field of the same name.
@@ -114,7 +114,7 @@ func (ps *problems) addAt(line, column int, name string, format string, args ...
 	p := &problem{line: line, text: fmt.Sprintf(format, args...)}
 	switch {
 	case column >= 0 && name != "":
-		p.column = "column " + quote(name)
+		p.column = "column " + yamlfile.Quote(name)
 	case column >= 0:
 		p.column = fmt.Sprintf("column number %d", column+1)
 	}
@@ -133,15 +133,6 @@ func (ps *problems) err() error {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
-}
-
-// quote quotes a text of the schema, shortened so that a message stays readable.
-func quote(text string) string {
-	const most = 60
-	if r := []rune(text[:min(len(text), 8*most)]); len(r) > most {
-		return strconv.Quote(string(r[:most]) + "…")
-	}
-	return strconv.Quote(text)
 }
 
 // nearest gives the candidate that text most likely misspells, or "".

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // The bounds of rules. The first bounds the time that a row takes; all three, that of comparing
@@ -42,7 +44,7 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			set.pack()
 			switch {
 			case why != "":
-				fail("column %s: %s", quote(cells.Column), why)
+				fail("column %s: %s", yamlfile.Quote(cells.Column), why)
 			case i < len(x.When):
 				y.when = append(y.when, set)
 			default:
@@ -73,10 +75,10 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			}
 			for k, i := range t.rules {
 				if i == j {
-					fail("then names column %s twice", quote(s.Columns[set.Column].Name))
+					fail("then names column %s twice", yamlfile.Quote(s.Columns[set.Column].Name))
 				} else if !apart[i] && !t.agree(t.sets[k], set) {
 					fail("it and rule number %d may both hold, and leave column %s nothing in common", i+1,
-						quote(s.Columns[set.Column].Name))
+						yamlfile.Quote(s.Columns[set.Column].Name))
 				}
 			}
 			t.rules, t.sets = append(t.rules, j), append(t.sets, set)
@@ -146,7 +148,7 @@ func (r *RowCodec) largeRules(s *Schema) string {
 			if codes > maxRuleCodes {
 				return fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
 					"categories), of all rules together: %s has %d; name fewer, or give them fewer bins",
-					maxRuleCodes, quote(y.Column), r.codecs[index[y.Column]].size)
+					maxRuleCodes, yamlfile.Quote(y.Column), r.codecs[index[y.Column]].size)
 			}
 		}
 	}
@@ -214,7 +216,7 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 	for k, text := range x.Values {
 		code := slices.Index(c.column.Categories, text)
 		if code < 0 {
-			return set, fmt.Sprintf("%s is not one of its categories", quote(text))
+			return set, fmt.Sprintf("%s is not one of its categories", yamlfile.Quote(text))
 		}
 		set.Allow[code] = true
 		if k == 0 {
@@ -229,7 +231,7 @@ func (c *Codec) rangeSet(set CodeSet, x Cells) (_ CodeSet, why string) {
 	limit := func(text string, none float64) float64 {
 		v, ok := c.ParseValue(text)
 		if text != "" && !ok {
-			why = fmt.Sprintf("%s is not a value of kind %s", quote(text), c.column.Kind)
+			why = fmt.Sprintf("%s is not a value of kind %s", yamlfile.Quote(text), c.column.Kind)
 		}
 		if text == "" {
 			return none

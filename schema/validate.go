@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // Validate reports everything that is wrong with s, joined; each error wraps ErrInvalid.
@@ -92,7 +94,7 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	for i, c := range s.Columns {
 		if c.After != "" && s.Index(c.After) < 0 {
 			ps.add(place{i, keyAfter, -1}, c.Name, "after names %s, but no column that a model has is "+
-				"called so%s", quote(c.After), s.Hint(c.After))
+				"called so%s", yamlfile.Quote(c.After), s.Hint(c.After))
 		}
 		shares += c.BuyShare
 	}
@@ -160,7 +162,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		case why != "":
 			add(keyMissing, j, "missing token %s", why)
 		case missing[token]:
-			add(keyMissing, j, "missing token %s is there twice", quote(token))
+			add(keyMissing, j, "missing token %s is there twice", yamlfile.Quote(token))
 		}
 		missing[token] = true
 	}
@@ -213,7 +215,7 @@ func (ps *problems) categories(c *Column, given keys, add func(key, int, string,
 		if why := badText(text); why != "" {
 			add(keyCategories, j, "category %s", why)
 		} else if at, ok := first[text]; ok {
-			add(keyCategories, j, "category %s is there twice: as number %d and number %d", quote(text),
+			add(keyCategories, j, "category %s is there twice: as number %d and number %d", yamlfile.Quote(text),
 				at+1, j+1)
 		} else {
 			first[text] = j
@@ -222,12 +224,12 @@ func (ps *problems) categories(c *Column, given keys, add func(key, int, string,
 	for j, token := range c.Missing {
 		if _, ok := first[token]; ok {
 			add(keyMissing, j, "missing token %s is also a category: it can be one or the other",
-				quote(token))
+				yamlfile.Quote(token))
 		}
 	}
 	if c.OnInvalid == Other && given.has(keyOther) && len(first) > 0 {
 		if _, ok := first[c.Other]; !ok {
-			add(keyOther, -1, "other %s is not one of the categories", quote(c.Other))
+			add(keyOther, -1, "other %s is not one of the categories", yamlfile.Quote(c.Other))
 		}
 	}
 }

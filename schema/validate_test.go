@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // What a file cannot say, or says otherwise, is checked here; the rest by testdata.
@@ -149,7 +151,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestQuoteIsShort(t *testing.T) {
-	if got := quote(strings.Repeat("ä", 1_000_000)); len(got) > 200 || !strings.HasSuffix(got, `…"`) {
+	if got := yamlfile.Quote(strings.Repeat("ä", 1_000_000)); len(got) > 200 || !strings.HasSuffix(got, `…"`) {
 		t.Errorf("got %d bytes: %.80s", len(got), got)
 	}
 }

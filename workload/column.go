@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -74,9 +75,9 @@ func (c column) codeOf(text string) (int, error) {
 		}
 		const most = 10
 		all := c.codec.Column().Categories
-		shown := quote(all[0])
+		shown := yamlfile.Quote(all[0])
 		for _, x := range all[1:min(most, len(all))] {
-			shown += ", " + quote(x)
+			shown += ", " + yamlfile.Quote(x)
 		}
 		if len(all) > most {
 			shown += fmt.Sprintf(" and %d more", len(all)-most)
@@ -185,7 +186,7 @@ func (c column) value(text string) (float64, error) {
 		what := c.codec.Column().Kind.String()
 		if after := c.codec.Column().After; after != "" {
 			list, _ := c.schema.Overview() // of columns that were compiled before
-			what = strings.TrimSpace(list[c.index].Unit + " after " + quote(after))
+			what = strings.TrimSpace(list[c.index].Unit + " after " + yamlfile.Quote(after))
 		}
 		return 0, fmt.Errorf("%q is not a value for column %q (%s)", text, c.name(), what)
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -20,7 +21,7 @@ func Conditions(s *schema.Schema, texts ...string) ([]Item, error) {
 			return condition(text, columns)
 		})
 		if err != nil {
-			return nil, &conditionError{text: quote(text) + ": " + err.Error()}
+			return nil, &conditionError{text: yamlfile.Quote(text) + ": " + err.Error()}
 		}
 		out = append(out, Item{Name: text, Where: x, Fine: fine, Weight: 1})
 	}

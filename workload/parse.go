@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -96,23 +96,8 @@ func (p *fileParser) problem(line int, format string, args ...any) {
 
 // file reads the whole document.
 func (p *fileParser) file(data []byte) {
-	var doc, more yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	if err := decoder.Decode(&doc); err != nil || len(doc.Content) != 1 {
-		line, text := 1, "the file is empty"
-		if err != nil && !errors.Is(err, io.EOF) {
-			text = "not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")
-		}
-		p.problem(line, "%s", text)
-		return
-	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		p.problem(max(1, more.Line), "a workload is one YAML document")
-		return
-	}
-	root := doc.Content[0]
-	if n := forbidden(root); n != nil {
-		p.problem(n.Line, "anchors, aliases and tags are not allowed")
+	root := p.reader().Document(data, "a workload", "decoy_workload: 1")
+	if root == nil {
 		return
 	}
 	top := p.keys(root, "decoy_workload", "queries")
@@ -145,39 +130,19 @@ func lineOf(n, otherwise *yaml.Node) int {
 	return n.Line
 }
 
-// forbidden finds an anchor, alias or tag.
-func forbidden(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
-		return n
-	}
-	for _, child := range n.Content {
-		if bad := forbidden(child); bad != nil {
-			return bad
-		}
-	}
-	return nil
+func (p *fileParser) reader() yamlfile.Reader {
+	return yamlfile.Reader{Report: func(line int, text string) {
+		p.problem(max(1, line), "%s", text)
+	}}
 }
 
 // keys gives the values of a mapping; nil if it is none.
 func (p *fileParser) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node {
+	values := p.reader().Fields(n, "", allowed)
 	if n.Kind != yaml.MappingNode {
-		p.problem(n.Line, "want keys (%s)", strings.Join(allowed, ", "))
 		return nil
 	}
-	out := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := n.Content[i]
-		switch {
-		case k.Kind != yaml.ScalarNode || !slices.Contains(allowed, k.Value):
-			p.problem(k.Line, "%s is not a key here; there is %s", quote(k.Value),
-				strings.Join(allowed, ", "))
-		case out[k.Value] != nil:
-			p.problem(k.Line, "key %s is there twice", k.Value)
-		default:
-			out[k.Value] = n.Content[i+1]
-		}
-	}
-	return out
+	return values
 }
 
 var kinds = []string{"marginal", "marginals", "where", "range", "ranges", "prefix"}
@@ -205,8 +170,8 @@ func (p *fileParser) entry(n *yaml.Node) {
 	}
 	weight := 1.0
 	if w := values["weight"]; w != nil {
-		v, err := strconv.ParseFloat(w.Value, 64)
-		if w.Kind != yaml.ScalarNode || err != nil || !(v > 0 && v <= 1024) {
+		v, err := yamlfile.Number(w)
+		if err != nil || !(v > 0 && v <= 1024) {
 			p.problem(w.Line, "weight must be a number in (0, 1024]")
 			return
 		}
@@ -386,7 +351,7 @@ func (p *fileParser) intervals(col column, prefix bool, line int) {
 func (p *fileParser) column(name string) (column, error) {
 	i := p.schema.Index(name)
 	if i < 0 {
-		return column{}, fmt.Errorf("there is no column %s%s", quote(name), p.schema.Hint(name))
+		return column{}, fmt.Errorf("there is no column %s%s", yamlfile.Quote(name), p.schema.Hint(name))
 	}
 	return column{index: i, schema: p.schema, codec: p.codecs[i]}, nil
 }
@@ -422,12 +387,4 @@ func (p *fileParser) columns(n *yaml.Node) []int {
 		out = append(out, c.index)
 	}
 	return out
-}
-
-// quote quotes a text of the file, shortened so that a message stays readable.
-func quote(text string) string {
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "…"
-	}
-	return strconv.Quote(text)
 }

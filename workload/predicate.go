@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -138,7 +139,7 @@ func (p *conditionParser) expected(what string) error {
 	if t.is("") {
 		return fmt.Errorf("character %d: ends where %s should follow (%s)", t.at, what, example)
 	}
-	return fmt.Errorf("character %d: %s where %s should be (%s)", t.at, quote(t.text), what, example)
+	return fmt.Errorf("character %d: %s where %s should be (%s)", t.at, yamlfile.Quote(t.text), what, example)
 }
 
 func (p *conditionParser) any() (table.Expr, error) {

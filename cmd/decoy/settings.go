@@ -135,18 +135,18 @@ func (c *configFile) read(cmd *cobra.Command) error {
 	if err != nil {
 		return usagef("--config %w", err)
 	}
-	root, problem := yamlfile.Document(text, "a config file", "epsilon: 1")
-	if problem != nil {
-		return usagef("--config %s, %w", c.path, problem)
-	}
 	c.values, c.lines = map[string]any{}, map[string]int{}
 	var problems []string
 	r := yamlfile.Reader{Report: func(line int, text string) {
-		problems = append(problems, c.at(line)+": "+text)
+		problems = append(problems, fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(line, text)))
 	}}
 	known := settable(cmd)
 	r.Unknown = func(key string, _ []string) string {
 		return known.refusal(cmd, "key", key, strconv.Quote)
+	}
+	root := r.Document(text, "a config file", "epsilon: 1")
+	if root == nil {
+		return usagef("%s", problems[0])
 	}
 	for name, n := range r.Fields(root, "", known.of(cmd)) {
 		if name == settingsKey {

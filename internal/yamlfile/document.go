@@ -16,54 +16,55 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Problem is one thing that is wrong with a file. Its text may quote the file.
-type Problem struct {
-	Line int // 0: it is about the whole file
-	Text string
-}
-
-func (p *Problem) Error() string {
-	if p.Line == 0 {
-		return p.Text
-	}
-	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
-}
-
-// Document parses the one document of a file and gives the node of its keys and values. What names
-// such a file ("a schema"), and example is a line of it; both are for the error. A file that has no
-// keys is not quoted: it may be a private table that was named by mistake.
-func Document(text []byte, what, example string) (*yaml.Node, *Problem) {
+// Document parses the one document of a file and gives the node of its keys and values; nil after a
+// problem, whose line may be 0: that of the whole file. What names such a file ("a schema"), and
+// example is a line of it, for the errors. A file that has no keys is not quoted: it may be a
+// private table that was named by mistake.
+func (r Reader) Document(text []byte, what, example string) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, next yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF), err == nil && len(document.Content) != 1:
-		return nil, &Problem{Text: "the file is empty"}
-	case err != nil:
-		return nil, syntaxProblem(err, text)
+	err := decoder.Decode(&document)
+	second := io.EOF
+	if err == nil {
+		second = decoder.Decode(&next)
 	}
-	switch err := decoder.Decode(&next); {
-	case err == nil:
-		return nil, &Problem{next.Line, "a second YAML document starts here; " + what + " is one"}
-	case !errors.Is(err, io.EOF):
-		return nil, syntaxProblem(err, text)
-	}
-	root := document.Content[0]
 	switch {
-	case root.Kind == yaml.ScalarNode && root.Tag == "!!null":
-		return nil, &Problem{Text: "the file is empty"}
-	case root.Kind != yaml.MappingNode:
-		kind := "text"
-		if root.Kind == yaml.SequenceNode {
-			kind = Kind(root)
-		}
-		return nil, &Problem{root.Line, fmt.Sprintf("%s has keys and values, such as %s; this is %s",
-			what, example, kind)}
+	case errors.Is(err, io.EOF), err == nil && len(document.Content) != 1:
+		r.Report(0, "the file is empty")
+	case err != nil:
+		r.syntax(err, text)
+	case second == nil:
+		r.Report(next.Line, "a second YAML document starts here; "+what+" is one")
+	case !errors.Is(second, io.EOF):
+		r.syntax(second, text)
+	default:
+		return r.root(document.Content[0], what, example)
 	}
-	return root, refused(root)
+	return nil
 }
 
-// syntaxProblem takes the line out of an error of the YAML package about text.
-func syntaxProblem(err error, text []byte) *Problem {
+// root checks what a document holds.
+func (r Reader) root(n *yaml.Node, what, example string) *yaml.Node {
+	kind := "text"
+	switch {
+	case Null(n):
+		r.Report(0, "the file is empty")
+		return nil
+	case n.Kind == yaml.MappingNode:
+		if at, what := refused(n); at != nil {
+			r.Report(at.Line, what+" are not allowed")
+			return nil
+		}
+		return n
+	case n.Kind == yaml.SequenceNode:
+		kind = Kind(n)
+	}
+	r.Report(n.Line, fmt.Sprintf("%s has keys and values, such as %s; this is %s", what, example, kind))
+	return nil
+}
+
+// syntax reports an error of the YAML package about text, with its line.
+func (r Reader) syntax(err error, text []byte) {
 	line, what := 0, strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(what, "line "); ok {
 		number, rest, _ := strings.Cut(rest, ": ")
@@ -76,28 +77,34 @@ func syntaxProblem(err error, text []byte) *Problem {
 	case "key", "node content", "'-' indicator", "',' or '}'", "',' or ']'", "<document start>":
 		line++
 	}
-	number := 0
-	for at := range bytes.Lines(text) {
-		if number++; number == line && bytes.ContainsRune(at, '\t') {
-			what += " (the line has a tab: YAML is indented with spaces)"
-		}
+	lines := bytes.Split(text, []byte("\n"))
+	if line > 0 && line <= len(lines) && bytes.ContainsRune(lines[line-1], '\t') {
+		what += " (the line has a tab: YAML is indented with spaces)"
 	}
-	return &Problem{line, "not YAML: " + what}
+	r.Report(line, "not YAML: "+what)
 }
 
 // refused finds anchors and aliases, with which a small file can mean a huge one, and tags. nil if
 // there are none.
-func refused(n *yaml.Node) *Problem {
+func refused(n *yaml.Node) (at *yaml.Node, what string) {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return &Problem{n.Line, "anchors and aliases are not allowed"}
+		return n, "anchors and aliases"
 	case n.Style&yaml.TaggedStyle != 0:
-		return &Problem{n.Line, "tags (" + Quote(n.Tag) + ") are not allowed"}
+		return n, "tags (" + Quote(n.Tag) + ")"
 	}
 	for _, child := range n.Content {
-		if p := refused(child); p != nil {
-			return p
+		if at, what = refused(child); at != nil {
+			break
 		}
 	}
-	return nil
+	return at, what
+}
+
+// At is a problem with its line, if it has one.
+func At(line int, text string) string {
+	if line == 0 {
+		return text
+	}
+	return fmt.Sprintf("line %d: %s", line, text)
 }

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,9 +21,9 @@ type Reader struct {
 	Unknown func(key string, known []string) string
 }
 
-// A Special reads itself: a type that a file may write in several ways, or whose keys are free. Key
-// is where it stands, as "jobs.3.settings".
-type Special interface {
+// A special type reads itself: a file may write it in several ways, or its keys are free. Key is
+// where it stands, as "jobs.3.settings".
+type special interface {
 	FromYAML(r Reader, n *yaml.Node, key string)
 }
 
@@ -42,26 +43,17 @@ func (r Reader) Fields(n *yaml.Node, key string, known []string) map[string]*yam
 			return
 		}
 		above, below, dotted := strings.Cut(name, ".")
-		unknown := r.Unknown
-		switch {
+		switch near := spelling.Hint(name, known); {
 		case dotted && slices.Contains(known, above):
 			r.Report(k.Line, fmt.Sprintf("key %s has a dot: write %s: {%s: ...}", Quote(name), above, below))
-			return
-		case unknown == nil:
-			unknown = Unknown
+		case r.Unknown != nil:
+			r.Report(k.Line, r.Unknown(name, known))
+		default:
+			r.Report(k.Line, fmt.Sprintf("unknown key %s%s", Quote(name),
+				cmp.Or(near, "; there is "+strings.Join(known, ", "))))
 		}
-		r.Report(k.Line, unknown(name, known))
 	})
 	return values
-}
-
-// Unknown says that a key is unknown, and what it may have meant.
-func Unknown(key string, known []string) string {
-	near := spelling.Hint(key, known)
-	if near == "" {
-		near = "; there is " + strings.Join(known, ", ")
-	}
-	return fmt.Sprintf("unknown key %s%s", Quote(key), near)
 }
 
 // Pairs calls do with the keys and values of a node, in the order of the file; a key that is there
@@ -88,17 +80,26 @@ func (r Reader) Pairs(n *yaml.Node, key string, do func(k, v *yaml.Node)) {
 	}
 }
 
+// Null reports null, ~ and a key without a value.
+func Null(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
 // Open reports a key without a value.
-func Open(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+func Open(n *yaml.Node) bool { return Null(n) && n.Value == "" }
+
+// Read reads a file into what dst points to: [Reader.Document], then [Reader.Decode].
+func (r Reader) Read(text []byte, what, example string, dst any) {
+	if root := r.Document(text, what, example); root != nil {
+		r.Decode(root, "", dst)
+	}
 }
 
 // Decode reads a node into what dst points to: a struct whose fields have yaml tags, a list, a
-// text, a number, true or false, a pointer to one of them, which null leaves nil, or a [Special].
+// text, a number, true or false, a pointer to one of them, which null leaves nil, or
+// what has a method FromYAML.
 // What is not in the file stays as it is. Key is where the node stands, "" for the whole file.
 func (r Reader) Decode(n *yaml.Node, key string, dst any) {
-	if special, ok := dst.(Special); ok {
-		special.FromYAML(r, n, key)
+	if own, ok := dst.(special); ok {
+		own.FromYAML(r, n, key)
 		return
 	}
 	var err error
@@ -107,7 +108,7 @@ func (r Reader) Decode(n *yaml.Node, key string, dst any) {
 	case reflect.Struct:
 		r.fields(n, key, v)
 	case reflect.Pointer:
-		if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !Open(n) { // it says that there is none
+		if Null(n) && !Open(n) { // it says that there is none
 			break
 		}
 		v.Set(reflect.New(v.Type().Elem()))
@@ -151,7 +152,7 @@ func (r Reader) Decode(n *yaml.Node, key string, dst any) {
 
 // fields reads the fields of a struct.
 func (r Reader) fields(n *yaml.Node, key string, v reflect.Value) {
-	values := r.Fields(n, key, Keys(v.Type()))
+	values := r.Fields(n, key, keysOf(v.Type()))
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("yaml")
 		if value := values[name]; value != nil {
@@ -160,8 +161,8 @@ func (r Reader) fields(n *yaml.Node, key string, v reflect.Value) {
 	}
 }
 
-// Keys lists the yaml tags of the fields of a struct.
-func Keys(t reflect.Type) (keys []string) {
+// keysOf lists the yaml tags of the fields of a struct.
+func keysOf(t reflect.Type) (keys []string) {
 	for i := range t.NumField() {
 		if key := t.Field(i).Tag.Get("yaml"); key != "" {
 			keys = append(keys, key)

@@ -25,7 +25,7 @@ func Text(n *yaml.Node) (string, error) {
 // String is [Text] for what is no text of a table: null and ~ are no values.
 func String(n *yaml.Node) (string, error) {
 	text, err := Text(n)
-	if err == nil && n.Style == 0 && n.ShortTag() == "!!null" {
+	if err == nil && Null(n) {
 		err = fmt.Errorf("has no value (%s); leave the key out, or put the text in quotes", text)
 	}
 	return text, err
@@ -34,15 +34,15 @@ func String(n *yaml.Node) (string, error) {
 // Truth gives the value of true or false.
 func Truth(n *yaml.Node) (bool, error) {
 	text, err := Text(n)
-	if err != nil || quoted(n) || text != "true" && text != "false" {
+	if err != nil || text != "true" && text != "false" {
 		return false, errors.New("must be true or false")
 	}
 	return text == "true", nil
 }
 
-// Plain gives the text of a scalar that should be a number, which is not in quotes. What names the
+// plain gives the text of a scalar that should be a number, which is not in quotes. What names the
 // kind of number.
-func Plain(n *yaml.Node, what string) (string, error) {
+func plain(n *yaml.Node, what string) (string, error) {
 	if n.Kind != yaml.ScalarNode {
 		return "", fmt.Errorf("must be %s, not %s", what, Kind(n))
 	}
@@ -55,7 +55,7 @@ func Plain(n *yaml.Node, what string) (string, error) {
 
 // Whole gives the value of a whole number of so many bits.
 func Whole(n *yaml.Node, bits int) (int64, error) {
-	text, err := Plain(n, "a whole number")
+	text, err := plain(n, "a whole number")
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ func Whole(n *yaml.Node, bits int) (int64, error) {
 
 // Natural gives the value of a whole number that is not negative.
 func Natural(n *yaml.Node) (uint64, error) {
-	text, err := Plain(n, "a whole number")
+	text, err := plain(n, "a whole number")
 	if err != nil {
 		return 0, err
 	}
@@ -80,20 +80,23 @@ func Natural(n *yaml.Node) (uint64, error) {
 	return x, nil
 }
 
-// Number gives the value of a finite number.
+// Number gives the value of a number, ±Inf for one that is too large.
 func Number(n *yaml.Node) (float64, error) {
-	text, err := Plain(n, "a number")
+	text, err := plain(n, "a number")
 	if err != nil {
 		return 0, err
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !Decimal(text) {
+	x, _ := strconv.ParseFloat(text, 64) // an error but for the form is one of range
+	if !Decimal(text) {
 		return 0, fmt.Errorf("must be a number, not %s%s", Quote(text), instead(text))
 	}
 	return x, nil
 }
 
 var decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+
+// digits finds numbers in other forms.
+var digits = regexp.MustCompile(`^[-+]?[0-9][0-9a-fA-FoOxX_]*$`)
 
 // Decimal reports whether text is a number that all programs read alike: 010 is eight to some, and
 // 1_0 ten.
@@ -104,17 +107,10 @@ func instead(text string) string {
 	switch point := strings.Replace(text, ",", ".", 1); {
 	case point != text && Decimal(point):
 		return ": a decimal point is meant, " + point
-	case looksNumeric(text):
+	case digits.MatchString(text) && !Decimal(text):
 		return ": write it in decimal digits, without leading zeros and underscores"
 	}
 	return ""
-}
-
-// looksNumeric reports whether YAML takes a plain text for a number that is not [Decimal].
-func looksNumeric(text string) bool {
-	n := yaml.Node{Kind: yaml.ScalarNode, Value: text}
-	tag := n.ShortTag()
-	return (tag == "!!int" || tag == "!!float") && !Decimal(text)
 }
 
 // Any gives a value whose kind the file decides: an int or float64, a bool, a text, or a list of
@@ -148,9 +144,9 @@ func Any(n *yaml.Node) (any, error) {
 			return x, nil
 		}
 		return Number(n)
-	case looksNumeric(text):
-		return nil, fmt.Errorf("%s is a number to some programs%s, or in quotes", Quote(text),
-			instead(text))
+	case n.ShortTag() == "!!int" || n.ShortTag() == "!!float":
+		return nil, fmt.Errorf("%s is a number to some programs: write it in decimal digits, or in "+
+			"quotes if it is a text", Quote(text))
 	}
 	return text, nil
 }

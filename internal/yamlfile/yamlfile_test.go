@@ -1,7 +1,6 @@
 package yamlfile
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -22,27 +21,22 @@ type outer struct {
 	List  []inner   `yaml:"list"`
 	One   *inner    `yaml:"one"`
 	Real  []float64 `yaml:"real"`
-	Free  special   `yaml:"free"`
+	Free  kind      `yaml:"free"`
 	none  int       // no tag: no key
 }
 
-// special is the kind of its node.
-type special string
+// kind is the kind of its node.
+type kind string
 
-func (s *special) FromYAML(_ Reader, n *yaml.Node, key string) {
-	*s = special(key + " is " + Kind(n))
+func (s *kind) FromYAML(_ Reader, n *yaml.Node, key string) {
+	*s = kind(key + " is " + Kind(n))
 }
 
 // decoded reads a file, and lists what is wrong with it.
 func decoded(text string) (out outer, problems []string) {
-	root, problem := Document([]byte(text), "a test", "name: x")
-	if problem != nil {
-		return out, []string{problem.Error()}
-	}
-	r := Reader{Report: func(line int, text string) {
-		problems = append(problems, fmt.Sprintf("line %d: %s", line, text))
-	}}
-	r.Decode(root, "", &out)
+	Reader{Report: func(line int, text string) {
+		problems = append(problems, At(line, text))
+	}}.Read([]byte(text), "a test", "name: x", &out)
 	return out, problems
 }
 
@@ -98,23 +92,18 @@ func TestDecimal(t *testing.T) {
 }
 
 func TestAny(t *testing.T) {
+	r := Reader{Report: func(_ int, text string) { t.Fatal(text) }}
 	for text, want := range map[string]any{"7": 7, "2.0": 2.0, "1e3": 1e3, "true": true, "'7'": "7",
 		"yes": "yes", "2024-01-01": "2024-01-01", "[1, .5, a]": []any{1, .5, "a"}, "''": ""} {
-		root, problem := Document([]byte("x: "+text), "", "")
-		if problem != nil {
-			t.Fatal(problem)
-		}
+		root := r.Document([]byte("x: "+text), "", "")
 		got, err := Any(root.Content[1])
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
 	for _, text := range []string{"010", "0x10", "1_0", ".nan", "-.Inf", "~", "null", "", "{a: 1}",
-		"[[1]]", "[010]", "1e999"} {
-		root, problem := Document([]byte("x: "+text), "", "")
-		if problem != nil {
-			t.Fatal(problem)
-		}
+		"[[1]]", "[010]"} {
+		root := r.Document([]byte("x: "+text), "", "")
 		if got, err := Any(root.Content[1]); err == nil {
 			t.Errorf("%s is %v", text, got)
 		}

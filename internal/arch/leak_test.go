@@ -1,6 +1,4 @@
-// Package leak tries to get round the gate. It is outside privacy/, as every caller is: a program
-// below it may import privacy/internal.
-package leak
+package arch
 
 import (
 	"os"
@@ -16,11 +14,12 @@ import (
 	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
-// TestLeaksDoNotCompile compiles the programs in testdata. Each tries to get round the gate and
+// TestLeaksDoNotCompile compiles the programs in testdata/leak, which is outside privacy/, as every
+// caller is: a program below that may import privacy/internal. Each tries to get round the gate and
 // must fail with the error in its first line; the one called ok uses the gate as intended and must
 // compile, or a broken import would pass for a closed door.
 func TestLeaksDoNotCompile(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*")
+	dirs, err := filepath.Glob("testdata/leak/*")
 	if err != nil || len(dirs) < 14 {
 		t.Fatalf("found %d programs: %v", len(dirs), err)
 	}
