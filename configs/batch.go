@@ -121,6 +121,8 @@ func (b *Batch) nameSettings(path string) {
 	}
 }
 
+var _, _, _ yamlfile.Special = (*Job)(nil), (*Method)(nil), (*Settings)(nil)
+
 // FromYAML lets a method be its name alone.
 func (m *Method) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 	if n.Kind == yaml.ScalarNode {

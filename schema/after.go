@@ -64,7 +64,8 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 func (r *RowCodec) wrongAfter(i, b int) string {
 	c, from := r.codecs[i], r.numbers[b]
 	if from.root == nil {
-		return fmt.Sprintf("after names %s, whose values have no order", yamlfile.Quote(r.codecs[b].column.Name))
+		return fmt.Sprintf("after names %s, whose values have no order",
+			yamlfile.Quote(r.codecs[b].column.Name))
 	}
 	kind := Integer
 	if from.root.traits.stored == StoredFloat {

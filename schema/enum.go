@@ -70,5 +70,6 @@ func (n names) unknown(text string) string {
 	if near := nearest(text, n.texts); near != "" {
 		return fmt.Sprintf("unknown %s %s (did you mean %q?)", n.what, yamlfile.Quote(text), near)
 	}
-	return fmt.Sprintf("unknown %s %s (want %s)", n.what, yamlfile.Quote(text), strings.Join(n.texts, ", "))
+	return fmt.Sprintf("unknown %s %s (want %s)", n.what, yamlfile.Quote(text),
+		strings.Join(n.texts, ", "))
 }

@@ -135,7 +135,8 @@ func listOf[T any](
 			`; [""] is the empty cell`}}
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, yamlfile.Kind(n))}}
+		return nil, []problem{{line: n.Line,
+			text: fmt.Sprintf("must be %s, not %s", what, yamlfile.Kind(n))}}
 	}
 	for i, node := range n.Content {
 		x, err := read(node)

@@ -215,8 +215,8 @@ func (ps *problems) categories(c *Column, given keys, add func(key, int, string,
 		if why := badText(text); why != "" {
 			add(keyCategories, j, "category %s", why)
 		} else if at, ok := first[text]; ok {
-			add(keyCategories, j, "category %s is there twice: as number %d and number %d", yamlfile.Quote(text),
-				at+1, j+1)
+			add(keyCategories, j, "category %s is there twice: as number %d and number %d",
+				yamlfile.Quote(text), at+1, j+1)
 		} else {
 			first[text] = j
 		}

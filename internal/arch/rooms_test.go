@@ -33,9 +33,10 @@ var slack = map[string]int{"lines": 150, "packages": 3, "names": 20, "settings":
 // folders has the room of each folder. A folder that is not listed belongs to the room of the
 // nearest one above it.
 var folders = map[string]string{
-	"schema": "schema", "table": "table", "noise": "noise", "accountant": "accountant",
-	"ledger": "ledger", "privacy": "privacy", "bounds": "bounds", "marginal": "marginal",
-	"ranges": "marginal", "steer": "marginal", "workload": "workload", "gan": "gan",
+	"schema": "schema", "internal/yamlfile": "schema", "table": "table", "noise": "noise",
+	"accountant": "accountant", "ledger": "ledger", "privacy": "privacy", "bounds": "bounds",
+	"marginal": "marginal", "ranges": "marginal", "steer": "marginal",
+	"workload": "workload", "gan": "gan",
 	"internal/kernels": "gan", "internal/matrix": "gan", "release": "release", "synth": "synth",
 	"infer": "analysis", "train": "analysis", "validate": "analysis", "collect": "analysis",
 	"party": "analysis", "eval": "eval", "eval/publish": "analysis", "attack": "attack",

@@ -47,7 +47,7 @@ func (r Reader) Document(text []byte, what, example string) *yaml.Node {
 func (r Reader) root(n *yaml.Node, what, example string) *yaml.Node {
 	kind := "text"
 	switch {
-	case Null(n):
+	case null(n):
 		r.Report(0, "the file is empty")
 		return nil
 	case n.Kind == yaml.MappingNode:
@@ -59,7 +59,8 @@ func (r Reader) root(n *yaml.Node, what, example string) *yaml.Node {
 	case n.Kind == yaml.SequenceNode:
 		kind = Kind(n)
 	}
-	r.Report(n.Line, fmt.Sprintf("%s has keys and values, such as %s; this is %s", what, example, kind))
+	r.Report(n.Line,
+		fmt.Sprintf("%s has keys and values, such as %s; this is %s", what, example, kind))
 	return nil
 }
 

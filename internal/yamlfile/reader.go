@@ -21,9 +21,9 @@ type Reader struct {
 	Unknown func(key string, known []string) string
 }
 
-// A special type reads itself: a file may write it in several ways, or its keys are free. Key is
+// A Special type reads itself: a file may write it in several ways, or its keys are free. Key is
 // where it stands, as "jobs.3.settings".
-type special interface {
+type Special interface {
 	FromYAML(r Reader, n *yaml.Node, key string)
 }
 
@@ -80,11 +80,11 @@ func (r Reader) Pairs(n *yaml.Node, key string, do func(k, v *yaml.Node)) {
 	}
 }
 
-// Null reports null, ~ and a key without a value.
-func Null(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+// null reports null, ~ and a key without a value.
+func null(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // Open reports a key without a value.
-func Open(n *yaml.Node) bool { return Null(n) && n.Value == "" }
+func Open(n *yaml.Node) bool { return null(n) && n.Value == "" }
 
 // Read reads a file into what dst points to: [Reader.Document], then [Reader.Decode].
 func (r Reader) Read(text []byte, what, example string, dst any) {
@@ -95,10 +95,10 @@ func (r Reader) Read(text []byte, what, example string, dst any) {
 
 // Decode reads a node into what dst points to: a struct whose fields have yaml tags, a list, a
 // text, a number, true or false, a pointer to one of them, which null leaves nil, or
-// what has a method FromYAML.
+// a [Special].
 // What is not in the file stays as it is. Key is where the node stands, "" for the whole file.
 func (r Reader) Decode(n *yaml.Node, key string, dst any) {
-	if own, ok := dst.(special); ok {
+	if own, ok := dst.(Special); ok {
 		own.FromYAML(r, n, key)
 		return
 	}
@@ -108,7 +108,7 @@ func (r Reader) Decode(n *yaml.Node, key string, dst any) {
 	case reflect.Struct:
 		r.fields(n, key, v)
 	case reflect.Pointer:
-		if Null(n) && !Open(n) { // it says that there is none
+		if null(n) && !Open(n) { // it says that there is none
 			break
 		}
 		v.Set(reflect.New(v.Type().Elem()))

@@ -25,7 +25,7 @@ func Text(n *yaml.Node) (string, error) {
 // String is [Text] for what is no text of a table: null and ~ are no values.
 func String(n *yaml.Node) (string, error) {
 	text, err := Text(n)
-	if err == nil && Null(n) {
+	if err == nil && null(n) {
 		err = fmt.Errorf("has no value (%s); leave the key out, or put the text in quotes", text)
 	}
 	return text, err
