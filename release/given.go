@@ -176,10 +176,7 @@ func refine(codes []uint16, f workload.Fine, allow []bool, u *rand.Rand) {
 	}
 	for r, code := range codes {
 		finer := of[code]
-		v := 0.0
-		if len(finer) > 1 {
-			v = float64(u.Float64() * total[code])
-		}
+		v := float64(u.Float64() * total[code])
 		for k, i := range finer {
 			if v -= f.Share[i]; v < 0 || k == len(finer)-1 {
 				codes[r] = uint16(i)

@@ -87,7 +87,10 @@ func (m *Model) sample(
 		}
 		cols, order := make([]table.Codes, len(codes)), shuffled(k, u)
 		for i, c := range codes {
-			cols[i] = narrow(c, order, rows.Codecs()[i].Size())
+			cols[i] = table.NewCodes(rows.Codecs()[i].Size(), k)
+			for r, from := range order {
+				cols[i].Set(r, c[from])
+			}
 		}
 		t, err := table.Refined(m.schema, rows, cols)
 		if err != nil {
@@ -120,20 +123,4 @@ func shuffled(n int, u *rand.Rand) []uint32 {
 		order[i], order[j] = order[j], uint32(i)
 	}
 	return order
-}
-
-// narrow stores codes, in the given order, in the width that table uses for a column of this size.
-func narrow(c []uint16, order []uint32, size int) table.Codes {
-	if size > 256 {
-		return table.Codes{U16: inOrder[uint16](c, order)}
-	}
-	return table.Codes{U8: inOrder[uint8](c, order)}
-}
-
-func inOrder[T uint8 | uint16](c []uint16, order []uint32) []T {
-	out := make([]T, len(c))
-	for i, from := range order {
-		out[i] = T(c[from])
-	}
-	return out
 }

@@ -9,7 +9,12 @@ import (
 // How rows are steered ([steer.Steering]). One sweep is nearly as good as three here, for the rows
 // of a model are close to its pairs before.
 const (
-	beta = 512
+	beta = 32
+	// lift is the least probability of a code given the row's other codes, beside its share of all
+	// rows, with which steering gives the code to the row. However much less likely codes are
+	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures).
+	lift      = .3
+	oneWeight = 16 // of [steer.Steering]
 	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
 	// drawn as they were.
 	steered = "steered "
@@ -45,7 +50,18 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 		p.pairs, p.given = pairsOf(p.Model.Sizes(), p.Model.Sample), p.Model.Conditionals()
 	})
 	first := min(steeredRows, max(1, steeredPairs/(d*d)))
-	steer.New(p.pairs, u).Rows(groups, []float64{beta}, first, func(dst []float32, i, k int) {
+	s := steer.New(p.pairs, u)
+	s.OneWeight = oneWeight
+	s.Rows(groups, []float64{beta}, first, func(dst []float32, i, k int) {
 		p.given.To(dst, groups, i, k)
+		sum, own := float32(0), groups[k][i]
+		for _, q := range dst {
+			sum += q
+		}
+		for code, share := range p.pairs.Ones[p.pairs.Offsets[k]:][:len(dst)] {
+			if code != int(own) && dst[code] < float32(lift*float32(sum*share)) {
+				dst[code] = 0
+			}
+		}
 	})
 }

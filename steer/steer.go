@@ -62,11 +62,16 @@ func tally(offsets []int, codes [][]uint16, one func(int, float32), two func(a, 
 // few. Of a row, the codes are drawn again, column by column (Gibbs sampling; Geman, Geman, IEEE
 // TPAMI 1984), with the probabilities
 //
-//	∝ q(x) · exp(−β/2 · Σ_k (N_k − n·p_k)²/(n·p_k + 1)),
+//	∝ q(x) · exp(−β/2 · Σ_k w_k·(N_k − n·p_k)²/(n·p_k + 1)),
 //
 // where q says which codes the row may have, k are the cells of one or two columns, N_k the rows so
-// far that have them, p_k their shares and n the rows of the block.
+// far that have them, p_k their shares and n the rows of the block; w_k is 1 for two columns and
+// OneWeight for one.
 type Steering struct {
+	// 1 unless set. Where columns are many, the pairs of a rare code are each too rare for a single
+	// row, and round the rows of the code away if this is small.
+	OneWeight float32
+
 	p *Pairs
 	u *rand.Rand
 	n float32 // rows of the block
@@ -82,7 +87,7 @@ type Steering struct {
 func New(p *Pairs, u *rand.Rand) *Steering {
 	cells := len(p.Ones)
 	return &Steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
-		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1)}
+		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1), OneWeight: 1}
 }
 
 // Rows changes a block of rows of codes, column-major: the first few, as many as first says, once
@@ -90,7 +95,8 @@ func New(p *Pairs, u *rand.Rand) *Steering {
 // up to a factor.
 //
 // The earlier a row is visited, the more it takes on of what the block lacks, and the less it is
-// like the others. So the order of the rows, which is random before, is not random any more.
+// like the others: the order of the rows, which is random before, is not random any more.
+//
 // Rows are the same on every platform if chances are.
 func (s *Steering) Rows(
 	codes [][]uint16, betas []float64, first int, chance func(dst []float32, i, k int),
@@ -123,17 +129,15 @@ func (s *Steering) weight(share float32) float32 { return 1 / (float32(s.n*share
 func (s *Steering) start(n int) {
 	before := *s
 	s.n = float32(n)
-	next := func(scores, shares []float32) {
-		for i, share := range shares {
+	for _, of := range [2][2][]float32{{s.one, s.p.Ones}, {s.two.Data, s.p.Two.Data}} {
+		for i, share := range of[1] {
 			over := float32(0) // 2(N − np) of the rows before
 			if before.n > 0 {
-				over = scores[i]/before.weight(share) - 1
+				over = of[0][i]/before.weight(share) - 1
 			}
-			scores[i] = (over - float32(2*s.n*share) + 1) * s.weight(share)
+			of[0][i] = (over - float32(2*s.n*share) + 1) * s.weight(share)
 		}
 	}
-	next(s.one, s.p.Ones)
-	next(s.two.Data, s.p.Two.Data)
 }
 
 // count adds, sign times, a row's cell and its pairs with the row's other cells.
@@ -152,11 +156,13 @@ func (s *Steering) again(k int, q []float32, beta float64) {
 	first, end := s.p.Offsets[k], s.p.Offsets[k+1]
 	score, cell := s.score[:end-first], s.row[k]
 	s.others = append(append(s.others[:0], s.row[:k]...), s.row[k+1:]...)
-	copy(score, s.one[first:end])
+	for c, x := range s.one[first:end] {
+		score[c] = float32(s.OneWeight * x)
+	}
 	for _, other := range s.others {
 		kernels.AddTo(score, s.two.Row(other)[first:end])
 	}
-	own := s.weight(s.p.Ones[cell]) // without this row
+	own := float32(s.OneWeight * s.weight(s.p.Ones[cell])) // without this row
 	for _, other := range s.others {
 		own += s.weight(s.p.Two.Row(cell)[other])
 	}
@@ -169,8 +175,7 @@ func (s *Steering) again(k int, q []float32, beta float64) {
 	}
 	total := float32(0)
 	for c, x := range score {
-		score[c] = 0
-		if q[c] > 0 {
+		if score[c] = 0; q[c] > 0 {
 			score[c] = float32(q[c] * exp(-beta/2*float64(x-least)))
 			total += score[c]
 		}

@@ -24,10 +24,7 @@ var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
 
 func fitter(t testing.TB, c Config) *Fitter {
 	t.Helper()
-	f, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(c))
 	return f
 }
 
@@ -114,10 +111,7 @@ func TestShares(t *testing.T) {
 		{Name: "many", Kind: schema.Integer, Min: 0, Max: 15},
 	}}
 	plan := func(c Config) *plan {
-		p, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one))
 		return p.(*plan)
 	}
 	p := plan(Config{})
@@ -274,10 +268,7 @@ func TestTargetKeepsARareClass(t *testing.T) {
 		}
 	}
 	cols[5] = table.Codes{U8: rare} // column 5 has two codes
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := synthtest.Must(table.FromColumns(s, cols, nil))
 	f, rate := fitter(t, Config{Target: "column 5"}), 0.0
 	for seed := range uint64(24) {
 		counts := make([]int64, 2)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 var write = flag.Bool("write", false, "write texts.json instead of comparing it")
@@ -66,10 +67,7 @@ func TestEveryFieldIsASetting(t *testing.T) {
 			}
 			seen[key] = true
 		}
-		settings, err := Settings(m.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		settings := synthtest.Must(Settings(m.name))
 		for _, s := range settings {
 			if s.Text == "" {
 				t.Errorf("%s: the setting %s has no comment", m.name, s.Key)
@@ -79,10 +77,7 @@ func TestEveryFieldIsASetting(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	settings, err := Settings("mst")
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := synthtest.Must(Settings("mst"))
 	got := settings[slices.IndexFunc(settings,
 		func(s Setting) bool { return s.Key == "one_way_share" })]
 	want := Setting{"one_way_share", "number", "0.5",
@@ -125,10 +120,7 @@ func TestMethodsAreHeld(t *testing.T) {
 		"internal/replay/stories_test.go": `{"%s", `,
 		"internal/arch/arch_test.go":      `"synth/%s"`,
 	} {
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := synthtest.Must(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path))))
 		for _, name := range Names() {
 			if !strings.Contains(string(text), strings.ReplaceAll(mark, "%s", name)) {
 				t.Errorf("%s lacks %q", path, name)
@@ -152,10 +144,7 @@ func commentsOf(t *testing.T, dir, name string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, path := range paths {
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok || spec.Name.Name != name {

@@ -16,10 +16,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	synthtest.Run(t, f, f)
 }
 
@@ -40,11 +37,8 @@ func TestConfig(t *testing.T) {
 		`no column ""`:         {"column 1*"},
 		`did you mean "column`: {"colum 1"},
 	} {
-		f, err := New(Config{Families: families})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
+		f := synthtest.Must(New(Config{Families: families}))
+		_, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v: %v, want %q", families, err, text)
 		}
@@ -54,11 +48,8 @@ func TestConfig(t *testing.T) {
 	for i, c := range wide.Columns {
 		all[len(all)-1-i] = c.Name
 	}
-	f, err := New(Config{Families: []string{strings.Join(all, "*")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.Plan(wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
+	f := synthtest.Must(New(Config{Families: []string{strings.Join(all, "*")}}))
+	_, err := f.Plan(wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
 	if !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("twenty parents: %v", err)
 	}
@@ -67,10 +58,7 @@ func TestConfig(t *testing.T) {
 // TestEveryFamilyIsCharged states the price by hand: without δ, d families with noise of scale b
 // cost d/b, and 2d/b where rows are replaced.
 func TestEveryFamilyIsCharged(t *testing.T) {
-	f, err := New(Config{Families: []string{"column 2*column 0*column 1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Families: []string{"column 2*column 0*column 1"}}))
 	s := synthtest.Schema(3)
 	for adjacency, want := range map[accountant.Adjacency]float64{accountant.AddRemove: 3,
 		accountant.ReplaceOne: 6} {

@@ -66,10 +66,7 @@ func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Real, Min: -40, Max: 40,
 		Bins: 8}, {Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
 	codes := []table.Codes{{U8: slices.Repeat([]uint8{3}, 60)}, {U8: slices.Repeat([]uint8{1}, 60)}}
-	tab, err := table.FromColumns(s, codes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := synthtest.Must(table.FromColumns(s, codes, nil))
 	f, err := New(Config{ColdStart: true, Rounds: 1, Questions: 5, WarmSteps: 1, GeneratorSteps: 1,
 		PostSteps: 1, Batch: 32})
 	if err != nil {
@@ -99,10 +96,7 @@ func TestAudit_PenaltyOnRealRows(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly))
 		for _, spec := range f.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
 			if files, ok := allowed[filepath.Base(name)]; ok && !slices.Contains(files, path) {
@@ -268,10 +262,7 @@ func TestAudit_NothingIsTruncated(t *testing.T) {
 
 // TestAudit_TheSameModelSamplesForFree: sampling reads no row and charges nothing, however often.
 func TestAudit_TheSameModelSamplesForFree(t *testing.T) {
-	f, err := New(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(small))
 	m, s, err := synth.Run(context.Background(),
 		privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 200)), f,
 		synth.RunOptions{Options: privacy.Options{Budget: budget}})

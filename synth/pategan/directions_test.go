@@ -18,10 +18,7 @@ func TestDirectionsConform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := New(Config{Directions: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := synthtest.Must(New(Config{Directions: 10}))
 	synthtest.RunFit(t, quick, good)
 	if _, err := New(Config{Directions: 300}); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("more directions than questions: %v", err)
@@ -31,10 +28,7 @@ func TestDirectionsConform(t *testing.T) {
 // TestDirectionsArePaid states by hand what votes cost: a vector of k histograms moves by √(2k), so
 // that it costs a μ of √(2k)/σ.
 func TestDirectionsArePaid(t *testing.T) {
-	f, err := New(Config{Directions: 10, Rounds: 4, Questions: 105, ColdStart: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Directions: 10, Rounds: 4, Questions: 105, ColdStart: true}))
 	s := synthtest.Schema(3)
 	made, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	if err != nil {

@@ -29,10 +29,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f, err := New(Config{Target: "no such column"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Target: "no such column"}))
 	s := synthtest.Schema(3)
 	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), budget); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("unknown target: %v", err)
@@ -170,17 +167,11 @@ func TestMatchGradient(t *testing.T) {
 // TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not
 // after votes of noise alone, or of a constant.
 func TestStudentIsHeardWhenItKnows(t *testing.T) {
-	e, err := critic.NewEncoderOf([]int{2, 3, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := synthtest.Must(critic.NewEncoderOf([]int{2, 3, 4}))
 	const teachers, sd = 100, 20.
 	run := func(seed uint64, vote func(row []int32) float64) float32 {
 		u := rand.New(rand.NewPCG(seed, 1))
-		s, err := newStudent(e, 8, 16, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := synthtest.Must(newStudent(e, 8, 16, u))
 		for range 6 {
 			asked := cells{columns: 3}
 			for range 200 {
@@ -218,15 +209,10 @@ func TestStartsAtTheTables(t *testing.T) {
 		codes int // of the target
 		given bool
 	}{{"two codes", 2, true}, {"many codes", mostSteps + 1, false}} {
-		e, err := critic.NewEncoderOf([]int{4, tt.codes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := synthtest.Must(critic.NewEncoderOf([]int{4, tt.codes}))
 		tr := &training{u: rand.New(rand.NewPCG(1, 9)), encoder: e,
 			p: &plan{target: 1, targetPairs: [][2]int{{0, 1}}}}
-		if tr.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, tr.u); err != nil {
-			t.Fatal(err)
-		}
+		tr.generator = synthtest.Must(gan.NewGenerator(e, gan.GeneratorOptions{}, tr.u))
 		target := make([]float64, tt.codes)
 		target[0], target[1] = .9, .1
 		// Given target code 0 the column is 0 or 1, given code 1 it is 3.

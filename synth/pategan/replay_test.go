@@ -168,14 +168,8 @@ func planned(t testing.TB, c Config, s *schema.Schema, b accountant.Budget) *pla
 	if p := plans[key]; p != nil {
 		return p
 	}
-	f, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(c))
+	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 	plans[key] = p.(*plan)
 	return plans[key]
 }

@@ -21,10 +21,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	f, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{}))
 	synthtest.RunTiny(t, f)
 }
 
@@ -62,11 +59,8 @@ func TestRefusals(t *testing.T) {
 		{"workload", Config{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
 			binary(), "no column"},
 	} {
-		f, err := New(tt.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.Plan(tt.s, nb, accountant.Budget{Epsilon: 1})
+		f := synthtest.Must(New(tt.cfg))
+		_, err := f.Plan(tt.s, nb, accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -107,10 +101,7 @@ func binaryRows(t testing.TB, n int) *table.Table {
 			}
 		}
 	}
-	tab, err := table.FromColumns(binary(), cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := synthtest.Must(table.FromColumns(binary(), cols, nil))
 	return tab
 }
 
@@ -181,10 +172,7 @@ func TestRowsFor(t *testing.T) {
 		}
 		p.members = append(p.members, row)
 	}
-	e, err := table.CompileExprs(p.sizes, p.queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
 	counts := binaryRows(t, 1000).CountExprs(e)
 	best := math.Inf(1)
 	for _, y := range p.multisets(1000) {
@@ -222,10 +210,7 @@ func TestLaw(t *testing.T) {
 			}
 			p.members = append(p.members, row)
 		}
-		e, err := table.CompileExprs(p.sizes, p.queries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
 		counts := tab.CountExprs(e)
 		var u []float64
 		index := map[string]int{}
@@ -240,10 +225,7 @@ func TestLaw(t *testing.T) {
 		s := session(t, tab, rows, p.epsilon, draws)
 		hits := make([]int64, len(u))
 		for range draws {
-			copies, err := p.choose(context.Background(), s, n, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			copies := synthtest.Must(p.choose(context.Background(), s, n, nil))
 			whole := make([]int, len(copies))
 			for i, c := range copies {
 				whole[i] = int(c)
@@ -334,10 +316,7 @@ func pool(hits []int64, law, score []float64, classes int) (counts []int64, p []
 
 // TestPureBudget: no delta is needed, and both events are charged.
 func TestPureBudget(t *testing.T) {
-	f, err := New(Config{Rows: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Rows: 5}))
 	m := synthtest.Fit(t, f, binaryRows(t, 800), accountant.Budget{Epsilon: 2})
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil || v.Charges != 2 || v.Charged.Epsilon > 2 || v.Charged.Epsilon < 1.9 {

@@ -40,10 +40,7 @@ func numbersTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 		}
 		cols[0].U8[i], cols[1].U8[i], cols[2].U8[i] = uint8(a), uint8(b), uint8(a/5)
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := synthtest.Must(table.FromColumns(s, cols, nil))
 	return tab
 }
 
@@ -79,10 +76,7 @@ func TestScaledFits(t *testing.T) {
 		if c.Hidden == nil {
 			c.Hidden = []int{6}
 		}
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
 		if _, err := m.Verify(pld.Epsilon); err != nil || gradients(m) != 3 {
 			t.Errorf("%s: %d gradient sums, want 3, %v", name, gradients(m), err)
@@ -102,10 +96,7 @@ func TestScaledFits(t *testing.T) {
 // about .3. Null: columns drawn apart give 0 with standard deviation .016.
 func TestScaledIsLearned(t *testing.T) {
 	s := numbers()
-	f, err := New(Config{Encoder: scaled, DistilSteps: 400})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := synthtest.Must(New(Config{Encoder: scaled, DistilSteps: 400}))
 	tab := numbersTable(t, s, 4000)
 	m := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 8, Delta: 1e-6}),
 		4000, 1)
@@ -129,17 +120,9 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 	s := numbers()
 	plan := &plan{cfg: Config{}, schema: s, scaled: scaledColumns(s,
 		Config{Encoder: scaled})}
-	in, err := plan.sum().Domain(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := critic.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e, err = e.Scaled(plan.scaled); err != nil {
-		t.Fatal(err)
-	}
+	in := synthtest.Must(plan.sum().Domain(s))
+	e := synthtest.Must(critic.NewEncoder(s))
+	e = synthtest.Must(e.Scaled(plan.scaled))
 	var cols [3]table.Codes
 	for a := range 9 {
 		for b := range 5 {
@@ -223,10 +206,7 @@ func TestScaledStepSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.Plan(s, nb, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := synthtest.Must(f.Plan(s, nb, b))
 	session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 300)),
 		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 // TestAsSeen: what is added to a standard deviation is that of a mean over half a batch of
@@ -23,25 +24,16 @@ func TestAsSeen(t *testing.T) {
 	for name, c := range map[string]Config{"residual": {}, "box": {Mode: "box"},
 		"two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
 		c.Batch, c.Steps = 64, 2
-		f, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(c))
 		s, b := numbers(), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
 			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		open := p.(*plan)
-		train, err := open.start(open.source(context.Background(), session, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		train := synthtest.Must(open.start(open.source(context.Background(), session, nil)))
 		n, cells := len(train.critic.Parameters()), train.encoder.Inputs()
 		predict := predictor{}
 		if c.Mode == "" {
