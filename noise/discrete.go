@@ -37,13 +37,12 @@ func NewDiscreteGaussian(sigma float64) (*DiscreteGaussian, error) {
 }
 
 // Sample draws one value.
-func (g *DiscreteGaussian) Sample(src *Source) int64 { return g.sample(src.stream()) }
+func (g *DiscreteGaussian) Sample(src *Source) int64 { return draw(src.stream(), g) }
 
 // AddTo adds an independent draw to each element of dst.
 func (g *DiscreteGaussian) AddTo(dst []int64, src *Source) {
-	b := src.stream()
 	for i := range dst {
-		dst[i] += g.sample(b)
+		dst[i] += g.Sample(src)
 	}
 }
 

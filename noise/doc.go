@@ -28,11 +28,9 @@
 // how long a draw took publishes something about the noise (Jin, McMurtry, Rubinstein, Ohrimenko
 // 2022, arXiv 2112.05307).
 //
-// # Sources
-//
-// Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", arXiv 2004.00010
-// (CKS below); Karney 2016, "Sampling exactly from the normal distribution", ACM TOMS 42(1), arXiv
-// 1303.6257.
+// Sources: Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", arXiv
+// 2004.00010 (CKS below); Karney 2016, "Sampling exactly from the normal distribution", ACM TOMS
+// 42(1), arXiv 1303.6257.
 package noise
 
 import (
@@ -41,8 +39,7 @@ import (
 	"math"
 )
 
-// The range of every scale and standard deviation, in units of the integers that the noise is added
-// to.
+// The range of every scale and standard deviation, in units of what the noise is added to.
 const (
 	MinScale = 0x1p-10
 	MaxScale = 0x1p48

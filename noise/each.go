@@ -2,8 +2,7 @@ package noise
 
 // AddEachTo adds to each element of dst a draw from its own distribution, one of ds.
 func AddEachTo(dst []int64, ds []RoundedGaussian, src *Source) {
-	b := src.stream()
 	for i := range dst {
-		dst[i] += ds[i].sample(b)
+		dst[i] += ds[i].Sample(src)
 	}
 }

@@ -27,13 +27,12 @@ func NewDiscreteLaplace(scale float64) (*DiscreteLaplace, error) {
 }
 
 // Sample draws one value.
-func (d *DiscreteLaplace) Sample(src *Source) int64 { return d.sample(src.stream()) }
+func (d *DiscreteLaplace) Sample(src *Source) int64 { return draw(src.stream(), d) }
 
 // AddTo adds an independent draw to each element of dst.
 func (d *DiscreteLaplace) AddTo(dst []int64, src *Source) {
-	b := src.stream()
 	for i := range dst {
-		dst[i] += d.sample(b)
+		dst[i] += d.Sample(src)
 	}
 }
 

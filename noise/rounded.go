@@ -33,13 +33,12 @@ func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
 }
 
 // Sample draws one value.
-func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream()) }
+func (d *RoundedGaussian) Sample(src *Source) int64 { return draw(src.stream(), d) }
 
 // AddTo adds an independent draw to each element of dst.
 func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
-	b := src.stream()
 	for i := range dst {
-		dst[i] += d.sample(b)
+		dst[i] += d.Sample(src)
 	}
 }
 

@@ -28,7 +28,7 @@ func Select(src *Source, scores []int64, lambda float64) (int, error) {
 	if !(lambda >= 0) || math.IsInf(lambda, 1) {
 		return 0, fmt.Errorf("noise: %w: lambda %v is not a finite number ≥ 0", ErrParameter, lambda)
 	}
-	b, best := src.stream(), slices.Max(scores)
+	b, best := choosing(src.stream(), scores, lambda), slices.Max(scores)
 	for {
 		t := b.uniform(uint64(len(scores)))
 		// The difference may exceed int64; modulo 2^64 it is right.

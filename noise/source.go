@@ -1,7 +1,6 @@
 package noise
 
 import (
-	crand "crypto/rand"
 	"fmt"
 	"io"
 	"math/bits"
@@ -11,21 +10,11 @@ import (
 // Source is secret randomness: the ChaCha8 generator under a 256-bit key from crypto/rand. It
 // cannot be seeded, copied into an independent stream, saved or replaced; the zero Source panics.
 // The generator of math/rand/v2 replaces its own key as it goes, so memory read later does not
-// reveal earlier noise.
-//
-// A Source is not safe for concurrent use: give each goroutine its own. Copies of a Source share
+// reveal earlier noise. Give each goroutine its own: it is not safe for concurrent use. Copies are
 // one stream. Printed by any verb, alone or inside another value, it shows nothing of its state.
 type Source struct {
 	// A func, not a pointer: fmt follows pointers under %s and %q, but prints a func as an address.
 	state func() *stream
-}
-
-// NewSource returns a Source under a fresh key. crypto/rand cannot fail: without it the program
-// stops.
-func NewSource() *Source {
-	var key [32]byte
-	crand.Read(key[:])
-	return newSource(key)
 }
 
 func newSource(key [32]byte) *Source {
@@ -53,22 +42,12 @@ func (s *Source) Uint64N(n uint64) uint64 {
 	return s.stream().uniform(n)
 }
 
-// Shuffle puts n elements into uniform order by calling swap (Fisher–Yates).
-func (s *Source) Shuffle(n int, swap func(i, j int)) {
-	b := s.stream()
-	for i := n - 1; i > 0; i-- {
-		swap(i, int(b.uniform(uint64(i)+1)))
-	}
-}
-
 // stream is the state of a Source.
 type stream struct {
+	coins
 	gen   *rand.ChaCha8
 	cells *cells // a table, the same for all
 }
-
-// word returns 64 uniform bits.
-func (b *stream) word() uint64 { return b.gen.Uint64() }
 
 // uniform returns a uniform number in [0, n), n > 0.
 //

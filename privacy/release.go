@@ -61,9 +61,8 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	if s.joint != nil {
 		err = ErrElsewhere
 	}
-	access.Guard(func() { r.Answer, err = c.Draw(s.rows(), more) })
+	access.Guard(func() { r.Answer, err = watched(s, c).Draw(s.rows(), more) })
 	if err == nil {
-		r.Answer = recorded(s.run, r.Query, r.Answer)
 		err = s.journal.add(&r)
 	}
 	if err == nil {

@@ -2,6 +2,6 @@
 
 package privacy
 
-// recorded is where the tests of what leaves (internal/replay, build tag seam) play answers back.
-// This build has no such thing.
+// Tests of what leaves have seam.go in place of this.
 func recorded(_, _ string, answer []byte) []byte { return answer }
+func watched[C any](_ *session, call C) C        { return call }

@@ -60,10 +60,11 @@ func roomOf(folder string) string {
 	return ""
 }
 
-// isTest reports whether a file is there for tests: by its own name, or because its package, whose
-// name then ends in "test", is imported by tests alone.
-func isTest(file string) bool {
-	return strings.HasSuffix(file, "_test.go") || strings.HasSuffix(path.Dir(file), "test")
+// isTest reports whether a file is there for tests: by its own name, because it is in no ordinary
+// build, or because its package, whose name then ends in "test", is imported by tests alone.
+func isTest(file string, src []byte) bool {
+	return strings.HasSuffix(file, "_test.go") || strings.HasSuffix(path.Dir(file), "test") ||
+		unshipped(src)
 }
 
 // codeLines has the lines of a source that hold code: something that is neither comment nor blank.
@@ -170,7 +171,7 @@ func measure(t *testing.T, root string) *house {
 		}
 		lines := codeLines(src)
 		kind := "source "
-		if isTest(file) {
+		if isTest(file, src) {
 			kind = "tests "
 		}
 		h.counts[kind+room] += len(lines)
@@ -189,7 +190,7 @@ func measure(t *testing.T, root string) *house {
 				}
 			}
 		}
-		if isTest(file) {
+		if isTest(file, src) {
 			return
 		}
 		for _, spec := range f.Imports {

@@ -6,6 +6,10 @@
 // byte: each file that is there at the end with its size and mode, the ledger, standard output,
 // standard error, the exit code; and the same must have been asked. Nothing is masked.
 //
+// On large tables both processes also draw the same batches, shards and rows of units, so that the
+// difference of their answers is what one unit moves, and it is held to what was charged; and the
+// noise, to its law (coins_test.go).
+//
 //	go test -tags seam ./internal/replay
 //
 // -v says what was compared.
@@ -129,7 +133,8 @@ func build(path string, args ...string) error {
 	return nil
 }
 
-// TestOrdinaryBuildHasNoSeam looks for the name of the environment variable in the program.
+// TestOrdinaryBuildHasNoSeam looks for the names of the environment variables in the program, and
+// for the function that draws the same twice.
 func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decoy")
 	if err := build(path); err != nil {
@@ -143,15 +148,19 @@ func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := bytes.Contains(b, []byte("DECOY_REPLAY")); got != p.want {
-			t.Errorf("DECOY_REPLAY is in the program: %v, want %v", got, p.want)
+		for _, name := range []string{
+			"DECOY_REPLAY", "DECOY_STOP", "DECOY_COINS", "noise.Coins.Source",
+		} {
+			if got := bytes.Contains(b, []byte(name)); got != p.want {
+				t.Errorf("%s is in the program: %v, want %v", name, got, p.want)
+			}
 		}
 	}
 }
 
 // story is a row of commands in one folder, in which the private table lies as in.csv. One that
 // begins with "? " must be refused, or come to nothing, and all others must not. Those with " & "
-// between them run at the same time.
+// between them run at the same time. One that begins with "3! " is killed after its third answer.
 type story struct {
 	name     string
 	commands []string
@@ -176,6 +185,9 @@ type ended struct {
 	stdout, stderr string
 }
 
+// exitStopped is the exit code of a program that was killed by its seam.
+const exitStopped = 71
+
 // left is a file that is there at the end.
 type left struct {
 	mode fs.FileMode
@@ -186,6 +198,7 @@ type left struct {
 type outcome struct {
 	commands []ended
 	asked    []string
+	looks    [][]look // in a world with coins
 	files    map[string]left
 }
 
@@ -194,6 +207,7 @@ type counts struct {
 	sync.Mutex
 	pairs, commands, answers, files int
 	bytes                           int
+	looked                          looked
 	failed                          int // commands that ended with an error, the same for both tables
 }
 
@@ -205,31 +219,37 @@ func (c *counts) String() string {
 
 // compare tells each story in its worlds, once on x and once on each of its neighbours.
 func compare(t *testing.T, stories []story) {
-	var total counts
+	total := counts{looked: looked{most: map[string]float64{}, drawn: map[string][]float64{}}}
 	t.Cleanup(func() {
 		t.Log(&total)
+		if total.looked.answers > 0 {
+			t.Log(&total.looked)
+		}
+		for _, text := range total.looked.laws() {
+			t.Error(text)
+		}
 		if total.pairs > 0 && total.answers == 0 {
 			t.Error("no answer was played back")
 		}
 	})
 	for _, s := range stories {
-		for _, w := range worlds() {
+		for _, w := range append(worlds(), bigWorlds()...) {
 			if !slices.Contains(s.worlds, w.name) {
 				continue
 			}
 			t.Run(s.name+"/"+w.name, func(t *testing.T) {
 				t.Parallel()
-				p := place{t: t, world: w, story: s, dir: t.TempDir()}
+				p := place{t: t, world: w, story: s, dir: t.TempDir(), key: rand.Uint64()}
 				for p.today = ""; p.today != today(); { // the ledger has the day
 					p.today = today()
 					p.problems = nil
-					x := p.tell(w.table, 0)
+					x := p.tell(neighbour{table: w.table, first: w.first})
 					p.expected(x)
 					for _, n := range w.neighbours {
 						if n.slow > 0 && !s.listens() {
 							continue
 						}
-						p.same(n.name, x, p.tell(n.table, n.slow), &total)
+						p.same(n.name, x, p.tell(n), &total)
 					}
 				}
 				for _, text := range p.problems {
@@ -249,24 +269,25 @@ type place struct {
 	story
 	dir      string
 	told     int // times
+	key      uint64
 	party    map[string]string
 	today    string
 	problems []string
 }
 
 // tell runs the commands, which record the answers the first time and play them back from then on.
-func (p *place) tell(text string, slow time.Duration) outcome {
+func (p *place) tell(n neighbour) outcome {
 	p.t.Helper()
 	dir := filepath.Join(p.dir, "w")
 	p.must(os.Mkdir(dir, 0o700))
 	files := p.files()
-	files["in.csv"] = text
+	files["in.csv"] = n.table
 	for name, write := range map[string]func(text string) string{
 		"in.parquet": func(text string) string { return p.parquet(files["in.yaml"], text) },
 		"in.csv.gz":  p.packed, "in.arrow": p.arrow,
 	} {
 		if strings.Contains(fmt.Sprint(p.commands), name) {
-			files[name] = write(text)
+			files[name] = write(n.table)
 		}
 	}
 	if strings.Contains(fmt.Sprint(p.commands), "party run") {
@@ -284,7 +305,10 @@ func (p *place) tell(text string, slow time.Duration) outcome {
 		var all sync.WaitGroup
 		for _, args := range strings.Split(together, " & ") {
 			at := i
-			all.Go(func() { out.commands[at] = p.run(dir, tape(at), args, slow) })
+			all.Go(func() {
+				coins := fmt.Sprintf("DECOY_COINS=%x.%d %s", p.key, at, n.first)
+				out.commands[at] = p.run(dir, tape(at), coins, args, n.slow)
+			})
 			i++
 		}
 		all.Wait()
@@ -302,6 +326,9 @@ func (p *place) tell(text string, slow time.Duration) outcome {
 			p.must(os.Remove(tape))
 		}
 		out.asked = append(out.asked, sorted(string(asked)))
+		seen, err := looks(tape + ".coins")
+		p.must(err)
+		out.looks = append(out.looks, seen)
 	}
 	p.told++
 	out.files = p.remains(dir, files)
@@ -343,9 +370,13 @@ func sorted(asked string) string {
 }
 
 // run is one command; what is slow comes late through standard input.
-func (p *place) run(dir, tape, args string, slow time.Duration) ended {
-	cmd := exec.Command(binary, strings.Fields(strings.TrimPrefix(args, "? "))...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DECOY_REPLAY="+tape)
+func (p *place) run(dir, tape, coins, args string, slow time.Duration) ended {
+	stop, args := killed(args)
+	cmd := exec.Command(binary, strings.Fields(p.flags(strings.TrimPrefix(args, "? ")))...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DECOY_REPLAY="+tape, "DECOY_STOP="+stop)
+	if p.first != "" {
+		cmd.Env = append(cmd.Env, coins)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if listens(args) {
@@ -359,6 +390,14 @@ func (p *place) run(dir, tape, args string, slow time.Duration) ended {
 		p.t.Fatal(err)
 	}
 	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// killed takes a command apart: after how many answers it is killed, "" if it is not.
+func killed(args string) (stop, command string) {
+	if stop, command, ok := strings.Cut(args, "! "); ok {
+		return stop, command
+	}
+	return "", args
 }
 
 // late is a reader whose first bytes take a while.
@@ -420,7 +459,9 @@ func (p *place) remains(dir string, before map[string]string) map[string]left {
 func (p *place) expected(x outcome) {
 	for i, args := range p.each() {
 		c := x.commands[i]
-		if refused := strings.HasPrefix(args, "? "); (c.code != 0) != refused {
+		stop, args := killed(args)
+		refused := stop != "" || strings.HasPrefix(args, "? ")
+		if (c.code != 0) != refused || (c.code == exitStopped) != (stop != "") {
 			p.problems = append(p.problems, fmt.Sprintf("%s: exit code %d\n%s", args, c.code, c.stderr))
 		}
 	}
@@ -451,6 +492,9 @@ func (p *place) same(neighbour string, x, y outcome, total *counts) {
 			n.bytes += len(c.a)
 		}
 		n.answers += strings.Count(x.asked[i], "\n")
+		total.looked.judge(x.looks[i], y.looks[i], func(format string, of ...any) {
+			wrong("%s: %s", args, fmt.Sprintf(format, of...))
+		})
 	}
 	for name, a := range x.files {
 		b, ok := y.files[name]

@@ -15,11 +15,15 @@ type world struct {
 	table      string
 	neighbours []neighbour
 	columns    string // of in.yaml, and the rest
+	first      string // with coins: of x, as a neighbour has it
 }
 
 type neighbour struct {
 	name, table string
 	slow        time.Duration // of standard input
+	// with coins: how many units come first that the other table has not, their rows, and how many
+	// of these are used
+	first string
 }
 
 const columns = `columns:
@@ -75,7 +79,7 @@ func worlds() []world {
 		bare = `q,"4`
 	)
 	x := rows(200)
-	long := "q,4" + strings.Repeat("0", 2<<20) + ",m,1,new"
+	long := "q,4" + strings.Repeat("0", 5<<20) + ",m,1,new"
 	noted := "q,40,m,1," + strings.Repeat("long", 1<<19)
 	visits := make([]string, 100_000) // of one unit
 	for i := range visits {
@@ -106,20 +110,34 @@ func worlds() []world {
 	strict, lenient, units := "decoy: 1\n", "decoy: 1\nlenient: true\n",
 		"decoy: 1\nlenient: true\nunit: id\nmax_rows_per_unit: 1\n"
 	return []world{
-		{"strict", strict, file(false, x...), bad(false)[:2], columns},
-		{"lenient", lenient, file(false, x...), bad(false), columns},
+		{"strict", strict, file(false, x...), bad(false)[:2], columns, ""},
+		{"lenient", lenient, file(false, x...), bad(false), columns, ""},
 		{"units", units, file(true, x...), append(bad(true)[:3],
 			neighbour{name: "one unit of 100,000 rows more", table: file(true, with(x, visits...)...)},
 			neighbour{name: "one row more of no unit", table: file(true, with(x, ",40,m,1,new")...)}),
-			columns},
-		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}, columns},
-		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}, columns},
+			columns, ""},
+		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}, columns,
+			""},
+		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}, columns,
+			""},
 		{"respondent", lenient, file(false, x[0]), []neighbour{
 			{name: "another row", table: file(false, one)},
 			{name: "an unparsable cell", table: file(false, cell)},
-		}, columns},
-		{"related", lenient, file(false, kept...), breaks, related},
+		}, columns, ""},
+		{"related", lenient, file(false, kept...), breaks, related, ""},
 	}
+}
+
+// flags puts what a world asks of a command into it.
+func (w world) flags(args string) string {
+	relation, unit := "", ""
+	if strings.HasSuffix(w.name, "replaced") {
+		relation = "--adjacency replace-one"
+	}
+	if strings.Contains(w.schema, "unit") {
+		unit = "--unit id --max-rows-per-unit 3"
+	}
+	return strings.NewReplacer("RELATION", relation, "UNIT", unit).Replace(args)
 }
 
 // aWhile is longer than a run may take before a terminal shows its progress.
@@ -131,12 +149,15 @@ func (w world) files() map[string]string {
 	for i := range 100 {
 		syn += fmt.Sprintf("%d,%c,%d\n", i, "fm"[i%2], i/7%2)
 	}
+	if w.first != "" {
+		syn = strings.Join(strings.SplitAfter(bigTable(false), "\n")[:500], "")
+	}
 	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: " +
 		"boolean}]\n"
 	return map[string]string{
 		"in.yaml":    w.schema + w.columns,
 		"small.yaml": w.schema + small,
-		"bins.yaml":  w.schema + strings.Replace(columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
+		"bins.yaml":  w.schema + strings.Replace(w.columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
 		"syn.csv":    syn,
 		"jobs.yaml": `name: replayed
 tables: [{name: t, input: in.csv, schema: in.yaml, limit: {epsilon: 3, delta: 1e-6}}]
