@@ -93,13 +93,27 @@ func (c *binColumn) group(count []int64) {
 
 // rank gives the commonest categories a bin each.
 func (c *binColumn) rank(count []int64) {
+	group, size := commonest(count, maxBins-1)
+	c.bin, c.size = make([]uint8, len(count)), size
+	for code, bin := range group {
+		c.bin[code] = uint8(bin)
+	}
+}
+
+// byCount is the codes, the commonest first.
+func byCount(count []int64) []int {
 	order := allColumns(len(count))
 	slices.SortStableFunc(order, func(a, b int) int { return int(count[b] - count[a]) })
-	c.bin = make([]uint8, len(count))
-	for rank, code := range order {
-		c.bin[code] = uint8(min(rank, maxBins-1))
+	return order
+}
+
+// commonest gives each of so many of the commonest codes a group, and all others one in common.
+func commonest(count []int64, most int) (group []int, size int) {
+	group = make([]int, len(count))
+	for rank, code := range byCount(count) {
+		group[code] = min(rank, most)
 	}
-	c.size = min(len(count), maxBins)
+	return group, min(len(count), most+1)
 }
 
 // rows returns the bins of all rows of a table with the columns of the binning, column by column.

@@ -13,8 +13,8 @@ import (
 )
 
 // measured is how the metrics of the registry that need no cells are measured, and those that a
-// report measures along with its figures.
-func measured() map[string]func(*Study) ([]Value, error) {
+// report measures along with its figures; task is that of TSTR.
+func measured(task Task) map[string]func(*Study) ([]Value, error) {
 	out := map[string]func(*Study) ([]Value, error){
 		"ColumnShapes": func(s *Study) ([]Value, error) {
 			_, mean, err := ColumnShapes(s.Train, s.Synthetic)
@@ -29,14 +29,14 @@ func measured() map[string]func(*Study) ([]Value, error) {
 			return []Value{{Value: Number(lost.Kept)}}, err
 		},
 		"TSTR": func(s *Study) ([]Value, error) {
-			p, err := TSTR(s.Synthetic, s.Holdout, Task{Label: "colour"})
+			p, err := TSTR(s.Synthetic, s.Holdout, task)
 			return []Value{{Value: Number(p.AUROC)}}, err
 		},
 		"RareClassRate": func(s *Study) ([]Value, error) {
 			if _, err := compatible(s.Train, s.Synthetic); err != nil {
 				return nil, err
 			}
-			i, err := RareClassRate(s.Synthetic, "colour", 0, s.Level)
+			i, err := RareClassRate(s.Synthetic, task.Label, task.Positive, s.Level)
 			return []Value{{Value: Number(i.Estimate)}}, err
 		},
 		"DCRShare": func(s *Study) ([]Value, error) {
@@ -90,7 +90,7 @@ func TestMetricsConform(t *testing.T) {
 	bounds := map[string][2]float64{"0 to 1": {0, 1}, "0 to .25": {0, math.Inf(1)}, // or a ratio
 		"up to 1": {math.Inf(-1), 1}, "1 up": {0, math.Inf(1)}, "0 up": {0, math.Inf(1)},
 		"-1 to 1": {-1, 1}}
-	for name, measure := range measured() {
+	for name, measure := range measured(Task{Label: "colour"}) {
 		m, s := MetricOf(name), study(t)
 		values, err := measure(s)
 		if err != nil || len(values) == 0 {

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"math"
-	"slices"
 
 	gemm "github.com/decoy-dp/decoy/internal/matrix"
 )
@@ -13,16 +12,28 @@ const (
 	rareShare = .03
 )
 
-// feature stores the coordinates that one column adds to the embedding.
+// feature is the coordinates that one column adds to the embedding.
 type feature struct {
-	width  int
-	fill   func(dst []float32, x float64)
-	column int
+	width         int
+	at            []int   // of a category: the coordinate of each code; nil for a number
+	middle, scale float64 // of a number: its coordinate is (x − middle)·scale
+}
+
+// fill stores the coordinates of x in dst, which has zeros.
+func (f feature) fill(dst []float32, x float64) {
+	switch {
+	case f.at != nil:
+		dst[f.at[int(x)]] = math.Sqrt2 / 2
+	case f.width == 2 && x == missingPlace:
+		dst[1] = float32(math.Sqrt(.75))
+	default:
+		dst[0] = float32((x - f.middle) * f.scale)
+	}
 }
 
 // embedding lays points out in vectors whose squared distance never exceeds unit·between.
 type embedding struct {
-	features []feature
+	features []feature // one a column
 	width    int
 	unit     float64
 }
@@ -35,11 +46,17 @@ func newEmbedding(a, b *Points) embedding {
 	}
 	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
-		f := single(c)
-		if !c.numeric() {
+		// A number has one coordinate, from −½ to ½: squares of differences up to 1 do not exceed the
+		// differences, so that it serves both distances.
+		f := feature{width: 1, middle: .5, scale: 1}
+		switch {
+		case !c.numeric():
 			f = oneHot(c.size, []*Points{a, b}, k)
+		case c.missing >= 0:
+			// A missing number lies aside, at √¾ in a second coordinate: since no number is farther
+			// than ½ from the origin, it is at most 1 from all.
+			f.width = 2
 		}
-		f.column = k
 		e.features = append(e.features, f)
 		e.width += f.width
 	}
@@ -66,11 +83,8 @@ func embedNumbers(a, b *Points) embedding {
 	_, exponent := math.Frexp(size)
 	scale := math.Ldexp(1, -max(exponent, -500)) // a power of two: distances scale without rounding
 	e := embedding{width: a.dim, unit: scale * scale}
-	for k := range a.dim {
-		e.features = append(e.features,
-			feature{width: 1, column: k, fill: func(dst []float32, x float64) {
-				dst[0] = float32((x - mean[k]) * scale)
-			}})
+	for _, m := range mean {
+		e.features = append(e.features, feature{width: 1, middle: m, scale: scale})
 	}
 	return e
 }
@@ -78,46 +92,23 @@ func embedNumbers(a, b *Points) embedding {
 // oneHot gives each of the commonest categories a coordinate, and all others one
 // in common: two of those count as equal, which understates their distance.
 func oneHot(size int, sets []*Points, column int) feature {
-	count, total := make([]int, size), 0
+	count, total := make([]int64, size), 0
 	for _, p := range sets {
 		for i := range p.n {
 			count[int(p.x[i*p.dim+column])]++
 		}
 		total += p.n
 	}
-	order := allColumns(size)
-	slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
-	at := make([]int, size) // coordinate of each category
-	width := 0
-	for rest := total; width < size && width < maxOneHot &&
-		float64(rest) > rareShare*float64(total); width++ {
-		at[order[width]] = width
-		rest -= count[order[width]]
-	}
-	for _, code := range order[width:] {
-		at[code] = width
-	}
-	if width < size {
-		width++
-	}
-	return feature{width: width,
-		fill: func(dst []float32, x float64) { dst[at[int(x)]] = math.Sqrt2 / 2 }}
-}
-
-// single gives a number x one coordinate, from −½ to ½: squares of differences up to 1 do not
-// exceed the differences, so that it serves both distances. A missing number lies aside, at √¾ in a
-// second coordinate: since no number is farther than ½ from the origin, it is at most 1 from all.
-func single(c column) feature {
-	if c.missing < 0 {
-		return feature{width: 1, fill: func(dst []float32, x float64) { dst[0] = float32(x - .5) }}
-	}
-	return feature{width: 2, fill: func(dst []float32, x float64) {
-		if x == missingPlace {
-			dst[1] = float32(math.Sqrt(.75))
-			return
+	width, rest := 0, int64(total)
+	for _, code := range byCount(count) {
+		if width >= maxOneHot || float64(rest) <= rareShare*float64(total) {
+			break
 		}
-		dst[0] = float32(x - .5)
-	}}
+		width++
+		rest -= count[code]
+	}
+	at, width := commonest(count, width)
+	return feature{width: width, at: at}
 }
 
 // rows embeds points in this order, each as a row of its coordinates and two more, one of them −½
@@ -133,8 +124,8 @@ func (e embedding) rows(p *Points, order []int, normFirst bool) gemm.Matrix {
 	c := 2.02*terms/(1-terms) + 5*u
 	for i, of := range order {
 		row, point, at, norm := out.Row(i), p.row(of), 0, 0.
-		for _, f := range e.features {
-			f.fill(row[at:at+f.width:at+f.width], point[f.column])
+		for k, f := range e.features {
+			f.fill(row[at:at+f.width:at+f.width], point[k])
 			at += f.width
 		}
 		for _, x := range row[:at] {

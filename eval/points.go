@@ -118,7 +118,7 @@ func (p *Points) sample(n int, seed uint64) *Points {
 	if n >= p.n {
 		return p
 	}
-	return p.choose(choice(p.n, n, seed))
+	return p.choose(choice(p.n, n, seed, 0))
 }
 
 // choose returns the points of the given indices.
@@ -130,9 +130,9 @@ func (p *Points) choose(rows []int) *Points {
 	return out
 }
 
-// choice draws n of the numbers below of, in increasing order.
-func choice(of, n int, seed uint64) []int {
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(of)[:n]
+// choice draws n of the numbers below of, in increasing order; each use of a seed draws others.
+func choice(of, n int, seed, use uint64) []int {
+	rows := rand.New(rand.NewPCG(seed, use)).Perm(of)[:n]
 	slices.Sort(rows)
 	return rows
 }

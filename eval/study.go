@@ -3,7 +3,6 @@ package eval
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/decoy-dp/decoy/table"
@@ -69,9 +68,7 @@ func (s *Study) Cut(t *table.Table, n int, use uint64) *table.Table {
 	if t.Rows() <= n {
 		return t
 	}
-	rows := rand.New(rand.NewPCG(s.Seed, use)).Perm(t.Rows())[:n]
-	slices.Sort(rows)
-	return t.Select(rows)
+	return t.Select(choice(t.Rows(), n, s.Seed, use))
 }
 
 // Share is a proportion of n rows with its [Wilson] interval.

@@ -137,67 +137,67 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	return c, nil
 }
 
+// value is one value of a column.
+type value struct {
+	column int
+	code   uint16
+	n      int64 // training rows that have it
+}
+
 // rare measures the rates of the target's values and of the rarest values of the other categories.
 func (w *work) rare() error {
-	type candidate struct {
-		column int
-		code   uint16
-		n      int64
-	}
-	var target, rest []candidate
-	for k, c := range w.codecs {
-		if k != w.target && numeric(c) {
-			continue
-		}
-		missing, hasMissing := c.MissingCode()
-		for code, n := range count(w.Train, k) {
-			switch at := (candidate{k, uint16(code), n}); {
-			case k == w.target && (n > 0 || at.code == w.positive):
-				target = append(target, at)
-			case k != w.target && n > 0 && !(hasMissing && at.code == missing):
-				rest = append(rest, at)
-			}
-		}
-	}
-	rarest := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column), cmp.Compare(a.code, b.code))
-	}
-	slices.SortFunc(target, func(a, b candidate) int { // the positive value leads
-		if a.code == w.positive || b.code == w.positive {
-			return map[bool]int{true: -1, false: 1}[a.code == w.positive]
-		}
-		return rarest(a, b)
-	})
-	slices.SortFunc(rest, rarest)
-	rest = rest[:min(len(rest), mostRare)]
-	for _, c := range append(target[:min(len(target), mostTarget)], rest...) {
-		name := w.codecs[c.column].Column().Name
-		v := RareValue{Column: name, Value: w.codecs[c.column].Label(c.code),
-			Target: c.column == w.target}
+	for _, at := range w.rarest() {
+		column := w.codecs[at.column].Column().Name
+		v := RareValue{Column: column, Value: w.codecs[at.column].Label(at.code),
+			Target: at.column == w.target}
 		for _, t := range []struct {
-			of  string
-			t   *table.Table
-			put func(Rate)
+			of   string
+			rows *table.Table
+			put  func(Rate)
 		}{
-			{"synthetic rows", w.Synthetic, func(r Rate) { v.Synthetic = r }},
+			{eval.SyntheticRows, w.Synthetic, func(r Rate) { v.Synthetic = r }},
 			{"training table", w.Train, func(r Rate) { v.Train = r }},
 			{"holdout", w.Holdout, func(r Rate) { v.Holdout = &r }},
 		} {
-			if t.t == nil {
+			if t.rows == nil {
 				continue
 			}
-			i, err := eval.RareClassRate(t.t, name, c.code, w.Level)
+			i, err := eval.RareClassRate(t.rows, column, at.code, w.Level)
 			if err != nil {
 				return err
 			}
 			rate := Rate{number(i.Estimate), i.Span()}
 			t.put(rate)
-			if c.column == w.target && c.code == w.positive {
-				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", name, v.Value, t.of),
+			if v.Target && at.code == w.positive {
+				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", column, v.Value, t.of),
 					Value: rate.Rate, Interval: &rate.Interval})
 			}
 		}
 		w.out.RareValues = append(w.out.RareValues, v)
 	}
 	return nil
+}
+
+// rarest is the values whose rates are shown: those of the target, the positive one first, and of
+// the other categories those that are rarest in the training table.
+func (w *work) rarest() []value {
+	var target, rest []value
+	for k, c := range w.codecs {
+		missing, hasMissing := c.MissingCode()
+		for code, n := range count(w.Train, k) {
+			switch at := (value{k, uint16(code), n}); {
+			case k == w.target && at.code == w.positive:
+				at.n = -1 // before all others
+				target = append(target, at)
+			case k == w.target && n > 0:
+				target = append(target, at)
+			case k != w.target && !numeric(c) && n > 0 && !(hasMissing && at.code == missing):
+				rest = append(rest, at)
+			}
+		}
+	}
+	for _, values := range [][]value{target, rest} {
+		slices.SortStableFunc(values, func(a, b value) int { return cmp.Compare(a.n, b.n) })
+	}
+	return append(target[:min(len(target), mostTarget)], rest[:min(len(rest), mostRare)]...)
 }
