@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -69,6 +70,10 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 	var unusable error // a result all the same
 	if errors.Is(err, ErrNothing) {
 		unusable, err = err, nil
+	} else if err == nil {
+		var yaml []byte
+		yaml, err = r.YAML()
+		s.Deliver(excerpt.OutputsOf(yaml))
 	}
 	err = s.Finish(err, func() error {
 		if unusable != nil || o.Deliver == nil {

@@ -70,11 +70,12 @@ type Entry struct {
 	Host         string                 `json:"host,omitzero"` // this and PID: in old files
 	Label        string                 `json:"label,omitzero"`
 	Event        *accountant.Charge     `json:"charge,omitzero"`
-	// of a charge: hash of the record that holds the answer
-	Journal string `json:"journal,omitzero"`
-	Status  string `json:"status,omitzero"`
-	Prev    string `json:"prev"`
-	Hash    string `json:"hash,omitzero"`
+	Journal      string                 `json:"journal,omitzero"` // in old files
+	Answer       string                 `json:"answer,omitzero"`  // of a charge: hash of what it bought
+	Status       string                 `json:"status,omitzero"`
+	Outputs      string                 `json:"outputs,omitzero"` // of a close: hash of what left
+	Prev         string                 `json:"prev"`
+	Hash         string                 `json:"hash,omitzero"`
 }
 
 // Clone returns a copy that shares no memory with e.

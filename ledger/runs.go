@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -76,17 +75,6 @@ func (l *Ledger) replayed() *state {
 		_ = s.add(e)
 	}
 	return s
-}
-
-// ClosedAsDone is the ledger of one run with that run closed as done: what goes with a release. The
-// run itself is closed when the release is durable. One that is closed stays as it is.
-func (l *Ledger) ClosedAsDone() *Ledger {
-	last := l.last()
-	if last.Run == "" || last.Kind == EntryClose {
-		return l
-	}
-	e := Entry{Kind: EntryClose, Run: last.Run, Status: StatusDone}.Seal(last)
-	return &Ledger{append(slices.Clip(l.Entries), e)}
 }
 
 // Words is the relation in words.

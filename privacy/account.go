@@ -98,17 +98,14 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		if same.Seal(ledger.Entry{Seq: first.Seq - 1, Hash: first.Prev}).Hash != first.Hash {
 			return nil, refuse("its method, budget, plan, schema or neighbouring relation is another one")
 		}
-		// The hash of a record is that of all before it. A journal that is older than the ledger would
-		// have answers drawn again that were given already; one that is ahead has those whose process
-		// died before it logged them.
-		logged := 1 + slices.IndexFunc(j.records, func(r record) bool { return r.hash == last.Journal })
-		if last.Journal != "" && logged == 0 {
+		// A journal that is older than the ledger would have answers drawn again that were given already;
+		// one that is ahead has those whose process died before it logged them.
+		bought, logged := s.chargeEntries(j.records...), s.lines[1:]
+		if len(logged) > len(bought) || !slices.EqualFunc(logged, bought[:len(logged)],
+			func(a, b ledger.Entry) bool { return a.Answer == b.Answer && *a.Event == *b.Event }) {
 			return nil, refuse("its journal is older than the ledger, or another one")
 		}
-		var ahead []ledger.Entry
-		for _, r := range j.records[logged:] {
-			ahead = append(ahead, s.chargeEntries(r)...)
-		}
+		ahead := bought[len(logged):]
 		s.lines = append(s.lines, ahead...)
 		return append(ahead, ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}), nil
 	})
@@ -119,11 +116,13 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	return j.write(nil, j.whole)
 }
 
-// chargeEntries is the lines of the ledger for an answer.
-func (s *session) chargeEntries(r record) (out []ledger.Entry) {
-	for _, ch := range r.Charges {
-		out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: r.What, Event: &ch,
-			Journal: r.hash})
+// chargeEntries is the lines of the ledger for answers.
+func (s *session) chargeEntries(records ...record) (out []ledger.Entry) {
+	for _, r := range records {
+		for _, ch := range r.Charges {
+			out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: r.What, Event: &ch,
+				Answer: hashOf(r.Query, r.Answer)})
+		}
 	}
 	return out
 }
@@ -156,17 +155,18 @@ func linesOf(l *ledger.Ledger, run string) (lines []ledger.Entry) {
 	return lines
 }
 
-// Ledger is this run's own ledger, as a model carries it: its opening, reservation, charges and
-// close. It has nothing of the journal, and no time but the day of the reservation.
+// Deliver has the closing line of the run say a hash of what it delivers. It comes before Finish.
+func (s *session) Deliver(outputs string) { s.outputs = outputs }
+
+// Ledger is this run's own ledger: its opening, reservation, charges and close, and no time but the
+// day of the reservation.
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.ledgerUnits().OpenEntry(s.lines[0].Time).Seal(ledger.Entry{})
 	l := &ledger.Ledger{Entries: []ledger.Entry{last}}
 	for _, e := range s.lines {
-		e = e.Clone()
-		e.Journal = ""
-		last = e.Seal(last)
+		last = e.Clone().Seal(last)
 		l.Entries = append(l.Entries, last)
 	}
 	return l

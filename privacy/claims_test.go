@@ -97,6 +97,7 @@ var takesSession = regexp.MustCompile(
 var noMechanism = []string{
 	"FilterLeft",
 	"Close",
+	"Deliver",
 	"Finish",
 	"Leave",
 	"Ledger",

@@ -54,7 +54,6 @@ type record struct {
 	What    string              `json:"what"`  // for the ledger
 	Charges []accountant.Charge `json:"charges,omitempty"`
 	Answer  []byte              `json:"answer"`
-	hash    string
 }
 
 // magic begins a journal.
@@ -120,14 +119,14 @@ func (j *journal) read() error {
 	for j.whole < int64(len(b)) {
 		line, after, found := bytes.Cut(b[j.whole:], []byte("\n"))
 		sum, text, _ := bytes.Cut(line, []byte(" "))
-		r := record{hash: hashOf(j.head, text)}
-		if !found || r.hash != string(sum) || json.Unmarshal(text, &r) != nil {
+		var r record
+		if !found || hashOf(j.head, text) != string(sum) || json.Unmarshal(text, &r) != nil {
 			if len(after) > 0 {
 				return refuse("is damaged")
 			}
 			break // torn
 		}
-		j.records, j.head, j.whole = append(j.records, r), r.hash, j.whole+int64(len(line)+1)
+		j.records, j.head, j.whole = append(j.records, r), string(sum), j.whole+int64(len(line)+1)
 	}
 	return nil
 }
@@ -150,7 +149,7 @@ func (j *journal) start(h header) error {
 }
 
 // add appends a record: from here on it is never drawn again. Without a journal it does nothing.
-func (j *journal) add(r *record) error {
+func (j *journal) add(r record) error {
 	if j == nil {
 		return nil
 	}
@@ -158,12 +157,11 @@ func (j *journal) add(r *record) error {
 	if err != nil {
 		return err
 	}
-	r.hash = hashOf(j.head, b)
-	if err := j.write(fmt.Appendf(nil, "%s %s\n", r.hash, b), -1); err != nil {
-		return err
+	head := hashOf(j.head, b)
+	if err = j.write(fmt.Appendf(nil, "%s %s\n", head, b), -1); err == nil {
+		j.head = head
 	}
-	j.head = r.hash
-	return nil
+	return err
 }
 
 // write appends b, after cutting the file to size unless that is negative, and syncs it.

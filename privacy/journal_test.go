@@ -457,7 +457,7 @@ func TestReleasedLedgerHasNoClock(t *testing.T) {
 	die(s)
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	for _, e := range s.Ledger().ClosedAsDone().Entries {
+	for _, e := range s.Ledger().Entries {
 		switch e.Kind {
 		case ledger.EntryOpen, ledger.EntryReserve:
 			if h, m, sec := e.Time.Clock(); h != 0 || m != 0 || sec != 0 || e.Time.IsZero() {

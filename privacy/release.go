@@ -63,7 +63,7 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	}
 	access.Guard(func() { r.Answer, err = watched(s, c).Draw(s.rows(), more) })
 	if err == nil {
-		err = s.journal.add(&r)
+		err = s.journal.add(r)
 	}
 	if err == nil {
 		err = s.append(s.chargeEntries(r), false)

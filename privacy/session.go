@@ -79,6 +79,7 @@ type session struct {
 	lines   []ledger.Entry                   // of this run, in the ledger's file
 	journal *journal                         // nil: none
 	earlier []record                         // answers of an earlier process, to be asked for again
+	outputs string                           // hash of what it delivers
 	held    bool                             // into shards
 	exact   func([]access.Counted) [][]int64 // true counts; nil before the first
 	dead    error                            // of a call that drew and did not return
@@ -227,7 +228,7 @@ func (s *session) end(err error, status string) error {
 	s.closed = true
 	s.data, s.units, s.joint, s.exact, s.earlier = nil, nil, nil, nil, nil
 	if err == nil || s.journal == nil {
-		last := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status}
+		last := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status, Outputs: s.outputs}
 		failed := s.append([]ledger.Entry{last}, true)
 		if failed == nil {
 			s.journal.remove()

@@ -116,7 +116,7 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 	}
 	m := &Model{schema: c.Schema, params: params, Manifest: Manifest{Tool: c.Tool,
 		Created: c.Created, Method: MethodCollect, Claim: c.Claim}}
-	return m.complete(nil)
+	return m.complete(nil, nil)
 }
 
 // verifyCollected is [Model.Verify] of a model of randomised answers. There is no account to check:
@@ -129,7 +129,9 @@ func (m *Model) verifyCollected() (Verification, error) {
 		return v, fmt.Errorf("release: a local claim is of rows without an id, which each answered "+
 			"under replace-one and delta 0, and there is no ledger: %w", ErrClaim)
 	}
-	return v, nil
+	var err error
+	v.Unbound, err = m.sealed()
+	return v, err
 }
 
 // columnsOf is what measurements say of each column by itself, averaged: without columns where

@@ -137,6 +137,8 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 			return nil, fmt.Errorf("%w: schema and parameters disagree on column %d", ErrFormat, i)
 		}
 	}
+	rest := &unread{io.NewSectionReader(r, 0, size), size}
+	m.altered = m.Write(rest) != nil || rest.left != 0
 	return m, nil
 }
 

@@ -102,7 +102,7 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	out.params = params
-	return out.complete(o.Price)
+	return out.complete(o.Price, nil)
 }
 
 func fitOptions(progress func(float64)) (o marginal.Options) {
@@ -184,8 +184,8 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 		len(m.Ledger) > 0 {
 		return fail("a joint model has two parties or more, and no ledger of its own")
 	}
-	rows := 0.0
-	for _, party := range m.Parties {
+	rows, measured := 0.0, p.byParty()
+	for i, party := range m.Parties {
 		one := &Model{Manifest: party.Manifest, schema: m.schema}
 		if len(party.Parties) > 0 || party.SchemaYAML != m.SchemaYAML || party.Claim.People != "" {
 			return fail("party %s is a joint model itself, or has another schema", party.Name)
@@ -193,6 +193,11 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 		of, err := one.verifyRun(price)
 		if err != nil {
 			return v, fmt.Errorf("party %s: %w", party.Name, err)
+		}
+		if v.Unbound = v.Unbound || of.Unbound; !of.Unbound {
+			if err := one.held(measured[i]); err != nil {
+				return v, fmt.Errorf("party %s: %w", party.Name, err)
+			}
 		}
 		v.Parties = append(v.Parties, of)
 		rows += party.Rows
@@ -207,5 +212,7 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 	if rows != m.Rows {
 		return fail("%v rows, and its parties have %v", m.Rows, rows)
 	}
-	return v, nil
+	unbound, err := m.sealed()
+	v.Unbound = v.Unbound || unbound
+	return v, err
 }

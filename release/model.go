@@ -102,6 +102,7 @@ type Manifest struct {
 	Settings     Settings `json:"settings,omitempty"` // of the method; public
 	// this run's own entries, a chain of its own
 	Ledger     excerpt.Entries `json:"ledger"`
+	Outputs    string          `json:"outputs,omitempty"` // of a model without a Ledger, in its place
 	Parties    []Party         `json:"parties,omitempty"` // of a joint model, which has no Ledger
 	Sums       []zcdp.Shares   `json:"sums,omitempty"`    // of Claim.Among
 	Parameters Parameters      `json:"parameters"`
@@ -133,7 +134,8 @@ type Fitted struct {
 	Schema *schema.Schema // of the model's codes
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
-	Ledger   *ledger.Ledger    // of the closed session
+	Ledger   *ledger.Ledger    // of the closed session; nil: of Session
+	Session  excerpt.Session   // of the run
 	Price    accountant.Pricer // of its reservation; default closed formulas
 	Settings map[string]any    // public settings and choices of the method, for inspect
 	Params   Params
@@ -146,11 +148,16 @@ type Model struct {
 	schema *schema.Schema
 	params Params
 	raw    []byte // parameters.bin
+	// the file is not, byte for byte, what Write writes
+	altered bool
 }
 
-// New makes a model from what a method released. The ledger must be that of one closed run; the
-// claim is checked with [Model.Verify] before the model is returned.
+// New makes a model from what a method released. The ledger must be that of one run; the claim is
+// checked with [Model.Verify] before the model is returned.
 func New(f Fitted) (*Model, error) {
+	if f.Ledger == nil && f.Session != nil {
+		f.Ledger = f.Session.Ledger()
+	}
 	if f.Ledger == nil || len(f.Ledger.Entries) < 2 {
 		return nil, fmt.Errorf("release: the ledger has no reservation: %w", ErrClaim)
 	}
@@ -171,11 +178,12 @@ func New(f Fitted) (*Model, error) {
 		}
 		m.DeclaredYAML = string(declared)
 	}
-	return m.complete(f.Price)
+	return m.complete(f.Price, f.Session)
 }
 
-// complete adds to the manifest what the schema and the parameters say, and checks the claim.
-func (m *Model) complete(price accountant.Pricer) (*Model, error) {
+// complete adds to the manifest what the schema and the parameters say, and the hash of all of it,
+// and checks the claim.
+func (m *Model) complete(price accountant.Pricer, s excerpt.Session) (*Model, error) {
 	if m.SchemaYAML == "" { // else as another file has it
 		yaml, err := m.schema.YAML()
 		if err != nil {
@@ -192,6 +200,9 @@ func (m *Model) complete(price accountant.Pricer) (*Model, error) {
 	}
 	m.Format, m.Rows = formatVersion, m.params.Total()
 	m.Parameters = Parameters{Kind: m.params.Kind(), Bytes: len(m.raw), SHA256: digest(m.raw)}
+	if err := m.bind(s); err != nil {
+		return nil, err
+	}
 	if _, err := m.Verify(price); err != nil {
 		return nil, err
 	}

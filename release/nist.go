@@ -66,8 +66,8 @@ func (m *Model) Layers() []Layer {
 		{"Taken as public", strings.ToUpper(public[:1]) + public[1:] + "."},
 		{"Trust", trust},
 		{"Implementation", "Noise is drawn exactly, on integers, from the operating system's random " +
-			"numbers. The time that a run took and the memory that it used are not covered. Written by " +
-			m.Tool + "."},
+			"numbers. The time that a run took and the memory that it used are not covered. By its own " +
+			"word, the program was " + m.Tool + "."},
 		{"Access and account", account + " Who can read the real rows, what else was released of them " +
 			"and what the limit is: to be stated by who holds them."},
 		{"Collection of the data", "To be stated by who collected them."},

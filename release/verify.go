@@ -19,6 +19,9 @@ type Verification struct {
 	Charges  int              // mechanism calls
 	Derived  derive.Range     // of the reservation, by arithmetic that is not the accountant's
 	Parties  []Verification   // of a joint model, in place of all but the claim
+	// the file is of a version whose ledgers had no hash of what a run delivered: its claim may have
+	// been put around other contents
+	Unbound bool
 }
 
 // agrees reports whether the derived range allows the claim, and what the accountant says of the
@@ -54,7 +57,7 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	v, run, err := VerifyRun(m.Ledger, m.Claim, price)
+	v, run, err := VerifyRun(m.delivered(), price)
 	if err != nil {
 		return v, err
 	}
@@ -74,21 +77,35 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	if m.Method != run.Method {
 		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
 	}
-	return v, m.verifySums(run.Reserved)
+	if err := m.verifySums(run.Reserved); err != nil {
+		return v, err
+	}
+	if p, ok := m.params.(*Marginal); ok && !v.Unbound {
+		return v, m.held(p.Measured)
+	}
+	return v, nil
 }
 
 // VerifyRun is the part of [Model.Verify] about the ledger: it is that of one run, which is done,
-// and its reservation costs no more than the claim. Errors wrap [ErrClaim].
-func VerifyRun(
-	l excerpt.Entries, claim Claim, price accountant.Pricer,
-) (Verification, excerpt.Run, error) {
+// its reservation costs no more than the claim, and the run delivered this file. Errors wrap
+// [ErrClaim].
+func VerifyRun(d Delivered, price accountant.Pricer) (Verification, excerpt.Run, error) {
+	claim := d.Claim
 	v := Verification{Claim: claim}
 	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {
 		return v, excerpt.Run{}, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	run, err := l.Run(price)
+	run, err := d.Ledger.Run(price)
 	if err != nil {
 		return fail("%v", err)
+	}
+	if v.Unbound = run.Outputs == ""; !v.Unbound {
+		if err := d.is(run.Outputs); err != nil {
+			return v, excerpt.Run{}, err
+		}
+		if d.Tool != run.Reserve.Tool {
+			return fail("the file is by %q, the run by %q", d.Tool, run.Reserve.Tool)
+		}
 	}
 	v.Charges = run.Calls
 	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,

@@ -167,7 +167,7 @@ func fit(
 	}
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
-		Ledger: s.Ledger().ClosedAsDone(), Price: PriceOf(plan), Settings: fitted.Settings,
+		Session: s, Price: PriceOf(plan), Settings: fitted.Settings,
 		Params: fitted.Params, Summed: fitted.Summed,
 	})
 }

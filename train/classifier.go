@@ -41,6 +41,8 @@ type Classifier struct {
 	SchemaYAML   string          `json:"schema"` // the public schema
 	SchemaSHA256 string          `json:"schema_sha256"`
 	Ledger       excerpt.Entries `json:"ledger"` // of the run
+
+	altered bool // it was read from a file that is not what JSON writes
 }
 
 // Feature is how a column becomes one-hot cells.
@@ -69,10 +71,17 @@ func (t *task) classifier(
 		c.Claim.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
 	c.SchemaYAML, c.SchemaSHA256 = string(yaml), t.schema.Fingerprint()
-	c.Ledger = s.Ledger().ClosedAsDone().Entries
 	c.Features = t.features()
+	if c.Ledger, err = excerpt.Close(s, c); err != nil {
+		return nil, err
+	}
 	_, err = c.Verify(nil)
 	return c, err
+}
+
+func (c *Classifier) delivered() release.Delivered {
+	return release.Delivered{Claim: c.Claim, Tool: c.Tool, Ledger: c.Ledger, File: c,
+		Altered: c.altered}
 }
 
 func (t *task) features() []Feature {
@@ -115,10 +124,11 @@ func Read(r io.Reader) (*Classifier, error) {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	lists := bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{"))
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
 	c := &Classifier{}
-	if len(b) > maxBytes || lists > maxLists || d.Decode(c) != nil || c.Format != format || d.More() {
+	if len(b) <= maxBytes && lists <= maxLists {
+		c.altered, err = release.ReadJSON(b, c)
+	}
+	if err != nil || c.Format != format {
 		return nil, fmt.Errorf("train: %w", ErrFormat)
 	}
 	return c, nil
@@ -139,7 +149,7 @@ func (c *Classifier) Verify(price accountant.Pricer) (release.Verification, erro
 	if err := c.check(s); err != nil {
 		return fail("%v", err)
 	}
-	v, run, err := release.VerifyRun(c.Ledger, c.Claim, price)
+	v, run, err := release.VerifyRun(c.delivered(), price)
 	r := run.Reserve
 	switch {
 	case err != nil:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/query"
@@ -40,6 +41,8 @@ const methodName = "validate"
 
 // Result is public.
 type Result struct {
+	Format    int     `json:"decoy_validated"`
+	Tool      string  `json:"tool,omitempty"`
 	Statistic string  `json:"statistic"`
 	Estimate  float64 `json:"estimate"`
 	Low       float64 `json:"low"` // of an interval of 95 %
@@ -62,6 +65,9 @@ type Result struct {
 	Unit           string               `json:"unit,omitempty"`
 	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"`
 	Run            string               `json:"run"` // its name in the ledger
+	Ledger         excerpt.Entries      `json:"ledger"`
+
+	altered bool // it was read from a file that is not what JSON writes
 }
 
 // The parts of μ² that buy the number of rows and, of what is left, the squares.
@@ -86,6 +92,12 @@ func Run(
 		return nil, nil, err
 	}
 	r, err := measure(ctx, s, mu, o)
+	if err == nil {
+		r.Ledger, err = excerpt.Close(s, r)
+	}
+	if err == nil {
+		_, err = r.Verify(nil)
+	}
 	err = s.Finish(err, func() error {
 		if o.Deliver == nil {
 			return nil
@@ -104,7 +116,8 @@ func measure(
 ) (*Result, error) {
 	nb, n := s.Neighbours(), float64(o.Rows)
 	f, done := o.Statistic.Statistic, atomic.Int64{}
-	r := &Result{Statistic: f.Name, Rows: n, Lower: f.Lower, Upper: f.Upper,
+	r := &Result{Format: format, Tool: o.Tool, Statistic: f.Name, Rows: n,
+		Lower: f.Lower, Upper: f.Upper,
 		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
 	if r.Unit != "" {
 		r.MaxRowsPerUnit = nb.MaxRowsPerUnit

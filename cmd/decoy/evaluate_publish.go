@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -121,24 +120,4 @@ func (r estimates) text(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, job.Short(e.Value), e.StdErr,
 			strings.ToValidUTF8(of, "?"))
 	}
-}
-
-// maxPublished bounds a published evaluation, in bytes: some kilobytes, and most of it is its
-// ledger.
-const maxPublished = 16 << 20
-
-// verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file
-// is none.
-func verifyPublished(path string) (verified, error) {
-	r, err := readFile(path, func(f io.Reader) (*publish.Result, error) {
-		return publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
-	})
-	if err != nil {
-		return verified{}, err
-	}
-	v, err := r.Verify()
-	if err != nil {
-		return verified{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return verifiedRun(v, r.Ledger), nil
 }

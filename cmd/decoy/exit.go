@@ -29,14 +29,17 @@ const (
 	exitBudget = 10 // a limit would be exceeded
 	exitLocked = 11 // the ledger stayed locked
 	exitData   = 12 // the data break the schema
+	// the file was made before its ledger had the hash of what it holds
+	exitUnbound = 13
 )
 
 // exitMeaning says what the codes mean, for the help.
 var exitMeaning = map[int]string{
 	exitOK: "done", exitError: "an error", exitUsage: "wrong usage, or a bad config or schema",
-	exitBudget: "refused: the ledger's limit would be exceeded; no row was read",
-	exitLocked: "another process kept the ledger locked for 10 seconds",
-	exitData:   "the data break the schema",
+	exitBudget:  "refused: the ledger's limit would be exceeded; no row was read",
+	exitLocked:  "another process kept the ledger locked for 10 seconds",
+	exitData:    "the data break the schema",
+	exitUnbound: "made before outputs were bound: nothing shows that its contents are its run's",
 }
 
 // exitCode maps every error to its code. A file that is not what it claims to be is an error,
@@ -51,6 +54,8 @@ func exitCode(err error) int {
 		return exitOK
 	case is(release.ErrFormat, release.ErrClaim, ledger.ErrInvalid):
 		return exitError
+	case is(errUnbound):
+		return exitUnbound
 	case is(ledger.ErrLocked):
 		return exitLocked
 	case is(accountant.ErrBudget):

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
@@ -52,8 +53,41 @@ type drawn struct {
 
 // claimed is the claim of a release, as its signer states it.
 type claimed struct {
-	Table drawn           `json:"table"`
-	Model json.RawMessage `json:"model"` // what verify says of it
+	Table  drawn           `json:"table"`
+	Ledger *ledgerHead     `json:"ledger,omitempty"` // of the table; nil: the model has no run
+	Model  json.RawMessage `json:"model"`            // what verify says of it
+}
+
+// ledgerHead is how far a ledger had come: the hash of an entry is one of all entries before it
+// too.
+type ledgerHead struct {
+	Entries int    `json:"entries"`
+	Runs    int    `json:"runs"`
+	Hash    string `json:"hash"` // of the last one
+}
+
+// headFor is the head of the ledger of a model's table, which must hold and have the model's run.
+func headFor(m *release.Model, path, ledgerFile string) (*ledgerHead, error) {
+	switch {
+	case len(m.Ledger) == 0 && ledgerFile == "":
+		return nil, nil
+	case len(m.Ledger) == 0:
+		return nil, usagef("--ledger: %s has no run of its own", path)
+	case ledgerFile == "":
+		return nil, usagef("--ledger is required: the ledger of the table that %s was made of, which "+
+			"must have its run", path)
+	}
+	l, _, err := openLedger(ledgerFile)
+	if err == nil {
+		err = l.Verify(pld.Epsilon)
+	}
+	if err == nil {
+		err = m.Ledger.In(l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ledgerFile, err)
+	}
+	return &ledgerHead{len(l.Entries), len(l.Runs()), l.Entries[len(l.Entries)-1].Hash}, nil
 }
 
 // release writes an archive.
@@ -63,6 +97,10 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 		return err
 	}
 	v, err := verifyModel(path, m)
+	if err != nil {
+		return err
+	}
+	head, err := headFor(m, path, s.Ledger)
 	if err != nil {
 		return err
 	}
@@ -76,10 +114,10 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 		return err
 	}
 	t.sayGuarantee(m)
-	how := drawn{job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say), s.Seed, s.SpreadsheetSafe,
-		thisVersion().Version}
+	rows := job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
+	how := claimed{Ledger: head, Table: drawn{rows, s.Seed, s.SpreadsheetSafe, thisVersion().Version}}
 	var table bytes.Buffer
-	if err := how.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
+	if err := how.Table.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
 		return err
 	}
 	members, err := membersOf(m, v, how)
@@ -87,8 +125,8 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 		return err
 	}
 	members = append([]signed.Member{{Name: releasedTable, Body: table.Bytes()}}, members...)
-	note := fmt.Sprintf(": %d rows, %d columns (seed %d), signed by key %016X", how.Rows,
-		m.Schema().Width(), how.Seed, key.ID())
+	note := fmt.Sprintf(": %d rows, %d columns (seed %d), signed by key %016X", how.Table.Rows,
+		m.Schema().Width(), how.Table.Seed, key.ID())
 	return t.deliver(out, note, func(w io.Writer) error { return signed.Write(w, members, key) })
 }
 
@@ -103,14 +141,15 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 }
 
 // membersOf are the members of a release but for its table.
-func membersOf(m *release.Model, v result, how drawn) ([]signed.Member, error) {
+func membersOf(m *release.Model, v result, how claimed) ([]signed.Member, error) {
 	var model, said, claim, asText, asJSON, page bytes.Buffer
 	if err := m.Write(&model); err != nil {
 		return nil, err
 	}
 	err := encode(&said, v)
 	if err == nil {
-		err = encode(&claim, claimed{how, said.Bytes()})
+		how.Model = said.Bytes()
+		err = encode(&claim, how)
 	}
 	shown := shownModel{"model", m.Manifest, releasedModel, m}
 	if err == nil {

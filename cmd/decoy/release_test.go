@@ -35,9 +35,10 @@ func TestVerifyRelease(t *testing.T) {
 		err = os.WriteFile("k.key", text, 0o600)
 	}
 	check(t, err)
-	run(0, "fit", "--dataset", "icu-readmission", "--epsilon", "1", "--method", "mst", "--model",
-		"m.decoy")
-	run(0, "release", "m.decoy", "--sign", "k.key", "--rows", "40", "--seed", "3", "--out", "r.zip")
+	run(0, "fit", "--dataset", "icu-readmission", "--epsilon", "1", "--method", "mst", "--ledger", "l",
+		"--model", "m.decoy")
+	run(0, "release", "m.decoy", "--ledger", "l", "--sign", "k.key", "--rows", "40", "--seed", "3",
+		"--out", "r.zip")
 	run(0, "verify", "r.zip", "--key", "k.pub")
 	data, err := os.ReadFile("r.zip")
 	check(t, err)

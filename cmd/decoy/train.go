@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/train"
@@ -156,16 +155,3 @@ func (n trainNeeds) text(w io.Writer) {
 
 // openClassifier reads a classifier; ErrFormat of package train says that the file is none.
 func openClassifier(path string) (*train.Classifier, error) { return readFile(path, train.Read) }
-
-// verifyClassifier recomputes the claim of a classifier.
-func verifyClassifier(path string) (verified, error) {
-	c, err := openClassifier(path)
-	if err != nil {
-		return verified{}, err
-	}
-	v, err := c.Verify(pld.Epsilon)
-	if err != nil {
-		return verified{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return verifiedRun(v, c.Ledger), nil
-}

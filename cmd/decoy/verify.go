@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/release/signed"
 	"github.com/decoy-dp/decoy/train"
+	"github.com/decoy-dp/decoy/validate"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
@@ -30,8 +32,10 @@ func verifyCommand(t *terminal) *cobra.Command {
 		}
 		v, m, err := check()
 		switch {
-		case err != nil:
+		case err != nil && (nist || !errors.Is(err, errUnbound)):
 			return err
+		case err != nil:
+			return errors.Join(t.print(v), err)
 		case nist && m == nil:
 			return usagef("--nist is about models: %s is none", args[0])
 		case nist:
@@ -59,6 +63,7 @@ func (l layered) text(w io.Writer) {
 type verified struct {
 	Party      string        `json:"party,omitempty"` // of a joint model
 	Claim      release.Claim `json:"claim"`
+	Unbound    bool          `json:"unbound,omitempty"` // to any contents: see errUnbound
 	Reserved   cost          `json:"reserved"`
 	Charged    *cost         `json:"charged,omitempty"` // of a model, if it has calls
 	Calls      int           `json:"calls"`
@@ -70,6 +75,7 @@ type verified struct {
 // verifiedJoint is a joint model's claim, which holds by those of its parties.
 type verifiedJoint struct {
 	Claim   release.Claim `json:"claim"`
+	Unbound bool          `json:"unbound,omitempty"`
 	Parties []verified    `json:"parties"`
 }
 
@@ -79,19 +85,59 @@ type interval struct {
 	Upper *float64 `json:"epsilon_at_most,omitempty"`
 }
 
-// notChecked is what no file can prove.
-const notChecked = "that the program which wrote the file ran the mechanisms it logged"
+// errUnbound is the state of files of earlier versions: their claims were checked by their ledgers,
+// and may have been put around other contents.
+var errUnbound = errors.New("made before outputs were bound: nothing shows that its contents are " +
+	"what the run in its ledger delivered")
 
-// verify recomputes the claim of a model, which it returns too, or else of a published evaluation
-// or a classifier.
+// unless is errUnbound of a file that is bound to no run.
+func unless(path string, v release.Verification) error {
+	if v.Unbound {
+		return fmt.Errorf("%s: %w", path, errUnbound)
+	}
+	return nil
+}
+
+// notChecked is what no file can prove.
+const notChecked = "that the program which wrote the file, whatever it calls itself, ran the " +
+	"mechanisms it logged"
+
+// verifyBought recomputes the claim of what a run delivers but models, and returns its ledger: of a
+// published evaluation, a validated statistic, a classifier. The error wraps release.ErrFormat if
+// the file is none of them.
+func verifyBought(file []byte) (v release.Verification, l excerpt.Entries, err error) {
+	if p, no := publish.Read(bytes.NewReader(file)); no == nil {
+		v, err = p.Verify(pld.Epsilon)
+		return v, p.Ledger, err
+	}
+	if r, no := validate.Read(bytes.NewReader(file)); no == nil {
+		v, err = r.Verify(pld.Epsilon)
+		return v, r.Ledger, err
+	}
+	c, no := train.Read(bytes.NewReader(file))
+	if no != nil {
+		return v, nil, release.ErrFormat
+	}
+	v, err = c.Verify(pld.Epsilon)
+	return v, c.Ledger, err
+}
+
+// maxBought bounds such a file, in bytes.
+const maxBought = 64<<20 + 1
+
+// verify recomputes the claim of a model, which it returns too, or of something else that a run
+// has bought. Of a file that is bound to no run it returns both, and errUnbound.
 func verify(path string) (result, *release.Model, error) {
 	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
-		if v, other := verifyPublished(path); !errors.Is(other, publish.ErrFormat) {
-			return v, nil, other
-		}
-		if v, other := verifyClassifier(path); !errors.Is(other, train.ErrFormat) {
-			return v, nil, other
+		file, failed := job.ReadBounded(path, maxBought)
+		v, l, other := verifyBought(file)
+		switch {
+		case failed != nil || errors.Is(other, release.ErrFormat):
+		case other != nil:
+			return nil, nil, fmt.Errorf("%s: %w", path, other)
+		default:
+			return verifiedRun(v, l), nil, unless(path, v)
 		}
 	}
 	if err != nil {
@@ -107,27 +153,29 @@ func verify(path string) (result, *release.Model, error) {
 	return v, m, err
 }
 
-// verifyModel recomputes the claim of a model, which errors call path.
+// verifyModel recomputes the claim of a model, which errors call path. Of one that is bound to no
+// run it returns both, what was recomputed and errUnbound.
 func verifyModel(path string, m *release.Model) (result, error) {
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	unbound := unless(path, v)
 	switch {
 	case m.Claim.Local:
 		return statedLocal{v.Claim, "schema and parameters as the manifest states them; there is no " +
 			"ledger, as each respondent keeps their own",
-			"that every answer was randomised: each respondent knows it of their own"}, nil
+			"that every answer was randomised: each respondent knows it of their own"}, unbound
 	case len(m.Parties) == 0:
-		return verifiedRun(v, m.Ledger), nil
+		return verifiedRun(v, m.Ledger), unbound
 	}
-	out := verifiedJoint{Claim: v.Claim}
+	out := verifiedJoint{Claim: v.Claim, Unbound: v.Unbound}
 	for i, p := range m.Parties {
 		one := verifiedRun(v.Parties[i], p.Ledger)
 		one.Party = p.Name
 		out.Parties = append(out.Parties, one)
 	}
-	return out, nil
+	return out, unbound
 }
 
 // statedLocal is the claim of a model of randomised answers.
@@ -144,7 +192,7 @@ func (v statedLocal) text(w io.Writer) {
 }
 
 func (v verifiedJoint) text(w io.Writer) {
-	fmt.Fprintf(w, "ok\tthe joint claim holds: %v\n", v.Claim)
+	fmt.Fprintf(w, "%s: %v\n", holds(v.Unbound, "the joint claim"), v.Claim)
 	for _, p := range v.Parties {
 		fmt.Fprintf(w, "\nparty\t%s\n", spelling.Visible(p.Party))
 		p.text(w)
@@ -153,12 +201,16 @@ func (v verifiedJoint) text(w io.Writer) {
 
 // verifiedRun is what was recomputed of the ledger inside a file.
 func verifiedRun(v release.Verification, l excerpt.Entries) verified {
-	out := verified{Claim: v.Claim, Reserved: costOf(v.Reserved), Calls: v.Charges,
+	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: costOf(v.Reserved), Calls: v.Charges,
 		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf(
 			"the hash chain of %d ledger entries; one run, closed as %s; every "+
 				"charge in the reservation;", len(l), l[len(l)-1].Status),
 			"unit, method, schema and parameters as the ledger and the manifest state them"}}
+	if !v.Unbound {
+		out.Checked = append(out.Checked, "all contents, by their hash in the run's closing line; noisy "+
+			"marginals that are kept, and their noise, by the charges that paid for them")
+	}
 	if v.Charges > 0 {
 		charged := costOf(v.Charged)
 		out.Charged = &charged
@@ -169,8 +221,16 @@ func verifiedRun(v release.Verification, l excerpt.Entries) verified {
 	return out
 }
 
+// holds heads the line of a claim.
+func holds(unbound bool, claim string) string {
+	if unbound {
+		return "not bound\tthe ledger in the file supports " + claim
+	}
+	return "ok\t" + claim + " holds"
+}
+
 func (v verified) text(w io.Writer) {
-	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", v.Claim)
+	fmt.Fprintf(w, "%s: %v\n", holds(v.Unbound, "the claim"), v.Claim)
 	fmt.Fprintf(w, "reserved\t%v\n", v.Reserved)
 	calls := plural(v.Calls, "mechanism call", "mechanism calls")
 	if v.Charged != nil {

@@ -17,12 +17,14 @@ import (
 
 // verifiedRelease is a signed release that holds.
 type verifiedRelease struct {
-	Key        string   `json:"signed_by"` // in hexadecimal, as minisign prints it
-	Members    []string `json:"members"`
-	Table      drawn    `json:"table"`
-	Reproduced bool     `json:"table_reproduced"` // else it is only signed
-	Described  bool     `json:"texts_reproduced"` // the same of those about the model
-	Model      result   `json:"model"`
+	Key     string   `json:"signed_by"` // in hexadecimal, as minisign prints it
+	Members []string `json:"members"`
+	Table   drawn    `json:"table"`
+	// the ledger of the table as it was signed; nil: of an earlier version, or of no run
+	Ledger     *ledgerHead `json:"ledger,omitempty"`
+	Reproduced bool        `json:"table_reproduced"` // else it is only signed
+	Described  bool        `json:"texts_reproduced"` // the same of those about the model
+	Model      result      `json:"model"`
 }
 
 // verifyRelease checks the signature, then the model's own claim, then the table.
@@ -64,10 +66,13 @@ func (t *terminal) verifyRelease(
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", inside, err)
 	}
-	if out.Model, err = verifyModel(inside, m); err != nil {
+	var unbound error
+	if out.Model, err = verifyModel(inside, m); errors.Is(err, errUnbound) {
+		unbound = err
+	} else if err != nil {
 		return nil, nil, err
 	}
-	if out.Table, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
+	if out.Table, out.Ledger, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
 		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
 	}
 	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m,
@@ -79,7 +84,7 @@ func (t *terminal) verifyRelease(
 		return nil, nil, fmt.Errorf("%s: %s is signed, and is not what the model gives with seed %d",
 			path, releasedTable, out.Table.Seed)
 	}
-	again, err := membersOf(m, out.Model, out.Table)
+	again, err := membersOf(m, out.Model, claimed{Table: out.Table, Ledger: out.Ledger})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,24 +97,25 @@ func (t *terminal) verifyRelease(
 			}
 		}
 	}
-	return out, m, nil
+	return out, m, unbound
 }
 
 // checkClaim holds what the signer states against the model: the guarantee must be the model's.
-func checkClaim(text []byte, of release.Claim) (drawn, error) {
+func checkClaim(text []byte, of release.Claim) (drawn, *ledgerHead, error) {
 	var said struct {
-		Table drawn `json:"table"`
-		Model struct {
+		Table  drawn       `json:"table"`
+		Ledger *ledgerHead `json:"ledger"`
+		Model  struct {
 			Claim release.Claim `json:"claim"`
 		} `json:"model"`
 	}
 	if json.Unmarshal(text, &said) != nil || said.Table.Rows < 1 {
-		return drawn{}, errors.New("not the claim of a release")
+		return drawn{}, nil, errors.New("not the claim of a release")
 	}
 	if said.Model.Claim != of {
-		return drawn{}, fmt.Errorf("it states %v, and the model %v", said.Model.Claim, of)
+		return drawn{}, nil, fmt.Errorf("it states %v, and the model %v", said.Model.Claim, of)
 	}
-	return said.Table, nil
+	return said.Table, said.Ledger, nil
 }
 
 // gives reports whether the model gives this table. It stops at the first byte that differs.
@@ -155,5 +161,9 @@ func (v verifiedRelease) text(w io.Writer) {
 		texts = strings.Join(releasedTexts, ", ") + " are signed; this version writes others"
 	}
 	fmt.Fprintf(w, "%s\t%s\n", head, texts)
+	if l := v.Ledger; l != nil {
+		fmt.Fprintf(w, "ledger\tof the table, when this was signed: %s, %s, head %s\n",
+			plural(l.Entries, "entry", "entries"), plural(l.Runs, "run", "runs"), l.Hash)
+	}
 	v.Model.text(w)
 }

@@ -59,7 +59,7 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	v, err := r.Verify()
+	v, err := r.Verify(nil)
 	fmt.Printf("%s %.2f, epsilon %.1f, %v\n", r.Estimates[1].Name, r.Estimates[1].Value,
 		v.Reserved.Epsilon, err)
 	// Output: MarginalError 0.10, epsilon 1.0, <nil>

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/distance"
 	"github.com/decoy-dp/decoy/privacy/query"
@@ -212,7 +213,10 @@ func Run(
 		if p.label != nil {
 			out.Positive = p.label.text
 		}
-		_, err = out.Verify()
+		out.Ledger, err = excerpt.Close(s, out)
+	}
+	if err == nil {
+		_, err = out.Verify(nil)
 	}
 	err = s.Finish(err, func() error {
 		if r.Deliver == nil {

@@ -282,7 +282,7 @@ func TestVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		forge(back)
-		v, err := back.Verify()
+		v, err := back.Verify(nil)
 		if cost := v.Reserved.Epsilon; name == "" && (err != nil || !(cost <= 10 && cost > 9)) {
 			t.Errorf("an honest result: %v, %+v", err, v)
 		}
@@ -292,7 +292,7 @@ func TestVerify(t *testing.T) {
 	}
 	for _, bad := range []string{"", "{}", "[]", `{"decoy_published": 2}`,
 		`{"decoy_published": 1, "publishable": true, "more": 1}`} {
-		if _, err := Read(strings.NewReader(bad)); !errors.Is(err, ErrFormat) {
+		if _, err := Read(strings.NewReader(bad)); !errors.Is(err, errFormat) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -308,7 +308,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"decoy_published": 1, "publishable": true, "ledger": [{}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, err := Read(strings.NewReader(text)); err == nil {
-			r.Verify()
+			r.Verify(nil)
 		}
 	})
 }

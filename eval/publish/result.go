@@ -7,14 +7,13 @@ import (
 	"io"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 )
 
-// ErrFormat is wrapped by the error about a file that is no published evaluation.
-var ErrFormat = errors.New("not a published evaluation")
+// errFormat is wrapped by the error about a file that is no published evaluation.
+var errFormat = errors.New("not a published evaluation")
 
 // format is the version of the JSON.
 const format = 1
@@ -45,13 +44,15 @@ type Result struct {
 	Positive       string               `json:"positive,omitempty"`
 	Estimates      []Estimate           `json:"estimates"`
 	Ledger         excerpt.Entries      `json:"ledger"`
+
+	altered bool // it was read from a file that is not what JSON writes
 }
 
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {
 	nb := s.Neighbours()
 	out := &Result{Format: format, Publishable: true, Tool: r.Tool, Budget: r.Budget,
 		Adjacency: nb.Adjacency, Unit: s.Schema().Unit, SchemaSHA256: s.Schema().Fingerprint(),
-		Estimates: estimates, Ledger: s.Ledger().ClosedAsDone().Entries}
+		Estimates: estimates}
 	if out.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
@@ -67,11 +68,14 @@ func (r *Result) JSON(w io.Writer) error {
 
 // Read reads what JSON wrote. It verifies nothing.
 func Read(r io.Reader) (*Result, error) {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("publish: %w", err)
+	}
 	out := &Result{}
-	if err := d.Decode(out); err != nil || out.Format != format || !out.Publishable {
-		return nil, fmt.Errorf("publish: %w", ErrFormat)
+	if out.altered, err = release.ReadJSON(b, out); err != nil || out.Format != format ||
+		!out.Publishable {
+		return nil, fmt.Errorf("publish: %w", errFormat)
 	}
 	return out, nil
 }
@@ -82,10 +86,15 @@ func (r *Result) Claim() release.Claim {
 		Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
 }
 
+func (r *Result) delivered() release.Delivered {
+	return release.Delivered{Claim: r.Claim(), Tool: r.Tool, Ledger: r.Ledger, File: r,
+		Altered: r.altered}
+}
+
 // Verify recomputes the guarantee from the ledger in the result, without data, as
 // [release.Model.Verify] does for a model. Errors wrap [release.ErrClaim].
-func (r *Result) Verify() (release.Verification, error) {
-	v, run, err := release.VerifyRun(r.Ledger, r.Claim(), pld.Epsilon)
+func (r *Result) Verify(price accountant.Pricer) (release.Verification, error) {
+	v, run, err := release.VerifyRun(r.delivered(), price)
 	if err == nil && run.Reserve.SchemaSHA256 != r.SchemaSHA256 {
 		err = fmt.Errorf("publish: the ledger is of another schema: %w", release.ErrClaim)
 	}

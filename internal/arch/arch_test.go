@@ -105,13 +105,13 @@ var allowed = map[string][]string{
 	"ranges":             {},
 	"steer":              {"internal/kernels", "internal/matrix"},
 	"infer": {
-		"internal/spelling", "schema", "accountant", "accountant/calibrate", "marginal", "privacy",
-		"privacy/query", "privacy/text",
+		"internal/spelling", "schema", "accountant", "accountant/calibrate", "ledger/excerpt",
+		"marginal", "privacy", "privacy/query", "privacy/text",
 	},
 	"workload": {"internal/yamlfile", "schema", "table", "marginal"},
 	"release": {
 		"schema", "table", "accountant", "accountant/zcdp", "ledger", "ledger/excerpt",
-		"accountant/derive",
+		"accountant/derive", "privacy",
 		"marginal", "gan", "steer",
 		"workload",
 	},
@@ -182,7 +182,7 @@ var allowed = map[string][]string{
 	},
 	"validate": {
 		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",
-		"privacy/query", "privacy/vote", "eval",
+		"privacy/query", "privacy/vote", "eval", "ledger/excerpt", "release",
 	},
 	"collect": {
 		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",

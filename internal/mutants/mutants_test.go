@@ -30,6 +30,45 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
+		"the hash of outputs leaves settings out", "ledger/excerpt/outputs.go",
+		`delete(parts, "outputs")`, `delete(parts, "outputs"); delete(parts, "settings")`,
+		"./cmd/decoy TestOutputsAreBound",
+	},
+	{
+		"the hash of outputs is not compared", "release/delivered.go",
+		"have != outputs || d.Altered", "len(have) != len(outputs) || d.Altered",
+		"./cmd/decoy TestOutputsAreBound",
+	},
+	{
+		"a key that is there twice is read once", "release/delivered.go", "have != outputs || d.Altered",
+		"have != outputs", "./cmd/decoy TestOutputsAreBound",
+	},
+	{
+		"the closing line has no hash of outputs", "privacy/session.go", ", Outputs: s.outputs}", "}",
+		"./cmd/decoy TestReleasesTellOfLostSpending",
+	},
+	{
+		"verify does not look at σ", "release/delivered.go",
+		"!ok || math.Abs(want.NoiseMultiplier-paid.NoiseMultiplier) > 1e-9*paid.NoiseMultiplier",
+		"_ = math.Abs(want.NoiseMultiplier - paid.NoiseMultiplier); !ok", "./cmd/decoy TestForgedNoise",
+	},
+	{
+		"verify does not look at the answers", "release/delivered.go", "sum == e.Answer",
+		"len(sum) == len(e.Answer)", "./cmd/decoy TestForgedNoise",
+	},
+	{
+		"a joint model's marginals are not held to its parties", "release/join.go",
+		"one.held(measured[i])", "one.held(measured[i][:0])", "./cmd/decoy TestForgedNoise",
+	},
+	{
+		"a release is signed whatever the ledger says", "cmd/decoy/release.go",
+		"err = m.Ledger.In(l)", "_ = m.Ledger.In(l)", "./cmd/decoy TestReleasesTellOfLostSpending",
+	},
+	{
+		"lines that are gone at the end are not missed", "ledger/excerpt/outputs.go",
+		"if len(rest) > 0 {", "if false {", "./cmd/decoy TestReleasesTellOfLostSpending",
+	},
+	{
 		"a reservation is not synced", "ledger/file.go", "disk.Sync(file); err", "error(nil); err",
 		"./internal/kill TestOrder",
 	},
@@ -507,8 +546,9 @@ var mutants = []mutant{
 		"./privacy TestLedgersNameNoMachine",
 	},
 	{
-		"a clock in the model's ledger", "privacy/account.go", "e.Journal = \"\"",
-		"e.Journal, e.Time = \"\", s.lines[0].Time.Add(1e9)", "./privacy TestReleasedLedgerHasNoClock",
+		"a clock in the model's ledger", "privacy/account.go", "last = e.Clone().Seal(last)",
+		"e.Time = s.lines[0].Time.Add(1e9); last = e.Seal(last)",
+		"./privacy TestReleasedLedgerHasNoClock",
 	},
 	{
 		"an answer is returned before it is kept", "privacy/release.go",
@@ -534,7 +574,7 @@ var mutants = []mutant{
 	},
 	{
 		"an old journal is taken", "privacy/account.go",
-		"last.Journal != \"\" && logged == 0 {", "false {",
+		"if len(logged) > len(bought) ||", "logged = logged[:min(len(logged), len(bought))]\n\t\tif",
 		"./privacy TestResumeAtEveryByte",
 	},
 	{
@@ -1198,8 +1238,8 @@ var mutants = []mutant{
 		"Label: fmt.Sprint(r.What, s.data().Rows()), Event", "./internal/replay TestMethods/mst/units",
 	},
 	{
-		"a number of entries that rows decide", "privacy/account.go", "range r.Charges {\n\t\tout",
-		"range append(r.Charges, r.Charges[:s.data().Rows()%2]...) {\n\t\tout",
+		"a number of entries that rows decide", "privacy/account.go", "range r.Charges {\n\t\t\tout",
+		"range append(r.Charges, r.Charges[:s.data().Rows()%2]...) {\n\t\t\tout",
 		"./internal/replay TestMethods/mst/strict",
 	},
 	{

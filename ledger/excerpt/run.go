@@ -11,7 +11,8 @@ import (
 type Run struct {
 	ledger.Summary
 	Reserve ledger.Entry
-	Calls   int // of mechanisms
+	Calls   int    // of mechanisms
+	Outputs string // hash of what it delivered; "": of a version that bound none
 }
 
 // Run checks the ledger as [ledger.Ledger.Verify] does, and that it is that of one run, which is
@@ -46,6 +47,10 @@ func (es Entries) Run(price accountant.Pricer) (Run, error) {
 	if open := es[0]; open.Adjacency != out.Reserve.Adjacency || open.Unit != out.Reserve.Unit ||
 		open.MaxRowsPerUnit != out.Reserve.MaxRowsPerUnit {
 		return fail("the reservation counts other units than its ledger")
+	}
+	var err error
+	if out.Outputs, err = es.bound(); err != nil {
+		return fail("the ledger: %v", err)
 	}
 	return out, nil
 }

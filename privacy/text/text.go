@@ -149,6 +149,9 @@ func (s *session) Run() string { return s.s.Run() }
 // Ledger is a copy of this run's own ledger, as [privacy.Session.Ledger].
 func (s *session) Ledger() *ledger.Ledger { return s.s.Ledger() }
 
+// Deliver is [privacy.Session.Deliver].
+func (s *session) Deliver(outputs string) { s.s.Deliver(outputs) }
+
 // Finish is [privacy.Session.Finish], and lets go of the texts.
 func (s *session) Finish(err error, deliver func() error) error {
 	err = s.s.Finish(err, deliver)

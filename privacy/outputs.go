@@ -1,0 +1,27 @@
+package privacy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+)
+
+// HashMeasured is the hash that the charges of [Session.MeasureAll] have in the ledger: of the
+// queries qs about columns of these numbers of codes, of sigma, and of the counts that were
+// returned. So whoever has these can hold them to a ledger. It returns an error for queries that
+// cannot be asked, or have other numbers of cells.
+func HashMeasured(sizes []int, qs []Query, sigma float64, counts [][]int64) (string, error) {
+	queries, err := access.CompileAll(sizes, false, qs)
+	if err != nil {
+		return "", fmt.Errorf("privacy: %w", err)
+	}
+	of := access.Ask("measure").Floats(sigma)
+	for i, q := range queries {
+		of.Text(q.Key)
+		if len(counts) != len(queries) || len(counts[i]) != q.Cells {
+			return "", fmt.Errorf("privacy: the counts are not of these queries")
+		}
+	}
+	return hashOf(of.Sum(), access.Bytes(slices.Concat(counts...)...)), nil
+}

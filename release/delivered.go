@@ -1,0 +1,168 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// This file binds what leaves to what was paid: the closing line of a run has the hash of what it
+// delivered, and each charge has the hash of its answer.
+
+// Delivered is what every file that a run delivers has in common.
+type Delivered struct {
+	Claim   Claim
+	Tool    string // program and version
+	Ledger  excerpt.Entries
+	File    any  // all of it, as encoding/json has it
+	Altered bool // it says something besides: see [ReadJSON]
+}
+
+// is reports a file that has another hash.
+func (d Delivered) is(outputs string) error {
+	have, err := excerpt.Outputs(d.File)
+	if err != nil || have != outputs || d.Altered {
+		return fmt.Errorf("release: the file is not what the run delivered: it was changed, or put "+
+			"together from several: %w", ErrClaim)
+	}
+	return nil
+}
+
+// ReadJSON decodes a file of JSON into file, which is a pointer. It reports whether the text says
+// anything else than what would be written of file, such as a key twice: another program might read
+// another value there. The error is that of package json.
+func ReadJSON(text []byte, file any) (altered bool, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(file); err != nil {
+		return false, err
+	}
+	now, err := json.Marshal(file)
+	return !sameJSON(text, now), err
+}
+
+// sameJSON reports whether two texts are the same JSON, but for blanks and the spelling of texts.
+func sameJSON(a, b []byte) bool {
+	x, y := json.NewDecoder(bytes.NewReader(a)), json.NewDecoder(bytes.NewReader(b))
+	x.UseNumber()
+	y.UseNumber()
+	for {
+		s, err := x.Token()
+		t, other := y.Token()
+		if s != t || err != other || err != nil {
+			return err == io.EOF && other == io.EOF
+		}
+	}
+}
+
+// unread is the rest of a file: it takes what that begins with, and nothing else.
+type unread struct {
+	*io.SectionReader
+	left int64
+}
+
+func (u *unread) Write(p []byte) (int, error) {
+	have := make([]byte, len(p))
+	n, _ := io.ReadFull(u, have)
+	u.left -= int64(n)
+	if !bytes.Equal(have[:n], p) {
+		return 0, ErrClaim
+	}
+	return n, nil
+}
+
+// delivered is the model as one file among others.
+func (m *Model) delivered() Delivered {
+	return Delivered{m.Claim, m.Tool, m.Ledger, m.Manifest, m.altered}
+}
+
+// bind puts the hash of the model into its ledger or, if it has none, beside it.
+func (m *Model) bind(s excerpt.Session) (err error) {
+	// as a file has them: what is hashed must be what is read back
+	text, err := json.Marshal(m.Settings)
+	if err == nil && m.Settings != nil {
+		m.Settings = nil
+		err = json.Unmarshal(text, &m.Settings)
+	}
+	switch {
+	case err != nil:
+	case s != nil:
+		m.Ledger, err = excerpt.Close(s, m.Manifest)
+	case m.Ledger == nil:
+		m.Outputs, err = excerpt.Outputs(m.Manifest)
+	}
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return nil
+}
+
+// sealed checks the hash of a model without a ledger, if it has one.
+func (m *Model) sealed() (unbound bool, err error) {
+	if m.Outputs == "" {
+		return true, nil
+	}
+	return false, m.delivered().is(m.Outputs)
+}
+
+// held holds the measurements that a model keeps, which are in the order of the charges, to these:
+// their σ is that of the event, and the hash of question and counts is that of the answer. Those
+// of sums over parties, whose answers are masked, have the σ of a sum.
+func (m *Model) held(ms []marginal.Measurement) error {
+	if m.Method == MethodParty {
+		ms = slices.DeleteFunc(slices.Clone(ms), func(one marginal.Measurement) bool {
+			return slices.ContainsFunc(m.Sums, func(s zcdp.Shares) bool {
+				return one.Sigma == s.Sigma*math.Sqrt(float64(m.Claim.Among.Parties))
+			})
+		})
+	}
+	nb := privacy.Neighbours{Adjacency: m.Claim.Adjacency,
+		MaxRowsPerUnit: max(1, m.Claim.MaxRowsPerUnit)}
+	for _, e := range m.Ledger {
+		if e.Kind == ledger.EntryCharge && e.Event.Count <= len(ms) {
+			if n := e.Event.Count; bought(nb, e, m.schema.Sizes(), ms[:n]) {
+				ms = ms[n:]
+			}
+		}
+	}
+	if len(ms) > 0 {
+		return fmt.Errorf("release: the noisy marginal over columns %v, with σ %v, is not one that the "+
+			"ledger paid for: %w", ms[0].Cols, ms[0].Sigma, ErrClaim)
+	}
+	return nil
+}
+
+// bought reports whether a charge paid for measurements.
+func bought(nb privacy.Neighbours, e ledger.Entry, sizes []int, ms []marginal.Measurement) bool {
+	sigma := ms[0].Sigma
+	paid, ok := e.Event.Event.(accountant.Gaussian)
+	want := nb.MeasureEvent(privacy.Marginal{}, sigma).(accountant.Gaussian)
+	if !ok || math.Abs(want.NoiseMultiplier-paid.NoiseMultiplier) > 1e-9*paid.NoiseMultiplier {
+		return false
+	}
+	var queries []privacy.Query
+	var counts [][]int64
+	for _, m := range ms {
+		if m.Sigma != sigma {
+			return false
+		}
+		queries = append(queries, privacy.Marginal{Cols: m.Cols, Groups: m.Groups})
+		cells := make([]int64, len(m.Counts))
+		for i, x := range m.Counts {
+			cells[i] = int64(x)
+		}
+		counts = append(counts, cells)
+	}
+	sum, err := privacy.HashMeasured(sizes, queries, sigma, counts)
+	return err == nil && sum == e.Answer
+}
