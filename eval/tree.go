@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"container/heap"
 	"math/rand/v2"
 	"slices"
@@ -197,15 +198,7 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 		key := func(bin int) float64 {
 			return cells[bin].gradient / (cells[bin].weight + g.options.smooth)
 		}
-		slices.SortStableFunc(present, func(a, b int) int {
-			switch ka, kb := key(a), key(b); {
-			case ka < kb:
-				return -1
-			case ka > kb:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(present, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
 	}
 	score := func(s cell) float64 {
 		return s.gradient * s.gradient / (s.weight + g.options.penalty)

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -276,10 +277,7 @@ func frequent(count map[string]int, most int) []string {
 		out = append(out, text)
 	}
 	slices.SortFunc(out, func(a, b string) int {
-		if count[a] != count[b] {
-			return count[b] - count[a]
-		}
-		return map[bool]int{true: -1, false: 1}[a < b]
+		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
 	})
 	return out[:min(len(out), most)]
 }

@@ -146,10 +146,10 @@ func (w *work) associated() Finding {
 			}
 		}
 		if lost != nil {
-			f.Answer += " Lost: " + sentences(lost)
+			f.Answer += " Lost: " + few(lost, "; ", "; ", "and %d more pairs") + "."
 		}
 		if invented != nil {
-			f.Answer += " Too strong: " + sentences(invented)
+			f.Answer += " Too strong: " + few(invented, "; ", "; ", "and %d more pairs") + "."
 		}
 		if len(a.Invented) > 0 {
 			f.Status = worse(f.Status, Mixed)
@@ -169,30 +169,14 @@ func (w *work) associated() Finding {
 
 // impossible names combinations that no real row has.
 func impossible(list []Invented) string {
-	const most = 3
 	var out []string
-	for _, v := range list[:min(len(list), most)] {
+	for _, v := range list {
 		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,
 			v.FirstValue, v.Second, v.SecondValue, percent(v.Share)))
 	}
-	if n := len(list) - most; n > 0 {
-		out = append(out, fmt.Sprintf("and %d more", n))
-	}
-	return "No real row has " + strings.Join(out, "; ") + ". If it cannot be by public knowledge " +
-		"(not because these rows do not show it), a rule or a lookup keeps it out (docs/schema.md)."
-}
-
-// sentences joins what is wrong with pairs, and counts those past the third.
-func sentences(s []string) string {
-	const most = 3
-	if n := len(s); n > most {
-		return fmt.Sprintf("%s; %s; %s; and %d more pairs.", s[0], s[1], s[2], n-most)
-	}
-	out := s[0]
-	for _, x := range s[1:] {
-		out += "; " + x
-	}
-	return out + "."
+	return "No real row has " + few(out, "; ", "; ", "and %d more") + ". If it cannot be by public " +
+		"knowledge (not because these rows do not show it), a rule or a lookup keeps it out " +
+		"(docs/schema.md)."
 }
 
 // twoDigits is a correlation as papers write it: .74.

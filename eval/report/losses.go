@@ -175,15 +175,19 @@ func signed(x float64) string {
 }
 
 // listed joins names in words.
-func listed(names []string) string {
+func listed(names []string) string { return few(names, ", ", " and ", "%d more") }
+
+// few joins the first three texts, and says how many more there are.
+func few(texts []string, between, last, more string) string {
 	const most = 3
-	if n := len(names); n > most {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
+	if n := len(texts); n > most {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf(more, n-most))
 	}
-	if len(names) == 1 {
-		return names[0]
+	end := len(texts) - 1
+	if end == 0 {
+		return texts[0]
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return strings.Join(texts[:end], between) + last + texts[end]
 }
 
 // rank orders columns and statuses from bad to good.

@@ -94,7 +94,7 @@ func (w *work) useful() Finding {
 	}
 	by := func(of func(Prediction) number) Prediction {
 		return slices.MaxFunc(w.out.Predictions, func(a, b Prediction) int {
-			return map[bool]int{true: 1, false: -1}[of(a) > of(b)]
+			return cmp.Compare(of(a), of(b))
 		})
 	}
 	real, synthetic := by(func(p Prediction) number { return p.Real.AUROC }),
