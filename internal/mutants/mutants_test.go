@@ -1352,6 +1352,79 @@ var mutants = []mutant{
 		"func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }", "",
 		"./privacy TestNothingPrintsARow",
 	},
+	// What follows switches on with the size of a table, the relation, or a resumption.
+	{
+		"no noise in empty cells of large marginals", "privacy/measure.go",
+		"g.AddTo(counts, rows.Source)",
+		"for i, n := range counts {\n\t\t\tif n != 0 || len(counts) <= 1<<14 {\n" +
+			"\t\t\t\tg.AddTo(counts[i:i+1], rows.Source)\n\t\t\t}\n\t\t}",
+		"./internal/replay TestBigMethods/mst/big",
+	},
+	{
+		"shards by the number of the row, above 32", "privacy/vote/shards.go",
+		"shard = int(draw(uint64(k)))",
+		"if shard = int(draw(uint64(k))); k > 32 {\n\t\t\t\tshard = row % k\n\t\t\t}",
+		"./internal/replay TestBigMethods/pategan/big",
+	},
+	{
+		"every seventh row is in every batch of a large table", "privacy/internal/ellipsoid/release.go",
+		"\t\tif take {", "\t\tif take || t.Rows() > 1000 && i%7 == 0 {",
+		"./internal/replay TestBigMethods/wgan/big#01",
+	},
+	{
+		"a resumed run tells whether its rows are odd", "privacy/session.go",
+		"\t\treturn &Session{s}, nil\n",
+		"\t\tif o.Resume && s.data != nil && s.data().Rows()%2 == 1 {\n\t\t\tprintln()\n\t\t}\n" +
+			"\t\treturn &Session{s}, nil\n",
+		"./internal/replay TestBigVerbs/resume/big",
+	},
+	{
+		"halved Laplace noise above 50,000 rows", "privacy/laplace/laplace.go",
+		"counts[i] += lap.Sample(rows.Source)",
+		"counts[i] += lap.Sample(rows.Source) / int64(1+rows.Table().Rows()/50_000)",
+		"./internal/replay TestBigMethods/bayes/big_replaced",
+	},
+	{
+		"one row more of each unit of a large table", "privacy/rows.go", "seen[u] < k {",
+		"seen[u] < k || seen[u] == k && len(units) > 1000 {",
+		"./internal/replay TestBigMethods/mst/big_units",
+	},
+	{
+		"scores of large marginals count twice", "privacy/select.go", "scores[i] = g.score(counts[i])",
+		"scores[i] = g.score(counts[i]) * int64(1+len(counts[i])>>14)",
+		"./internal/replay TestBigMethods/mst/big",
+	},
+	{
+		"votes from the fiftieth on have no noise", "privacy/vote/vote.go",
+		"noise.addNoise(row[1:], in.Source)",
+		"if i < 50 {\n\t\t\t\t\tnoise.addNoise(row[1:], in.Source)\n\t\t\t\t}",
+		"./internal/replay TestBigMethods/pategan/big",
+	},
+	{
+		"coordinates from the 300th on have no noise", "privacy/internal/ellipsoid/vector.go",
+		"noise.AddEachTo(dst, n.noise, src)",
+		"noise.AddEachTo(dst[:min(len(dst), 300)], n.noise, src)",
+		"./internal/replay TestBigMethods/wgan/big",
+	},
+	{
+		"large numbers of a magnitude have no noise", "privacy/text/values.go",
+		"\tg.AddTo(e.magnitudes, src)\n",
+		"\tfor i, n := range e.magnitudes {\n\t\tif n < 1000 {\n" +
+			"\t\t\tg.AddTo(e.magnitudes[i:i+1], src)\n\t\t}\n\t}\n",
+		"./internal/replay TestBigVerbs/schema_infer/big",
+	},
+	{
+		"gradients of a logistic regression double above 50,000 rows", "privacy/logistic/problem.go",
+		"one := int64(1) << bits", "one := int64(1) << (bits + min(1, last/50_000))",
+		"./internal/replay TestBigVerbs/train/big",
+	},
+	{
+		"halved noise where a row is replaced in a large marginal", "privacy/measure.go",
+		"g, err := noise.NewRoundedGaussian(sigma)",
+		"if s.nb.Adjacency == accountant.ReplaceOne && s.data != nil && s.data().Rows() > 50_000 {\n" +
+			"\t\tsigma /= 2\n\t}\n\tg, err := noise.NewRoundedGaussian(sigma)",
+		"./internal/replay TestBigMethods/mst/big_replaced",
+	},
 }
 
 // tags are those of packages whose tests need one.
