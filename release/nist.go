@@ -76,8 +76,7 @@ func (m *Model) Layers() []Layer {
 
 // mechanisms lists what a run reserved, and how often it took of it.
 func mechanisms(l excerpt.Entries) string {
-	var out []string
-	calls := 0
+	out, calls := []string(nil), 0
 	for _, e := range l {
 		if e.Kind == ledger.EntryCharge && e.Event != nil {
 			calls += e.Event.Count
@@ -106,5 +105,6 @@ func inWords(e accountant.Event) string {
 		return fmt.Sprintf("pool of μ = %.4g for measurements and choices that are planned on the way",
 			e.Mu)
 	}
-	return fmt.Sprintf("mechanism %+v", e)
+	step := e.(accountant.Approx) // the last one: the set of events is sealed
+	return fmt.Sprintf("mechanism of (ε = %.4g, δ = %.4g)", step.Epsilon, step.Delta)
 }

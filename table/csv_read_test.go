@@ -257,7 +257,7 @@ func TestReadCSVErrors(t *testing.T) {
 			`table: line 3, column 4 ("id"): the privacy unit is empty`},
 		{"no header after all", "SECRET,1,0\nSECRET,1,0\n", nil,
 			"table: the file has none of the schema's columns (in a CSV file: is its first line a header, " +
-				"and its separator the schema's csv: {comma: ...}?)"},
+				"and its separator the schema's csv: {comma: ...}?); capitals count"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 	errEmptyUnit   dataError = "the privacy unit is empty"
 	errEmptyFile   dataError = "the file is empty"
 	errNoneOfThese dataError = "the file has none of the schema's columns (in a CSV file: is its " +
-		"first line a header, and its separator the schema's csv: {comma: ...}?)"
+		"first line a header, and its separator the schema's csv: {comma: ...}?); capitals count"
 	errTooMany dataError = "more than 65536 columns"
 )
 

@@ -243,7 +243,7 @@ func TestReadParquetErrors(t *testing.T) {
 		}(), `table: the file has no column "other"`},
 		{"none", "dictionary", oneColumn("other", schema.Integer, 0, 9),
 			`table: the file has none of the schema's columns (in a CSV file: is its first line a header, ` +
-				`and its separator the schema's csv: {comma: ...}?)`},
+				`and its separator the schema's csv: {comma: ...}?); capitals count`},
 		{"long text", "dictionary", oneColumn("prefix", schema.Categorical, 0, 0, "x"),
 			`table: row 1, column 3 ("prefix"): a cell of more than 8 bytes`},
 	}

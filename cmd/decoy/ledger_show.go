@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
@@ -27,6 +28,8 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 	if err != nil {
 		if beside := path + ".ledger"; errors.Is(err, ledger.ErrInvalid) && job.Readable(beside) == nil {
 			err = fmt.Errorf("%w; the ledger of that table is %s", err, beside)
+		} else if _, format := table.FormatOf(path); errors.Is(err, ledger.ErrInvalid) && format == nil {
+			err = fmt.Errorf("%w; %s has the name of a table, whose ledger would be %s", err, path, beside)
 		}
 		return nil, false, err
 	}

@@ -130,6 +130,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usagef("--%s: %q is not %s", f.Name, invalid.GetValue(), kindOf(f))
 	}
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		if name := unknown.GetSpecifiedShortnames(); name != "" {
+			return usagef("-%s: a flag has two dashes, --%[1]s", name)
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {

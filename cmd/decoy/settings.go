@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -167,17 +168,11 @@ func (c *configFile) read(cmd *cobra.Command) error {
 		c.settings[i].From = fmt.Sprintf("--config %s, %s", c.path, c.settings[i].From)
 	}
 	slices.Sort(problems)
-	if more := len(problems) - mostProblems; more > 0 {
-		problems = append(problems[:mostProblems], fmt.Sprintf("and %d more problems", more))
-	}
 	if len(problems) > 0 {
-		return usagef("%s", strings.Join(problems, "\n"))
+		return usagef("%s", strings.Join(problems[:min(len(problems), 10)], "\n"))
 	}
 	return nil
 }
-
-// mostProblems is how many wrong lines of a config file an error names.
-const mostProblems = 10
 
 // flagText is a value of a config file as the flag would have it on the command line.
 func flagText(f *pflag.Flag, n *yaml.Node) (string, error) {
@@ -229,10 +224,9 @@ const passesKey = "passes"
 // of are the keys that a verb uses, and those that it may leave unused: a plan takes the file of
 // the run that it plans.
 func (k keyNames) of(cmd *cobra.Command) (names []string) {
-	passes := strings.TrimSpace(cmd.Annotations[passesKey])
 	for name, verbs := range k {
 		if slices.ContainsFunc(verbs, func(c *cobra.Command) bool {
-			return c == cmd || c == cmd.Root() || c.Name() == passes
+			return c == cmd || c == cmd.Root() || c.Name()+" " == cmd.Annotations[passesKey]
 		}) {
 			names = append(names, name)
 		}
@@ -262,10 +256,8 @@ func (k keyNames) refusal(
 		return fmt.Sprintf("%s %s is not used by %s, but by %s%s", what, shown(key), cmd.CommandPath(),
 			strings.Join(names, ", "), near)
 	}
-	if near == "" {
-		near = "; there are " + strings.Join(used, ", ")
-	}
-	return fmt.Sprintf("unknown %s %s%s", what, shown(key), near)
+	all := "; there are " + strings.Join(used, ", ")
+	return fmt.Sprintf("unknown %s %s%s", what, shown(key), cmp.Or(near, all))
 }
 
 // spends reports whether a ledger may refuse this run: the verb says so, and a budget that must be
