@@ -102,8 +102,8 @@ func digest(text string) string {
 func (f *Form) Claim() release.Claim { return release.LocalClaim(f.epsilon) }
 
 // runOf names the run of a respondent's answer: a ledger takes a name once, and so one answer to a
-// form. A run of the name that is void, since its row could not be read, has answered nothing, and
-// leaves the next name.
+// form. A run of the name that an old version closed as void, since it could not read the row, has
+// answered nothing, and leaves the next name.
 func (f *Form) runOf(l *ledger.Ledger) string {
 	runs := l.Runs()
 	for attempt := 0; ; attempt++ {
@@ -130,12 +130,14 @@ type Options struct {
 // pays ε for one answer to a form (nil: nobody keeps one). It is what the respondent runs.
 //
 // A second answer to the form wraps privacy.ErrRun, and has read nothing. Errors before the
-// reservation have spent nothing; the session is nil then.
+// reservation have spent nothing; the session is nil then. A table of another number of rows than
+// one, which is public as all neighbours have as many, wraps schema.ErrSchema; with a journal the
+// run goes on with the mended table.
 func (f *Form) Answer(
 	ctx context.Context, rows *privacy.Rows, o Options,
 ) (Answer, *privacy.Session, error) {
 	o.Budget = accountant.Budget{Epsilon: f.epsilon}
-	o.Adjacency, o.Single = accountant.ReplaceOne, true
+	o.Adjacency = accountant.ReplaceOne
 	o.Plan = accountant.Composition{{Event: accountant.Laplace{Epsilon: f.epsilon}, Count: 1}}
 	o.Price, o.Method, o.Program = nil, Method, o.Tool
 	if o.Ledger != nil {
@@ -150,6 +152,10 @@ func (f *Form) Answer(
 		return Answer{}, nil, err
 	}
 	reply, err := randomized.Answer(s, f.lists, f.epsilon)
+	if errors.Is(err, randomized.ErrQuestion) {
+		err = fmt.Errorf("%w: leave the header and one row, and cut the others: %w", err,
+			schema.ErrSchema)
+	}
 	a := Answer{form: f, Reply: reply}
 	return a, s, s.Finish(err, func() error {
 		if o.Deliver == nil {

@@ -65,8 +65,6 @@ type Limit struct {
 	Epsilon float64 `yaml:"epsilon"`
 	Delta   float64 `yaml:"delta"`
 	Rule    string  `yaml:"rule"` // basic (default) or zcdp
-	// runs that break off before their first mechanism stay charged
-	Strict bool `yaml:"strict"`
 }
 
 // Method is one method of the matrix: a name, or a map.

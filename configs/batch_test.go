@@ -115,7 +115,6 @@ func TestIdentity(t *testing.T) {
 		{"ledger", func(j *Job) { j.Ledger = "l" }, false},
 		{"adjacency", func(j *Job) { j.Adjacency = "replace-one" }, false},
 		{"name", func(j *Job) { j.Name = "m" }, false},
-		{"rule for bad rows", func(j *Job) { j.Strict = true }, false},
 	} {
 		j := base
 		c.edit(&j)
@@ -355,19 +354,19 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 // TestZeroIsSaid: a job that gives a key its zero value does not take that of the common job.
 func TestZeroIsSaid(t *testing.T) {
 	b, err := ParseBatch("b.yaml", []byte(`name: n
-job: {delta: 1e-6, strict: true, input: a.csv, schema: a.yaml, epsilon: 1, out: "{job}.csv",
+job: {delta: 1e-6, spreadsheet-safe: true, input: a.csv, schema: a.yaml, epsilon: 1, out: "{job}.csv",
   evaluate: {holdout: h.csv}}
 jobs:
-  - {name: zero, delta: 0, strict: false, evaluate: null}
+  - {name: zero, delta: 0, spreadsheet-safe: false, evaluate: null}
   - {name: common}
 `))
 	check(t, err)
 	jobs, err := b.Expand()
 	check(t, err)
-	if j := jobs[0]; j.Delta != 0 || j.Strict || j.Evaluate != nil {
+	if j := jobs[0]; j.Delta != 0 || j.SpreadsheetSafe || j.Evaluate != nil {
 		t.Errorf("zeros are not kept: %+v", j)
 	}
-	if j := jobs[1]; j.Delta != 1e-6 || !j.Strict || j.Evaluate == nil {
+	if j := jobs[1]; j.Delta != 1e-6 || !j.SpreadsheetSafe || j.Evaluate == nil {
 		t.Errorf("the common job's values are lost: %+v", j)
 	}
 	for text, want := range map[string]float64{"job: {delta: 0}": 0, "job: {}": DefaultDelta} {

@@ -34,8 +34,6 @@ type Job struct {
 	Dataset string `yaml:"dataset" json:"dataset,omitempty"`
 	// schema file; required with input
 	Schema string `yaml:"schema" json:"schema,omitempty"`
-	// in a batch: a row that breaks the schema fails the job; default: tables are read leniently
-	Strict bool `yaml:"strict" json:"strict,omitempty"`
 	// synthesis method; default auto
 	Method string `yaml:"method" json:"method,omitempty"`
 	// of the method

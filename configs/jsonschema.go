@@ -35,7 +35,6 @@ func JobSchema() ([]byte, error) {
 	s := structSchema(reflect.TypeFor[Job]())
 	properties := s["properties"].(object)
 	delete(properties, "name") // of a batch
-	delete(properties, "strict")
 	delete(properties, "evaluate")
 	return finish(s, "a job of decoy")
 }

@@ -169,6 +169,8 @@ func quote(v any) string {
 var deleted = map[string]string{
 	"preset": "wgan sizes itself by budget and rows; for mst, write settings: {group_sigmas: 3} in " +
 		"place of presets small and medical, and {group_sigmas: 1} in place of large and fraud",
+	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
+		"charged: leave the key out",
 	"cold_start":  "the generator starts from a marginal model, which marginal_share pays for",
 	"total_share": "the number of rows is that of the marginal model, which marginal_share pays for",
 }

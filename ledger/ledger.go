@@ -41,7 +41,7 @@ const (
 	StatusDone      = "done"
 	StatusFailed    = "failed"
 	StatusCancelled = "cancelled"
-	// closed before its first mechanism, because its rows could not be read
+	// in old files: closed before its first mechanism, because its rows could not be read
 	StatusVoid       = "void"
 	StatusUnfinished = "unfinished" // no close line yet; the run is going on or was killed
 )
@@ -58,7 +58,7 @@ type Entry struct {
 	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitzero"`
 	Budget         *accountant.Budget   `json:"budget,omitzero"`
 	Rule           Rule                 `json:"rule,omitzero"`
-	// of a limit: void runs that are reserved under it stay charged
+	// of a limit, in old files: void runs that are reserved under it stay charged
 	Strict       bool                   `json:"strict,omitzero"`
 	Key          string                 `json:"key,omitzero"` // whose signature the next limit needs
 	Signature    string                 `json:"signature,omitzero"`

@@ -18,7 +18,7 @@ type Summary struct {
 	Reserved accountant.Composition `json:"reserved"`
 	Charged  accountant.Composition `json:"charged,omitempty"` // calls of one event are joined
 	Status   string                 `json:"status"`
-	Spends   bool                   `json:"-"` // it counts as spent: a void run may not
+	Spends   bool                   `json:"-"` // it counts as spent: an old void run may not
 }
 
 // Runs returns one summary for each reservation, in order.

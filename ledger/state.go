@@ -33,9 +33,8 @@ type run struct {
 	calls   int  // of mechanisms
 }
 
-// counts reports whether the run counts as spent: all do but void ones, and void ones that were
-// reserved under a strict limit do. That is decided by the limit in force when the run was
-// reserved; no later limit gives back what a void run cost, or makes it cost what it did not.
+// counts reports whether the run counts as spent. All do but void ones, which old versions made of
+// runs whose rows they could not read; void ones that were reserved under a strict limit do.
 func (r *run) counts() bool { return r.status != StatusVoid || r.strict }
 
 func newState(price accountant.Pricer) *state {

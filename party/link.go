@@ -64,10 +64,6 @@ func Meet(ctx context.Context, o Options) (*Link, error) {
 	if l.me < 0 {
 		return nil, fmt.Errorf("party: the key is none of the parties': %w", ErrFile)
 	}
-	if !o.Schema.Lenient {
-		return nil, fmt.Errorf("party: the schema is strict: a row that it does not allow would end the "+
-			"run, which the others see; write lenient: true into it: %w", ErrFile)
-	}
 	err := o.checkMethod()
 	if err != nil {
 		return nil, err

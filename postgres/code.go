@@ -11,10 +11,8 @@ import (
 
 // column is a column of the schema, as the server sees it.
 type column struct {
-	at      int // in the schema
-	codec   *schema.Codec
-	kind    string // type of the server
-	lenient bool
+	codec *schema.Codec // of a lenient schema
+	kind  string        // type of the server
 }
 
 // numbers are the types of the server whose values an ordered column takes, as expressions of a
@@ -60,10 +58,10 @@ func (c *column) value(name string) (string, error) {
 		"view of another type, or a file: %w", c.codec.Column().Name, c.kind, kind, schema.ErrSchema)
 }
 
-// result is the code in SQL; where there is an error, the number that tells of the column.
+// result is the code in SQL.
 func (c *column) result(code uint16, err error) string {
 	if err != nil {
-		return strconv.Itoa(-1 - c.at)
+		panic("postgres: a lenient schema refuses a cell")
 	}
 	return strconv.Itoa(int(code))
 }
@@ -173,7 +171,7 @@ func (c *column) bin(v string) string {
 // nearest reports whether a number that is no value of the column goes to the nearest bin.
 func (c *column) nearest() bool {
 	_, missing := c.codec.MissingCode()
-	return c.codec.Column().OnInvalid == schema.Clamp || c.lenient && !missing
+	return c.codec.Column().OnInvalid == schema.Clamp || !missing
 }
 
 // encode is the code of a number of an ordered column.

@@ -47,6 +47,7 @@ func countBy(ctx context.Context, r helper.Request, key []byte) ([]int64, error)
 	if err != nil {
 		return nil, err
 	}
+	s = s.ForPrivate()
 	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
@@ -75,6 +76,10 @@ func countBy(ctx context.Context, r helper.Request, key []byte) ([]int64, error)
 	if err := q.bind(rows.Codecs(), types); err != nil {
 		return nil, err
 	}
+	if r.Check {
+		_, err := tx.ExecContext(ctx, "EXPLAIN SELECT * FROM "+from.table)
+		return nil, failure(ctx, there, err)
+	}
 	counts, err := q.run(ctx, tx, key)
 	return counts, failure(ctx, "the query has failed", err)
 }
@@ -93,9 +98,10 @@ func failure(ctx context.Context, what string, err error) error {
 	return errors.New("postgres: " + what + "; the log of the server says more")
 }
 
+const there = "the table is not there, or may not be read"
+
 // columns are the types of the columns of the table.
 func (s *source) columns(ctx context.Context, tx *sql.Tx) (map[string]string, error) {
-	const there = "the table is not there, or may not be read"
 	if _, err := tx.ExecContext(ctx, settings); err != nil {
 		return nil, failure(ctx, "the server is not one of PostgreSQL", err)
 	}
@@ -143,7 +149,7 @@ type query struct {
 func (q *query) bind(codecs []*schema.Codec, types map[string]string) error {
 	for i, codec := range codecs {
 		n := codec.Column().Name
-		c := column{i, codec, types[n], q.schema.Lenient}
+		c := column{codec, types[n]}
 		value, code := "NULL", ""
 		if c.kind != "" {
 			var err error
@@ -192,7 +198,7 @@ func (q *query) sql() string {
 		offset += q.cells[i]
 	}
 	list := strings.Join(codes, ", ")
-	bad, extra, none := "least("+list+")", "", ""
+	extra, counted := "", "ARRAY["+strings.Join(cells, ", ")+"]"
 	from := fmt.Sprintf("SELECT %s FROM %s", strings.Join(q.values, ", "), q.table)
 	if q.unit != "" {
 		from = fmt.Sprintf("SELECT %s, %s AS u FROM %s", strings.Join(q.values, ", "), q.unit, q.table)
@@ -205,14 +211,11 @@ func (q *query) sql() string {
 		from = fmt.Sprintf("SELECT %s, u, row_number() OVER (PARTITION BY u ORDER BY "+
 			"sha256($2 || sha256($1 || %s))) AS place FROM (SELECT *, row_number() OVER (PARTITION BY u, "+
 			"%s) - 1 AS twin FROM (%s) t) t", list, row, list, from)
-		none = fmt.Sprintf("WHEN u IS NULL OR place > %d THEN '{}' ", q.schema.MaxRowsPerUnit)
-		if !q.schema.Lenient {
-			bad = fmt.Sprintf("least(%s, CASE WHEN u IS NULL THEN %d END)", list, -1-len(q.codes))
-		}
+		counted = fmt.Sprintf("CASE WHEN u IS NULL OR place > %d THEN '{}' ELSE %s END",
+			q.schema.MaxRowsPerUnit, counted)
 	}
-	return fmt.Sprintf("SELECT cell, count(*) FROM (SELECT unnest(CASE WHEN %[1]s < 0 THEN "+
-		"ARRAY[%[1]s] %[2]sELSE ARRAY[%[3]s] END) AS cell FROM (%[4]s) t) t GROUP BY cell", bad, none,
-		strings.Join(cells, ", "), from)
+	return fmt.Sprintf("SELECT cell, count(*) FROM (SELECT unnest(%s) AS cell FROM (%s) t) t "+
+		"GROUP BY cell", counted, from)
 }
 
 // run asks, and puts the counts into their places, behind the number of rows in the first set. That
@@ -239,17 +242,10 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([]int64, error
 		if err := found.Scan(&cell, &n); err != nil {
 			return nil, err
 		}
-		switch bad := -1 - cell; {
-		case cell >= q.all:
+		if cell < 0 || cell >= q.all {
 			return nil, errors.New("the server has counted a cell that none is")
-		case cell >= 0:
-			answer[1+cell] = n
-		case bad < len(q.codes):
-			return nil, fmt.Errorf("postgres: column %q has a cell that the schema does not allow: %w",
-				q.schema.Columns[bad].Name, schema.ErrSchema)
-		default:
-			return nil, fmt.Errorf("postgres: a row has no id: %w", schema.ErrSchema)
 		}
+		answer[1+cell] = n
 	}
 	for _, n := range answer[1 : 1+q.cells[0]] {
 		answer[0] += n

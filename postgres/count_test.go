@@ -224,9 +224,8 @@ func TestPostgres(t *testing.T) {
 			"('a', true), ('b', false)) t(id, v)", "CREATE TABLE bad_ids AS SELECT 1.5::float8 AS id, "+
 			"true AS v")
 		for _, c := range []struct{ table, schema, want string }{
-			{"ids", "unit: id\nmax_rows_per_unit: 1\n", "a row has no id"},
-			{"ids", "unit: id\nmax_rows_per_unit: 1\nlenient: true\n", "[[1 2]]"},
-			{"ids", "unit: id\nmax_rows_per_unit: 2\nlenient: true\n", "[[1 3]]"},
+			{"ids", "unit: id\nmax_rows_per_unit: 1\n", "[[1 2]]"},
+			{"ids", "unit: id\nmax_rows_per_unit: 2\n", "[[1 3]]"},
 			{"ids", "", "[[1 4]]"},
 			{"bad_ids", "unit: id\nmax_rows_per_unit: 2\n", `id column "id"`},
 			{"ids", "unit: no\nmax_rows_per_unit: 2\n", `id column "no"`},
@@ -242,7 +241,6 @@ func TestPostgres(t *testing.T) {
 		s.exec(t, "CREATE TABLE odd AS SELECT '"+cell+"'::text AS word, 3::int AS n, '{}'::jsonb AS j, "+
 			"DATE '2020-01-01' AS day", "CREATE VIEW broken AS SELECT word::int AS n FROM odd")
 		for _, c := range []struct{ table, columns, want string }{
-			{"odd", "{name: word, kind: categorical, categories: [a, b]}", `column "word" has a cell`},
 			{"odd", "{name: word, kind: integer, min: 0, max: 9}", "of type text, which is not read"},
 			{"odd", "{name: j, kind: categorical, categories: [a, b]}", "of type jsonb"},
 			{"odd", "{name: day, kind: integer, min: 0, max: 9}", "of type date"},
@@ -285,7 +283,7 @@ func TestPostgres(t *testing.T) {
 		text, _ := of.YAML()
 		running := func() (n int) {
 			s.db.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE " +
-				"'%unnest(CASE%' AND pid <> pg_backend_pid()").Scan(&n)
+				"'%unnest(ARRAY%' AND pid <> pg_backend_pid()").Scan(&n)
 			return n
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -353,56 +351,70 @@ func (s *server) fit(t *testing.T, dir string) {
 	s.decoy(t, dir, 10, "fit "+s.source("fit")+
 		" --schema fit.yaml --epsilon 2 --method mst --ledger limited.ledger --model l.decoy")
 	s.exec(t, "UPDATE half SET "+name(of.Columns[0].Name)+" = NULL")
-	s.decoy(t, dir, 12, "fit "+s.source("half")+
-		" --schema fit.yaml --epsilon 1 --method mst --ledger bad.ledger --model bad.decoy")
+	s.decoy(t, dir, 0, "fit "+s.source("half")+
+		" --schema fit.yaml --epsilon 1 --method mst --ledger half.ledger --model bad.decoy")
+	// what is public and wrong costs nothing
+	s.exec(t, "CREATE TABLE other AS SELECT 1 AS n", "CREATE ROLE stranger LOGIN")
+	for _, source := range []string{s.source("nowhere"), s.source("other"),
+		strings.Replace(s.source("half"), "//decoy@", "//stranger@", 1),
+		strings.Replace(s.source("half"), "//decoy@", "//nobody_at_all@", 1),
+		"postgres://127.0.0.1:1/postgres/half"} {
+		code := 1
+		if source == s.source("other") {
+			code = 12
+		}
+		s.decoy(t, dir, code, "fit "+source+
+			" --schema fit.yaml --epsilon 1 --method mst --ledger free.ledger --model free.decoy")
+		if _, err := os.Stat(filepath.Join(dir, "free.ledger")); err == nil {
+			t.Fatalf("%s: something is reserved", source)
+		}
+	}
 }
 
 // codes compares the expressions with the codec itself, at every edge and beside it.
 func (s *server) codes(t *testing.T) {
-	for _, lenient := range []string{"", "lenient: true\n"} {
-		for _, policy := range []string{"", ", on_invalid: clamp"} {
-			for _, missing := range []string{"", `, missing: ["", "-9", "1e306"]`} {
-				for _, c := range []struct{ column, kinds string }{
-					{"kind: integer, min: 0, max: 90, bins: 7", "int2 int4 int8 float4 float8 numeric"},
-					{"kind: integer, min: -5, max: 5", "int2 int8 float8 numeric"},
-					{"kind: integer, min: 1, max: 9007199254740991, bins: {count: 9, spacing: log}",
-						"int8 float8 numeric"},
-					{"kind: real, min: 0.1, max: 0.9, bins: 24", "int4 float4 float8 numeric"},
-					{"kind: real, min: 0.1, max: 30, bins: {count: 12, spacing: log}", "int8 float8 numeric"},
-					{"kind: real, min: -1e300, max: 1e300, bins: 5", "float8 numeric"},
-					{"kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]", "float4 float8 numeric"},
-					{"kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11", "date"},
-					{"kind: timestamp, min: 2020-01-01T00:00:00Z, max: 2020-01-03T00:00:00Z, bins: 5",
-						"timestamp timestamptz"},
-				} {
-					text := lenient + "columns: [{name: v, " + c.column + missing + policy + "}]\n"
-					if strings.Contains(text, "min: -5") || strings.Contains(text, "min: -1e300") {
-						text = strings.Replace(text, `, "-9"`, "", 1) // which is a value
-					}
-					s.points(t, parse(t, text), strings.Fields(c.kinds))
+	for _, policy := range []string{"", ", on_invalid: clamp"} {
+		for _, missing := range []string{"", `, missing: ["", "-9", "1e306"]`} {
+			for _, c := range []struct{ column, kinds string }{
+				{"kind: integer, min: 0, max: 90, bins: 7", "int2 int4 int8 float4 float8 numeric"},
+				{"kind: integer, min: -5, max: 5", "int2 int8 float8 numeric"},
+				{"kind: integer, min: 1, max: 9007199254740991, bins: {count: 9, spacing: log}",
+					"int8 float8 numeric"},
+				{"kind: real, min: 0.1, max: 0.9, bins: 24", "int4 float4 float8 numeric"},
+				{"kind: real, min: 0.1, max: 30, bins: {count: 12, spacing: log}", "int8 float8 numeric"},
+				{"kind: real, min: -1e300, max: 1e300, bins: 5", "float8 numeric"},
+				{"kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]", "float4 float8 numeric"},
+				{"kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11", "date"},
+				{"kind: timestamp, min: 2020-01-01T00:00:00Z, max: 2020-01-03T00:00:00Z, bins: 5",
+					"timestamp timestamptz"},
+			} {
+				text := "columns: [{name: v, " + c.column + missing + policy + "}]\n"
+				if strings.Contains(text, "min: -5") || strings.Contains(text, "min: -1e300") {
+					text = strings.Replace(text, `, "-9"`, "", 1) // which is a value
 				}
+				s.points(t, parse(t, text), strings.Fields(c.kinds))
 			}
 		}
-		for _, c := range []string{
-			`kind: categorical, categories: [a, "A", "it's", "a\\b", ä, "3", "-4", "007", "true", "a "]`,
-			`kind: categorical, categories: [a, "3", z], missing: ["", "?", "5"], on_invalid: clamp`,
-			`kind: categorical, categories: [a, "3", z], other: z, on_invalid: other`,
-			`kind: boolean`, `kind: boolean, missing: [""]`, `kind: boolean, categories: ["no", "yes"]`,
-			`kind: boolean, categories: ["2", "1"]`,
-		} {
-			s.words(t, parse(t, lenient+"columns: [{name: v, "+c+"}]\n"))
-		}
+	}
+	for _, c := range []string{
+		`kind: categorical, categories: [a, "A", "it's", "a\\b", ä, "3", "-4", "007", "true", "a "]`,
+		`kind: categorical, categories: [a, "3", z], missing: ["", "?", "5"], on_invalid: clamp`,
+		`kind: categorical, categories: [a, "3", z], other: z, on_invalid: other`,
+		`kind: boolean`, `kind: boolean, missing: [""]`, `kind: boolean, categories: ["no", "yes"]`,
+		`kind: boolean, categories: ["2", "1"]`,
+	} {
+		s.words(t, parse(t, "columns: [{name: v, "+c+"}]\n"))
 	}
 }
 
-// ask returns the codes of the values of a query with one column, v; −1 where the schema has none.
+// ask returns the codes of the values of a query with one column, v.
 func (s *server) ask(t *testing.T, of *schema.Schema, kind, values string) (codes []int) {
 	t.Helper()
-	rows, err := of.RowCodec()
+	rows, err := of.ForPrivate().RowCodec()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := column{0, rows.Codecs()[0], kind, of.Lenient}
+	c := column{rows.Codecs()[0], kind}
 	value, err := c.value("v")
 	if err != nil {
 		t.Fatal(err)
@@ -429,7 +441,7 @@ func (s *server) ask(t *testing.T, of *schema.Schema, kind, values string) (code
 // points compares at many numbers.
 func (s *server) points(t *testing.T, of *schema.Schema, kinds []string) {
 	t.Helper()
-	rows, err := of.RowCodec()
+	rows, err := of.ForPrivate().RowCodec()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -513,7 +525,7 @@ func (s *server) points(t *testing.T, of *schema.Schema, kinds []string) {
 // words compares at many texts, integers and booleans.
 func (s *server) words(t *testing.T, of *schema.Schema) {
 	t.Helper()
-	rows, err := of.RowCodec()
+	rows, err := of.ForPrivate().RowCodec()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,9 +27,7 @@
 // or a module below this one's path to reach the rows; whoever can read the process, the private
 // file, the ledger beside it or the journal of an unfinished run, which is as secret as the file.
 //
-// Errors about the data (a cell that the schema does not allow) go to the operator, who holds the
-// file. They name a line and a column and never hold a cell; still, that an error came at all
-// depends on the data. Under a lenient schema ([schema.Schema].Lenient) there are none: no content
-// of the rows, other than through noise, changes the error of a run or what it returns. A table
-// without rows is a table.
+// There are no errors about rows: a private file is read leniently, whatever its schema says
+// ([schema.Schema.ForPrivate]), and no content of the rows, other than through noise, changes the
+// error of a run or what it returns. A table without rows is a table.
 package privacy

@@ -28,7 +28,11 @@ func pairOf(u *rand.Rand, nb Neighbours) (a, b [][3]uint8) {
 
 // counted is private rows that count how often they are read.
 func counted(t *table.Table, reads *int) *Rows {
-	return &Rows{schema: t.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
+	return &Rows{schema: t.Schema(), load: func(_ context.Context, begin func() error) (
+		*table.Table, table.Report, error) {
+		if err := begin(); err != nil {
+			return nil, table.Report{}, err
+		}
 		*reads++
 		return t, table.Report{}, nil
 	}}

@@ -344,8 +344,8 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	}
 }
 
-// TestOnlyTheGateVoids: a run whose rows were read is never void, whatever it called.
-func TestOnlyTheGateVoids(t *testing.T) {
+// TestFailedRunStaysSpent: a fit that fails gives nothing back, whatever it called.
+func TestFailedRunStaysSpent(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s := must(
 		Open(

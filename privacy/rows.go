@@ -16,16 +16,20 @@ import (
 // before a [Session] is opened on it.
 type Rows struct {
 	schema *schema.Schema
-	load   func(context.Context) (*table.Table, table.Report, error)
+	load   load
 	source access.Load // in place of load, for rows in another form
 }
 
-// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by
-// [Open]. Nothing is called while it is read: how often would tell how long the file is.
+// load reads rows, as access.Load does.
+type load = func(ctx context.Context, begin func() error) (*table.Table, table.Report, error)
+
+// File names a private file (.csv, .parquet, "-" for CSV on standard input) to be read by [Open],
+// leniently whatever the schema says. Nothing is called meanwhile: that would tell how long it is.
 func File(path string, s *schema.Schema) *Rows {
-	s = s.Clone()
-	return &Rows{schema: s, load: func(ctx context.Context) (*table.Table, table.Report, error) {
-		return table.Read(ctx, path, s, table.ReadOptions{})
+	own, reading := s.Clone(), s.ForPrivate()
+	return &Rows{schema: own, load: func(ctx context.Context, begin func() error) (
+		*table.Table, table.Report, error) {
+		return table.Read(ctx, path, reading, table.ReadOptions{Begin: begin})
 	}}
 }
 
@@ -33,7 +37,11 @@ func File(path string, s *schema.Schema) *Rows {
 // schema may: the gate has its own.
 func FromTable(t *table.Table) *Rows {
 	s := t.Schema().Clone()
-	return &Rows{schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
+	return &Rows{schema: s, load: func(_ context.Context, begin func() error) (
+		*table.Table, table.Report, error) {
+		if err := begin(); err != nil {
+			return nil, table.Report{}, err
+		}
 		cols := make([]table.Codes, len(s.Columns))
 		for i := range cols {
 			cols[i] = t.Column(i)
@@ -53,8 +61,8 @@ func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, "privacy.Rows(private
 func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units
-// had before is kept for a query.ContributionHistogram.
-func (r *Rows) read(ctx context.Context, s *session) (err error) {
+// had before is kept for a query.ContributionHistogram. It calls begin before it reads a row.
+func (r *Rows) read(ctx context.Context, s *session, begin func() error) (err error) {
 	quiet, stop := access.Deaf(ctx)
 	defer stop()
 	bound := func(units []uint32) []int {
@@ -62,10 +70,10 @@ func (r *Rows) read(ctx context.Context, s *session) (err error) {
 		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
 	}
 	if r.source != nil {
-		s.joint, err = r.source(quiet, bound)
+		s.joint, err = r.source(quiet, begin, bound)
 		return err
 	}
-	t, report, err := r.load(quiet)
+	t, report, err := r.load(quiet, begin)
 	if err != nil {
 		return err
 	}

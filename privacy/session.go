@@ -36,7 +36,6 @@ type Options struct {
 	Budget accountant.Budget // required
 	// required: every mechanism the session may run; it must fit the budget
 	Plan      accountant.Composition
-	Single    bool                 // under replace-one of rows: a table of other than one is void
 	Price     accountant.Pricer    // of the plan; default closed formulas
 	Adjacency accountant.Adjacency // default accountant.AddRemove
 	// nil keeps the ledger in memory only: the spend is then not enforced across runs
@@ -86,18 +85,17 @@ type session struct {
 	closed  bool
 }
 
-// Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the
-// ledger, and only then reads the rows. An error before the reservation (accountant.ErrBudget,
-// ledger.ErrLocked, ledger.ErrMismatch) has read nothing and spent nothing. If the rows cannot be
-// read, the run is closed as void: no mechanism has run on it.
+// Open looks at what is public of the table (that it is there, and its columns), checks the plan
+// against the budget and the ledger's limit, reserves the whole plan in the ledger, and only then
+// reads the rows. An error before the reservation has read no row and spent nothing. If a disk, a
+// server or the caller's context fails after it, the budget stays spent: a run with a journal can
+// be continued, one without is closed as failed or cancelled.
 //
 // With Options.Resume it continues the run of the journal instead: mechanisms return what the
 // journal holds, as long as they are asked the same questions in the same order, and draw from
 // there on. The rows are read anew, and those kept of each unit drawn anew. Refusals wrap
-// [ErrResume], spend nothing and leave the run as it is; so does a table that cannot be read.
-//
-// Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be
-// paid for twice.
+// [ErrResume], spend nothing and leave the run as it is. Without it, a journal that holds an
+// unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
 func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	own := *r // what o.Price, which is foreign, may do to the caller's is done too late
 	rows := &own
@@ -107,24 +105,20 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 		}
 	}
 	s := &session{schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
-	if err := s.begin(ctx, o); err != nil {
-		return nil, err
-	}
-	err := rows.read(ctx, s)
-	// under this relation alone neighbours have as many rows
-	public := s.nb.Adjacency == accountant.ReplaceOne && s.schema.Unit == "" && s.data != nil
-	if err == nil && o.Single && public && s.data().Rows() != 1 {
-		err = fmt.Errorf("privacy: the table must have one row: leave the header and that row, and cut "+
-			"the others: %w", schema.ErrSchema)
-	}
-	switch {
-	case err == nil:
+	paid := false
+	err := rows.read(ctx, s, func() error {
+		err := s.begin(ctx, o)
+		paid = err == nil
+		return err
+	})
+	if paid && err == nil {
 		return &Session{s}, nil
-	case o.Resume: // the run is as it was
-		s.journal.leave()
-		return nil, err
+	} else if paid {
+		err = s.Finish(err, nil)
+	} else if err == nil {
+		err = errors.New("privacy: rows were read before they were paid for")
 	}
-	return nil, errors.Join(err, s.end(nil, ledger.StatusVoid))
+	return nil, err
 }
 
 // begin pays: it reserves, or takes an earlier process's reservation over.

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,7 +172,10 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 	atRead := -1
 	rows := &Rows{
 		schema: tab.Schema(),
-		load: func(context.Context) (*table.Table, table.Report, error) {
+		load: func(_ context.Context, begin func() error) (*table.Table, table.Report, error) {
+			if err := begin(); err != nil {
+				return nil, table.Report{}, err
+			}
 			l, err := file.Read()
 			if err != nil || len(l.Runs()) != 1 {
 				t.Errorf("rows are read before the reservation: %v, %v", l, err)
@@ -270,33 +274,81 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 	}
 }
 
-// TestUnreadableRowsVoidTheRun: the run is closed as void, its budget not counted, and a run that
-// called a mechanism cannot be void.
-func TestUnreadableRowsVoidTheRun(t *testing.T) {
-	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	s := testSchema("", 0)
-	rows := &Rows{schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
-		return nil, table.Report{}, schema.ErrSchema
-	}}
-	_, err := Open(
-		context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
-	)
-	if !errors.Is(err, schema.ErrSchema) {
-		t.Error(err)
+// TestUnreadableRowsStaySpent: a run whose rows cannot be had after the reservation has spent its
+// budget. Without a journal it is over, with one it goes on.
+func TestUnreadableRowsStaySpent(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for name, tt := range map[string]struct {
+		journal bool
+		err     error
+		status  string
+	}{
+		"failed":    {false, broken, ledger.StatusFailed},
+		"cancelled": {false, context.Canceled, ledger.StatusCancelled},
+		"continued": {true, broken, ledger.StatusUnfinished},
+	} {
+		j := journaled{t, t.TempDir()}
+		o := j.options(false)
+		if !tt.journal {
+			o.Journal = ""
+		}
+		tab := testTable(t, testSchema("", 0), someRows(12), nil)
+		rows := &Rows{schema: tab.Schema(),
+			load: func(_ context.Context, begin func() error) (*table.Table, table.Report, error) {
+				return nil, table.Report{}, errors.Join(begin(), tt.err)
+			}}
+		_, err := Open(context.Background(), rows, o)
+		l := must(o.Ledger.Read())
+		if runs := l.Runs(); !errors.Is(err, tt.err) || len(runs) != 1 ||
+			runs[0].Status != tt.status || l.Spent() != o.Budget {
+			t.Errorf("%s: %v, runs %+v", name, err, runs)
+		}
+		if err := l.Verify(nil); err != nil {
+			t.Error(err)
+		}
+		if tt.journal {
+			o.Resume = true
+			s := must(Open(context.Background(), FromTable(tab), o))
+			must(s.Measure(query.Total{}, 5))
+			if err := s.Finish(nil, nil); err != nil || must(o.Ledger.Read()).Spent() != o.Budget {
+				t.Errorf("%s: it does not come to its end: %v", name, err)
+			}
+		}
 	}
-	l, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestUnpaidRows: rows that were read without the reservation before them are no session.
+func TestUnpaidRows(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	rows := &Rows{schema: tab.Schema(),
+		load: func(context.Context, func() error) (*table.Table, table.Report, error) {
+			return tab, table.Report{}, nil
+		}}
+	o := Options{Budget: wide, Plan: gaussian(5, 1)}
+	if s, err := Open(t.Context(), rows, o); err == nil || s != nil {
+		t.Errorf("%v, %v", s, err)
 	}
-	runs := l.Runs()
-	if len(runs) != 1 || runs[0].Status != ledger.StatusVoid {
-		t.Errorf("runs %+v, want a void one", runs)
-	}
-	if got := l.Spent(); got != (accountant.Budget{}) {
-		t.Errorf("void runs spent %+v", got)
-	}
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
+}
+
+// TestPrivateRowsAreReadLeniently: a file of any content is read under a schema that refuses it for
+// public rows, and the session keeps the schema as it was written.
+func TestPrivateRowsAreReadLeniently(t *testing.T) {
+	s := must(schema.Parse([]byte("decoy: 1\nunit: id\nmax_rows_per_unit: 1\ncolumns:\n" +
+		"  - {name: a, kind: integer, min: 0, max: 9}\n")))
+	for _, rows := range []string{"", "1,70\n", "1,x\n", "1,\n", "1\n", "1,2,3\n", ",5\n", "\"\n",
+		"\x00,\xff\n", "\n\n1,2\n", "1,\"2\n3\n", string(bytes.Repeat([]byte("9"), 3<<20)) + ",1\n"} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		write(t, path, []byte("id,a\n"+rows))
+		if _, _, err := table.Read(t.Context(), path, s, table.ReadOptions{}); rows != "" && err == nil {
+			t.Errorf("%q is not refused for public rows", rows)
+		}
+		o := Options{Budget: wide, Plan: gaussian(5, 1)}
+		session, err := Open(t.Context(), File(path, s), o)
+		if err != nil {
+			t.Errorf("%q: %v", rows, err)
+		} else if session.Schema().Fingerprint() != s.Fingerprint() {
+			t.Error("the session has another schema")
+		}
 	}
 }
 

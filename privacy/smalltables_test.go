@@ -39,7 +39,8 @@ func openSmall(s *small, plan ...accountant.Event) *Session {
 	s.T.Helper()
 	o := &session{schema: s.Table.Schema(), nb: s.NB, src: noise.NewSource()}
 	o.left = accountant.NewReservation(planOf(plan))
-	if err := FromTable(s.Table).read(context.Background(), o); err != nil {
+	free := func() error { return nil }
+	if err := FromTable(s.Table).read(context.Background(), o, free); err != nil {
 		s.T.Fatal(err)
 	}
 	return &Session{o}

@@ -25,7 +25,11 @@ func TestStops(t *testing.T) {
 	stops := []string{"privacy.File", "privacy.(*session).rows", "privacy.countTo",
 		"privacy.addOffsets", "noise.(*RoundedGaussian).AddTo"}
 	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
-	rows := access.Source(s, func(context.Context, access.Bound) (*access.Joint, error) {
+	rows := access.Source(s, func(_ context.Context, begin func() error, _ access.Bound) (
+		*access.Joint, error) {
+		if err := begin(); err != nil {
+			return nil, err
+		}
 		stops = append(stops, callers()...)
 		count := func([]int64, []int, [][]int32) { stops = append(stops, callers()...) }
 		return &access.Joint{CountTo: count}, nil

@@ -33,3 +33,11 @@ func cloneCells(list []Cells) []Cells {
 	}
 	return list
 }
+
+// ForPrivate returns the schema by which private rows are read: s, and lenient whatever s says, as
+// an error about a row is an answer without noise.
+func (s *Schema) ForPrivate() *Schema {
+	c := s.Clone()
+	c.Lenient = true
+	return c
+}

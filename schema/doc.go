@@ -15,7 +15,7 @@
 //	decoy: 1                      # version of the format
 //	unit: patient_id              # id column; leave it out if every row is its own privacy unit
 //	max_rows_per_unit: 4          # needed with unit
-//	lenient: true                 # no row is an error; default false, see below
+//	lenient: true                 # of public rows, none is an error; default false, see below
 //	csv: {header: true, comma: ","}
 //	columns:
 //	  - name: age
@@ -61,11 +61,10 @@
 //
 // # Lenient
 //
-// A strict schema, the default, makes a cell that it does not allow, and a row that cannot be read,
-// an error: right for an operator who holds the file, wrong where others see whether a run ends
-// well, which then tells of the rows. Under lenient: true every row of a file becomes a row of
-// codes, or none, by a rule that depends on that row alone: a cell that a column refuses becomes
-// missing, else takes the nearest bin or a fixed code; so do all cells of a row that cannot be read
-// (Codec.Unreadable); a row without a unit id belongs to nobody and is left out. See package table
-// for what a row is.
+// Of public rows, a strict schema, the default, makes a cell that it does not allow, and a row that
+// cannot be read, an error. Under lenient: true, and of private rows always (ForPrivate), every row
+// of a file becomes a row of codes, or none, by a rule that depends on that row alone: a cell that
+// a column refuses becomes missing, else takes the nearest bin or a fixed code; so do all cells of
+// a row that cannot be read (Codec.Unreadable); a row without a unit id belongs to nobody and is
+// left out. See package table for what a row is.
 package schema

@@ -18,7 +18,7 @@ type Schema struct {
 	// name of the id column, which is not one of Columns; "" = every row is its own privacy unit
 	Unit           string
 	MaxRowsPerUnit int      // ≥ 1 when Unit is set, else 0 or 1
-	Lenient        bool     // no row of a table is an error: see the package comment
+	Lenient        bool     // no row of a public table is an error: see the package comment
 	CSV            CSV      // how CSV files of this table are written
 	Columns        []Column // those that a model has; at least one
 	Made           []Made   // the others of its files, which cost nothing

@@ -67,6 +67,9 @@ func (f *arrowFile) read(l *layout, o ReadOptions, put func(part) error) error {
 			return l.about(i, errArrowNested)
 		}
 	}
+	if err := o.begin(); err != nil {
+		return err
+	}
 	rows, cells := 0, atLeast(maxCells, f.size)/int64(len(l.sizes)+max(1, l.texts))
 	for {
 		var batch arrow.Record

@@ -221,17 +221,10 @@ func (p *csvParser) settle(row int) (column int, err error) {
 	return 0, nil
 }
 
-// header reads the first record of a file as column names and returns c
-// without it. In a lenient file that is the first line: no row has a say in it.
-func header(z *tokenizer, c chunk, lenient bool) (names []string, rest chunk, err error) {
-	head := c
-	if lenient {
-		head.buf, head.final = c.buf[:1+bytes.IndexByte(c.buf, '\n')], true
-		if len(head.buf) == 0 {
-			head.buf = c.buf
-		}
-	}
-	z.reset(head.buf, head.final, head.line)
+// header reads the first record of a file as column names and returns c without it. Of a lenient
+// file c is the first line: no row has a say in it.
+func header(z *tokenizer, c chunk) (names []string, rest chunk, err error) {
+	z.reset(c.buf, c.final, c.line)
 	if !c.skipped && z.blank() {
 		return nil, chunk{}, place{unit: "line", number: 1}.wrap(errBlankLine)
 	}

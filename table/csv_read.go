@@ -87,6 +87,9 @@ func (l *layout) readCSV(
 	if err == nil {
 		err = bind(first, names)
 	}
+	if err == nil {
+		err = o.begin()
+	}
 	if err != nil || len(l.columns) == 0 {
 		return err
 	}
@@ -95,13 +98,18 @@ func (l *layout) readCSV(
 	return l.readChunks(ctx, cancel, split, first, size, room, o, put)
 }
 
-// openCSV returns the first chunk of a file and its header.
+// openCSV returns the header of a file and, if that is strict, the first chunk behind it. Of a
+// lenient file no row is read, nor waited for.
 func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err error) {
 	if withHeader || !split.lenient { // there the mark is that of a line
 		err = split.skipMark()
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case !split.lenient:
 		first, err = split.next(nil)
+	case withHeader:
+		first, err = split.firstLine()
 	}
 	switch {
 	case err == io.EOF && !withHeader:
@@ -112,7 +120,7 @@ func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err
 		return chunk{}, nil, readingError(err)
 	case withHeader:
 		split.chooseSeparator(first)
-		names, first, err = header(split.probe, first, split.lenient)
+		names, first, err = header(split.probe, first)
 	}
 	return first, names, err
 }
@@ -142,7 +150,7 @@ func (s *splitter) chooseSeparator(first chunk) {
 	most := 0
 	for i, comma := range []byte{s.probe.comma, ',', ';', '\t', '|'} {
 		z := newTokenizer(comma, s.probe.maxCell)
-		names, _, err := header(z, first, true)
+		names, _, err := header(z, first)
 		if err != nil {
 			continue
 		}
@@ -167,8 +175,8 @@ type csvJob struct {
 	done  chan csvPart // of capacity 1
 }
 
-// readChunks parses first and all chunks that follow it. Chunks are parsed by
-// several goroutines at once and put together in the order of the file.
+// readChunks parses first, unless the file is lenient, and all chunks that follow it. Chunks are
+// parsed by several goroutines at once and put together in the order of the file.
 func (l *layout) readChunks(
 	ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64,
 	room *rowRoom, o ReadOptions, put func(part) error,
@@ -188,7 +196,11 @@ func (l *layout) readChunks(
 	wg.Go(func() {
 		defer close(order)
 		defer close(work)
-		for c, err := first, error(nil); err != io.EOF; {
+		c, err := first, error(nil)
+		if split.lenient {
+			c, err = split.next(nil)
+		}
+		for err != io.EOF {
 			if err == nil {
 				err = room.take(c)
 			}

@@ -98,6 +98,27 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	return s.cut(buf, n, false), nil
 }
 
+// firstLine takes the first line off a lenient file, and waits for no more.
+func (s *splitter) firstLine() (chunk, error) {
+	var err error
+	most := maxRecord(s.probe.maxCell) + 2
+	for more := make([]byte, 1<<12); err == nil && len(s.carry) <= most &&
+		bytes.IndexByte(s.carry, '\n') < 0; {
+		var n int
+		n, err = s.r.Read(more)
+		s.carry = append(s.carry, more[:n]...)
+	}
+	if err != nil && (err != io.EOF || len(s.carry) == 0) {
+		return chunk{}, err
+	}
+	line := s.carry[:1+bytes.IndexByte(s.carry, '\n')]
+	if len(line) == 0 {
+		line = s.carry
+	}
+	s.carry, s.line = bytes.Clone(s.carry[len(line):]), 1
+	return chunk{buf: line, line: 1, final: true, skipped: len(line) > most}, nil
+}
+
 // end returns the length of the longest prefix of buf that ends with a record, 0 if there is none.
 func (s *splitter) end(buf []byte) int {
 	if s.lenient {

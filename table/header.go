@@ -39,23 +39,3 @@ func Header(path string, comma byte, s *schema.Schema) ([]string, error) {
 	}
 	return p.names(), nil
 }
-
-// CheckHeader reports whether the first line of the CSV file at path has the columns that a schema
-// needs; it looks at no row. It is nil for the standard input, for a file without a header, and for
-// one of another format.
-func CheckHeader(path string, s *schema.Schema) error {
-	format, err := FormatOf(path)
-	if err != nil || path == "-" || !format.IsCSV() || s.CSV.NoHeader {
-		return err
-	}
-	names, err := Header(path, s.CSV.Separator(), s)
-	if err != nil {
-		return err
-	}
-	l, err := newLayout(s)
-	if err != nil {
-		return err
-	}
-	_, err = l.bindNames(names)
-	return err
-}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +40,9 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestCheckHeader: what a schema needs of the first line is known without a row, and the error
+// TestHeaderBeforeRows: what a schema needs of the first line is known without a row, and the error
 // does not show the line.
-func TestCheckHeader(t *testing.T) {
+func TestHeaderBeforeRows(t *testing.T) {
 	s, err := schema.Parse([]byte("decoy: 1\ncolumns:\n" +
 		"  - {name: Age, kind: integer, min: 0, max: 9}\n  - {name: sex, kind: boolean}\n"))
 	if err != nil {
@@ -61,15 +62,27 @@ func TestCheckHeader(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := CheckHeader(path, s)
+		err := headerOf(t, path, s)
 		if want == "" && err != nil || want != "" && (err == nil ||
 			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 		s.CSV.NoHeader = true
-		if err := CheckHeader(path, s); err != nil {
+		if err := headerOf(t, path, s); err != nil {
 			t.Errorf("%q, of rows alone: %v", text, err)
 		}
 		s.CSV.NoHeader = false
 	}
+}
+
+// headerOf reads a private file until its rows begin.
+func headerOf(t *testing.T, path string, s *schema.Schema) error {
+	begun := errors.New("the rows begin")
+	_, _, err := Read(t.Context(), path, s.ForPrivate(), ReadOptions{Begin: func() error {
+		return begun
+	}})
+	if err == begun {
+		return nil
+	}
+	return err
 }

@@ -43,13 +43,16 @@ func readParquet(
 // read reads a file with this layout; put takes the row groups in their order.
 func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error {
 	o = o.withDefaults()
-	if err := p.checkCells(len(l.sizes) + max(1, l.texts)); err != nil {
-		return err
-	}
 	for i, f := range p.fields {
 		if l.columns[i].used() && f.err != nil {
 			return l.about(i, f.err)
 		}
+	}
+	if err := o.begin(); err != nil {
+		return err
+	}
+	if err := p.checkCells(len(l.sizes) + max(1, l.texts)); err != nil {
+		return err
 	}
 	rows, groups := 0, p.reader.NumRowGroups()
 	for g := range groups {

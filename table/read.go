@@ -19,8 +19,18 @@ type ReadOptions struct {
 	// optional; called by the goroutine that reads, with rising values up to 1, unless the length of
 	// the input is unknown
 	Progress func(fraction float64)
-	workers  int // goroutines that turn text into codes; 0 = GOMAXPROCS
-	maxCell  int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+	// optional; called when all that is public of the file has been looked at (that it is there, its
+	// format, the names and types of its columns), and before a row is: its error ends the read
+	Begin   func() error
+	workers int // goroutines that turn text into codes; 0 = GOMAXPROCS
+	maxCell int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+}
+
+func (o ReadOptions) begin() error {
+	if o.Begin == nil {
+		return nil
+	}
+	return o.Begin()
 }
 
 func (o ReadOptions) withDefaults() ReadOptions {

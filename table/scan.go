@@ -15,6 +15,7 @@ type ScanOptions struct {
 	Columns int        // required with Lenient: how many the file has, or it is refused
 	// optional: the separator of a file with a header follows from its columns too, as in ReadCSV
 	Schema *schema.Schema
+	Begin  func() error // optional: as in ReadOptions
 }
 
 // ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at path, in order,
@@ -30,7 +31,7 @@ func ScanText(path string, o ScanOptions, fn func(names, row []string) error) er
 	}
 	defer f.close()
 	if f.format.IsCSV() {
-		return scanCSV(f.text, f.size, o, ReadOptions{}, fn)
+		return scanCSV(f.text, f.size, o, ReadOptions{Begin: o.Begin}, fn)
 	}
 	typed, err := openTyped(context.Background(), f)
 	if err != nil {
@@ -85,7 +86,7 @@ func cellsOf(first chunk, comma byte, o ReadOptions) (int, error) {
 	if len(first.buf) == 0 {
 		return 0, nil
 	}
-	cells, _, err := header(newTokenizer(comma, o.withDefaults().maxCell), first, false)
+	cells, _, err := header(newTokenizer(comma, o.withDefaults().maxCell), first)
 	return len(cells), err
 }
 
@@ -99,7 +100,7 @@ func scanTyped(f typedFile, o ScanOptions, fn func(names, row []string) error) e
 	if err := o.bind(l, names); err != nil {
 		return err
 	}
-	return f.read(l, ReadOptions{}, func(part part) error {
+	return f.read(l, ReadOptions{Begin: o.Begin}, func(part part) error {
 		return part.rowsOf(names, f.take, fn)
 	})
 }

@@ -20,10 +20,10 @@
 //     of one row do: what a reader keeps from the row before decides nothing.
 //   - Two rows are of one privacy unit exactly if their ids are the same bytes,
 //     or in a Parquet or Arrow file the same value.
-//   - Under a lenient schema no error depends on what is in a row: errors are
-//     about reading, the header, the columns, and of Parquet, Arrow and compressed
-//     files damage and the limits stated with maxFooter and unpacked. Under a strict
-//     schema they do, which is why the claims leave the errors of strict schemas out.
+//   - Under a lenient schema, as which private files are always read, no error depends
+//     on what is in a row: errors are about reading, the header, the columns, and of
+//     Parquet, Arrow and compressed files damage and the limits stated with maxFooter
+//     and unpacked.
 //   - The separator of a CSV file is that of the schema, or follows from it and the
 //     header (see chooseSeparator); without a header it is the schema's.
 //

@@ -22,11 +22,12 @@ type TextColumn struct {
 
 // ReadTexts reads the file by the rule of lenient schemas: no row of it is an error. It has so many
 // columns; the one at unitAt, unless that is negative, holds ids, and a row without one is nobody's
-// and left out. The error is that of ctx, or of a file that cannot be read.
+// and left out. begin, if it is not nil, is as in ReadOptions. The error is that of ctx, or of a
+// file that cannot be read.
 func ReadTexts(
-	ctx context.Context, path string, csv schema.CSV, columns, unitAt int,
+	ctx context.Context, path string, csv schema.CSV, columns, unitAt int, begin func() error,
 ) (*Texts, error) {
-	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns}
+	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns, Begin: begin}
 	return readTexts(ctx, columns, unitAt, func(fn func(_, row []string) error) error {
 		return ScanText(path, scan, fn)
 	})

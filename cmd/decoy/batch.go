@@ -243,9 +243,9 @@ func (b *batch) setLimits(ctx context.Context) error {
 		}
 		wanted := limit.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
 			Delta: table.Limit.Delta},
-			Rule: ledger.Rule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
+			Rule: ledger.Rule(table.Limit.Rule), IfNone: true}
 		if old, limited := l.LimitInForce(); limited {
-			if *old.Budget != wanted.Budget || old.Strict != wanted.Strict {
+			if *old.Budget != wanted.Budget {
 				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path,
 					job.LimitText(old))
 			}

@@ -39,7 +39,7 @@ func TestExitCode(t *testing.T) {
 		{"not in the plan", wrap(privacy.ErrPlan), 10},
 		{"lock", wrap(ledger.ErrLocked), 11},
 		{"data", wrap(schema.ErrSchema), 12},
-		{"data, and the void run could not be closed",
+		{"data, and the run could not be closed",
 			errors.Join(wrap(schema.ErrSchema), errors.New("no space")), 12},
 		{"model file with a bad schema", fmt.Errorf("%w: %w", release.ErrFormat, schema.ErrInvalid), 1},
 		{"false claim", wrap(release.ErrClaim), 1},

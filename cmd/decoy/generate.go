@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -45,9 +43,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if j.Domain == nil {
 		p, err = g.purchase(cmd, t, j)
 	} else {
-		if rows, err = j.Table(cmd.Context()); errors.Is(err, schema.ErrSchema) {
-			t.say("nothing is spent: no row was read")
-		}
+		rows, err = j.Table(cmd.Context())
 	}
 	if err != nil {
 		return err

@@ -21,7 +21,6 @@ type ledgerLimit struct {
 	jobFlags
 	rule, unit string
 	sign, next string // files of keys
-	strict     bool
 }
 
 // oneRow is the --unit of a ledger that counts rows.
@@ -30,8 +29,8 @@ const oneRow = "row"
 func ledgerLimitCommand(t *terminal) *cobra.Command {
 	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic)}
 	l.Delta = 0
-	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "strict": &l.strict,
-		"unit": &l.unit, "sign": &l.sign, "next": &l.next})
+	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "unit": &l.unit,
+		"sign": &l.sign, "next": &l.next})
 }
 
 func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -59,8 +58,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
-		KeepStrict: !cmd.Flags().Changed("strict")}
+	wanted := limit.Limit{Budget: l.Budget(), Rule: rule}
 	file := job.LedgerFile(path)
 	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
 		if runs := job.WithoutRho(old); len(runs) > 0 {

@@ -44,22 +44,6 @@ func (s shownLedger) countsText() string {
 	return fmt.Sprintf("%v neighbours of one %s", s.Adjacency, unitOf(s.Unit))
 }
 
-// voidText says how many runs broke off before their first mechanism, and what became of their
-// budgets.
-func (s shownLedger) voidText() string {
-	runs := plural(s.Void, "run", "runs")
-	switch s.Charged {
-	case s.Void:
-		return runs + ", charged: the limit in force at the reservation was strict"
-	case 0:
-		return runs + " broke off before the first mechanism and cost nothing; if that was an " +
-			"error about the rows, whoever ran it saw something of them (decoy ledger limit --strict " +
-			"charges such runs)"
-	}
-	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit", runs,
-		s.Charged)
-}
-
 // tornText is said of a ledger whose last line is not whole.
 const tornText = "the last line was cut short by a crash; its run never started, and the next " +
 	"append removes it"
@@ -103,17 +87,14 @@ func ledgerShowCommand(t *terminal) *cobra.Command {
 
 // shownLedger is what a ledger holds.
 type shownLedger struct {
-	Kind      string               `json:"kind"` // "ledger"
-	Adjacency accountant.Adjacency `json:"adjacency,omitzero"`
-	Unit      string               `json:"unit,omitempty"`
-	Runs      []ledger.Summary     `json:"runs"`
-	Spent     accountant.Budget    `json:"spent"`
-	Limit     *shownLimit          `json:"limit,omitempty"`
-	// runs that broke off before their first mechanism
-	Void       int      `json:"void,omitempty"`
-	Charged    int      `json:"void_charged,omitempty"` // those of them that count in spent
-	Unfinished []string `json:"unfinished,omitempty"`
-	Torn       bool     `json:"torn,omitempty"`
+	Kind       string               `json:"kind"` // "ledger"
+	Adjacency  accountant.Adjacency `json:"adjacency,omitzero"`
+	Unit       string               `json:"unit,omitempty"`
+	Runs       []ledger.Summary     `json:"runs"`
+	Spent      accountant.Budget    `json:"spent"`
+	Limit      *shownLimit          `json:"limit,omitempty"`
+	Unfinished []string             `json:"unfinished,omitempty"`
+	Torn       bool                 `json:"torn,omitempty"`
 
 	path  string
 	empty bool
@@ -121,9 +102,8 @@ type shownLedger struct {
 
 type shownLimit struct {
 	accountant.Budget
-	Rule   ledger.Rule `json:"rule"`
-	Strict bool        `json:"strict,omitempty"`
-	Key    string      `json:"key,omitempty"` // minisign's, whose signature the next limit needs
+	Rule ledger.Rule `json:"rule"`
+	Key  string      `json:"key,omitempty"` // minisign's, whose signature the next limit needs
 }
 
 func showLedger(t *terminal, path string) error {
@@ -136,9 +116,8 @@ func showLedger(t *terminal, path string) error {
 	if !out.empty {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
 	}
-	out.Void, out.Charged = job.Voids(l)
 	if limit, ok := l.LimitInForce(); ok {
-		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict, limit.Key}
+		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Key}
 	}
 	return t.print(out)
 }
@@ -150,12 +129,9 @@ func (s shownLedger) text(w io.Writer) {
 	limit := "none"
 	if s.Limit != nil {
 		limit = job.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
-			Strict: s.Limit.Strict, Key: s.Limit.Key})
+			Key: s.Limit.Key})
 	}
 	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))
-	if s.Void > 0 {
-		fmt.Fprintf(w, "void\t%s\n", s.voidText())
-	}
 	fmt.Fprintln(w)
 	runsText(w, s.Runs)
 	for _, text := range s.Unfinished {

@@ -133,6 +133,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		if name := unknown.GetSpecifiedShortnames(); name != "" {
 			return usagef("-%s: a flag has two dashes, --%[1]s", name)
 		}
+		if unknown.GetSpecifiedName() == "strict" {
+			return usagef("%w: it is gone, as private tables are read leniently, always, and every run "+
+				"that is reserved stays charged", err)
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {

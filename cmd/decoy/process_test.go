@@ -271,7 +271,7 @@ func TestHangup(t *testing.T) {
 		t.Skip("these tests were started to outlive their terminal, and so is what they start")
 	}
 	for name, c := range map[string]struct{ before, want string }{
-		"terminal": {"", ledger.StatusVoid},
+		"terminal": {"", ledger.StatusUnfinished},
 		"nohup":    {"trap '' HUP; ", ledger.StatusDone},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,12 +316,12 @@ func TestInterrupt(t *testing.T) {
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		want := "decoy: interrupted before the first mechanism: nothing is spent\n"
+		want := "the same command with --resume goes on, at no further cost\n"
 		if !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != ledger.StatusVoid {
-			t.Errorf("runs %v, want one void", got)
+		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != ledger.StatusUnfinished {
+			t.Errorf("runs %v, want one unfinished", got)
 		}
 	})
 	t.Run("while fitting", func(t *testing.T) {

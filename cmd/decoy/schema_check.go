@@ -52,11 +52,9 @@ func (s checkedSchema) text(w io.Writer) {
 	if s.Unit != "" {
 		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit, s.MaxRowsPerUnit)
 	}
-	broken := "end a run with an error, which is for the operator who holds the file " +
-		"(lenient: true changes that)"
+	broken := "become missing or clamped in private tables, and are errors in public ones"
 	if s.Lenient {
-		broken = "become missing or clamped; no content of a table ends a run with an error " +
-			"(lenient: true)"
+		broken = "become missing or clamped, in public tables too (lenient: true)"
 	}
 	fmt.Fprintf(w, "ok: %s\n", sizeText(s.Columns, s.Cells))
 	fmt.Fprintf(w, "privacy unit: %s\n", unit)

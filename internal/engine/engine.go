@@ -20,6 +20,9 @@ type Source struct {
 	// break the schema (schema.ErrSchema).
 	Ask   func(q Question) ([]int64, error)
 	Begin Question // is asked when the table is read
+	// Check, if it is not nil, finds what is public and wrong, before anything is spent: no
+	// connection, no table, other columns than the question needs. It reads no row.
+	Check func(q Question) error
 
 	rows  int64   // of the table, once it was read
 	begun []int64 // the answer to Begin
@@ -71,11 +74,20 @@ func (s *Source) ask(q Question) (rows int64, answer []int64, err error) {
 	return answer[0], answer[1:], nil
 }
 
-// Read has the table read, for columns of these sizes. Where Begin asks about sets it checks that
-// the counts are those of one table, and returns how they are looked up: the smallest of the joint
-// counts that has the columns.
-func (s *Source) Read(sizes []int) (func(cols []int) Joint, error) {
+// Read has the table read, for columns of these sizes, once it is known that it can be, and begin
+// has paid for it. Where Begin asks about sets it checks that the counts are those of one table,
+// and returns how they are looked up: the smallest of the joint counts that has the columns.
+func (s *Source) Read(sizes []int, begin func() error) (func(cols []int) Joint, error) {
 	var err error
+	if s.Check != nil {
+		err = s.Check(s.Begin)
+	}
+	if err == nil {
+		err = begin()
+	}
+	if err != nil {
+		return nil, err
+	}
 	if s.rows, s.begun, err = s.ask(s.Begin); err != nil || s.Begin.Kind != Sets {
 		return nil, err
 	}

@@ -137,13 +137,10 @@ func (a *Account) Explain(err error, started bool) error {
 		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: it can only be "+
 			"continued by the same program, with the same input, schema, settings, epsilon, delta and "+
 			"outputs", err)
-	case interrupted && !started && a.voidCharged():
-		return reworded("interrupted before the first mechanism; the limit of %s is strict, and the "+
-			"budget stays spent", a.Ledger.Path())
-	case interrupted && !started && !resumable:
-		return reworded("interrupted before the first mechanism: nothing is spent")
 	case interrupted && a.Ledger == nil:
 		return reworded("interrupted")
+	case interrupted && !started && !a.spent():
+		return reworded("interrupted before anything was spent")
 	case interrupted && resumable:
 		return reworded("interrupted: the budget stays spent in %s; the same command with --resume "+
 			"goes on, at no further cost", a.Ledger.Path())
@@ -154,14 +151,11 @@ func (a *Account) Explain(err error, started bool) error {
 	case resumable:
 		a.Say("the budget of this run stays spent; the same command with --resume goes on, at no "+
 			"further cost (to give the run up, remove %s)", a.journal)
-	case started:
+	case started || a.spent():
 		a.Say("the budget of this run stays spent")
-	case a.voidCharged():
-		a.Say("the budget of this run stays spent, though no mechanism has run: the limit of %s is "+
-			"strict", a.Ledger.Path())
 	default:
 		after, readErr := a.Ledger.Read()
-		if readErr != nil || after.Spent() != a.before.Spent() {
+		if readErr != nil {
 			break
 		}
 		limit, limited := after.LimitInForce()
@@ -176,7 +170,7 @@ func (a *Account) Explain(err error, started bool) error {
 			a.Say("+Inf: %s has no figure in zCDP, which the limit adds up in: set a limit of --rule basic "+
 				"(decoy ledger limit)", runs)
 		}
-		a.Say("nothing is spent: no mechanism has run")
+		a.Say("nothing is spent: nothing was measured")
 	}
 	return err
 }
@@ -192,18 +186,11 @@ func WithoutRho(l *ledger.Ledger) (names []string) {
 	return names
 }
 
-// voidCharged reports whether a run without a session has been charged all the same.
-func (a *Account) voidCharged() bool {
-	if a.Ledger == nil {
-		return false
-	}
+// spent reports whether the ledger has more runs now than at Begin: a run without a session was
+// reserved all the same, and then its rows could not be had.
+func (a *Account) spent() bool {
 	after, err := a.Ledger.Read()
-	if err != nil {
-		return false
-	}
-	_, before := Voids(a.before)
-	_, now := Voids(after)
-	return now > before
+	return err == nil && len(after.Runs()) > len(a.before.Runs())
 }
 
 // warnOther tells of a ledger beside the table that this run is not entered in.
@@ -252,9 +239,6 @@ func BudgetText(b accountant.Budget) string {
 // LimitText is a limit and how it counts.
 func LimitText(limit ledger.Entry) string {
 	text := fmt.Sprintf("%s (rule %s", BudgetText(*limit.Budget), limit.Rule)
-	if limit.Strict {
-		text += ", strict"
-	}
 	if limit.Key != "" {
 		text += ", signed"
 	}
@@ -263,20 +247,6 @@ func LimitText(limit ledger.Entry) string {
 
 // Short is a number for people, to six digits.
 func Short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
-
-// Voids counts the runs that broke off before their first mechanism, and those of them that stay
-// charged.
-func Voids(l *ledger.Ledger) (all, charged int) {
-	for _, r := range l.Runs() {
-		if r.Status == ledger.StatusVoid {
-			all++
-			if r.Spends {
-				charged++
-			}
-		}
-	}
-	return all, charged
-}
 
 // Unfinished has one sentence for each reserved run of the ledger at path without a close entry.
 func Unfinished(l *ledger.Ledger, path string) []string {

@@ -163,14 +163,21 @@ func ColumnsOf(
 func sourceOf(
 	ctx context.Context, program, input string, s *schema.Schema, counting *func(float64),
 ) (engine.Source, error) {
-	text, err := s.YAML()
+	text, err := s.ForPrivate().YAML()
 	if err != nil {
 		return engine.Source{}, err
 	}
 	r := helper.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
 	rand.Read(r.Nonce)
-	return engine.Source{Ask: func(q engine.Question) ([]int64, error) {
-		r.Question = q
+	ask := func(q engine.Question, check bool) ([]int64, error) {
+		r.Question, r.Check = q, check
 		return helper.Count(ctx, program, r, *counting)
-	}}, nil
+	}
+	return engine.Source{
+		Ask: func(q engine.Question) ([]int64, error) { return ask(q, false) },
+		Check: func(q engine.Question) error {
+			_, err := ask(q, true)
+			return err
+		},
+	}, nil
 }

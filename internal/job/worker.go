@@ -46,11 +46,7 @@ func NewTask(batch string, j configs.Job, plan bool) (*Task, error) {
 	if j.Dataset != "" {
 		c.Ledger = nil
 	}
-	// The identity is that of the file: jobs keep theirs from before they were lenient.
 	t := &Task{Checked: c, Identity: j.Identity(batch, c.Domain.Fingerprint())}
-	if j.Input != "" && !j.Strict {
-		c.Domain.Lenient = true // how a job ends must not tell of rows: others see it
-	}
 	if c.Seed == 0 {
 		id, _ := hex.DecodeString(t.Identity[:16])
 		c.Seed = binary.BigEndian.Uint64(id)
@@ -238,8 +234,8 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 		switch found, there := status[run]; {
 		case !there:
 			return number, false, nil
-		case found == ledger.StatusVoid && !charged[run]:
-			continue // nothing was spent
+		case !charged[run]: // void, of an old version: nothing was spent
+			continue
 		case found == ledger.StatusUnfinished && left == run && running:
 			return 0, false, errElsewhere
 		case found == ledger.StatusUnfinished && left == run:
@@ -273,9 +269,9 @@ func (w *Worker) evaluate(ctx context.Context, t *Task) error {
 	if err != nil {
 		return err
 	}
-	// The schema as the job read the table, lenient or not.
+	// The schema as the job read the table.
 	schemaFile := w.State.path(t.Identity, ".schema.yaml")
-	text, err := t.Domain.YAML()
+	text, err := t.Domain.ForPrivate().YAML()
 	if err == nil {
 		err = atomicfile.WriteFile(schemaFile, text, ReleaseMode)
 	}

@@ -412,7 +412,7 @@ func (w *place) finished(outcome string) {
 		w.wrong("another price", "epsilon %v is spent, one run costs %v", spent, w.epsilon)
 	}
 	for _, r := range w.ledger().Runs() {
-		if r.Status != ledger.StatusDone && r.Status != ledger.StatusVoid {
+		if r.Status != ledger.StatusDone {
 			w.wrong("not closed", "run %s is %s", r.Run, r.Status)
 		}
 	}

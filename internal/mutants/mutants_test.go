@@ -532,8 +532,21 @@ var mutants = []mutant{
 		"./privacy TestRunIsPaidOnce",
 	},
 	{
-		"a used run may be void", "privacy/session.go", "\t\tstatus = ledger.StatusFailed\n",
-		"\t\tstatus = ledger.StatusVoid\n", "./privacy TestOnlyTheGateVoids",
+		"strict reading in a private run", "privacy/rows.go", "s.Clone(), s.ForPrivate()",
+		"s.Clone(), s.Clone()", "./privacy TestPrivateRowsAreReadLeniently",
+	},
+	{
+		"an engine reads strictly", "internal/job/elsewhere.go", "s.ForPrivate().YAML()", "s.YAML()",
+		"./internal/replay TestVerbs/counted_elsewhere/strict",
+	},
+	{
+		"a run whose rows failed is free", "privacy/session.go", "err = s.Finish(err, nil)",
+		"err = errors.Join(err, s.end(nil, ledger.StatusVoid))",
+		"./privacy TestUnreadableRowsStaySpent",
+	},
+	{
+		"rows that nobody paid for", "privacy/session.go", "case !paid && err == nil:",
+		"case false:", "./privacy TestUnpaidRows",
 	},
 	{
 		"an undelivered run is done", "privacy/session.go", "status := ledger.StatusDone\n\tif ",
@@ -1204,10 +1217,6 @@ var mutants = []mutant{
 		"./privacy TestRowsAreThoseThatWereChecked",
 	},
 	{
-		"rows of units are counted for nothing", "privacy/session.go", "s.schema.Unit == \"\" && s.data",
-		"s.data", "./privacy TestSingle",
-	},
-	{
 		"progress counts the results", "validate/validate.go", "\t\tif o.Progress != nil { // before",
 		"\t\tx := o.Statistic.Of(t)\n\t\t_ = x\n\t\tif o.Progress != nil { // before",
 		"./validate TestProgressTellsNoPanics",
@@ -1232,7 +1241,7 @@ var mutants = []mutant{
 		"./internal/replay TestVerbs/schema_units/units"},
 	{"a count of rows in the talk", "privacy/rows.go", "\ts.data, s.report = ",
 		"\treport.Ignored = append(report.Ignored, t.Rows())\n\ts.data, s.report = ",
-		"./internal/replay TestVerbs/fit/lenient"},
+		"./internal/replay TestVerbs/fit/strict"},
 	{
 		"a count of rows in the ledger", "privacy/account.go", "Label: r.What, Event",
 		"Label: fmt.Sprint(r.What, s.data().Rows()), Event", "./internal/replay TestMethods/mst/units",

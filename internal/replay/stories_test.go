@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var everywhere = []string{"strict", "lenient", "units", "nobody", "no unit"}
+var everywhere = []string{"strict", "units", "nobody", "no unit"}
 
 const (
 	wganSmall = "--set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
@@ -49,7 +49,7 @@ func TestParties(t *testing.T) {
 		stories = append(stories, story{name, []string{
 			one("in.csv", "1") + " & " + one("other.csv", "2"), "verify 1.decoy", "inspect 2.decoy",
 			"sample 1.decoy --seed 4 --out out.csv",
-		}, []string{"lenient", "units", "no unit"}})
+		}, []string{"strict", "units", "no unit"}})
 	}
 	compare(t, stories)
 }
@@ -70,7 +70,7 @@ func TestVerbs(t *testing.T) {
 			"ledger verify in.csv.ledger",
 			"? fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
 			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy --force",
-			"ledger limit in.csv.ledger --epsilon 2.5 --delta 1e-6 --strict",
+			"ledger limit in.csv.ledger --epsilon 2.5 --delta 1e-6",
 			"? fit in.csv --schema in.yaml --epsilon 1 --model n.decoy",
 			"ledger show in.csv.ledger",
 			"ledger show --json in.csv.ledger",
@@ -86,10 +86,10 @@ func TestVerbs(t *testing.T) {
 		}, []string{"strict"}},
 		{"packed", []string{
 			"generate in.csv.gz --schema in.yaml --epsilon 1 --seed 7 --out out.csv.zst",
-		}, []string{"lenient", "units", "related"}},
+		}, []string{"strict", "units", "related"}},
 		{"Arrow", []string{
 			"generate in.arrow --schema in.yaml --epsilon 1 --seed 7 --out out.arrow",
-		}, []string{"lenient", "units", "related"}},
+		}, []string{"strict", "units", "related"}},
 		{"standard input", []string{
 			"fit - --schema in.yaml --epsilon 1 --ledger my.ledger --model m.decoy",
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
@@ -123,7 +123,7 @@ func TestVerbs(t *testing.T) {
 			"verify m.decoy",
 			"fit in.csv --header-is-public --epsilon 50 --model n.decoy",
 			"? generate in.csv --header-is-public --epsilon 0.01 --seed 7 --out none.csv",
-		}, []string{"lenient"}},
+		}, []string{"strict"}},
 		{"generate without a schema, with units", []string{
 			"generate in.csv --header-is-public --epsilon 50 --seed 7 --out out.csv --unit id " +
 				"--max-rows-per-unit 1",
@@ -185,7 +185,7 @@ func TestBatch(t *testing.T) {
 			"? batch jobs.yaml --jobs 1",
 			"ledger show in.csv.ledger",
 			"? batch jobs.yaml --jobs 1",
-		}, []string{"lenient", "units", "no unit"}},
+		}, []string{"strict", "units", "no unit"}},
 		{"two at a time", []string{"batch two.yaml --jobs 2"}, []string{"units"}},
 	})
 }

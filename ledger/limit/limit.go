@@ -17,11 +17,9 @@ func init() { bound.ZCDP = zcdp.Together }
 type Limit struct {
 	Budget accountant.Budget
 	Rule   ledger.Rule // "" is RuleBasic
-	Strict bool        // runs that break off before their first mechanism (void) stay charged
 
-	KeepStrict bool                            // Strict too if the limit before is
-	IfNone     bool                            // a limit that is there stays
-	Sign       func(ledger.Entry) ledger.Entry // of a limit that is sealed; nil: unsigned
+	IfNone bool                            // a limit that is there stays
+	Sign   func(ledger.Entry) ledger.Entry // of a limit that is sealed; nil: unsigned
 }
 
 // Set appends a limit: from here on a run whose reservation would exceed it is refused. It may be
@@ -41,8 +39,7 @@ func Set(ctx context.Context, f *ledger.File, u ledger.Units, want Limit) error 
 			return nil, nil
 		}
 		e := ledger.Entry{Time: ledger.Today(), Kind: ledger.EntryLimit, Budget: &want.Budget,
-			Rule:   cmp.Or(want.Rule, ledger.RuleBasic),
-			Strict: want.Strict || want.KeepStrict && old.Strict}
+			Rule: cmp.Or(want.Rule, ledger.RuleBasic), Strict: old.Strict}
 		if want.Sign != nil {
 			e = want.Sign(e.Seal(l.Entries[len(l.Entries)-1]))
 		}

@@ -13,10 +13,10 @@ import (
 
 func init() {
 	engine.Rows = func(s *schema.Schema, from engine.Source) any {
-		own := s.Clone()
-		return access.Source(own, func(context.Context, access.Bound) (*access.Joint, error) {
-			sizes := own.Sizes()
-			joint, err := from.Read(sizes)
+		own, sizes := s.Clone(), s.Sizes()
+		return access.Source(own, func(_ context.Context, begin func() error, _ access.Bound) (
+			*access.Joint, error) {
+			joint, err := from.Read(sizes, begin)
 			if err != nil {
 				return nil, err
 			}

@@ -115,7 +115,7 @@ func Answer(s *privacy.Session, lists [][][]int, epsilon float64) (Reply, error)
 	// as long for every question and answer: the list, the question, and 1 for each cell named
 	xs, err := access.Runner(s).Ints(c, 2+most, func(rows access.Rows) ([]int64, error) {
 		if rows.Table == nil || rows.Table().Rows() != 1 {
-			return nil, fmt.Errorf("the table must have one row: %w", ErrQuestion)
+			return nil, fmt.Errorf("the table must have one row, as all its neighbours do: %w", ErrQuestion)
 		}
 		t, out := rows.Table(), make([]int64, 2+most)
 		list := rows.Source.Uint64N(uint64(len(lists)))

@@ -21,8 +21,8 @@ func TestUnitsOfNoRows(t *testing.T) {
 		Name: "c", Kind: schema.Integer, Min: 10, Max: 19, OnInvalid: schema.Clamp}}}
 	empty := textTable(nil, []uint32{}, 3, nil)
 	load := empty.load
-	empty.load = func(ctx context.Context) (*table.Texts, error) {
-		texts, err := load(ctx)
+	empty.load = func(ctx context.Context, begin func() error) (*table.Texts, error) {
+		texts, err := load(ctx, begin)
 		texts.Units = nil // as of a file without a row
 		return texts, err
 	}

@@ -23,14 +23,14 @@ func init() {
 	}
 }
 
-// begin asks for the classes, before anything is charged.
-func (f *far) begin() error {
+// read asks for the classes.
+func (f *far) read(begin func() error) error {
 	var of []engine.Text
 	for _, c := range f.asked {
 		of = append(of, engine.Text{Column: c})
 	}
 	f.from.Begin = engine.AskTexts(engine.Classes, of)
-	_, err := f.from.Read(nil)
+	_, err := f.from.Read(nil, begin)
 	return err
 }
 

@@ -30,7 +30,7 @@ func elsewhere(
 		for _, row := range rows {
 			cells = append(cells, row[i])
 		}
-		one, err := textTable(cells, nil, 1, nil).load(context.Background())
+		one, err := textTable(cells, nil, 1, nil).load(context.Background(), free)
 		if err != nil {
 			t.Fatal(err)
 		}

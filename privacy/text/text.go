@@ -31,7 +31,7 @@ type Table struct {
 	names []string // without the unit
 	unit  string
 	k     int
-	load  func(context.Context) (*table.Texts, error)
+	load  func(ctx context.Context, begin func() error) (*table.Texts, error)
 	far   *far // in place of load, of rows that are counted elsewhere
 }
 
@@ -68,8 +68,8 @@ func File(path string, o Options) (*Table, error) {
 		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
 	}
 	columns, csv := len(o.Names), o.CSV
-	t.load = func(ctx context.Context) (*table.Texts, error) {
-		return table.ReadTexts(ctx, path, csv, columns, unitAt)
+	t.load = func(ctx context.Context, begin func() error) (*table.Texts, error) {
+		return table.ReadTexts(ctx, path, csv, columns, unitAt, begin)
 	}
 	return t, nil
 }
@@ -120,12 +120,13 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 		t.far = &own
 	}
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
-	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) (*access.Joint, error) {
+	rows := access.Source(sch, func(ctx context.Context, begin func() error, bound access.Bound) (
+		*access.Joint, error) {
 		if t.far != nil {
-			return nil, t.far.begin()
+			return nil, t.far.read(begin)
 		}
 		var err error
-		if data, err = t.load(ctx); err == nil && sch.Unit != "" {
+		if data, err = t.load(ctx, begin); err == nil && sch.Unit != "" {
 			data = data.Select(bound(data.Units))
 		}
 		return nil, err

@@ -18,7 +18,6 @@ type bound struct {
 	k    int
 	mac  hash.Hash
 	keep func(line []byte) error // takes a line that stays
-	drop func(line []byte) error // takes a line that does not
 	// is told of each unit, escaped, and how many rows it has; may be nil
 	ended func(unit []byte, rows int) error
 
@@ -51,8 +50,8 @@ func (h *kept) Pop() any {
 	return last
 }
 
-func newBound(k int, key []byte, keep, drop func([]byte) error) *bound {
-	return &bound{k: max(1, k), mac: hmac.New(sha256.New, key), keep: keep, drop: drop}
+func newBound(k int, key []byte, keep func([]byte) error) *bound {
+	return &bound{k: max(1, k), mac: hmac.New(sha256.New, key), keep: keep}
 }
 
 // add takes the next line, whose unit is its first cell.
@@ -90,7 +89,7 @@ func (b *bound) add(line []byte) error {
 		next, b.kept[0] = b.kept[0], next
 		heap.Fix(&b.kept, 0)
 	}
-	return b.drop(next.line)
+	return nil
 }
 
 // sign computes the hash of a row.

@@ -75,6 +75,7 @@ func Decode(word string) (*Plan, error) {
 	if p.s, err = schema.Parse([]byte(p.Schema)); err != nil {
 		return nil, errPlan
 	}
+	p.s = p.s.ForPrivate()
 	return p, nil
 }
 

@@ -5,18 +5,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 
 	"github.com/decoy-dp/decoy/internal/engine/sums"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -28,8 +25,6 @@ const (
 	BadPlan    = -3       // 1: the plan is of another version, or cannot be read
 	BadProgram = -4       // 1: the program is another one
 	BadKey     = -5       // 1: there is no key file, or it is too short
-	BadRow     = -6       // 1: a row breaks the schema, in no one column
-	BadColumn  = -1 << 20 // less the number of the column: 1: one of its cells breaks the schema
 	Bucket     = -1 << 30 // less the bucket: 1: units of it were in the task
 	KeyIs      = -1 << 50 // less 48 bits of a hash of the key: 1
 	KernelIs   = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
@@ -92,7 +87,6 @@ type counter struct {
 	buckets  [Buckets]bool
 	key      []byte // nil without an id column
 	counted  *block // rows that are counted
-	checked  *block // rows that are not, and must be of the schema all the same
 	texts    *texts // of a question about texts
 	units    *units // of one about units
 	out      io.Writer
@@ -118,9 +112,6 @@ func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 	}
 	if err = c.answer(); err == nil {
 		c.counted, err = newBlock(p.Columns)
-	}
-	if err == nil {
-		c.checked, err = newBlock(p.Columns)
 	}
 	if err != nil {
 		return nil, BadPlan
@@ -166,7 +157,7 @@ func (c *counter) take(in *lines) error {
 	take := c.keep
 	var b *bound
 	if c.key != nil {
-		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep, c.drop)
+		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep)
 		if c.units != nil {
 			b.ended = c.units.add
 		}
@@ -197,33 +188,23 @@ func (c *counter) take(in *lines) error {
 			return err
 		}
 	}
-	return errors.Join(c.count(c.counted, true), c.count(c.checked, false))
+	return c.count()
 }
 
 // keep takes a row that is counted.
-func (c *counter) keep(line []byte) error { return c.row(c.counted, line, true) }
-
-// drop takes a row that is more than its unit may have. Like any other it must be of the schema,
-// unless no row can break that.
-func (c *counter) drop(line []byte) error {
-	if c.plan.s.Lenient {
-		return nil
-	}
-	return c.row(c.checked, line, false)
-}
-
-func (c *counter) row(b *block, line []byte, counted bool) error {
-	if err := b.add(line); err != nil {
+func (c *counter) keep(line []byte) error {
+	if err := c.counted.add(line); err != nil {
 		return err
 	}
-	if b.n < blockRows {
+	if c.counted.n < blockRows {
 		return nil
 	}
-	return c.count(b, counted)
+	return c.count()
 }
 
-// count counts the rows of a block.
-func (c *counter) count(b *block, counted bool) error {
+// count counts the rows that were kept.
+func (c *counter) count() error {
+	b := c.counted
 	if b.n == 0 {
 		return nil
 	}
@@ -241,14 +222,8 @@ func (c *counter) count(b *block, counted bool) error {
 		return nil
 	}
 	t, err := b.table(c.plan)
-	switch {
-	case errors.Is(err, schema.ErrSchema):
-		c.problems[problemOf(err)] = true
-		return nil
-	case err != nil:
+	if err != nil {
 		return errLine
-	case !counted:
-		return nil
 	}
 	c.rows += int64(t.Rows())
 	c.add(t)
@@ -265,19 +240,6 @@ func (c *counter) add(t *table.Table) {
 		t.CountTo(counts[:c.cells[i]], set)
 		counts = counts[c.cells[i]:]
 	}
-}
-
-// columnOf finds the column in an error of package table, which has nothing of a cell.
-var columnOf = regexp.MustCompile(`, column ([0-9]+)`)
-
-// problemOf is the number by which a task tells of an error.
-func problemOf(err error) int {
-	if found := columnOf.FindStringSubmatch(err.Error()); found != nil {
-		if n, err := strconv.Atoi(found[1]); err == nil && n > 0 && n <= 1<<16 {
-			return BadColumn - (n - 1)
-		}
-	}
-	return BadRow
 }
 
 // Kernel is the cell of the arithmetic of this process.

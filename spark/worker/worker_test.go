@@ -117,12 +117,7 @@ func TestTells(t *testing.T) {
 		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
 		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
 			BadProgram},
-		"no key":     {word(t, bare, unit, nil), bare, "", BadKey},
-		"a bad cell": {word(t, path, "", nil), path, "secret\x011\n", BadColumn},
-		"a number":   {word(t, path, "", nil), path, "z\x0199\n", BadColumn - 1},
-		"no id":      {word(t, path, unit, nil), path, "\\N\x01z\x011\n", BadColumn},
-		"a bad cell of a row that is dropped": {word(t, path, unit, nil), path,
-			"u\x01secret\x011\nu\x01z\x011\nu\x01z\x012\nu\x01z\x013\n", BadColumn - 1},
+		"no key": {word(t, bare, unit, nil), bare, "", BadKey},
 	} {
 		var out bytes.Buffer
 		if err := count(c.path, strings.NewReader(c.word+"\n"+c.in), &out); err != nil {
@@ -163,18 +158,17 @@ func TestBound(t *testing.T) {
 	}
 	slices.Sort(lines)
 	kept := func(k int, lines []string) (out []string) {
-		dropped := 0
 		b := newBound(k, key, func(line []byte) error {
 			out = append(out, string(line))
 			return nil
-		}, func([]byte) error { dropped++; return nil })
+		})
 		for _, l := range lines {
 			if err := b.add([]byte(l)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.flush(); err != nil || len(out)+dropped != len(lines) {
-			t.Fatalf("%d kept and %d dropped of %d: %v", len(out), dropped, len(lines), err)
+		if err := b.flush(); err != nil {
+			t.Fatal(err)
 		}
 		slices.Sort(out)
 		return out

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is that of the two programs' talk: both must be of one.
-const Version = 3
+const Version = 4
 
 // Verb is what a helper is called with.
 const Verb = "count"
@@ -39,6 +39,9 @@ type Request struct {
 	Nonce []byte `json:"nonce,omitempty"`
 	// what is asked of the rows
 	Question engine.Question `json:"question"`
+	// find out only whether it could be asked: the connection, the table and its columns. No row is
+	// read, and there are no counts in the reply
+	Check bool `json:"check,omitempty"`
 }
 
 // Reply is a line: how far it is, or a part of the answer, which is the number of rows and the

@@ -31,7 +31,7 @@ func TestCount(t *testing.T) {
 		is           error
 	}{
 		"counts": {`echo '{"progress":0.5}{"counts":[1,2]}{"counts":[-3]}{"done":true}'`, "", nil},
-		"it is told": {`grep -q '"version":3,"source":"sc:.*"question":{"kind":"k"' &&
+		"it is told": {`grep -q '"version":4,"source":"sc:.*"question":{"kind":"k"' &&
 			echo '{"error":"x"}'`, "x", nil},
 		"an error": {`echo '{"error":"spark: no"}'; exit 1`, "spark: no", nil},
 		"bad rows": {`echo '{"error":"no","data":true}'`, "no: ", schema.ErrSchema},

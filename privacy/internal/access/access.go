@@ -60,8 +60,9 @@ var (
 )
 
 // Load reads rows that are no table, and drops all but those that bound keeps, given each row's
-// unit. Rows that are counted elsewhere are bounded there.
-type Load func(ctx context.Context, bound Bound) (*Joint, error)
+// unit. Rows that are counted elsewhere are bounded there. It calls begin when it has found that
+// nothing public is wrong, such as a table that is not there, and before it reads a row.
+type Load func(ctx context.Context, begin func() error, bound Bound) (*Joint, error)
 
 // Joint is rows that are counted elsewhere.
 type Joint struct {
