@@ -17,6 +17,8 @@ type feature struct {
 	width         int
 	at            []int   // of a category: the coordinate of each code; nil for a number
 	middle, scale float64 // of a number: its coordinate is (x − middle)·scale
+	circle        bool    // of a number: it lies on a half circle instead
+	aside         bool    // of a number: the last coordinate is for missing
 }
 
 // fill stores the coordinates of x in dst, which has zeros.
@@ -24,8 +26,11 @@ func (f feature) fill(dst []float32, x float64) {
 	switch {
 	case f.at != nil:
 		dst[f.at[int(x)]] = math.Sqrt2 / 2
-	case f.width == 2 && x == missingPlace:
-		dst[1] = float32(math.Sqrt(.75))
+	case f.aside && x == missingPlace:
+		dst[len(dst)-1] = float32(math.Sqrt(.75))
+	case f.circle:
+		sin, cos := math.Sincos(math.Pi * x)
+		dst[0], dst[1] = float32(f.scale*cos), float32(f.scale*sin)
 	default:
 		dst[0] = float32((x - f.middle) * f.scale)
 	}
@@ -46,16 +51,21 @@ func newEmbedding(a, b *Points) embedding {
 	}
 	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
-		// A number has one coordinate, from −½ to ½: squares of differences up to 1 do not exceed the
-		// differences, so that it serves both distances.
+		// A number has one coordinate, from −½ to ½. Under Gower's distance it lies on a half circle of
+		// radius √2/π instead: squares there are (4/π²)·(1 − cos πd), the first term of the Fourier
+		// series of d, in which none is negative.
 		f := feature{width: 1, middle: .5, scale: 1}
+		if a.space.distance == Gower {
+			f = feature{width: 2, circle: true, scale: math.Sqrt2 / math.Pi}
+		}
 		switch {
 		case !c.numeric():
 			f = oneHot(c.size, []*Points{a, b}, k)
 		case c.missing >= 0:
-			// A missing number lies aside, at √¾ in a second coordinate: since no number is farther
-			// than ½ from the origin, it is at most 1 from all.
-			f.width = 2
+			// A missing number lies aside, at √¾ in a coordinate more: since no number is farther than
+			// ½ from the origin, it is at most 1 from all.
+			f.aside = true
+			f.width++
 		}
 		e.features = append(e.features, f)
 		e.width += f.width

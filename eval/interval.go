@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -87,12 +88,7 @@ type BootstrapOptions struct {
 // is an error if more than a tenth are. Source: Efron & Tibshirani 1993, An Introduction to the
 // Bootstrap, section 13.3.
 func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (Interval, error) {
-	if o.Replicates == 0 {
-		o.Replicates = 1000
-	}
-	if o.Level == 0 {
-		o.Level = .95
-	}
+	o.Replicates, o.Level = cmp.Or(o.Replicates, 1000), cmp.Or(o.Level, .95)
 	if err := checkLevel(o.Level); err != nil {
 		return Interval{}, err
 	}

@@ -117,20 +117,10 @@ func start(in Tables, o Options) (*work, error) {
 	if synthetic.Rows == nil {
 		return nil, fmt.Errorf("report: a synthetic table without rows: %w", eval.ErrTables)
 	}
-	if o.Level == 0 {
-		o.Level = .95
-	}
+	o.Level, o.Seed = cmp.Or(o.Level, .95), cmp.Or(o.Seed, 1)
+	o.Near, o.Fit = cmp.Or(max(o.Near, 0), 10_000), cmp.Or(max(o.Fit, 0), 100_000)
 	if !(o.Level > 0 && o.Level < 1) {
 		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level, eval.ErrInterval)
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	if o.Near <= 0 {
-		o.Near = 10_000
-	}
-	if o.Fit <= 0 {
-		o.Fit = 100_000
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, float64) {}
