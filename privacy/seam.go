@@ -23,8 +23,8 @@ import (
 //	    If there is, each run is given the answers in it in place of its own, and FILE.played gets
 //	    a line for each: equal files say that the same was asked in the same order. A run that asks
 //	    something else ends the process with exitStrayed.
-//	DECOY_STOP=N        the process ends with exitStopped before it draws answer N+1.
-//	DECOY_COINS=KEY UNITS ROWS KEPT   what is drawn follows from the key (noise.Coins), and that
+//	SEAM_STOP=N        the process ends with exitStopped before it draws answer N+1.
+//	SEAM_COINS=KEY UNITS ROWS KEPT   what is drawn follows from the key (noise.Coins), and that
 //	    file with .coins behind gets a line for each answer: what it is without noise, the scale of
 //	    the noise of each number, the scores of each choice, and what was charged. The first ROWS
 //	    rows, KEPT of them used, are of UNITS (0 or 1) units that the neighbour has not.
@@ -81,12 +81,12 @@ var deck = sync.OnceValue(func() *tape {
 		}
 	}
 	d.out = create(path)
-	if n := os.Getenv("DECOY_STOP"); n != "" {
+	if n := os.Getenv("SEAM_STOP"); n != "" {
 		var err error
 		d.stop, err = strconv.Atoi(n)
 		must(err)
 	}
-	if c := os.Getenv("DECOY_COINS"); c != "" {
+	if c := os.Getenv("SEAM_COINS"); c != "" {
 		_, err := fmt.Sscan(c, &d.key, &d.units, &d.rows, &d.kept)
 		must(err)
 		d.coins = create(path + ".coins")
@@ -225,7 +225,7 @@ func (d *tape) look(
 	d.Lock()
 	defer d.Unlock()
 	if err := json.NewEncoder(d.coins).Encode(l); err != nil {
-		panic("privacy: DECOY_COINS: " + err.Error())
+		panic("privacy: SEAM_COINS: " + err.Error())
 	}
 	return l.Answer, nil
 }
