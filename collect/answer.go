@@ -12,8 +12,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/randomized"
 )
 
-// ErrAnswers is wrapped by every error about a file of answers.
-var ErrAnswers = errors.New("not answers to this form")
+// errAnswers is wrapped by every error about a file of answers.
+var errAnswers = errors.New("not answers to this form")
 
 // maxLine is more than a line has that names randomized.MaxCells.
 const maxLine = 1 << 16
@@ -75,14 +75,14 @@ func (f *Form) cells(cols []int) int {
 }
 
 // Read counts the answers of a file: lines as [Answer.WriteTo] makes them, under one header or many
-// or none. Errors wrap ErrAnswers and say the line: one that is not of this form, is no answer to
+// or none. Errors wrap errAnswers and say the line: one that is not of this form, is no answer to
 // it, or is cut short; no answer at all.
 func (f *Form) Read(r io.Reader) (*Tally, error) {
 	t, id, line := f.NewTally(), f.id(), 0
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
 	fail := func(text string) (*Tally, error) {
-		return nil, fmt.Errorf("line %d: %s: %w", line, text, ErrAnswers)
+		return nil, fmt.Errorf("line %d: %s: %w", line, text, errAnswers)
 	}
 	for in.Scan() {
 		line++
@@ -121,7 +121,7 @@ func (f *Form) Read(r io.Reader) (*Tally, error) {
 		return nil, err
 	}
 	if t.Answers == 0 {
-		return nil, fmt.Errorf("there is no answer: %w", ErrAnswers)
+		return nil, fmt.Errorf("there is no answer: %w", errAnswers)
 	}
 	return t, nil
 }
@@ -135,12 +135,12 @@ func numbers(text string) ([]int, error) {
 	for _, word := range strings.Fields(text) {
 		x, err := strconv.Atoi(word)
 		if err != nil || x < 0 || len(out) > 0 && x <= out[len(out)-1] {
-			return nil, ErrAnswers
+			return nil, errAnswers
 		}
 		out = append(out, x)
 	}
 	if spaced(out) != text {
-		return nil, ErrAnswers
+		return nil, errAnswers
 	}
 	return out, nil
 }

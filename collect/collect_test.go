@@ -210,13 +210,13 @@ func TestNoAnswers(t *testing.T) {
 		"an endless line":   strings.Repeat("x", maxLine),
 	} {
 		_, err := f.Read(strings.NewReader(good + text + "\n"))
-		if !errors.Is(err, ErrAnswers) || !strings.Contains(err.Error(), "line 2:") ||
+		if !errors.Is(err, errAnswers) || !strings.Contains(err.Error(), "line 2:") ||
 			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, empty := range []string{"", "form,columns,cells\n", "\n\n"} {
-		if _, err := f.Read(strings.NewReader(empty)); !errors.Is(err, ErrAnswers) {
+		if _, err := f.Read(strings.NewReader(empty)); !errors.Is(err, errAnswers) {
 			t.Errorf("%q: %v", empty, err)
 		}
 	}

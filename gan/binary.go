@@ -9,8 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 )
 
-// ErrFormat is wrapped by every error about bytes that are not an encoded network.
-var ErrFormat = errors.New("not an encoded network")
+// errFormat is wrapped by every error about bytes that are not an encoded network.
+var errFormat = errors.New("not an encoded network")
 
 // An encoded network is little-endian: four letters that say which, the version (uint32), the
 // number of columns and the codes of each (uint32, with bit 30 set for a scaled one), the shape
@@ -67,15 +67,15 @@ func (d *decoder) next() int {
 // header reads tag, version and encoder.
 func (d *decoder) header(tag string) (*critic.Encoder, error) {
 	if len(d.data) < 4 || string(d.data[:4]) != tag {
-		return nil, fmt.Errorf("gan: %w: it does not begin with %q", ErrFormat, tag)
+		return nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, tag)
 	}
 	d.data = d.data[4:]
 	if v := d.next(); v != version {
-		return nil, fmt.Errorf("gan: %w: version %d, this program reads %d", ErrFormat, v, version)
+		return nil, fmt.Errorf("gan: %w: version %d, this program reads %d", errFormat, v, version)
 	}
 	columns := d.next()
 	if columns > maxColumns || 4*columns > len(d.data) {
-		return nil, fmt.Errorf("gan: %w: %d columns in %d bytes", ErrFormat, columns, len(d.data))
+		return nil, fmt.Errorf("gan: %w: %d columns in %d bytes", errFormat, columns, len(d.data))
 	}
 	sizes, scaled, some := make([]int, columns), make([]bool, columns), false
 	for k := range sizes {
@@ -88,7 +88,7 @@ func (d *decoder) header(tag string) (*critic.Encoder, error) {
 		e, err = e.Scaled(scaled)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
+		return nil, fmt.Errorf("gan: %w: %w", errFormat, err)
 	}
 	return e, nil
 }
@@ -96,7 +96,7 @@ func (d *decoder) header(tag string) (*critic.Encoder, error) {
 // ends reports whether what is left is n parameters: before they are allocated.
 func (d *decoder) ends(n int) error {
 	if d.short || len(d.data) != 4*n {
-		return fmt.Errorf("gan: %w: %d bytes for %d parameters", ErrFormat, len(d.data), n)
+		return fmt.Errorf("gan: %w: %d bytes for %d parameters", errFormat, len(d.data), n)
 	}
 	return nil
 }
@@ -106,14 +106,14 @@ func (d *decoder) parameters(dst []float32) error {
 	for i := range dst {
 		x := math.Float32frombits(uint32(d.next()))
 		if x-x != 0 {
-			return fmt.Errorf("gan: %w: parameter %d is not finite", ErrFormat, i)
+			return fmt.Errorf("gan: %w: parameter %d is not finite", errFormat, i)
 		}
 		dst[i] = x
 	}
 	return nil
 }
 
-// DecodeGenerator decodes what [Generator.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is
+// DecodeGenerator decodes what [Generator.MarshalBinary] wrote. Errors wrap [errFormat]; memory is
 // bounded by the length of data.
 func DecodeGenerator(data []byte) (*Generator, error) {
 	d := &decoder{data: data}
@@ -123,7 +123,7 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	}
 	latent, hidden := d.next(), d.next()
 	if latent > maxLatent || hidden > maxHidden || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", ErrFormat, latent,
+		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", errFormat, latent,
 			hidden, e.Cells())
 	}
 	shape := Generator{encoder: e, latent: latent, hidden: hidden}
@@ -132,7 +132,7 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	}
 	g, err := newGenerator(e, latent, hidden)
 	if err != nil {
-		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
+		return nil, fmt.Errorf("gan: %w: %w", errFormat, err)
 	}
 	return g, d.parameters(g.parameters)
 }

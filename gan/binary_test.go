@@ -51,7 +51,7 @@ func TestBinary(t *testing.T) {
 		"infinite":      at(generator, last, math.Float32bits(float32(math.Inf(1)))),
 		"ends too soon": generator[:4*(4+columns)],
 	} {
-		if _, err := DecodeGenerator(data); !errors.Is(err, ErrFormat) {
+		if _, err := DecodeGenerator(data); !errors.Is(err, errFormat) {
 			t.Errorf("generator, %s: error %v", name, err)
 		}
 	}

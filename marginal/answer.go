@@ -18,7 +18,7 @@ type factor struct {
 //
 // Outside the cliques it eliminates variables over the part of the junction tree that connects
 // cols, which is exact. A product that would need more than Options.MaxCells terms is refused
-// (ErrTooLarge). It is safe for concurrent use.
+// (errTooLarge). It is safe for concurrent use.
 func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	sizes := m.tree.sizes
 	for i, c := range cols {
@@ -107,7 +107,7 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 	order := ranked(sizes, colsetOf(len(sizes), slices.Concat(a.cols, b.cols)...).cols())
 	if n := cellsOf(sizes, order); n > float64(m.limit) {
 		return factor{}, fmt.Errorf("marginal: an answer of %.4g terms, limit %d: %w", n,
-			m.limit, ErrTooLarge)
+			m.limit, errTooLarge)
 	}
 	cols := shared(order, out)
 	f := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// ErrModel is wrapped by every error of UnmarshalBinary.
-var ErrModel = errors.New("invalid model")
+// errModel is wrapped by every error of UnmarshalBinary.
+var errModel = errors.New("invalid model")
 
 // The format, little-endian: version, number of columns, size of each, the total (float64), number
 // of cliques, and for each clique its parent plus one (0 for the first), its number of columns, the
@@ -47,7 +47,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary decodes what MarshalBinary wrote. Damaged or hostile input is an error that wraps
-// ErrModel, found before memory beyond a small multiple of len(data) is taken. It checks the tree,
+// errModel, found before memory beyond a small multiple of len(data) is taken. It checks the tree,
 // and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree. The
 // answers of the model have the default limit of cells.
 func (m *Model) UnmarshalBinary(data []byte) error {
@@ -68,7 +68,7 @@ type reader struct {
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("marginal: "+format+": %w", append(args, ErrModel)...)
+		r.err = fmt.Errorf("marginal: "+format+": %w", append(args, errModel)...)
 		r.data = nil
 	}
 }
@@ -226,7 +226,7 @@ func (g *Grouping) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary decodes a grouping; hostile input is an error that wraps ErrModel.
+// UnmarshalBinary decodes a grouping; hostile input is an error that wraps errModel.
 func (g *Grouping) UnmarshalBinary(data []byte) error {
 	r := reader{data: data}
 	if v := r.uint32(); v != groupingVersion {

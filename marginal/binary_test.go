@@ -105,7 +105,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := &Model{}
 			err := m.UnmarshalBinary(c.data)
-			if !errors.Is(err, ErrModel) || !strings.HasPrefix(err.Error(), "marginal: ") ||
+			if !errors.Is(err, errModel) || !strings.HasPrefix(err.Error(), "marginal: ") ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
@@ -130,7 +130,7 @@ func TestUnmarshalMemory(t *testing.T) {
 	b = append(b, make([]byte, 1000)...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := new(Model).UnmarshalBinary(b); !errors.Is(err, ErrModel) {
+	if err := new(Model).UnmarshalBinary(b); !errors.Is(err, errModel) {
 		t.Errorf("error %v", err)
 	}
 	runtime.ReadMemStats(&after)
@@ -160,8 +160,8 @@ func FuzzModel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := &Model{}
 		if err := m.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrModel) {
-				t.Fatalf("error %v is not ErrModel", err)
+			if !errors.Is(err, errModel) {
+				t.Fatalf("error %v is not errModel", err)
 			}
 			return
 		}

@@ -132,7 +132,7 @@ func TestFromTables(t *testing.T) {
 		}
 	}
 	if _, err := FromTables([]int{60000, 60000}, [][]int{{0, 1}}, [][]float64{{1}},
-		1); !errors.Is(err, ErrTooLarge) {
+		1); !errors.Is(err, errTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 }

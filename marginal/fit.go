@@ -73,7 +73,7 @@ const (
 // is not given, is [Total]. Columns in no measurement are uniform and independent. The result is
 // the same on any number of processors.
 //
-// Errors: an argument out of range; a junction tree over MaxCells (ErrTooLarge); ctx's error
+// Errors: an argument out of range; a junction tree over MaxCells (errTooLarge); ctx's error
 // when it is cancelled, noticed within an iteration.
 func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model, error) {
 	if err := o.check(sizes, ms); err != nil {

@@ -457,7 +457,7 @@ func TestFitRefuses(t *testing.T) {
 	_, err := Fit(context.Background(), []int{10, 10},
 		[]Measurement{{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1}},
 		Options{MaxCells: 99})
-	if !errors.Is(err, ErrTooLarge) || !strings.Contains(fmt.Sprint(err), "100 cells, limit 99") {
+	if !errors.Is(err, errTooLarge) || !strings.Contains(fmt.Sprint(err), "100 cells, limit 99") {
 		t.Errorf("one cell over the limit: %v", err)
 	}
 }
@@ -510,7 +510,7 @@ func TestMarginalToRefuses(t *testing.T) {
 		{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1},
 		{Cols: []int{1, 2}, Counts: make([]float64, 100), Sigma: 1},
 	}, Options{Total: 6, MaxCells: 999})
-	if err := small.MarginalTo(make([]float64, 100), []int{0, 2}); !errors.Is(err, ErrTooLarge) ||
+	if err := small.MarginalTo(make([]float64, 100), []int{0, 2}); !errors.Is(err, errTooLarge) ||
 		!strings.Contains(err.Error(), "1000 terms") {
 		t.Errorf("an answer of 1000 terms with a limit of 999: %v", err)
 	}

@@ -74,7 +74,7 @@ func TestJunctionTreeOnRandomGraphs(t *testing.T) {
 			cliques = append(cliques, q)
 		}
 		cells, err := TreeCells(sizes, cliques)
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, errTooLarge) {
 			continue
 		}
 		if err != nil {
@@ -141,7 +141,7 @@ func TestTreeCells(t *testing.T) {
 		{"a cycle takes one chord, the cheapest", []int{10, 2, 10, 2}, [][]int{{0, 1}, {1, 2},
 			{2, 3}, {3, 0}}, 80, nil},
 		{"4 by 4 grid has treewidth 4", gridSizes, gridCliques, 10 * 32, nil},
-		{"2^40 cells", binary, every, 0, ErrTooLarge},
+		{"2^40 cells", binary, every, 0, errTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := TreeCells(c.sizes, c.cliques)
@@ -160,13 +160,13 @@ func TestTreeCells(t *testing.T) {
 		{"no codes", []int{2, 0}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := TreeCells(c.sizes, c.cliques); err == nil || errors.Is(err, ErrTooLarge) {
+			if _, err := TreeCells(c.sizes, c.cliques); err == nil || errors.Is(err, errTooLarge) {
 				t.Errorf("TreeCells error = %v, want one about the arguments", err)
 			}
 		})
 	}
-	if _, err := newJunctionTree([]int{10, 10}, [][]int{{0, 1}}, 99); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("a tree one cell over the limit: %v, want ErrTooLarge", err)
+	if _, err := newJunctionTree([]int{10, 10}, [][]int{{0, 1}}, 99); !errors.Is(err, errTooLarge) {
+		t.Errorf("a tree one cell over the limit: %v, want errTooLarge", err)
 	}
 }
 

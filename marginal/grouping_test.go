@@ -169,11 +169,11 @@ func TestGroupingBinary(t *testing.T) {
 		}
 	}
 	for cut := range b {
-		if err := new(Grouping).UnmarshalBinary(b[:cut]); !errors.Is(err, ErrModel) {
+		if err := new(Grouping).UnmarshalBinary(b[:cut]); !errors.Is(err, errModel) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
 	}
-	if err := new(Grouping).UnmarshalBinary(append(slices.Clone(b), 0)); !errors.Is(err, ErrModel) {
+	if err := new(Grouping).UnmarshalBinary(append(slices.Clone(b), 0)); !errors.Is(err, errModel) {
 		t.Errorf("a byte too many: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 //
 // Errors: a column out of range, twice or left out; a table of another length, with a negative or
 // infinite weight, or without any; more cells than Options.MaxCells allows by default
-// (ErrTooLarge).
+// (errTooLarge).
 func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64) (*Model, error) {
 	if len(sizes) == 0 || len(sizes) > maxColumns || len(cliques) != len(tables) {
 		return nil, fmt.Errorf("marginal: %d columns, %d cliques, %d tables", len(sizes),
@@ -39,7 +39,7 @@ func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64)
 	}
 	if cells > defaultMaxCells {
 		return nil, fmt.Errorf("marginal: cliques of %.4g cells, limit %d: %w", cells,
-			defaultMaxCells, ErrTooLarge)
+			defaultMaxCells, errTooLarge)
 	}
 	// The first clique is the root, all others hang below it by empty separators.
 	p := make([][]float64, len(cliques))

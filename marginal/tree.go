@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// ErrTooLarge is wrapped by every error that refuses a junction tree or an answer for its number of
+// errTooLarge is wrapped by every error that refuses a junction tree or an answer for its number of
 // cells; the error says the number.
-var ErrTooLarge = errors.New("too many cells")
+var errTooLarge = errors.New("too many cells")
 
 // maxCells is the largest table that plans can index.
 const maxCells = 1<<31 - 1
@@ -55,7 +55,7 @@ func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, er
 	}
 	if cells > float64(limit) {
 		return nil, fmt.Errorf("marginal: a junction tree of %.4g cells, limit %d: %w", cells,
-			limit, ErrTooLarge)
+			limit, errTooLarge)
 	}
 	k := len(sets)
 	t := &junctionTree{sizes: slices.Clone(sizes)}
@@ -127,14 +127,14 @@ func shared(cols []int, set colset) []int {
 // planning what to measure and takes well under a millisecond for 100 columns. sizes are the codes
 // of each column, ≥ 1; cliques list columns, in any order.
 //
-// Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells (ErrTooLarge).
+// Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells (errTooLarge).
 func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
 	_, n, err := triangulate(sizes, cliques, 0)
 	if err != nil {
 		return 0, err
 	}
 	if n > maxCells {
-		return 0, fmt.Errorf("marginal: a junction tree of %.4g cells: %w", n, ErrTooLarge)
+		return 0, fmt.Errorf("marginal: a junction tree of %.4g cells: %w", n, errTooLarge)
 	}
 	return int(n), nil
 }

@@ -76,7 +76,7 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 					c.Close()
 				}
 			}
-			return fmt.Errorf("party: %s: %w", why, ErrEnded)
+			return fmt.Errorf("party: %s: %w", why, errEnded)
 		}
 		go func() {
 			hand, end := context.WithTimeout(ctx, 20*time.Second)

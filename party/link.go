@@ -57,7 +57,7 @@ type Link struct {
 }
 
 // Meet waits until all parties are there, and finds that all have the same parties, schema, budget
-// and program. Errors wrap ErrEnded; ErrFile if the key is none of the parties'; or synth.ErrConfig
+// and program. Errors wrap errEnded; ErrFile if the key is none of the parties'; or synth.ErrConfig
 // for a method, or a setting, that is not for several parties.
 func Meet(ctx context.Context, o Options) (*Link, error) {
 	l := &Link{o: o, me: o.Parties.find(o.Key.Public().(ed25519.PublicKey)), done: make(chan struct{})}
@@ -129,7 +129,7 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("party: %s, which adds up, is not at %s (%w): %w",
-				l.o.Parties.Parties[0].Name, l.o.Parties.Address, err, ErrEnded)
+				l.o.Parties.Parties[0].Name, l.o.Parties.Address, err, errEnded)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -139,7 +139,7 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 func (l *Link) all(kind string, data []byte) ([][]byte, error) {
 	fail := func(format string, args ...any) ([][]byte, error) {
 		if l.ended == nil {
-			l.ended = fmt.Errorf("party: "+format+": %w", append(args, ErrEnded)...)
+			l.ended = fmt.Errorf("party: "+format+": %w", append(args, errEnded)...)
 		}
 		return nil, l.ended
 	}
@@ -246,7 +246,7 @@ func (l *Link) compare() error {
 		for k := range mine {
 			if other[k] != mine[k] {
 				return fmt.Errorf("party: %s has another %s than %s: %w", l.o.Parties.Parties[i].Name,
-					mine[k].What, l.o.Parties.Parties[l.me].Name, ErrEnded)
+					mine[k].What, l.o.Parties.Parties[l.me].Name, errEnded)
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func (l *Link) sum(masked []uint64, of string) ([]uint64, error) {
 		return nil, err
 	}
 	if len(list) != 1 || len(list[0]) != len(b) || string(list[0][:len(of)]) != of {
-		return nil, fmt.Errorf("party: a sum of something else: %w", ErrEnded)
+		return nil, fmt.Errorf("party: a sum of something else: %w", errEnded)
 	}
 	out := make([]uint64, len(masked))
 	for i := range out {

@@ -254,7 +254,7 @@ func (p *plan) same(params release.Params) error {
 	for i, other := range list {
 		if !bytes.Equal(other, sum[:]) {
 			return fmt.Errorf("party: %s has another model, of other sums: %w",
-				p.link.o.Parties.Parties[i].Name, ErrEnded)
+				p.link.o.Parties.Parties[i].Name, errEnded)
 		}
 	}
 	return nil

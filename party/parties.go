@@ -21,9 +21,9 @@ import (
 var (
 	// ErrFile is wrapped by every error about a file of parties or a key.
 	ErrFile = errors.New("parties cannot meet like this")
-	// ErrEnded is wrapped where a run of several parties came to no end: it has no sum, and nothing of
+	// errEnded is wrapped where a run of several parties came to no end: it has no sum, and nothing of
 	// it can be used again.
-	ErrEnded = errors.New("the run of the parties is over, without a result; another one starts " +
+	errEnded = errors.New("the run of the parties is over, without a result; another one starts " +
 		"from nothing")
 )
 

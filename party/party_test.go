@@ -247,11 +247,11 @@ func TestAnswers(t *testing.T) {
 			write(other, answer)
 		}()
 		l := &Link{o: m.options(1), me: 1, conn: mine, step: 4}
-		if _, err := l.all(kindKey, nil); !errors.Is(err, ErrEnded) ||
+		if _, err := l.all(kindKey, nil); !errors.Is(err, errEnded) ||
 			strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("an answer %s: %v", name, err)
 		}
-		if _, err := l.all(kindKey, nil); !errors.Is(err, ErrEnded) {
+		if _, err := l.all(kindKey, nil); !errors.Is(err, errEnded) {
 			t.Errorf("after an answer %s: %v", name, err)
 		}
 	}

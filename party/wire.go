@@ -92,7 +92,7 @@ func secure(key ed25519.PrivateKey, admit func(ed25519.PublicKey) error) (*tls.C
 		VerifyConnection: func(s tls.ConnectionState) error {
 			other, ok := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
 			if !ok {
-				return fmt.Errorf("party: a key of another kind: %w", ErrEnded)
+				return fmt.Errorf("party: a key of another kind: %w", errEnded)
 			}
 			return admit(other)
 		},

@@ -24,7 +24,7 @@ type Counts struct {
 //	upwards     z_v = (y_v + Σz/ΣV) / (1 + 1/ΣV),   V_v = 1/(1 + 1/ΣV)    over the children of v
 //	downwards   h_c = z_c + (h_v − Σz)·V_c/ΣV                              for each child c of v
 //
-// The error, for shapes and for counts that are not finite, wraps [ErrShape].
+// The error, for shapes and for counts that are not finite, wraps [errShape].
 func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 	if err := t.check(levels); err != nil {
 		return nil, err
@@ -58,16 +58,16 @@ func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 func (t *Tree) check(levels [][]float64) error {
 	if len(levels) != t.Height() {
 		return fmt.Errorf("ranges: %d levels for a tree of height %d: %w", len(levels), t.Height(),
-			ErrShape)
+			errShape)
 	}
 	for l, y := range levels {
 		if len(y) != t.counts[l+1] {
 			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y),
-				t.counts[l+1], ErrShape)
+				t.counts[l+1], errShape)
 		}
 		for _, x := range y {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("ranges: level %d: a count is not finite: %w", l+1, ErrShape)
+				return fmt.Errorf("ranges: level %d: a count is not finite: %w", l+1, errShape)
 			}
 		}
 	}

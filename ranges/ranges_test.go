@@ -389,7 +389,7 @@ func TestBinsBend(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, leaves := range []int{-1, 0, maxLeaves + 1} {
-		if _, err := New(leaves); !errors.Is(err, ErrShape) {
+		if _, err := New(leaves); !errors.Is(err, errShape) {
 			t.Errorf("%v leaves: %v", leaves, err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestRefusals(t *testing.T) {
 		"infinite":     {{1, math.Inf(1)}, {1, 2, 3, 4}},
 		"not a number": {{1, 2}, {1, 2, 3, math.NaN()}},
 	} {
-		if _, err := tree.Infer(levels); !errors.Is(err, ErrShape) {
+		if _, err := tree.Infer(levels); !errors.Is(err, errShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

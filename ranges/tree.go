@@ -17,8 +17,8 @@ import (
 	"math"
 )
 
-// ErrShape is wrapped by every error about a tree or measurements that do not fit together.
-var ErrShape = errors.New("measurements do not fit the tree")
+// errShape is wrapped by every error about a tree or measurements that do not fit together.
+var errShape = errors.New("measurements do not fit the tree")
 
 // maxLeaves is the most leaves of a tree, the most codes of a column.
 const maxLeaves = 1 << 16
@@ -36,7 +36,7 @@ type Tree struct {
 // ranges have the least variance.
 func New(leaves int) (*Tree, error) {
 	if leaves < 1 || leaves > maxLeaves {
-		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, maxLeaves, ErrShape)
+		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, maxLeaves, errShape)
 	}
 	return newTree(leaves, bestFanout(leaves)), nil
 }

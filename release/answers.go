@@ -33,7 +33,7 @@ func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
 	if !ok {
 		return nil, fmt.Errorf("release: %s: %w", m.Parameters.Kind, ErrNotExact)
 	}
-	rows, err := m.RowCodec()
+	rows, err := m.rowCodec()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (m *Model) SampledAnswers(
 ) ([]Answered, error) {
 	var sum workload.Answers
 	drawn := 0
-	codec, err := m.RowCodec()
+	codec, err := m.rowCodec()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const (
 	bootstrapStream = 0x7265666974 // "refit"
 	// populationShrink is the pull towards independent columns in the population that is drawn
 	// from, a tenth of that of a fit: what a fit bends then shows in what it makes of that
-	// population. A hundredth takes longer and covers the same (bench intervals).
+	// population. A hundredth takes longer and covers the same (TestIntervals of internal/cmd/bench).
 	populationShrink = 0.1
 	// Refits is how many times [Model.Intervals] fits.
 	Refits = 50

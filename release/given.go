@@ -51,7 +51,7 @@ func (m *Model) Given(where workload.Item) (*Given, error) {
 		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(),
 			ErrNotExact)
 	}
-	codec, err := m.RowCodec()
+	codec, err := m.rowCodec()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const blockRows = 1 << 20
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
-	rows, err := m.RowCodec()
+	rows, err := m.rowCodec()
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func (m *Model) Sample(
 	}, emit)
 }
 
-// RowCodec draws the values of rows: as that of the schema but for the tails that the one-way
+// rowCodec draws the values of rows: as that of the schema but for the tails that the one-way
 // marginals of a graphical model give to the outermost bins ([schema.Codec.WithTails]).
-func (m *Model) RowCodec() (*schema.RowCodec, error) {
+func (m *Model) rowCodec() (*schema.RowCodec, error) {
 	rows, err := m.schema.RowCodec()
 	if err != nil {
 		return nil, fmt.Errorf("release: %w", err)

@@ -36,7 +36,7 @@ type binned struct{ Fitter }
 
 // treeShare is what the trees of columns that state no share take together of the budget's μ²; a
 // cut must stand out by cutSigmas standard deviations. Chosen on adult, bank, support2 and
-// creditcard_sub at ε = 1 (bench bins).
+// creditcard_sub at ε = 1 (docs/benchmarks.md).
 const (
 	treeShare = 0.3
 	cutSigmas = 1.5

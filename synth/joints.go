@@ -32,8 +32,8 @@ func Joints(columns int, sets [][]int) (out [][]int) {
 	return slices.CompactFunc(out, slices.Equal)
 }
 
-// MaxJointCells is the most cells of all joints of a plan together: half a gigabyte of counts.
-const MaxJointCells = 1 << 26
+// maxJointCells is the most cells of all joints of a plan together: half a gigabyte of counts.
+const maxJointCells = 1 << 26
 
 // JointCells is the number of cells of a plan's joints for tables of schema s. The error says why
 // rows cannot be counted elsewhere for it, and wraps ErrConfig.
@@ -60,7 +60,7 @@ func Sums(p Plan) int {
 }
 
 // CountedCells is the number of cells of joints for tables of schema s, which is at most
-// [MaxJointCells]: else the error wraps ErrConfig.
+// [maxJointCells]: else the error wraps ErrConfig.
 func CountedCells(joints [][]int, s *schema.Schema) (int, error) {
 	sizes, all := s.Sizes(), 0.0 // whole numbers, exact as far as the limit goes
 	for _, set := range joints {
@@ -70,10 +70,10 @@ func CountedCells(joints [][]int, s *schema.Schema) (int, error) {
 		}
 		all += n
 	}
-	if all > MaxJointCells {
+	if all > maxJointCells {
 		return 0, fmt.Errorf("synth: the tables that may be asked for have %.3g cells in all, "+
 			"%.3g are possible where another engine counts: give columns fewer bins or categories, or "+
-			"name the sets: %w", all, float64(MaxJointCells), ErrConfig)
+			"name the sets: %w", all, float64(maxJointCells), ErrConfig)
 	}
 	return int(all), nil
 }

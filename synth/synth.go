@@ -57,8 +57,8 @@ func PriceOf(p Plan) accountant.Pricer {
 	return nil
 }
 
-// RowsForecaster is implemented by plans whose needs grow with the number of rows.
-type RowsForecaster interface {
+// rowsForecaster is implemented by plans whose needs grow with the number of rows.
+type rowsForecaster interface {
 	// ForecastRows is the forecast for a table of that many rows, a number that is public or
 	// assumed.
 	ForecastRows(rows int) Forecast
@@ -66,7 +66,7 @@ type RowsForecaster interface {
 
 // ForecastFor is the plan's forecast for a table of that many rows, besides the rows themselves.
 func ForecastFor(p Plan, rows int) Forecast {
-	if sized, ok := p.(RowsForecaster); ok {
+	if sized, ok := p.(rowsForecaster); ok {
 		return sized.ForecastRows(rows)
 	}
 	return p.Forecast()

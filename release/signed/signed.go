@@ -18,8 +18,8 @@ import (
 	"aead.dev/minisign"
 )
 
-// ErrTampered is wrapped by every error about an archive that is not what its key has signed.
-var ErrTampered = errors.New("the key did not sign this")
+// errTampered is wrapped by every error about an archive that is not what its key has signed.
+var errTampered = errors.New("the key did not sign this")
 
 // Member is a file of an archive.
 type Member struct {
@@ -95,7 +95,7 @@ func Is(data []byte) bool {
 }
 
 // Open returns the members of an archive, if they are all that key has signed and the archive holds
-// nothing else. It takes memory of a few times the length of data. Every error wraps ErrTampered
+// nothing else. It takes memory of a few times the length of data. Every error wraps errTampered
 // and names the member that is wrong, if it is one.
 func Open(data []byte, key minisign.PublicKey) ([]Member, error) {
 	all, err := unpack(data)
@@ -131,7 +131,7 @@ func Open(data []byte, key minisign.PublicKey) ([]Member, error) {
 }
 
 func tampered(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, ErrTampered)...)
+	return fmt.Errorf(format+": %w", append(args, errTampered)...)
 }
 
 // unpack reads every member. None is larger than the archive.

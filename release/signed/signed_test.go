@@ -120,7 +120,7 @@ func TestTampering(t *testing.T) {
 	refused := func(what string, data []byte, key minisign.PublicKey, want string) {
 		t.Helper()
 		_, err := Open(data, key)
-		if !errors.Is(err, ErrTampered) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, errTampered) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", what, err, want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestTampering(t *testing.T) {
 		flipped[k] ^= 4
 		if got, err := Open(flipped, public); err == nil && !slices.EqualFunc(got, example(), same) {
 			t.Errorf("byte %d changed, and it opens as %v", k, got)
-		} else if err != nil && !errors.Is(err, ErrTampered) {
+		} else if err != nil && !errors.Is(err, errTampered) {
 			t.Errorf("byte %d changed: %v", k, err)
 		}
 	}

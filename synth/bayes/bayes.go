@@ -28,8 +28,8 @@ import (
 // Name is the method's name.
 const Name = "bayes"
 
-// MaxTreeCells is the most cells of the junction tree of a network.
-const MaxTreeCells = 1 << 24
+// maxTreeCells is the most cells of the junction tree of a network.
+const maxTreeCells = 1 << 24
 
 // Config are the settings. The zero value is the default.
 type Config struct {
@@ -86,9 +86,9 @@ func (f *Fitter) Plan(
 		return nil, fmt.Errorf("bayes: %w: %w", err, synth.ErrConfig)
 	}
 	p.cells, err = marginal.TreeCells(s.Sizes(), p.families)
-	if err == nil && p.cells > MaxTreeCells {
+	if err == nil && p.cells > maxTreeCells {
 		err = fmt.Errorf("its junction tree has %d cells, %d are possible: give columns fewer parents, "+
-			"bins or categories", p.cells, MaxTreeCells)
+			"bins or categories", p.cells, maxTreeCells)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bayes: the network: %w: %w", err, synth.ErrConfig)

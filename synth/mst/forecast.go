@@ -38,7 +38,7 @@ func (p *plan) ForecastRows(rows int) synth.Forecast {
 	for i, k := range sizes {
 		sum += k
 		for j := i + 1; j < len(sizes); j++ {
-			if codes[i] <= MaxPairCells/codes[j] {
+			if codes[i] <= maxPairCells/codes[j] {
 				cells += k * sizes[j]
 				pairs++
 			}

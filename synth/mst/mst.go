@@ -24,9 +24,9 @@ import (
 // Name is the method's name.
 const Name = "mst"
 
-// MaxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates
+// maxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates
 // for the tree.
-const MaxPairCells = 1 << 23
+const maxPairCells = 1 << 23
 
 // Config are the settings of MST. The zero value is the default.
 type Config struct {
@@ -137,7 +137,7 @@ func (p *plan) pairs() (pairs [][]int) {
 	codes := p.schema.Sizes()
 	for i := range codes {
 		for j := i + 1; j < len(codes); j++ {
-			if codes[i] <= MaxPairCells/codes[j] {
+			if codes[i] <= maxPairCells/codes[j] {
 				pairs = append(pairs, []int{i, j})
 			}
 		}

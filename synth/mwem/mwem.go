@@ -73,8 +73,7 @@ type Config struct {
 // Fitter is a configured MWEM.
 type Fitter struct {
 	cfg  Config
-	file []byte             // the workload; nil: all pairs
-	made *workload.Workload // instead of file
+	file []byte // the workload; nil: all pairs
 }
 
 // New validates the settings and reads the workload file, if one is named.
@@ -107,31 +106,12 @@ func New(c Config) (*Fitter, error) {
 	return &Fitter{cfg: c, file: file}, nil
 }
 
-// NewFor is New for a workload at hand; c.Workload must be empty. Its schema must be that of the
-// plan.
-func NewFor(c Config, w *workload.Workload) (*Fitter, error) {
-	if c.Workload != "" {
-		return nil, fmt.Errorf("mwem: two workloads: %w", synth.ErrConfig)
-	}
-	f, err := New(c)
-	if err == nil {
-		f.made = w
-	}
-	return f, err
-}
-
 // Name is "mwem".
 func (f *Fitter) Name() string { return Name }
 
 // workload is the workload for a schema. Without a file, pairs too large to be held are left out;
 // what then is in no pair is a column alone.
 func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
-	if f.made != nil {
-		if f.made.Schema().Fingerprint() != s.Fingerprint() {
-			return nil, fmt.Errorf("mwem: the workload is for another schema: %w", synth.ErrConfig)
-		}
-		return f.made, nil
-	}
 	if f.file != nil {
 		w, err := workload.Parse(f.file, s)
 		if err != nil {

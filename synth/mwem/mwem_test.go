@@ -53,9 +53,6 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := NewFor(Config{Workload: missing}, nil); !errors.Is(err, synth.ErrConfig) {
-		t.Errorf("two workloads: %v", err)
-	}
 }
 
 const someWorkload = `
@@ -84,24 +81,13 @@ func TestWorkloadSources(t *testing.T) {
 				len(q.items), q.tables, q.counts, q.laplace)
 		}
 	}
-	other, err := workload.New(synthtest.Schema(3), workload.Marginals(synthtest.Schema(3), 2, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		cfg  Config
-		made *workload.Workload
-	}{
-		"unknown column":    {cfg: Config{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"}},
-		"graph with counts": {cfg: Config{Workload: someWorkload, Algorithm: Graph}},
-		"another schema":    {made: other},
-		"histogram":         {cfg: Config{Algorithm: Paper, MaxCells: 100}},
-		"nothing fits":      {cfg: Config{MaxCells: 1}},
+	for name, c := range map[string]Config{
+		"unknown column":    {Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
+		"graph with counts": {Workload: someWorkload, Algorithm: Graph},
+		"histogram":         {Algorithm: Paper, MaxCells: 100},
+		"nothing fits":      {MaxCells: 1},
 	} {
-		f, err := NewFor(c.cfg, c.made)
-		if c.made == nil {
-			f, err = New(c.cfg)
-		}
+		f, err := New(c)
 		if err != nil {
 			t.Fatal(err)
 		}

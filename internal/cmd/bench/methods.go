@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,108 +13,67 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/collect"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// methods prints one line for each table, budget and variant of a method: the mean total variation
-// distance of all one-way, two-way and three-way marginals between as many synthetic rows as fitted
-// ones and the fitted rows; the AUROC of a logistic regression trained on the synthetic rows and
-// tested on real ones; the share of the positive class as a multiple of its share of the fitted
-// rows; wall and processor seconds. A cell is the mean of the runs and, in brackets, the smallest
-// and the largest.
-//
-// For a simulated table the distance of its structure stands in place of the AUROC: see shownError.
-//
-// A variant is a method with settings, as in -variants 'mst,wgan steps=8 hidden=32,64'. A line is
-// printed as soon as its runs are done, so that the command may be cut short.
-func methods(args []string) {
-	flags := flag.NewFlagSet("methods", flag.ExitOnError)
-	var src tables
-	src.flags(flags)
-	variants := flags.String("variants", all.Auto, "methods, each with its settings")
-	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
-	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
-	runs := runsOf(flags, 3)
-	certified := flags.String("certificates", "",
-		"a variant of wgan: print the size of its certificates in each mode, step by step")
-	flags.Parse(args)
-	if *epsilons == "" {
-		*epsilons = map[bool]string{true: "1", false: ".1,1,10"}[src.path != ""]
-	}
-	if *delta == 0 {
-		*delta = map[bool]float64{true: 1e-5, false: 1e-9}[src.path != ""]
-	}
-	budgets := budgetsOf(*epsilons, *delta)
-	src.each(func(t testTable) {
-		if *certified != "" {
-			f := must(fitterOf(*certified))
-			check(printCertificates(t.train, f, budgets[0]))
-			return
-		}
-		t.head(*delta, *runs)
-		for _, b := range budgets {
-			for _, v := range split(*variants) {
-				line(t, v, b, *runs)
-			}
-		}
-	})
-}
+// scores of a synthetic table: the mean total variation distance of all one-way, two-way and
+// three-way marginals from those of the fitted rows; the AUROC of a logistic regression trained on
+// the synthetic rows and tested on real ones; the share of the positive class as a multiple of its
+// share of the fitted rows; wall and processor seconds; megabytes of a command.
+type scores [8]float64
 
-// budgetsOf are those of a list of epsilons.
-func budgetsOf(epsilons string, delta float64) (out []accountant.Budget) {
-	for _, e := range strings.Split(epsilons, ",") {
-		epsilon, err := strconv.ParseFloat(e, 64)
-		if err != nil {
-			check(fmt.Errorf("-epsilon: %q is not a number", e))
-		}
-		out = append(out, accountant.Budget{Epsilon: epsilon, Delta: delta})
-	}
-	return out
+// digits are those that are printed of each score.
+var digits = [len(scores{})]int{4, 4, 4, 4, 2, 2, 2, 0}
+
+// way makes synthetic rows of a table and scores them.
+type way struct {
+	name string
+	run  func(t *testTable, b accountant.Budget) (scores, error)
 }
 
 // head prints what a table's lines are about.
-func (t testTable) head(delta float64, runs int) {
+func (t *testTable) head(delta float64, runs int) {
 	fmt.Printf("%s: %d rows fitted, delta %v, %d runs", t.name, t.train.Rows(), delta, runs)
 	if t.task.Label != "" {
 		real := must(eval.TRTR(t.train, t.test, t.task))
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
-	score := "AUROC"
-	if t.shown != nil {
-		score = "structure"
-	}
-	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", "variant", "epsilon",
-		"one-way error", "two-way error", "three-way error", score, "positives", "seconds", "CPU")
+	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %-20s %s\n", "variant", "epsilon",
+		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU",
+		"MB")
 }
 
-// line fits and scores a variant some times and prints it.
-func line(t testTable, variant string, b accountant.Budget, runs int) {
-	f := must(fitterOf(variant))
-	var cells [7][]float64
+// line prints the means of some runs and, in brackets, the smallest and the largest; or in a word
+// why there are none. It is printed as soon as they are done, so that the command may be cut short.
+func line(t *testTable, w way, b accountant.Budget, runs int) {
+	var cells [len(scores{})][]float64
 	for range runs {
-		r := once(t, f, b)
+		r, err := w.run(t, b)
+		if err != nil {
+			fmt.Printf("%-30s %7v  %v\n", w.name, b.Epsilon, err)
+			return
+		}
 		for i, x := range r {
 			cells[i] = append(cells[i], x)
 		}
 	}
-	t.print(variant, fmt.Sprint(b.Epsilon), cells, "")
-}
-
-// print prints the scores of some runs, with a word behind them.
-func (t testTable) print(name, epsilon string, cells [7][]float64, more string) {
-	text := [7]string{3: "-", 4: "-"}
-	without := [7]bool{3: t.task.Label == "" && t.shown == nil, 4: t.task.Label == ""}
-	for i, digits := range [7]int{4, 4, 4, 4, 2, 2, 2} {
-		if !without[i] {
-			text[i] = spread(cells[i], digits)
+	fmt.Printf("%-30s %7v ", w.name, b.Epsilon)
+	for i, width := range [len(scores{})]int{22, 22, 22, 22, 18, 20, 20, 0} {
+		text := fmt.Sprintf("%.*f (%.*f–%.*f)", digits[i], stat.Mean(cells[i], nil), digits[i],
+			slices.Min(cells[i]), digits[i], slices.Max(cells[i]))
+		if slices.Max(cells[i]) == 0 {
+			text = "-" // not measured
 		}
+		fmt.Printf(" %-*s", width, text)
 	}
-	fmt.Printf("%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s%s\n", name, epsilon,
-		text[0], text[1], text[2], text[3], text[4], text[5], text[6], more)
+	fmt.Println()
 }
 
 // split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
@@ -133,11 +93,17 @@ func split(list string) (names []string) {
 	return names
 }
 
-// fitterOf is a method with settings.
-func fitterOf(variant string) (synth.Fitter, error) {
-	words := strings.Fields(variant)
+// fit makes a model of a table.
+type fit func(t *table.Table, b accountant.Budget) (*release.Model, error)
+
+// variant is a method with settings, in this process.
+func variant(name string) (fit, error) {
+	words := strings.Fields(name)
 	if len(words) == 0 {
-		return nil, fmt.Errorf("a variant without a name")
+		return nil, errors.New("a variant without a name")
+	}
+	if name == "collect" {
+		return answered, nil
 	}
 	var given []configs.Given
 	for _, word := range words[1:] {
@@ -147,26 +113,63 @@ func fitterOf(variant string) (synth.Fitter, error) {
 		}
 		given = append(given, g)
 	}
-	return all.New(words[0], configs.Decoder(words[0], given))
+	f, err := all.New(words[0], configs.Decoder(words[0], given))
+	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+		return m, err
+	}, err
 }
 
-// mostTriples is the most columns of a table whose triples are all counted; of one with more the
-// three-way error is written as 0.
+// answered is a model of randomised answers, one of each row.
+func answered(t *table.Table, b accountant.Budget) (*release.Model, error) {
+	form, err := collect.NewForm(t.Schema(), b.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	tally := form.NewTally()
+	for r := range t.Rows() {
+		row := privacy.FromTable(t.Select([]int{r}))
+		a, _, err := form.Answer(context.Background(), row, collect.Options{})
+		if err == nil {
+			err = tally.Add(a)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tally.Fit(context.Background(), "bench", nil)
+}
+
+// drawn is as many rows of a model as it was fitted to.
+func (f fit) drawn(t *table.Table, b accountant.Budget) (out *table.Table, err error) {
+	m, err := f(t, b)
+	if err != nil {
+		return nil, err
+	}
+	err = m.Sample(context.Background(), t.Rows(), rand.Uint64(), func(t *table.Table) error {
+		out = t
+		return nil
+	})
+	return out, err
+}
+
+// scored scores what it draws.
+func (f fit) scored(t *testTable, b accountant.Budget) (out scores, err error) {
+	start, used := time.Now(), cpu()
+	syn, err := f.drawn(t.train, b)
+	if err != nil {
+		return out, err
+	}
+	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
+	return out, t.score(syn, &out)
+}
+
+// mostTriples is the most columns of a table whose triples are all counted.
 const mostTriples = 50
 
-// once fits and scores one time: see score; then seconds, seconds of CPU.
-func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64) {
-	start, used := time.Now(), cpu()
-	m := fitted(t.train, f, b)
-	syn := drawnFrom(m, t.train.Rows())
-	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
-	check(t.score(syn, &out))
-	return out
-}
-
-// score is the one-, two- and three-way error, AUROC and rate of the positive class of a synthetic
-// table. One with one class only has an AUROC of 0.5.
-func (t testTable) score(syn *table.Table, out *[7]float64) (err error) {
+// score is of what a synthetic table holds. One with one class only has an AUROC of 0.5.
+func (t *testTable) score(syn *table.Table, out *scores) (err error) {
 	for i := range 3 {
 		if i == 2 && len(t.train.Schema().Columns) > mostTriples {
 			break
@@ -174,9 +177,6 @@ func (t testTable) score(syn *table.Table, out *[7]float64) (err error) {
 		if out[i], err = eval.MarginalError(t.train, syn, i+1); err != nil {
 			return err
 		}
-	}
-	if t.shown != nil {
-		out[3] = t.shownError(syn)
 	}
 	if t.task.Label == "" {
 		return nil
@@ -197,10 +197,4 @@ func rate(t *table.Table, task eval.Task) float64 {
 	counts := make([]int64, t.Schema().Sizes()[k])
 	t.CountTo(counts, []int{k})
 	return float64(counts[task.Positive]) / float64(t.Rows())
-}
-
-// spread is the mean of the values and, in brackets, the smallest and the largest.
-func spread(x []float64, digits int) string {
-	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, stat.Mean(x, nil), digits, slices.Min(x),
-		digits, slices.Max(x))
 }

@@ -15,12 +15,12 @@ func TestVariants(t *testing.T) {
 	}
 	for _, name := range append(got, "wgan mode=thesis marginal_share=.5",
 		"pategan rounds=1 questions=1 student_weight=1e-9") {
-		if _, err := fitterOf(name); err != nil {
+		if _, err := variant(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, bad := range []string{"", "no such method", "pategan rounds=x"} {
-		if _, err := fitterOf(bad); err == nil {
+		if _, err := variant(bad); err == nil {
 			t.Errorf("%q is a variant", bad)
 		}
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,25 +25,10 @@ import (
 type tables struct {
 	folder, names         string // of NAME.csv
 	path, schema          string // or one file
-	simulated             string // or tables that are drawn
 	label, positive, drop string
 	holdout               float64
-	rows, beside          int
-}
-
-// folderOf adds the flags of verbs that go over the public tables of a folder. What it returns
-// parses, and ends the program with a word where no folder is named.
-func folderOf(f *flag.FlagSet, names string) func(args []string) (dir string, list []string) {
-	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv and NAME.domain.json")
-	of := f.String("names", names, "`NAMES` of tables of the folder")
-	return func(args []string) (string, []string) {
-		f.Parse(args)
-		if *dir == "" {
-			fmt.Println("skipped: there is no folder of public tables (-tables)")
-			os.Exit(0)
-		}
-		return *dir, strings.Split(*of, ",")
-	}
+	rows                  int
+	codes                 bool
 }
 
 func (t *tables) flags(f *flag.FlagSet) {
@@ -54,37 +37,28 @@ func (t *tables) flags(f *flag.FlagSet) {
 	f.StringVar(&t.names, "tables", "adult,nltcs,titanic,salary", "tables of the folder")
 	f.StringVar(&t.path, "table", "", "one public table, .csv or .parquet, in place of a folder")
 	f.StringVar(&t.schema, "schema", "", "its schema")
-	f.StringVar(&t.simulated, "simulated", "", "parity, mixture or tails in place of a table of a "+
-		"file: structure that pairs hardly show, in 10,000 rows or -rows")
 	f.StringVar(&t.label, "label", "", "column to predict, where the folder names none")
 	f.StringVar(&t.positive, "positive", "", "its positive category; default that of code 1")
 	f.StringVar(&t.drop, "drop", "", "comma-separated columns that the prediction must not see")
 	f.Float64Var(&t.holdout, "holdout", -1, "share of the rows that are kept for the test of "+
 		"the prediction, chosen by a public seed; default 0, with -table 0.4")
-	f.IntVar(&t.beside, "beside", 0, "one table of that many columns: those of the tables side by "+
-		"side, over and over, each time with the next of their rows")
 	f.IntVar(&t.rows, "rows", 0, "fit that many rows, chosen by a public seed, and test the "+
 		"prediction on all others, in place of -holdout")
+	f.BoolVar(&t.codes, "codes", false, "make every column categorical, a category for each code")
 }
 
 // testTable is a table with what it is to be tested by.
 type testTable struct {
-	name        string
+	name, path  string
 	train, test *table.Table
-	task        eval.Task           // Label "" without a label
-	shown       func(row []int) int // of a simulated table: what a row shows of its structure
+	task        eval.Task         // Label "" without a label
+	files       map[string][]byte // for commands
 }
 
 // each opens one table after the other, or says that none is named.
-func (t *tables) each(do func(testTable)) {
-	if t.folder == "" && t.path == "" && t.simulated == "" {
-		fmt.Println("skipped: none of -table, -discrete and -simulated names a table")
-		return
-	}
-	if t.simulated != "" {
-		for _, one := range must(simulate(t.simulated, cmp.Or(t.rows, 10_000))) {
-			do(one)
-		}
+func (t *tables) each(do func(*testTable)) {
+	if t.folder == "" && t.path == "" {
+		fmt.Println("skipped: neither -table nor -discrete names a table")
 		return
 	}
 	names, holdout := strings.Split(t.names, ","), max(t.holdout, 0)
@@ -94,35 +68,41 @@ func (t *tables) each(do func(testTable)) {
 			holdout = .4
 		}
 	}
-	if t.beside > 0 {
-		do(must(t.wide(names)))
-		return
-	}
 	for _, name := range names {
-		do(t.open(name, holdout))
+		one := must(t.open(name, holdout))
+		if t.codes {
+			one.train, one.test = inCodes(one.train), inCodes(one.test)
+		}
+		do(one)
 	}
 }
 
-func (t *tables) open(name string, holdout float64) testTable {
-	out, path := testTable{name: name}, t.path
+func (t *tables) open(name string, holdout float64) (*testTable, error) {
+	out := &testTable{name: name, path: t.path}
 	var s *schema.Schema
 	var err error
-	if path != "" {
+	if t.path != "" {
 		s, err = schema.Load(t.schema)
 	} else {
-		path = filepath.Join(t.folder, name+".csv")
+		out.path = filepath.Join(t.folder, name+".csv")
 		s, err = codesSchema(filepath.Join(t.folder, name+"-domain.json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			s, out.task, err = valuesSchema(filepath.Join(t.folder, name+".domain.json"))
 		}
 	}
-	check(err)
-	if out.task.Label == "" && t.label != "" {
-		out.task = taskOf(s, t.label, t.positive, t.drop)
-	} else if t.drop != "" {
+	if err == nil && out.task.Label == "" && t.label != "" {
+		out.task, err = taskOf(s, t.label, t.positive)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.drop != "" {
 		out.task.Drop = strings.Split(t.drop, ",")
 	}
-	real := readTable(path, s)
+	real, err := read(out.path, s)
+	if err != nil {
+		return nil, err
+	}
 	out.train, out.test = real, real
 	cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
 	if t.rows > 0 {
@@ -132,63 +112,28 @@ func (t *tables) open(name string, holdout float64) testTable {
 		order := rand.New(rand.NewPCG(1, 0)).Perm(real.Rows())
 		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
 	}
-	return out
+	return out, nil
 }
 
-// wide is a table of columns of the named ones side by side: rows that have nothing to do with each
-// other but within the columns of one table.
-func (t *tables) wide(names []string) (testTable, error) {
-	if t.rows < 1 {
-		return testTable{}, errors.New("-beside needs -rows")
-	}
-	s, cols := &schema.Schema{}, []table.Codes{}
-	rows := make([]int, t.rows)
-	for time := 0; len(cols) < t.beside; time++ {
-		before := len(cols)
-		for _, name := range names {
-			one := *t
-			one.rows = 0
-			opened := one.open(name, 0)
-			if opened.train.Rows() < (time+1)*t.rows {
-				continue // its rows are used up
-			}
-			for i := range rows {
-				rows[i] = time*t.rows + i
-			}
-			part := opened.train.Select(rows)
-			for i, c := range part.Schema().Columns {
-				if len(cols) < t.beside {
-					c.Name = fmt.Sprintf("%s %d %s", name, time, c.Name)
-					s.Columns, cols = append(s.Columns, c), append(cols, part.Column(i))
-				}
-			}
-		}
-		if len(cols) == before {
-			return testTable{}, fmt.Errorf("-beside: the tables have no %d rows for %d columns",
-				t.rows, t.beside)
-		}
-	}
-	all, err := table.FromColumns(s, cols, nil)
-	return testTable{name: fmt.Sprintf("%d columns", t.beside), train: all, test: all}, err
+func read(path string, s *schema.Schema) (*table.Table, error) {
+	t, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	return t, err
 }
 
 // taskOf is the prediction of a column's category.
-func taskOf(s *schema.Schema, label, positive, drop string) eval.Task {
+func taskOf(s *schema.Schema, label, positive string) (eval.Task, error) {
 	k, task := s.Index(label), eval.Task{Label: label, Positive: 1}
 	if k < 0 {
-		check(fmt.Errorf("-label: the schema has no column %q", label))
+		return task, fmt.Errorf("-label: the schema has no column %q", label)
 	}
 	if positive != "" {
 		code := slices.Index(s.Columns[k].Categories, positive)
 		if code < 0 {
-			check(fmt.Errorf("-positive: column %q has no category %q", label, positive))
+			return task, fmt.Errorf("-positive: column %q has no category %q", label, positive)
 		}
 		task.Positive = uint16(code)
 	}
-	if drop != "" {
-		task.Drop = strings.Split(drop, ",")
-	}
-	return task
+	return task, nil
 }
 
 // codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
@@ -231,7 +176,10 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 			Min, Max            float64
 		}
 	}
-	text := must(os.ReadFile(path))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, eval.Task{}, err
+	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, eval.Task{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -252,18 +200,4 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 		s.Columns = append(s.Columns, c)
 	}
 	return s, task, s.Validate()
-}
-
-// readTable reads a public table.
-func readTable(path string, s *schema.Schema) *table.Table {
-	t, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
-	check(err)
-	return t
-}
-
-// readStays reads rows that were drawn here.
-func readStays(text []byte, s *schema.Schema) (*table.Table, error) {
-	t, _, err := table.ReadCSV(context.Background(), bytes.NewReader(text), int64(len(text)), s,
-		table.ReadOptions{})
-	return t, err
 }

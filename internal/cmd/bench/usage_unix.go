@@ -18,13 +18,13 @@ func cpu() float64 {
 }
 
 // peakMemory is the most memory that a process that has ended has had, in bytes.
-func peakMemory(p *os.ProcessState) int64 {
+func peakMemory(p *os.ProcessState) float64 {
 	use, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0
 	}
 	if runtime.GOOS == "linux" {
-		return int64(use.Maxrss) * 1024 // kilobytes there, bytes elsewhere
+		return float64(use.Maxrss) * 1024 // kilobytes there, bytes elsewhere
 	}
-	return int64(use.Maxrss)
+	return float64(use.Maxrss)
 }

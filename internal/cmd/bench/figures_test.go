@@ -1,0 +1,359 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+var (
+	long     = flag.Bool("long", false, "print figures of docs: minutes")
+	variants = flag.String("variants", "mst,aim,aim workload=triples time_limit=10s,pategan,"+
+		"mwem rounds=10,wgan,wgan marginal_share=.5", "methods, each with its settings")
+	epsilon = flag.Float64("epsilon", 1, "budget; delta is 1e-5, for intervals 1e-9")
+	rowsOf  = flag.Int("rows", 10_000, "rows of a table")
+)
+
+// whole is a schema of columns of whole numbers from 0, with these numbers of codes.
+func whole(sizes ...int) *schema.Schema {
+	s := &schema.Schema{}
+	for i, n := range sizes {
+		s.Columns = append(s.Columns,
+			schema.Column{Name: fmt.Sprint("c", i), Kind: schema.Integer, Max: float64(n - 1)})
+	}
+	return s
+}
+
+// draw makes a table of rows that draw fills.
+func draw(s *schema.Schema, n int, row func(row []int)) *table.Table {
+	sizes := s.Sizes()
+	cols, one := make([]table.Codes, len(sizes)), make([]int, len(sizes))
+	for i, size := range sizes {
+		cols[i] = table.NewCodes(size, n)
+	}
+	for r := range n {
+		row(one)
+		for i, x := range one {
+			cols[i].Set(r, uint16(x))
+		}
+	}
+	return must(table.FromColumns(s, cols, nil))
+}
+
+// chain draws rows whose first column is skewed; every other copies the one before, scaled, in six
+// of ten rows.
+func chain(s *schema.Schema, n int, u *rand.Rand) *table.Table {
+	sizes := s.Sizes()
+	return draw(s, n, func(row []int) {
+		for i, size := range sizes {
+			row[i] = int(float64(size) * u.Float64() * u.Float64())
+			if i > 0 && u.IntN(10) < 6 {
+				row[i] = row[i-1] * size / sizes[i-1]
+			}
+		}
+	})
+}
+
+// kindCode is the code that most rows of a kind of mixture have in a column.
+func kindCode(kind, column int) int { return (3*kind + column*(kind+1)) % 8 }
+
+// structures are tables whose columns hang together in ways that pairs of them do not, or hardly,
+// show: how a row is drawn, and what it shows of the structure, from 0 to the number of columns.
+var structures = map[string]struct {
+	columns, codes int
+	draw           func(row []int, u *rand.Rand)
+	shown          func(row []int) int
+}{
+	// Each third column is the parity of the two before, but for one row in twenty.
+	"parity": {12, 2, func(row []int, u *rand.Rand) {
+		for c := range row {
+			row[c] = u.IntN(2)
+			if c%3 == 2 && u.IntN(20) > 0 {
+				row[c] = row[c-1] ^ row[c-2]
+			}
+		}
+	}, func(row []int) (n int) {
+		for c := 2; c < len(row); c += 3 {
+			n += row[c] ^ row[c-1] ^ row[c-2] ^ 1
+		}
+		return n
+	}},
+	// Five kinds of rows, each with a code of its own in each column, which four cells of five have.
+	"mixture": {10, 8, func(row []int, u *rand.Rand) {
+		kind := u.IntN(5)
+		for c := range row {
+			row[c] = kindCode(kind, c)
+			if u.IntN(5) == 0 {
+				row[c] = u.IntN(8)
+			}
+		}
+	}, func(row []int) (most int) {
+		for kind := range 5 {
+			n := 0
+			for c, code := range row {
+				if code == kindCode(kind, c) {
+					n++
+				}
+			}
+			most = max(most, n)
+		}
+		return most
+	}},
+	// Codes with shares that fall as 1/(c + 1)^1.5; in one row of fifty all are in the tail.
+	"tails": {8, 32, func(row []int, u *rand.Rand) {
+		rare := u.IntN(50) == 0
+		for c := range row {
+			row[c] = min(int(math.Pow(1-u.Float64(), -2))-1, 31)
+			if rare {
+				row[c] = 16 + u.IntN(16)
+			}
+		}
+	}, func(row []int) (n int) {
+		for _, code := range row {
+			if code >= 16 {
+				n++
+			}
+		}
+		return n
+	}},
+}
+
+// TestHighOrders prints, with -long, how far the rows of methods are from such a table: in two-way
+// error, and in the distribution of what a row shows. Only triples find parities.
+func TestHighOrders(t *testing.T) {
+	if !*long {
+		t.Skip("figures of docs/wgan.md: -args -long")
+	}
+	b := accountant.Budget{Epsilon: *epsilon, Delta: 1e-5}
+	for name, x := range structures {
+		u := rand.New(rand.NewPCG(1, 0))
+		real := draw(whole(slices.Repeat([]int{x.codes}, x.columns)...), *rowsOf,
+			func(row []int) { x.draw(row, u) })
+		shown := func(of *table.Table) []float64 {
+			out, row := make([]float64, x.columns+1), make([]int, x.columns)
+			for r := range of.Rows() {
+				for c := range row {
+					row[c] = int(of.Column(c).At(r))
+				}
+				out[x.shown(row)] += 1 / float64(of.Rows())
+			}
+			return out
+		}
+		want := shown(real)
+		for _, v := range split(*variants) {
+			f := must(variant(v))
+			distance, twoWay := 0., 0.
+			const runs = 3
+			for range runs {
+				syn := must(f.drawn(real, b))
+				twoWay += must(eval.MarginalError(real, syn, 2)) / runs
+				for i, share := range shown(syn) {
+					distance += math.Abs(share-want[i]) / 2 / runs
+				}
+			}
+			t.Logf("%-8s ε = %v, %-36s distance %.3f, two-way error %.4f", name, b.Epsilon, v, distance,
+				twoWay)
+			if triples := strings.Contains(v, "triples"); name == "parity" && triples != (distance < .2) {
+				t.Errorf("%s: distance %.3f of parities", v, distance)
+			}
+		}
+	}
+}
+
+// TestIntervals prints, with -long, how often the intervals of decoy queries answer --interval hold
+// the population's value, in each of 500 tables drawn from one population: one-way shares, two-way
+// shares, and the slope of each column on each before it. It fails if fewer than 93 % of the
+// one-way shares are held.
+func TestIntervals(t *testing.T) {
+	if !*long {
+		t.Skip("figures of docs/queries.md: -args -long -variants mst")
+	}
+	f := must(variant(*variants))
+	s := whole(3, 4, 3, 5, 2)
+	w := must(workload.New(s, append(workload.Marginals(s, 1, 0), workload.Marginals(s, 2, 0)...)))
+	truth, items := shares(w, must(w.OnTable(chain(s, 4_000_000, rand.New(rand.NewPCG(9, 9))))))
+	held, all := map[string]int{}, map[string]int{}
+	u := rand.New(rand.NewPCG(5, 5))
+	for range 500 {
+		m := must(f(chain(s, *rowsOf, u), accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}))
+		ask := func(m *release.Model) ([]float64, error) {
+			p := m.Params().(*release.Marginal)
+			answers, err := w.OnModel(p.Model, p.Grouping)
+			x, _ := shares(w, answers)
+			return x, err
+		}
+		for k, x := range must(m.Bootstrap(context.Background(), u.Uint64(), ask, func(float64) {})) {
+			cols, kind := w.Item(items[k]).Cols, "one-way share"
+			if len(cols) == 2 {
+				kind = "two-way share"
+				if k == len(items)-1 || items[k+1] != items[k] {
+					kind = "slope"
+				}
+				if !slices.ContainsFunc(m.Params().(*release.Marginal).Measured,
+					func(one marginal.Measurement) bool { return slices.Equal(one.Cols, cols) }) {
+					kind += ", not measured"
+				}
+			}
+			all[kind]++
+			if x.Low <= truth[k] && truth[k] <= x.High {
+				held[kind]++
+			}
+		}
+	}
+	for kind, n := range all {
+		t.Logf("%-28s %.3f of %d intervals", kind, float64(held[kind])/float64(n), n)
+	}
+	if n := all["one-way share"]; float64(held["one-way share"]) < .93*float64(n) {
+		t.Errorf("%d of %d intervals of shares hold the truth", held["one-way share"], n)
+	}
+}
+
+// shares are the shares of each marginal's cells, and of a pair the slope of its second column's
+// codes on the first's besides, last; with the item of each.
+func shares(w *workload.Workload, answers workload.Answers) (x []float64, items []int) {
+	for i, cells := range answers {
+		cols, total := w.Item(i).Cols, 0.0
+		for _, c := range cells {
+			total += c
+		}
+		var a, b, aa, ab float64 // means of the codes, and of their products
+		codes := w.Schema().Sizes()[cols[len(cols)-1]]
+		for k, c := range cells {
+			share, first, second := c/total, float64(k/codes), float64(k%codes)
+			x, items = append(x, share), append(items, i)
+			a, b = a+share*first, b+share*second
+			aa, ab = aa+share*first*first, ab+share*first*second
+		}
+		if len(cols) == 2 {
+			x, items = append(x, (ab-a*b)/(aa-a*a)), append(items, i)
+		}
+	}
+	return x, items
+}
+
+// intervalsOf draws a workload of counts: of one to three columns, an interval each.
+func intervalsOf(sizes []int, n int, u *rand.Rand) string {
+	var text strings.Builder
+	text.WriteString("queries:\n")
+	for range n {
+		var parts []string
+		for _, c := range u.Perm(len(sizes))[:1+u.IntN(3)] {
+			from, to := u.IntN(sizes[c]), u.IntN(sizes[c])
+			parts = append(parts,
+				fmt.Sprintf("c%d >= %d and c%d <= %d", c, min(from, to), c, max(from, to)))
+		}
+		text.WriteString("  - where: " + strings.Join(parts, " and ") + "\n")
+	}
+	return text.String()
+}
+
+// BenchmarkQueries is the time of a fit for a workload, and its mean error as a share of the rows.
+func BenchmarkQueries(b *testing.B) {
+	wide := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
+	for _, x := range []struct {
+		name, variant string
+		sizes         []int
+		rows, counts  int
+	}{
+		{"6 columns of 10", "mwem rounds=30 algorithm=paper", slices.Repeat([]int{10}, 6), 50_000, 1000},
+		{"6 columns of 10", "mwem rounds=30 algorithm=dense", slices.Repeat([]int{10}, 6), 50_000, 1000},
+		{"20 columns of 2", "mwem rounds=30 algorithm=paper", slices.Repeat([]int{2}, 20), 50_000, 1000},
+		{"20 columns of 2", "mwem rounds=30 algorithm=dense", slices.Repeat([]int{2}, 20), 50_000, 1000},
+		{"3 columns of 100", "mwem rounds=30 algorithm=dense", []int{100, 100, 100}, 50_000, 1000},
+		{"14 columns, pairs", "mwem", wide, 50_000, 0},
+		{"14 columns, components", "mwem max_cells=1000000", wide, 50_000, 500},
+		{"4 columns of 2", "smalldb alpha=.3", []int{2, 2, 2, 2}, 1000, 20},
+	} {
+		u := rand.New(rand.NewPCG(1, 1))
+		s := whole(x.sizes...)
+		rows, settings, text := chain(s, x.rows, u), x.variant, "queries: [{marginals: all pairs}]"
+		if x.counts > 0 {
+			text = intervalsOf(x.sizes, x.counts, u)
+			path := filepath.Join(b.TempDir(), "workload.yaml")
+			check(os.WriteFile(path, []byte("decoy_workload: 1\n"+text), 0o600))
+			settings += " workload=" + path
+		}
+		w := must(workload.Parse([]byte("decoy_workload: 1\n"+text), s))
+		truth := must(w.OnTable(rows))
+		b.Run(x.name+": "+x.variant, func(b *testing.B) {
+			f := must(variant(settings))
+			sum := 0.
+			for b.Loop() {
+				m := must(f(rows, accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}))
+				b.StopTimer()
+				sum += errorOf(m, w, truth, x.rows)
+				b.StartTimer()
+			}
+			b.ReportMetric(sum/float64(b.N), "error")
+		})
+	}
+}
+
+// errorOf is the mean error of the answers of a model, from a million of its rows, as shares of the
+// rows: of counts the difference, of marginals the total variation distance.
+func errorOf(
+	m *release.Model, w *workload.Workload, truth workload.Answers, rows int,
+) (mean float64) {
+	const drawn = 1_000_000
+	difference := make([][]float64, len(truth))
+	for i, x := range truth {
+		for _, n := range x {
+			difference[i] = append(difference[i], -n/float64(rows))
+		}
+	}
+	check(m.Sample(context.Background(), drawn, 1, func(t *table.Table) error {
+		answers, err := w.OnTable(t)
+		for i, x := range answers {
+			for k, n := range x {
+				difference[i][k] += n / drawn
+			}
+		}
+		return err
+	}))
+	for i, x := range difference {
+		scale := .5
+		if w.Item(i).IsCount() {
+			scale = 1
+		}
+		mean += scale * floats.Norm(x, 1) / float64(len(truth))
+	}
+	return mean
+}
+
+// BenchmarkAnswers is the time to answer a thousand counts on a million rows, and on a model.
+func BenchmarkAnswers(b *testing.B) {
+	u := rand.New(rand.NewPCG(3, 3))
+	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
+	s := whole(sizes...)
+	rows := chain(s, 1_000_000, u)
+	w := must(workload.Parse([]byte("decoy_workload: 1\n"+intervalsOf(sizes, 1000, u)), s))
+	b.Run("rows", func(b *testing.B) {
+		for b.Loop() {
+			must(w.OnTable(rows))
+		}
+	})
+	m := must(must(variant("mwem"))(rows, accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}))
+	p := m.Params().(*release.Marginal)
+	b.Run(fmt.Sprint("model of ", len(p.Model.Cliques()), " cliques"), func(b *testing.B) {
+		for b.Loop() {
+			must(w.OnModel(p.Model, p.Grouping))
+		}
+	})
+}
