@@ -84,5 +84,5 @@ func impossible(format string, args ...any) error {
 		"explains. A party has sent made-up numbers, or its program or machine is at fault; masks hide "+
 		"which. All parties see these sums and stop here: ask each what it ran, on which table, and "+
 		"begin again without whoever cannot say. What is spent stays spent: %w",
-		append(args, ErrEnded)...)
+		append(args, errEnded)...)
 }

@@ -50,7 +50,7 @@ func TestImpossibleSums(t *testing.T) {
 				})
 				said := 0
 				for i := range models {
-					if models[i] != nil || !errors.Is(errs[i], ErrEnded) {
+					if models[i] != nil || !errors.Is(errs[i], errEnded) {
 						t.Errorf("party %d: %v, %v", i, models[i] != nil, errs[i])
 					}
 					if strings.Contains(fmt.Sprint(errs[i]), "not those of any tables") {
@@ -96,7 +96,7 @@ func TestPossibleSums(t *testing.T) {
 		"beyond all tables": sums(1<<62, 50, 2),
 	} {
 		look := possible{columns: s.Columns}
-		if err := look.check(ms); !errors.Is(err, ErrEnded) {
+		if err := look.check(ms); !errors.Is(err, errEnded) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

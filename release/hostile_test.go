@@ -121,8 +121,8 @@ func TestHostileModels(t *testing.T) {
 		{"zeros", bomb(t, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
 		{"a directory that lies", liar(t, 1<<30, 1<<29), "compressed more than"},
 		{"a directory that lies a little", liar(t, 1<<20, 1<<19), "damaged"},
-		{"a grouping", stored(KindMarginal, marginal), "grouping of 50000 columns"},
-		{"a grouping of fewer columns", stored(KindMarginal, fewer(marginal)),
+		{"a grouping", stored(kindMarginal, marginal), "grouping of 50000 columns"},
+		{"a grouping of fewer columns", stored(kindMarginal, fewer(marginal)),
 			"more than 16777216 codes"},
 		{"a generator", stored(kindGenerator, network), "parameters"},
 	} {

@@ -23,8 +23,8 @@ type Params interface {
 	Describe() []string // a few lines for inspect
 }
 
-// KindMarginal is the kind of [Marginal].
-const KindMarginal = "marginal"
+// kindMarginal is the kind of [Marginal].
+const kindMarginal = "marginal"
 
 // Marginal are the parameters of the marginal methods: a graphical model over groups of codes, what
 // the groups stand for, and the noisy marginals behind it.
@@ -45,12 +45,12 @@ type Marginal struct {
 	given *marginal.Conditionals
 }
 
-// Kind is KindMarginal, of steered rows with a word before it.
+// Kind is kindMarginal, of steered rows with a word before it.
 func (p *Marginal) Kind() string {
 	if p.Steered {
-		return steered + KindMarginal
+		return steered + kindMarginal
 	}
-	return KindMarginal
+	return kindMarginal
 }
 
 // Total is the noisy number of rows.
@@ -124,12 +124,12 @@ func (p *Marginal) MarshalBinary() ([]byte, error) {
 // decodeParams reads parameters.bin.
 func decodeParams(kind string, raw []byte) (Params, error) {
 	switch kind {
-	case KindMarginal, steered + KindMarginal:
+	case kindMarginal, steered + kindMarginal:
 		p, err := decodeMarginal(raw)
 		if err != nil {
 			return nil, err
 		}
-		p.Steered = kind != KindMarginal
+		p.Steered = kind != kindMarginal
 		return p, nil
 	case kindGenerator, kindSteered:
 		return decodeGenerator(kind, raw)

@@ -33,8 +33,8 @@ func TestSteeredMarginal(t *testing.T) {
 	same := func(a, b [][]uint16) bool { return slices.EqualFunc(a, b, slices.Equal[[]uint16]) }
 
 	p := chain([]int{4, 5, 4, 3}, []int{0, 1}, []int{1, 2}, []int{2, 3})
-	old := again(p, KindMarginal)
-	if old.Steered || old.Kind() != KindMarginal || len(old.Describe())+1 != len(p.Describe()) {
+	old := again(p, kindMarginal)
+	if old.Steered || old.Kind() != kindMarginal || len(old.Describe())+1 != len(p.Describe()) {
 		t.Errorf("of an earlier version: %+v", old)
 	}
 	// the mean total variation distance of sets of columns

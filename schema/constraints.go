@@ -18,7 +18,7 @@ func (s *Schema) Constraints() []string {
 	}
 	for _, m := range s.Made {
 		of := strings.Join(m.Of, ", ")
-		out = append(out, m.Name+map[MadeKind]string{
+		out = append(out, m.Name+map[madeKind]string{
 			ID:     " is made up: it means nothing",
 			Lookup: " follows from " + of + ", by the map in the schema",
 			Sum:    " is the sum of " + of,

@@ -9,12 +9,12 @@ import (
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
-// MadeKind is what a made column is made from.
-type MadeKind uint8
+// madeKind is what a made column is made from.
+type madeKind uint8
 
 // The kinds of made columns.
 const (
-	ID     MadeKind = iota + 1 // the number of the row, in a pattern
+	ID     madeKind = iota + 1 // the number of the row, in a pattern
 	Lookup                     // a public map of another column
 	Sum                        // of other columns
 	Max                        // of other columns
@@ -23,14 +23,14 @@ const (
 var madeNames = names{"kind", 1, []string{"id", "lookup", "sum", "max"}}
 
 // String gives the name of k in a schema file.
-func (k MadeKind) String() string { return madeNames.text(uint8(k)) }
+func (k madeKind) String() string { return madeNames.text(uint8(k)) }
 
 // Made is a column of the files that no model has: its cells follow from others of their row, or
 // mean nothing. It costs nothing.
 type Made struct {
 	At      int // position among all columns of the files, made ones too
 	Name    string
-	Kind    MadeKind
+	Kind    madeKind
 	Pattern string   // ID: a text in which each # is a digit
 	Of      []string // the columns: one of a list of texts (Lookup), or numbers or times (Sum, Max)
 	// Lookup: the text for each category of the column
@@ -44,7 +44,7 @@ var errMade error = cellError("not what follows from the other columns of its ro
 
 // madeCodec is a made column ready for use.
 type madeCodec struct {
-	kind     MadeKind
+	kind     madeKind
 	checked  bool
 	of       []int
 	texts    []string          // Lookup: by code of the column

@@ -33,7 +33,7 @@ func scalarOf(node *yaml.Node, name string) string {
 func (f *file) made(i int, node *yaml.Node) Made {
 	m := Made{At: i, Name: scalarOf(node, "name")}
 	kind, _ := madeNames.value(scalarOf(node, "kind"))
-	m.Kind = MadeKind(kind)
+	m.Kind = madeKind(kind)
 	allowed := []string{"name", "kind", "of", "on_invalid"}
 	switch m.Kind {
 	case ID:

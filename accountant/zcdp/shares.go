@@ -11,14 +11,14 @@ type Shares struct {
 	Honest      int     `json:"honest"`      // n ≥ 1 parties, whose noise nobody else knows
 	Cells       int     `json:"cells"`       // d ≥ 1 coordinates
 	Sensitivity float64 `json:"sensitivity"` // Δ
-	Sigma       float64 `json:"sigma"`       // σ, at least MinShareSigma
+	Sigma       float64 `json:"sigma"`       // σ, at least minShareSigma
 }
 
-// MinShareSigma is the least σ that the theorem is about: √½, rounded up.
-const MinShareSigma = .7071067811865476
+// minShareSigma is the least σ that the theorem is about: √½, rounded up.
+const minShareSigma = .7071067811865476
 
 // Rho is a ρ such that the sum is ρ-zCDP (Kairouz, Liu, Steinke 2021, theorem 1,
-// https://arxiv.org/abs/2102.06387), rounded up; +Inf below MinShareSigma:
+// https://arxiv.org/abs/2102.06387), rounded up; +Inf below minShareSigma:
 //
 //	ρ = ½ε²,  ε = min{√(Δ²/(nσ²) + τd/2), Δ/(√n·σ) + τ√d},  τ = 10·Σ_{k=1}^{n−1} e^(−2π²σ²k/(k+1))
 //
@@ -26,7 +26,7 @@ const MinShareSigma = .7071067811865476
 // σ for all coordinates: docs/claims/shares.md takes it to several.
 func (s Shares) Rho() float64 {
 	n, d := float64(s.Honest), float64(s.Cells)
-	if !(s.Sigma >= MinShareSigma) || s.Honest < 1 || s.Cells < 1 || !(s.Sensitivity > 0) {
+	if !(s.Sigma >= minShareSigma) || s.Honest < 1 || s.Cells < 1 || !(s.Sensitivity > 0) {
 		return math.Inf(1)
 	}
 	tau := 0.0
@@ -44,7 +44,7 @@ func (s Shares) Rho() float64 {
 // Within is s with the smallest Sigma, to a relative 1e-9 above, at which the sum is ρ-zCDP, for a
 // positive and finite rho.
 func (s Shares) Within(rho float64) Shares {
-	low, high := MinShareSigma, MinShareSigma
+	low, high := minShareSigma, minShareSigma
 	at := func(sigma float64) bool { s.Sigma = sigma; return s.Rho() <= rho }
 	for !at(high) && high < math.MaxFloat64/4 {
 		low, high = high, 2*high

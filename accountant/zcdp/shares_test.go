@@ -20,7 +20,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("variance %v: τ = %v, want %v", tt.variance, got, want)
 		}
 	}
-	if least := new(big.Float).SetPrec(200).SetFloat64(MinShareSigma); least.Mul(least, least).Cmp(
+	if least := new(big.Float).SetPrec(200).SetFloat64(minShareSigma); least.Mul(least, least).Cmp(
 		big.NewFloat(.5)) < 0 {
 		t.Error("the least variance is below ½")
 	}
@@ -60,7 +60,7 @@ func TestWithin(t *testing.T) {
 			s := Shares{Honest: n, Cells: 5000, Sensitivity: math.Sqrt(15)}.Within(rho)
 			less := s
 			less.Sigma *= 1 - 1e-8
-			if s.Rho() > rho || less.Rho() <= rho && s.Sigma > MinShareSigma*(1+1e-8) {
+			if s.Rho() > rho || less.Rho() <= rho && s.Sigma > minShareSigma*(1+1e-8) {
 				t.Errorf("ρ = %v, %d parties: σ = %v costs %v", rho, n, s.Sigma, s.Rho())
 			}
 			if s.Sigma > 2 && s.Sigma > before { // below, τ counts, and grows with n

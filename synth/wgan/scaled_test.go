@@ -212,12 +212,12 @@ func TestScaledStepSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := StepSizes(context.Background(), p, session)
+	sizes, err := stepSizes(context.Background(), p.(*plan), session)
 	if err != nil || len(sizes) != 4 {
 		t.Fatalf("%d steps, %v", len(sizes), err)
 	}
 	for k, x := range sizes {
-		if !x.Ordered() || x.Residual <= 0 {
+		if !x.ordered() || x.Residual <= 0 {
 			t.Errorf("step %d: %+v", k+1, x)
 		}
 	}
