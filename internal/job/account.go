@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 )
 
 // Account is what a run pays from, and what tells whether it was begun before.
@@ -36,6 +38,7 @@ type Account struct {
 	journal string   // of the run; "" for none
 	outputs []string // of the run, as seen from the ledger
 	before  *ledger.Ledger
+	run     string // that is continued; "" for none
 }
 
 // Options are those of a run of the job, after Begin.
@@ -113,9 +116,22 @@ func (a *Account) compare() error {
 			"command with --resume finishes it, at no further cost; "+
 			"to give it up, and pay for a new run, remove %s", left, a.journal)
 	case left != "":
+		a.run = left
 		a.Say("continuing run %s", left)
 	}
 	return nil
+}
+
+// Made reports whether a file is the model that the run which is continued has written already, of
+// which the continuation makes the same again.
+func (a *Account) Made(path string) bool {
+	if a.run == "" || IsStandard(path) {
+		return false
+	}
+	m, err := release.Open(path)
+	return err == nil && slices.ContainsFunc(m.Ledger, func(e ledger.Entry) bool {
+		return e.Run == a.run
+	})
 }
 
 // Explain adds to the error of a run what became of its budget, and how to go on. started says that
@@ -171,8 +187,19 @@ func (a *Account) Explain(err error, started bool) error {
 				"(decoy ledger limit)", runs)
 		}
 		a.Say("nothing is spent: nothing was measured")
+		if a.unwritable(err) {
+			a.Say("the account and the journal of the run are kept in the folder of %s, where no file can "+
+				"be written: name another place with --ledger, in every run on this table", a.Ledger.Path())
+		}
 	}
 	return err
+}
+
+// unwritable reports whether an error is that no file can be written in the ledger's folder.
+func (a *Account) unwritable(err error) bool {
+	at := (*fs.PathError)(nil)
+	return errors.As(err, &at) && strings.HasPrefix(at.Path, a.Ledger.Path()) &&
+		(errors.Is(at, fs.ErrPermission) || errors.Is(at, syscall.EROFS))
 }
 
 // WithoutRho names the runs of a ledger that count as spent and that no limit of rule zcdp can add

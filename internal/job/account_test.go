@@ -1,7 +1,11 @@
 package job
 
 import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,5 +34,20 @@ func TestUnfinished(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestReadOnlyFolder: where no file can be written beside the table, the way out is named.
+func TestReadOnlyFolder(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "p.csv.ledger")
+	for cause, want := range map[error]bool{syscall.EACCES: true, syscall.EROFS: true,
+		syscall.ENOSPC: false} {
+		said := ""
+		a := &Account{Ledger: ledger.NewFile(at), before: &ledger.Ledger{},
+			Say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+		err := fmt.Errorf("privacy: %w", &fs.PathError{Op: "open", Path: at + ".x.journal", Err: cause})
+		if a.Explain(err, false); strings.Contains(said, "--ledger") != want {
+			t.Errorf("%v: %q", cause, said)
+		}
 	}
 }

@@ -293,7 +293,11 @@ func (w *place) goOn(done bool) {
 	}
 	code, text := w.run(w.resume, "DECOY_FAULT_KEEP="+history)
 	if code != 0 && strings.Contains(text, "there is a file already; --force replaces it") {
-		// An output had its name when the run was stopped. Whose it is nobody can know for sure.
+		// An output had its name when the run was stopped. A model says whose it is; of others nobody
+		// can know for sure.
+		if strings.Contains(text, "--model") {
+			w.wrong("its own model stands in the way of --resume", "%s", text)
+		}
 		code, text = w.run(w.resume+" --force", "DECOY_FAULT_KEEP="+history)
 	}
 	w.whole()
