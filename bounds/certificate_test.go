@@ -458,7 +458,7 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 	}{
 		"as it is": {0, 1, nil}, "no noise is asked for": {0x1p-22, 0, nil},
 		"too many steps": {0, 1e12, ErrConfig},
-		"a fine grid": {0x1p-22, 10, ErrConfig}, "a coarse factor": {0x1p-15, 1, ErrConfig},
+		"a fine grid":    {0x1p-22, 10, ErrConfig}, "a coarse factor": {0x1p-15, 1, ErrConfig},
 	} {
 		config := one
 		config.Factor, config.NoiseMultiplier = c.factor, c.z
