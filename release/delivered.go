@@ -30,7 +30,7 @@ type Delivered struct {
 
 // is reports a file that has another hash.
 func (d Delivered) is(outputs string) error {
-	have, err := excerpt.Outputs(d.File)
+	have, err := excerpt.Outputs(d.File, d.Ledger[:max(0, len(d.Ledger)-1)])
 	if err != nil || have != outputs || d.Altered {
 		return fmt.Errorf("release: the file is not what the run delivered: it was changed, or put "+
 			"together from several: %w", ErrClaim)
@@ -99,7 +99,7 @@ func (m *Model) bind(s excerpt.Session) (err error) {
 	case s != nil:
 		m.Ledger, err = excerpt.Close(s, m.Manifest)
 	case m.Ledger == nil:
-		m.Outputs, err = excerpt.Outputs(m.Manifest)
+		m.Outputs, err = excerpt.Outputs(m.Manifest, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("release: %w", err)

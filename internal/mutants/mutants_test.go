@@ -35,6 +35,10 @@ var mutants = []mutant{
 		"./cmd/decoy TestOutputsAreBound",
 	},
 	{
+		"the hash of outputs leaves charges out", "ledger/excerpt/outputs.go", "json.Marshal(paid)",
+		"json.Marshal(paid[:0])", "./cmd/decoy TestOutputsAreBound",
+	},
+	{
 		"the hash of outputs is not compared", "release/delivered.go",
 		"have != outputs || d.Altered", "len(have) != len(outputs) || d.Altered",
 		"./cmd/decoy TestOutputsAreBound",

@@ -19,12 +19,12 @@ type Session interface {
 // Close is the ledger of a run that is about to deliver a file, as that carries it: closed as done,
 // with the hash of the file. The run's own closing line will have it too.
 func Close(s Session, file any) (Entries, error) {
-	outputs, err := Outputs(file)
+	es := Entries(s.Ledger().Entries)
+	outputs, err := Outputs(file, es)
 	if err != nil {
 		return nil, err
 	}
 	s.Deliver(outputs)
-	es := s.Ledger().Entries
 	last := es[len(es)-1]
 	e := ledger.Entry{Kind: ledger.EntryClose, Run: last.Run, Status: ledger.StatusDone,
 		Outputs: outputs}
@@ -32,15 +32,18 @@ func Close(s Session, file any) (Entries, error) {
 }
 
 // Outputs is the hash of what a run delivers, as its closing line has it: of the JSON of a file,
-// its keys in order, without those that hold the ledger and the hash.
-func Outputs(file any) (string, error) {
+// its keys in order, without the hash itself, and with the lines before the closing one for its
+// ledger.
+func Outputs(file any, paid Entries) (string, error) {
 	b, err := json.Marshal(file)
 	var parts map[string]json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(b, &parts)
 	}
-	delete(parts, "ledger")
 	delete(parts, "outputs")
+	if err == nil {
+		parts["ledger"], err = json.Marshal(paid)
+	}
 	if err == nil {
 		b, err = json.Marshal(parts)
 	}
