@@ -19,7 +19,7 @@ import (
 
 // This file is in no ordinary build. It reads the environment:
 //
-//	DECOY_REPLAY=FILE   if there is no such file, it gets a line for each answer of the gate.
+//	SEAM_REPLAY=FILE   if there is no such file, it gets a line for each answer of the gate.
 //	    If there is, each run is given the answers in it in place of its own, and FILE.played gets
 //	    a line for each: equal files say that the same was asked in the same order. A run that asks
 //	    something else ends the process with exitStrayed.
@@ -55,13 +55,13 @@ type tape struct {
 }
 
 var deck = sync.OnceValue(func() *tape {
-	path := os.Getenv("DECOY_REPLAY")
+	path := os.Getenv("SEAM_REPLAY")
 	if path == "" {
 		return nil
 	}
 	must := func(err error) {
 		if err != nil {
-			panic("privacy: DECOY_REPLAY: " + err.Error())
+			panic("privacy: SEAM_REPLAY: " + err.Error())
 		}
 	}
 	create := func(path string) *os.File {
@@ -115,13 +115,13 @@ func recorded(run, query string, answer []byte) []byte {
 	p := played{run, query, answer}
 	if d.left != nil {
 		if left := d.left[run]; len(left) == 0 || left[0].Query != query {
-			fmt.Fprintf(os.Stderr, "DECOY_REPLAY: run %q asks something else (%s)\n", run, query)
+			fmt.Fprintf(os.Stderr, "SEAM_REPLAY: run %q asks something else (%s)\n", run, query)
 			os.Exit(exitStrayed)
 		}
 		p, d.left[run] = d.left[run][0], d.left[run][1:]
 	}
 	if err := json.NewEncoder(d.out).Encode(p); err != nil {
-		panic("privacy: DECOY_REPLAY: " + err.Error())
+		panic("privacy: SEAM_REPLAY: " + err.Error())
 	}
 	return p.Answer
 }

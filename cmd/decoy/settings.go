@@ -269,7 +269,7 @@ func spends(cmd *cobra.Command) bool {
 }
 
 // otherVariables are read elsewhere, the last ones by builds for tests.
-var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN", "DECOY_REPLAY", "DECOY_FAULT",
+var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN", "DECOY_FAULT",
 	"DECOY_FAULT_KEEP", "DECOY_FAULT_LOG"}
 
 // checkEnvironment refuses variables that would be passed over in silence. An empty one is none.

@@ -152,7 +152,7 @@ func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{
-			"DECOY_REPLAY", "SEAM_STOP", "SEAM_COINS", "noise.Coins.Source",
+			"SEAM_REPLAY", "SEAM_STOP", "SEAM_COINS", "noise.Coins.Source",
 		} {
 			if got := bytes.Contains(b, []byte(name)); got != p.want {
 				t.Errorf("%s is in the program: %v, want %v", name, got, p.want)
@@ -376,7 +376,7 @@ func sorted(asked string) string {
 func (p *place) run(dir, tape, coins, args string, slow time.Duration) ended {
 	stop, args := killed(args)
 	cmd := exec.Command(binary, strings.Fields(p.flags(strings.TrimPrefix(args, "? ")))...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DECOY_REPLAY="+tape, "SEAM_STOP="+stop)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "SEAM_REPLAY="+tape, "SEAM_STOP="+stop)
 	if p.first != "" {
 		cmd.Env = append(cmd.Env, coins)
 	}
