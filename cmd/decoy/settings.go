@@ -268,9 +268,8 @@ func spends(cmd *cobra.Command) bool {
 		(epsilon == nil || !typed(epsilon) || epsilon.Changed)
 }
 
-// otherVariables are read elsewhere, the last ones by builds for tests.
-var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN", "DECOY_FAULT",
-	"DECOY_FAULT_KEEP", "DECOY_FAULT_LOG"}
+// otherVariables are read elsewhere.
+var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN"}
 
 // checkEnvironment refuses variables that would be passed over in silence. An empty one is none.
 func checkEnvironment(cmd *cobra.Command) error {

@@ -17,7 +17,7 @@ import (
 
 // This file is in no ordinary build. It reads the environment:
 //
-//	DECOY_FAULT=N:ACTION   what happens at the N-th point, from 1:
+//	DISK_FAULT=N:ACTION   what happens at the N-th point, from 1:
 //	    kill      the process dies (SIGKILL) before the operation
 //	    half      a write writes half of its bytes, then the process dies; all else is as with kill
 //	    after     the process dies after the operation
@@ -25,8 +25,8 @@ import (
 //	    enospc    the disk is full from here on: the operation fails (a write after half of its
 //	              bytes), and so does every later one. A remove or truncate needs no room, and works
 //	    eio       the operation fails, and does nothing (a write writes half of its bytes)
-//	DECOY_FAULT_LOG=FILE   a line "OPERATION NAME" is appended for each point, before it acts
-//	DECOY_FAULT_KEEP=DIR   a file that is removed goes to this folder instead
+//	DISK_FAULT_LOG=FILE   a line "OPERATION NAME" is appended for each point, before it acts
+//	DISK_FAULT_KEEP=DIR   a file that is removed goes to this folder instead
 
 var actions = []string{"kill", "half", "after", "term", "hup", "enospc", "eio"}
 
@@ -42,19 +42,19 @@ type faults struct {
 }
 
 var state = sync.OnceValue(func() *faults {
-	s := &faults{keep: os.Getenv("DECOY_FAULT_KEEP")}
-	if text := os.Getenv("DECOY_FAULT"); text != "" {
+	s := &faults{keep: os.Getenv("DISK_FAULT_KEEP")}
+	if text := os.Getenv("DISK_FAULT"); text != "" {
 		at, action, _ := strings.Cut(text, ":")
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || !slices.Contains(actions, action) {
-			panic("disk: DECOY_FAULT must be N:ACTION")
+			panic("disk: DISK_FAULT must be N:ACTION")
 		}
 		s.at, s.action = n, action
 	}
-	if path := os.Getenv("DECOY_FAULT_LOG"); path != "" {
+	if path := os.Getenv("DISK_FAULT_LOG"); path != "" {
 		var err error
 		if s.log, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-			panic("disk: DECOY_FAULT_LOG: " + err.Error())
+			panic("disk: DISK_FAULT_LOG: " + err.Error())
 		}
 	}
 	return s

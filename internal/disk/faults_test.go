@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "DISK_TEST="+dir, "DECOY_FAULT="+c.fault, "DECOY_FAULT_LOG="+log)
+			cmd.Env = append(os.Environ(), "DISK_TEST="+dir, "DISK_FAULT="+c.fault, "DISK_FAULT_LOG="+log)
 			said, err := cmd.Output()
 			if died := err != nil; died != c.died || string(said) != c.said {
 				t.Errorf("died: %v (%v), said %q; want %v, %q", died, err, said, c.died, c.said)
@@ -101,7 +101,7 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "DISK_TEST="+dir, "DECOY_FAULT_KEEP="+keep)
+	cmd.Env = append(os.Environ(), "DISK_TEST="+dir, "DISK_FAULT_KEEP="+keep)
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}

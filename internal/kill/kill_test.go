@@ -219,8 +219,8 @@ func TestOrdinaryBuildHasNoFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(b, []byte("DECOY_FAULT")) {
-		t.Error("the ordinary build reads DECOY_FAULT")
+	if bytes.Contains(b, []byte("DISK_FAULT")) {
+		t.Error("the ordinary build reads DISK_FAULT")
 	}
 }
 
@@ -312,7 +312,7 @@ func TestNohup(t *testing.T) {
 	s := scenarios()[0]
 	w := lab.place(s)
 	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" `+s.args, binary)
-	cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "DECOY_FAULT=9:hup")
+	cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "DISK_FAULT=9:hup")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -146,7 +146,7 @@ var number = regexp.MustCompile(`\.decoy-[0-9]+\.tmp|[0-9a-f]{12,16}`)
 // from run to run in their names.
 func (w *place) stopped(args, fault string) (code int, text string, points []string) {
 	log := filepath.Join(w.lab.t.TempDir(), "log")
-	code, text = w.run(args, "DECOY_FAULT="+fault, "DECOY_FAULT_LOG="+log)
+	code, text = w.run(args, "DISK_FAULT="+fault, "DISK_FAULT_LOG="+log)
 	b, err := os.ReadFile(log)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.lab.t.Fatal(err)
@@ -291,14 +291,14 @@ func (w *place) goOn(done bool) {
 	if err := os.Mkdir(history, 0o700); err != nil {
 		w.lab.t.Fatal(err)
 	}
-	code, text := w.run(w.resume, "DECOY_FAULT_KEEP="+history)
+	code, text := w.run(w.resume, "DISK_FAULT_KEEP="+history)
 	if code != 0 && strings.Contains(text, "there is a file already; --force replaces it") {
 		// An output had its name when the run was stopped. A model says whose it is; of others nobody
 		// can know for sure.
 		if strings.Contains(text, "--model") {
 			w.wrong("its own model stands in the way of --resume", "%s", text)
 		}
-		code, text = w.run(w.resume+" --force", "DECOY_FAULT_KEEP="+history)
+		code, text = w.run(w.resume+" --force", "DISK_FAULT_KEEP="+history)
 	}
 	w.whole()
 	if now := w.spent(); now != w.epsilon && (w.resume != w.args || code == 0) {
