@@ -173,7 +173,8 @@ func (q *query) bind(codecs []*schema.Codec, types map[string]string) error {
 		return fmt.Errorf("postgres: the id column %q is not there, or of no type whose texts are one "+
 			"for each id, which are %s: %w", q.schema.Unit, strings.Join(kinds, ", "), schema.ErrSchema)
 	}
-	q.unit = name(q.schema.Unit) + `::text COLLATE "C"`
+	q.unit = "nullif(btrim(" + name(q.schema.Unit) + "::text, '" + schema.IDBlanks +
+		`'), '') COLLATE "C"`
 	return nil
 }
 

@@ -159,7 +159,7 @@ func TestPostgres(t *testing.T) {
 		if of.Unit != "" {
 			at, units := slices.Index(rows[0], of.Unit), []string{}
 			for _, row := range rows[1:] {
-				units = append(units, row[at])
+				units = append(units, strings.Trim(row[at], schema.IDBlanks))
 			}
 			stay = bounded(tab, units, of.MaxRowsPerUnit, key)
 		}
@@ -208,7 +208,8 @@ func TestPostgres(t *testing.T) {
 		var file bytes.Buffer
 		file.WriteString("word,id,x,day\n")
 		for range 5000 { // of about 140 units, which have from one row to hundreds
-			fmt.Fprintf(&file, "%s,ü%d,%g,2020-%02d-01\n", []string{"a", "it's", "\"b\nb\""}[random.IntN(3)],
+			fmt.Fprintf(&file, "%s,%sü%d\t,%g,2020-%02d-01\n",
+				[]string{"a", "it's", "\"b\nb\""}[random.IntN(3)], []string{"", " ", "\t "}[random.IntN(3)],
 				int(random.ExpFloat64()*20), float64(random.IntN(12))/10, random.IntN(12)+1)
 		}
 		for _, k := range []int{1, 3, 40, 5000} {
@@ -220,13 +221,13 @@ func TestPostgres(t *testing.T) {
 	})
 	t.Run("units", func(t *testing.T) {
 		columns := "columns: [{name: v, kind: boolean}]\n"
-		s.exec(t, "CREATE TABLE ids AS SELECT * FROM (VALUES (NULL, true), ('', true), ('a', true), "+
-			"('a', true), ('b', false)) t(id, v)", "CREATE TABLE bad_ids AS SELECT 1.5::float8 AS id, "+
-			"true AS v")
+		s.exec(t, "CREATE TABLE ids AS SELECT * FROM (VALUES (NULL, true), ('', true), (E' \\t', true), "+
+			"('a', true), (E'\\ta', true), ('b', false)) t(id, v)",
+			"CREATE TABLE bad_ids AS SELECT 1.5::float8 AS id, true AS v")
 		for _, c := range []struct{ table, schema, want string }{
-			{"ids", "unit: id\nmax_rows_per_unit: 1\n", "[[1 2]]"},
-			{"ids", "unit: id\nmax_rows_per_unit: 2\n", "[[1 3]]"},
-			{"ids", "", "[[1 4]]"},
+			{"ids", "unit: id\nmax_rows_per_unit: 1\n", "[[1 1]]"},
+			{"ids", "unit: id\nmax_rows_per_unit: 2\n", "[[1 2]]"},
+			{"ids", "", "[[1 5]]"},
 			{"bad_ids", "unit: id\nmax_rows_per_unit: 2\n", `id column "id"`},
 			{"ids", "unit: no\nmax_rows_per_unit: 2\n", `id column "no"`},
 		} {

@@ -146,6 +146,7 @@ func (s *server) load(t *testing.T, table string, rows [][]string, of *schema.Sc
 	defer conn.Close()
 	var lines bytes.Buffer // as COPY has them
 	for _, row := range rows[1:] {
+		row = slices.Clone(row)
 		for i, cell := range row {
 			row[i] = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(cell)
 		}

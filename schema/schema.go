@@ -16,7 +16,7 @@ var ErrInvalid = errors.New("invalid schema")
 // Schema describes a table.
 type Schema struct {
 	// name of the id column, which is not one of Columns; "" = every row is its own privacy unit
-	Unit           string
+	Unit           string   // of whose cells IDBlanks at both ends are no part of the id
 	MaxRowsPerUnit int      // ≥ 1 when Unit is set, else 0 or 1
 	Lenient        bool     // no row of a public table is an error: see the package comment
 	CSV            CSV      // how CSV files of this table are written
@@ -24,6 +24,10 @@ type Schema struct {
 	Made           []Made   // the others of its files, which cost nothing
 	Rules          []Rule   // combinations of cells that no row has
 }
+
+// IDBlanks are the bytes that are no part of an id at its ends: space and tab, no other white space
+// (a no-break space is one). Engines leave out the same.
+const IDBlanks = " \t"
 
 // CSV describes the CSV files of a table.
 type CSV struct {

@@ -138,7 +138,7 @@ func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 			if bad {
 				return false
 			}
-			p.id = append(p.id, cell...)
+			p.id = append(p.id, idOf(cell)...)
 		case bad:
 			p.setUnread(l, row)
 		case l.text >= 0:

@@ -179,8 +179,10 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		case l.check >= 0:
 			p.related.keep(l.check, cell)
 		case l.text >= 0:
-			if l.unit && len(cell) == 0 {
-				p.refuse(&bad, line, col, cell, errEmptyUnit)
+			if l.unit {
+				if cell = idOf(cell); len(cell) == 0 {
+					p.refuse(&bad, line, col, cell, errEmptyUnit)
+				}
 			}
 			l.number[row] = l.texts.of(cell)
 		}

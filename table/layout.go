@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,6 +83,9 @@ func (l *layout) bind(name string, code int, unit bool) {
 	}
 	l.columns = append(l.columns, d)
 }
+
+// idOf is the id of a privacy unit in a cell.
+func idOf(cell []byte) []byte { return bytes.Trim(cell, schema.IDBlanks) }
 
 // bindPositions lays out a file without a header: the unit column first, if
 // there is one, then the columns in the order of the schema.

@@ -340,8 +340,10 @@ func (a *allowance) textsConsumer(
 ) consumer {
 	var scratch []byte
 	number := func(text []byte, err error) (uint32, error) {
-		if unit && err == nil && len(text) == 0 {
-			err = errEmptyUnit
+		if unit && err == nil {
+			if text = idOf(text); len(text) == 0 {
+				err = errEmptyUnit
+			}
 		}
 		switch {
 		case err == nil:

@@ -18,8 +18,8 @@
 //     takes its row out of the table, and changes no other.
 //   - Where cells of a row have to do with each other (schema.RowCodec), only those
 //     of one row do: what a reader keeps from the row before decides nothing.
-//   - Two rows are of one privacy unit exactly if their ids are the same bytes,
-//     or in a Parquet or Arrow file the same value.
+//   - Two rows are of one privacy unit exactly if their ids are the same bytes, or in a Parquet
+//     or Arrow file the same value, the blanks at both ends of a text (schema.IDBlanks) left out.
 //   - Under a lenient schema, as which private files are always read, no error depends
 //     on what is in a row: errors are about reading, the header, the columns, and of
 //     Parquet, Arrow and compressed files damage and the limits stated with maxFooter

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -57,8 +58,10 @@ func readTexts(
 		if rows%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if unitAt >= 0 && row[unitAt] == "" {
-			return nil
+		if unitAt >= 0 {
+			if row[unitAt] = strings.Trim(row[unitAt], schema.IDBlanks); row[unitAt] == "" {
+				return nil
+			}
 		}
 		rows++
 		for i, cell := range row {

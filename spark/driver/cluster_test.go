@@ -184,7 +184,8 @@ const nasty = `columns:
   - {name: day, kind: date, min: 2020-01-01, max: 2020-12-31}
 `
 
-// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit.
+// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit,
+// whose id has blanks around it in two of them.
 // What row i has depends on which(i).
 func nastyCSV(n int, which func(i int) int) string {
 	notes := []string{"a\tb", "\"a\nb\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
@@ -193,8 +194,8 @@ func nastyCSV(n int, which func(i int) int) string {
 	for i := range n {
 		k := which(i)
 		x := []string{"", "NA", "3.5", "-4", "1e1"}[k%5]
-		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,u%d\n", k%10, notes[k%len(notes)], x, k%12+1,
-			i/4)
+		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,%su%d%s\n", k%10, notes[k%len(notes)], x, k%12+1,
+			[]string{"", " \t", "", ""}[i%4], i/4, []string{"", "", "\t ", ""}[i%4])
 	}
 	return b.String()
 }
@@ -237,7 +238,7 @@ func TestCluster(t *testing.T) {
 	t.Run("NULL ids", func(t *testing.T) {
 		c.sql(t, "DROP TABLE IF EXISTS ids", "CREATE TABLE ids USING parquet AS "+
 			"SELECT * FROM VALUES (NULL, true), ('', true), "+
-			"('a', true), ('a', true), ('b', false) AS t(id, v)")
+			"('\t', true), ('a', true), (' a', true), ('b', false) AS t(id, v)")
 		text := "unit: id\nmax_rows_per_unit: 1\ncolumns: [{name: v, kind: boolean}]\n"
 		got, err := c.count(background, "ids", parse(t, text), [][]int{{0}})
 		if err != nil || !slices.Equal(got, []int64{2, 1, 1}) {

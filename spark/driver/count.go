@@ -253,7 +253,7 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		if at < 0 {
 			continue
 		}
-		cell, t, ok := columns[at].cell(j.source.Format == "csv")
+		cell, t, ok := columns[at].cell(j.source.Format == "csv", want == j.schema.Unit)
 		switch {
 		case !ok && beside[want]:
 			continue

@@ -50,13 +50,17 @@ func (s *Source) viewOf(csv schema.CSV) string {
 type column struct{ name, kind string }
 
 // cell is the expression of a column's cells as text, and what that stands for. ok is false for a
-// type that decoy does not read.
-func (c column) cell(csv bool) (sql string, t worker.Type, ok bool) {
+// type that decoy does not read. Of ids, the blanks at both ends are left out: equal ones must be of
+// one bucket, and one after the other.
+func (c column) cell(csv, ids bool) (sql string, t worker.Type, ok bool) {
 	n := name(c.name)
 	kind, _, _ := strings.Cut(strings.ToLower(c.kind), "(")
 	kind, _, _ = strings.Cut(kind, " ") // a collation
 	switch kind {
 	case "string", "varchar", "char":
+		if ids {
+			n = "trim(BOTH " + text(schema.IDBlanks) + " FROM " + n + ")"
+		}
 		t, sql = worker.Text, escaped(n)
 		if csv {
 			return "coalesce(" + sql + ", '')", t, true // an empty cell, which Spark reads as NULL

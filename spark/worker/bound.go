@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"hash"
 	"hash/crc32"
+
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // bound keeps of each unit the k rows of the smallest hashes: HMAC-SHA256 by the key of the run, of
@@ -60,6 +62,9 @@ func (b *bound) add(line []byte) error {
 		return errOrder // a unit might come again after it ended
 	}
 	unit := unitOf(line)
+	if len(bytes.Trim(unit, schema.IDBlanks)) < len(unit) {
+		return errOrder // it is that of other lines, which are elsewhere
+	}
 	if !b.begun || !bytes.Equal(unit, b.unit) {
 		if err := b.flush(); err != nil {
 			return err

@@ -137,11 +137,12 @@ func TestTells(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, err, out.String())
 		}
 	}
-	var out bytes.Buffer
-	err := count(path, strings.NewReader(word(t, path, unit, nil)+"\nu\x01z\x011\nt\x01z\x011\n"),
-		&out)
-	if !errors.Is(err, errOrder) || out.Len() > 0 {
-		t.Errorf("a unit that may come again: %v, %q", err, out.String())
+	for _, in := range []string{"u\x01z\x011\nt\x01z\x011\n", " u\x01z\x011\n", "u\t\x01z\x011\n"} {
+		var out bytes.Buffer
+		err := count(path, strings.NewReader(word(t, path, unit, nil)+"\n"+in), &out)
+		if !errors.Is(err, errOrder) || out.Len() > 0 {
+			t.Errorf("a unit that may come again: %v, %q", err, out.String())
+		}
 	}
 }
 
