@@ -15,15 +15,14 @@ import (
 
 var (
 	errArrowNested = errors.New(
-		"a type of Arrow that is not supported (nested, binary, a time of day, " +
-			"an interval or null)")
+		"a type of Arrow that is not supported (nested, binary, a time of day or an interval)")
 	errArrowZstd = errors.New("buffers compressed with Zstandard: write the Arrow file " +
 		"uncompressed or with LZ4")
 )
 
 // arrowFile is an open Arrow stream or file of flat columns of booleans, integers, floating point,
-// decimals, dates, timestamps of any unit, strings, and strings in a dictionary; uncompressed or
-// LZ4. Everything else is as in readParquet, a record batch being a row group.
+// decimals, dates, timestamps of any unit, strings, strings in a dictionary, and nulls (no row has a
+// value); uncompressed or LZ4. Else it is as in readParquet, a record batch being a row group.
 type arrowFile struct {
 	*arrowMessages
 	reader *ipc.Reader
@@ -160,7 +159,7 @@ func formOf(t arrow.DataType) *form {
 		return &f
 	}
 	f, ok := map[arrow.Type]form{
-		arrow.STRING: formText, arrow.LARGE_STRING: formText, arrow.BOOL: formBool,
+		arrow.STRING: formText, arrow.LARGE_STRING: formText, arrow.BOOL: formBool, arrow.NULL: formText,
 		arrow.INT8: formInt, arrow.INT16: formInt, arrow.INT32: formInt, arrow.INT64: formInt,
 		arrow.UINT8: formInt, arrow.UINT16: formInt, arrow.UINT32: formInt, arrow.UINT64: formUint,
 		arrow.FLOAT16: formFloat32, arrow.FLOAT32: formFloat32, arrow.FLOAT64: formFloat64,
@@ -175,7 +174,8 @@ func formOf(t arrow.DataType) *form {
 // isNull reports whether value i is missing, itself or in the dictionary.
 func isNull(a arrow.Array, i int) bool {
 	d, ok := a.(*array.Dictionary)
-	return a.IsNull(i) || ok && d.Dictionary().IsNull(d.GetValueIndex(i))
+	return a.IsNull(i) || a.DataType().ID() == arrow.NULL ||
+		ok && d.Dictionary().IsNull(d.GetValueIndex(i))
 }
 
 // add appends value i of an array of a supported type.

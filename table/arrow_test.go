@@ -23,7 +23,7 @@ var arrowTypes = []struct {
 	kind       arrow.DataType
 	json, text string
 }{
-	{arrow.BinaryTypes.String, `"é"`, "é"},
+	{arrow.BinaryTypes.String, `"é"`, "é"}, {arrow.Null, `null`, ""},
 	{arrow.BinaryTypes.LargeString, `"x"`, "x"},
 	{arrow.FixedWidthTypes.Boolean, `true`, "true"},
 	{arrow.PrimitiveTypes.Int8, `-8`, "-8"},
