@@ -15,7 +15,7 @@ import (
 
 var (
 	errArrowNested = errors.New(
-		"a type of Arrow that is not supported (nested, binary, a time of day or an interval)")
+		"an Arrow type that is not supported (nested, binary, a time of day or an interval)")
 	errArrowZstd = errors.New("buffers compressed with Zstandard: write the Arrow file " +
 		"uncompressed or with LZ4")
 )
