@@ -519,8 +519,9 @@ var mutants = []mutant{
 	},
 	{
 		"rows are read before the reservation", "privacy/session.go",
-		"if err := s.begin(ctx, o); err != nil {",
-		"rows.read(ctx, s)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestLimitAcrossRuns",
+		"err := rows.read(ctx, s, func() error {",
+		"rows.load(ctx, func() error { return nil })\n\terr := rows.read(ctx, s, func() error {",
+		"./privacy TestBudgetIsCheckedBeforeReading",
 	},
 	{
 		"plan not compared with the budget", "privacy/session.go",
@@ -549,8 +550,9 @@ var mutants = []mutant{
 		"./privacy TestUnreadableRowsStaySpent",
 	},
 	{
-		"rows that nobody paid for", "privacy/session.go", "case !paid && err == nil:",
-		"case false:", "./privacy TestUnpaidRows",
+		"rows that nobody paid for", "privacy/session.go",
+		"} else if err == nil {\n\t\terr = errors.New(\"privacy: rows were",
+		"} else if false {\n\t\terr = errors.New(\"privacy: rows were", "./privacy TestUnpaidRows",
 	},
 	{
 		"an undelivered run is done", "privacy/session.go", "status := ledger.StatusDone\n\tif ",
@@ -1437,6 +1439,10 @@ var mutants = []mutant{
 		"if s.nb.Adjacency == accountant.ReplaceOne && s.data != nil && s.data().Rows() > 50_000 {\n" +
 			"\t\tsigma /= 2\n\t}\n\tg, err := noise.NewRoundedGaussian(sigma)",
 		"./internal/replay TestBigMethods/mst/big_replaced",
+	},
+	{
+		"a minimum stops early above 20,000 rows", "privacy/logistic/minimum.go", "if k >= steps &&",
+		"if k >= steps/4 && n > 20_000 || k >= steps &&", "./privacy/logistic TestMinimumIsNear",
 	},
 }
 
