@@ -183,8 +183,8 @@ func (b *Batch) check() error {
 			switch {
 			case (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
 				rule != ledger.RuleBasic && rule != ledger.RuleZCDP:
-				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule "+
-					"basic or zcdp", t.Name, *l, accountant.MaxDelta)
+				wrong = fmt.Sprintf("table %s: a limit has epsilon > 0, delta from 0 to %v, rule basic "+
+					"or zcdp", t.Name, accountant.MaxDelta)
 			case rule == ledger.RuleZCDP && l.Delta == 0:
 				wrong = fmt.Sprintf("table %s: a limit with rule zcdp needs delta above 0: without it every "+
 					"run would be refused", t.Name)
@@ -345,6 +345,9 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 func (j *Job) fill(values map[string]string) error {
 	var err error
 	replace := func(text string) string {
+		if strings.ContainsAny(placeholder.ReplaceAllString(text, ""), "{}") && err == nil {
+			err = fmt.Errorf("%q has a brace that belongs to no placeholder: %w", text, ErrConfig)
+		}
 		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 			value, ok := values[p[1:len(p)-1]]
 			if !ok && err == nil {

@@ -128,10 +128,15 @@ func alone(from, to reflect.Type, value any) (any, error) {
 }
 
 // refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into
-// a zero, a fraction into an integer.
+// a zero, a fraction into an integer, a number into nanoseconds.
 func refuse(from, to reflect.Type, value any) (any, error) {
 	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 &&
 		to != reflect.TypeFor[time.Duration]()
+	if to == reflect.TypeFor[time.Duration]() {
+		if _, err := time.ParseDuration(fmt.Sprint(value)); err != nil {
+			return nil, fmt.Errorf("it needs a unit, as in 90s or 10m: %w", ErrConfig)
+		}
+	}
 	switch x := value.(type) {
 	case string:
 		if x == "" && (whole || to.Kind() == reflect.Float64 || to.Kind() == reflect.Bool) {

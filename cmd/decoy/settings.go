@@ -137,17 +137,24 @@ func (c *configFile) read(cmd *cobra.Command) error {
 		return usagef("--config %w", err)
 	}
 	c.values, c.lines = map[string]any{}, map[string]int{}
-	var problems []string
+	type problem struct {
+		line int
+		text string
+	}
+	var problems []problem
 	r := yamlfile.Reader{Report: func(line int, text string) {
-		problems = append(problems, fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(line, text)))
+		problems = append(problems, problem{line, text})
 	}}
+	shown := func(p problem) string {
+		return fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(p.line, p.text))
+	}
 	known := settable(cmd)
 	r.Unknown = func(key string, _ []string) string {
 		return known.refusal(cmd, "key", key, strconv.Quote)
 	}
 	root := r.Document(text, "a config file", "epsilon: 1")
 	if root == nil {
-		return usagef("%s", problems[0])
+		return usagef("%s", shown(problems[0]))
 	}
 	for name, n := range r.Fields(root, "", known.of(cmd)) {
 		if name == settingsKey {
@@ -167,9 +174,19 @@ func (c *configFile) read(cmd *cobra.Command) error {
 	for i := range c.settings {
 		c.settings[i].From = fmt.Sprintf("--config %s, %s", c.path, c.settings[i].From)
 	}
-	slices.Sort(problems)
-	if len(problems) > 0 {
-		return usagef("%s", strings.Join(problems[:min(len(problems), 10)], "\n"))
+	slices.SortFunc(problems, func(a, b problem) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
+	})
+	const most = 10
+	var lines []string
+	for _, p := range problems[:min(len(problems), most)] {
+		lines = append(lines, shown(p))
+	}
+	if more := len(problems) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	if len(lines) > 0 {
+		return usagef("%s", strings.Join(lines, "\n"))
 	}
 	return nil
 }
@@ -282,8 +299,16 @@ func checkEnvironment(cmd *cobra.Command) error {
 		if strings.HasPrefix(key, settingsKey+"-") {
 			key = settingsKey
 		}
-		if !ours || value == "" || slices.Contains(otherVariables, name) || slices.Contains(used, key) ||
-			known[key] != nil && !spends(cmd) {
+		exact := variable(strings.ToLower(strings.TrimPrefix(name, variable("")))) // as it is looked up
+		switch taken := slices.Contains(used, key) || known[key] != nil && !spends(cmd); {
+		case !ours || value == "" || slices.Contains(otherVariables, name):
+			continue
+		case name == strings.TrimSuffix(settingsVariable, "_"):
+			return usagef("unknown environment variable %s; each setting has its own, %sKEY", name,
+				settingsVariable)
+		case known[key] != nil && name != exact && !strings.HasPrefix(name, settingsVariable):
+			return usagef("unknown environment variable %s; did you mean %s?", name, exact)
+		case taken:
 			continue
 		}
 		return usagef("%s", known.refusal(cmd, "environment variable", key, variable))
