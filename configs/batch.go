@@ -339,18 +339,16 @@ func (j Job) under(common Job, taken map[string]bool) Job {
 	return j
 }
 
-var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+var placeholder = regexp.MustCompile(`\{[^{}]*\}?|\}`) // or what is left of one
 
 // fill replaces the placeholders.
 func (j *Job) fill(values map[string]string) error {
 	var err error
 	replace := func(text string) string {
-		if strings.ContainsAny(placeholder.ReplaceAllString(text, ""), "{}") && err == nil {
-			err = fmt.Errorf("%q has a brace that belongs to no placeholder: %w", text, ErrConfig)
-		}
 		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
-			value, ok := values[p[1:len(p)-1]]
-			if !ok && err == nil {
+			name := strings.Trim(p, "{}")
+			value, ok := values[name]
+			if (!ok || p != "{"+name+"}") && err == nil {
 				err = fmt.Errorf("%s in %q is unknown; there is {%s}: %w", p, text,
 					strings.Join(slices.Sorted(maps.Keys(values)), "}, {"), ErrConfig)
 			}

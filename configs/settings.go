@@ -132,10 +132,8 @@ func alone(from, to reflect.Type, value any) (any, error) {
 func refuse(from, to reflect.Type, value any) (any, error) {
 	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 &&
 		to != reflect.TypeFor[time.Duration]()
-	if to == reflect.TypeFor[time.Duration]() {
-		if _, err := time.ParseDuration(fmt.Sprint(value)); err != nil {
-			return nil, fmt.Errorf("it needs a unit, as in 90s or 10m: %w", ErrConfig)
-		}
+	if to == reflect.TypeFor[time.Duration]() && from.Kind() != reflect.String {
+		return nil, fmt.Errorf("it needs a unit, as in 90s or 10m: %w", ErrConfig)
 	}
 	switch x := value.(type) {
 	case string:

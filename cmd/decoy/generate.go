@@ -63,7 +63,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := account.Begin(cmd.Name(), j.Out, j.Model, j.Bought); err != nil {
 		return err
 	}
-	outputs, err := j.Create(t.stdout, func(path string) bool { return t.force || account.Made(path) })
+	outputs, err := j.Create(t.stdout, func(path string) bool {
+		return t.force || account.Made(path) || account.Resume && path == j.Bought
+	})
 	if err != nil {
 		return err
 	}

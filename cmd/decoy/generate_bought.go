@@ -82,7 +82,7 @@ func (g *generate) buy(
 			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(bought.Columns),
 				cells(bought)), r.Rows)
 			sayDoubts(t, r)
-			return outputs.WriteSchema(yaml, t.say)
+			return outputs.WriteSchema(yaml, t.force, t.say)
 		}}, j.Fitter.(synth.Continuer), o)
 	switch {
 	case errors.Is(err, infer.ErrNothing):

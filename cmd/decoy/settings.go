@@ -179,11 +179,12 @@ func (c *configFile) read(cmd *cobra.Command) error {
 	})
 	const most = 10
 	var lines []string
-	for _, p := range problems[:min(len(problems), most)] {
+	for i, p := range problems {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(problems)-most))
+			break
+		}
 		lines = append(lines, shown(p))
-	}
-	if more := len(problems) - most; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	if len(lines) > 0 {
 		return usagef("%s", strings.Join(lines, "\n"))

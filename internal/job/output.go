@@ -2,6 +2,7 @@ package job
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/release"
@@ -61,8 +63,12 @@ func (o *Outputs) Abort() {
 	}
 }
 
-// WriteSchema completes the file of a bought schema. say is told of it.
-func (o *Outputs) WriteSchema(yaml []byte, say func(string, ...any)) error {
+// WriteSchema completes the file of a bought schema. One that is there is replaced if force says so
+// or it holds the same, as a run that goes on has written it already. say is told of it.
+func (o *Outputs) WriteSchema(yaml []byte, force bool, say func(string, ...any)) error {
+	if old, err := os.ReadFile(o.job.Bought); err == nil && !force && !bytes.Equal(old, yaml) {
+		return exists(boughtName, o.job.Bought)
+	}
 	err := o.bought.Complete(func(w io.Writer) error { _, err := w.Write(yaml); return err })
 	if err == nil {
 		say("wrote %s", o.job.Bought)
@@ -187,11 +193,15 @@ func Create(
 	f, err := start(path, perm)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, Usagef("%s %s: there is a file already; --force replaces it", name, path)
+		return nil, exists(name, path)
 	case err != nil:
 		return nil, fmt.Errorf("%s %w", name, err)
 	}
 	return &Target{Writer: f, file: f, path: path}, nil
+}
+
+func exists(name, path string) error {
+	return Usagef("%s %s: there is a file already; --force replaces it", name, path)
 }
 
 // IsFile reports whether the output is a file.

@@ -81,7 +81,7 @@ func scenarios() []scenario {
 		"--model m.decoy"
 	infer := "schema infer many.csv --ledger my.ledger --epsilon 2 --header-is-public --out s.yaml"
 	one := fmt.Sprintf("generate many.csv --ledger my.ledger --epsilon 2 --header-is-public "+
-		"--rows %d --force --out out.csv --model m.decoy", sampledRows)
+		"--rows %d --out out.csv --model m.decoy", sampledRows)
 	classify := "train in.csv --schema kinds.yaml --ledger my.ledger --epsilon 1 --target c2 " +
 		"--out c.json"
 	jobs := "batch jobs.yaml --jobs 1"

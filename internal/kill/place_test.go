@@ -293,10 +293,10 @@ func (w *place) goOn(done bool) {
 	}
 	code, text := w.run(w.resume, "DISK_FAULT_KEEP="+history)
 	if code != 0 && strings.Contains(text, "there is a file already; --force replaces it") {
-		// An output had its name when the run was stopped. A model says whose it is; of others nobody
-		// can know for sure.
-		if strings.Contains(text, "--model") {
-			w.wrong("its own model stands in the way of --resume", "%s", text)
+		// An output had its name when the run was stopped. A model says whose it is, and a bought
+		// schema is made again, the same; of others nobody can know for sure.
+		if strings.Contains(text, "--model") || strings.Contains(text, "bought schema") {
+			w.wrong("its own file stands in the way of --resume", "%s", text)
 		}
 		code, text = w.run(w.resume+" --force", "DISK_FAULT_KEEP="+history)
 	}
