@@ -22,6 +22,10 @@ const DefaultDelta = 1e-9
 // noise is smaller than the samplers draw: the run would fail after its budget is spent.
 const maxEpsilon = 10000
 
+// minEpsilon is the smallest ε of a run. The counts of one of less have noise of more than ten
+// thousand rows, which is an answer for nobody; at 1e-8 a run failed after its budget was spent.
+const minEpsilon = 1e-4
+
 // Job is one run, from a private table to a synthetic one. The flags of decoy generate fill it, and
 // so does a config file, whose keys are these; a batch is many of them. Paths are relative to the
 // current folder.
@@ -113,6 +117,9 @@ func (j Job) WithDefaults() Job {
 func (j Job) CheckBudget() error {
 	var a accountant.Adjacency
 	switch {
+	case j.Epsilon > 0 && j.Epsilon < minEpsilon:
+		return &ValueError{"epsilon", fmt.Sprintf("%v is below %v: all of its answers would be noise of "+
+			"ten thousand rows and more", j.Epsilon, minEpsilon)}
 	case !(j.Epsilon > 0 && j.Epsilon <= maxEpsilon):
 		return &ValueError{"epsilon",
 			fmt.Sprintf("%v must be above 0 and at most %d", j.Epsilon, maxEpsilon)}

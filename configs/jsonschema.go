@@ -76,7 +76,7 @@ func structSchema(t reflect.Type) object {
 		case "epsilon":
 			p["exclusiveMinimum"] = 0
 			if t == reflect.TypeFor[Job]() {
-				p["maximum"] = maxEpsilon
+				p["minimum"], p["maximum"] = minEpsilon, maxEpsilon
 			}
 		case "delta":
 			p["minimum"], p["maximum"] = 0, accountant.MaxDelta

@@ -98,11 +98,12 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	return s.cut(buf, n, false), nil
 }
 
-// firstLine takes the first line off a lenient file, and waits for no more.
+// firstLine takes the first line off a lenient file. It reads no byte behind it, as the rows may
+// have to be paid for first.
 func (s *splitter) firstLine() (chunk, error) {
 	var err error
 	most := maxRecord(s.probe.maxCell) + 2
-	for more := make([]byte, 1<<12); err == nil && len(s.carry) <= most &&
+	for more := make([]byte, 1); err == nil && len(s.carry) <= most &&
 		bytes.IndexByte(s.carry, '\n') < 0; {
 		var n int
 		n, err = s.r.Read(more)

@@ -86,3 +86,17 @@ func headerOf(t *testing.T, path string, s *schema.Schema) error {
 	}
 	return err
 }
+
+// TestHeaderAlone: behind the header nothing is read before the rows may be.
+func TestHeaderAlone(t *testing.T) {
+	in := strings.NewReader("a,b\n1,2\n")
+	s := oneColumn("a", schema.Integer, 0, 9).ForPrivate()
+	left := 0
+	_, _, err := ReadCSV(t.Context(), in, -1, s, ReadOptions{Begin: func() error {
+		left = in.Len()
+		return nil
+	}})
+	if err != nil || left != len("1,2\n") {
+		t.Errorf("%d bytes are left: %v", left, err)
+	}
+}

@@ -541,6 +541,10 @@ var mutants = []mutant{
 		"s.Clone(), s.Clone()", "./privacy TestPrivateRowsAreReadLeniently",
 	},
 	{
+		"rows are read with the header", "table/csv_split.go", "make([]byte, 1); err",
+		"make([]byte, 64); err", "./table TestHeaderAlone",
+	},
+	{
 		"an engine reads strictly", "internal/job/elsewhere.go", "s.ForPrivate().YAML()", "s.YAML()",
 		"./internal/replay TestVerbs/counted_elsewhere/strict",
 	},
