@@ -23,6 +23,8 @@ func TestMethods(t *testing.T) {
 		{"mst", "in", ""},
 		{"aim", "in", ""},
 		{"wgan", "in", wganSmall},
+		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates"},
+		{"wgan", "in", wganSmall + " --set mode=thesis"},
 		{"pategan", "in", pateganSmall},
 		{"pategan", "in", pateganSmall + " --set directions=2"},
 		{"mwem", "in", "--set rounds=2"},
@@ -105,6 +107,19 @@ func TestVerbs(t *testing.T) {
 				"my.ledger --json e.json",
 			"ledger show my.ledger",
 		}, everywhere},
+		{"join", []string{
+			"fit in.csv --schema in.yaml --epsilon 1 --method mst --model m.decoy",
+			"fit syn.csv --schema syn.yaml --epsilon 1 --method mst --model n.decoy",
+			"join m.decoy n.decoy --people may-overlap --out j.decoy",
+			"verify j.decoy", "sample j.decoy --seed 4 --out out.csv",
+		}, []string{"strict"}},
+		{"served", []string{ // the command lines of the page
+			"plan --schema=in.yaml --epsilon=1 --method=mst",
+			"generate in.csv --schema=in.yaml --epsilon=1 --method=mst --out=s.csv --model=s.decoy " +
+				"--seed 7",
+			"ledger show in.csv.ledger",
+			"sample s.decoy --rows=9 --out=t.csv --seed 4",
+		}, []string{"strict", "units"}},
 		{"constraints", []string{
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +
