@@ -469,9 +469,9 @@ func TestForgedNoise(t *testing.T) {
 			"is not one that the ledger paid for") {
 			t.Errorf("%s, with its own answers: %v", kind, err)
 		}
-		sigma := genuine.Params().(*release.Marginal).Measured[0].Sigma
+		paid := genuine.Params().(*release.Marginal).Measured
 		for i := range p.Measured {
-			p.Measured[i].Sigma = sigma
+			p.Measured[i].Sigma = paid[min(i, len(paid)-1)].Sigma
 		}
 		b.parameters, err = p.MarshalBinary()
 		check(t, err)
