@@ -284,7 +284,7 @@ func readTable(
 	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
 ) (*table.Table, error) {
 	out, ignored, err := table.Read(ctx, path, s,
-		table.ReadOptions{Progress: shown.of("reading " + name[2:])})
+		table.ReadOptions{Progress: shown.of("reading " + strings.TrimLeft(name, "-"))})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, job.Bare(path, err))
 	}
