@@ -299,6 +299,21 @@ func TestLenientBoundsMemory(t *testing.T) {
 	}
 }
 
+// A line is one row, however long it is.
+func TestLenientLongLines(t *testing.T) {
+	s := lenientSchema(false, true)
+	for _, size := range []int{1 << 10, 5 << 20, 15 << 20, 17 << 20} {
+		in := lenientFile(s, []string{"x,1,0.5,p", strings.Repeat("x", size), "x,1,0.5,p"})
+		tab, _, err := ReadCSV(t.Context(), strings.NewReader(in), -1, s, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tab.Rows() != 3 {
+			t.Errorf("a line of %d bytes: %d rows, want 3", size, tab.Rows())
+		}
+	}
+}
+
 // ScanText, from which a schema is bought, takes rows apart as ReadCSV does.
 func TestLenientScan(t *testing.T) {
 	for _, header := range []bool{true, false} {

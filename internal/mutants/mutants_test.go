@@ -1448,6 +1448,31 @@ var mutants = []mutant{
 		"a minimum stops early above 20,000 rows", "privacy/logistic/minimum.go", "if k >= steps &&",
 		"if k >= steps/4 && n > 20_000 || k >= steps &&", "./privacy/logistic TestMinimumIsNear",
 	},
+	{
+		"a line above 4 MiB is no row", "table/csv_lenient.go", "long := len(line) > maxRecord(",
+		"if len(line) > 4<<20 {\n\t\t\tcontinue\n\t\t}\n\t\tlong := len(line) > maxRecord(",
+		"./table TestLenientLongLines",
+	},
+	{
+		"a line above 4 MiB is two rows", "table/csv_lenient.go", "long := len(line) > maxRecord(",
+		"if len(line) > 4<<20 {\n\t\t\trow(nil)\n\t\t}\n\t\tlong := len(line) > maxRecord(",
+		"./table TestLenientLongLines",
+	},
+	{
+		"halved noise where a column has dates", "privacy/measure.go",
+		"\t\tg.AddTo(counts, rows.Source)\n",
+		"\t\tfor _, c := range s.schema.Columns {\n\t\t\tif fmt.Sprint(c.Kind) == \"date\" {\n" +
+			"\t\t\t\tg, _ = noise.NewRoundedGaussian(sigma / 2)\n\t\t\t}\n\t\t}\n" +
+			"\t\tg.AddTo(counts, rows.Source)\n",
+		"./internal/replay TestBigMethods/mst/big",
+	},
+	{
+		"each row is a unit where an id ends in a letter", "table/layout.go",
+		"ids.number[i] = global[u]",
+		"ids.number[i] = global[u]\n\t\tif w := ids.words[u]; w[len(w)-1] > '9' {\n" +
+			"\t\t\tids.number[i] = 1<<30 + uint32(i)\n\t\t}",
+		"./internal/replay TestBigMethods/mst/big_units",
+	},
 }
 
 // tags are those of packages whose tests need one.
