@@ -86,6 +86,22 @@ func (m *Model) delivered() Delivered {
 	return Delivered{m.Claim, m.Tool, m.Ledger, m.Manifest, m.altered}
 }
 
+// Whole returns an error (ErrClaim) for a model that is not what its ledger or, of one without, its
+// own hash says was delivered, but for how its file is packed. It is what can be checked without
+// composing costs: see [Model.Verify]. Of earlier versions nothing is known.
+func (m *Model) Whole() error {
+	outputs := m.Outputs
+	if n := len(m.Ledger); n > 0 {
+		outputs = m.Ledger[n-1].Outputs
+	}
+	if outputs == "" {
+		return nil
+	}
+	d := m.delivered()
+	d.Altered = false
+	return d.is(outputs)
+}
+
 // bind puts the hash of the model into its ledger or, if it has none, beside it.
 func (m *Model) bind(s excerpt.Session) (err error) {
 	// as a file has them: what is hashed must be what is read back

@@ -338,6 +338,61 @@ func otherCharges(t *testing.T, text []byte) map[string][]byte {
 	return out
 }
 
+// TestNothingBesideTheRun: a hash beside a ledger is refused. Of contents of another run, 'ledger
+// verify' does not say that the ledger has their run, and neither inspect nor sample repeats the
+// guarantee that was put around them.
+func TestNothingBesideTheRun(t *testing.T) {
+	_, kinds := delivered(t)
+	for kind, names := range kinds {
+		f := readParts(t, names[0])
+		at := slices.IndexFunc(f.manifest, func(p part) bool { return p.key == "ledger" })
+		if kind == "joint" {
+			continue // it has the hash in place of a ledger
+		}
+		beside := f
+		beside.manifest = slices.Insert(slices.Clone(f.manifest), at+1, part{"outputs",
+			json.RawMessage(`"x"`)})
+		if accepts(t, beside.bytes(t)) {
+			t.Errorf("%s: a hash beside the ledger is accepted", kind)
+		}
+		other := readParts(t, names[1])
+		spliced := other.with(f, "claim", "budget", "run", "ledger")
+		check(t, os.WriteFile("spliced", spliced.bytes(t), 0o600))
+		for name, want := range map[string]int{names[0]: exitOK, "spliced": exitError} {
+			lines := []string{"ledger verify in.csv.ledger " + name}
+			if f.parameters != nil {
+				lines = append(lines, "inspect "+name,
+					"sample "+name+" --rows 9 --force --out rows.csv")
+			}
+			for _, line := range lines {
+				if code, out, text := decoy(strings.Fields(line)...); code != want {
+					t.Errorf("%s: decoy %s: exit code %d\n%s%s", kind, line, code, out, text)
+				}
+			}
+		}
+	}
+	// made by a version before: the ledger has its run, and that is all that can be said
+	m, err := release.Open(kinds["mst"][0])
+	check(t, err)
+	var lines, before = bytes.Buffer{}, ledger.Entry{}
+	for i, e := range m.Ledger {
+		e.Answer, e.Outputs = "", ""
+		before = e.Seal(before)
+		m.Ledger[i] = before
+		text, err := json.Marshal(before)
+		check(t, err)
+		lines.Write(append(text, '\n'))
+	}
+	check(t, os.WriteFile("old.ledger", lines.Bytes(), 0o600))
+	var old bytes.Buffer
+	check(t, m.Write(&old))
+	check(t, os.WriteFile("old.decoy", old.Bytes(), 0o600))
+	if code, out, text := decoy("ledger", "verify", "old.ledger", "old.decoy"); code != exitOK ||
+		!strings.Contains(out, "not bound: old.decoy") {
+		t.Errorf("ledger verify old.decoy: exit code %d\n%s%s", code, out, text)
+	}
+}
+
 // splices are the keys that come from another file.
 func splices(f file) (out [][]string) {
 	var all []string

@@ -69,8 +69,20 @@ func inspect(t *terminal, path string) error {
 	return fmt.Errorf("%s is neither a model nor a ledger", path)
 }
 
-// openModel reads a model from a regular file.
+// openModel reads a model from a regular file. One that is not what its run delivered is refused.
 func openModel(path string) (*release.Model, error) {
+	m, err := readModel(path)
+	if err != nil {
+		return m, err
+	}
+	if err = m.Whole(); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return m, err
+}
+
+// readModel is openModel of any contents.
+func readModel(path string) (*release.Model, error) {
 	if err := job.Readable(path); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,28 +55,35 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 		out.Signed = limit.Seq + 1
 	}
 	for _, file := range released {
-		if err := heldBy(l, file, key, keyFile != ""); err != nil {
+		unbound, err := heldBy(l, file, key, keyFile != "")
+		if err != nil {
 			return fail(fmt.Errorf("%s is a release of it, and %w", file, err))
+		}
+		if unbound {
+			out.Unbound = append(out.Unbound, file)
 		}
 	}
 	return t.print(out)
 }
 
-// heldBy returns an error unless a ledger has the run of a file that was released and, of a signed
-// release, everything that it had when that was signed. A file without an account of its own, such
-// as a schema, is one whose hash a run has.
-func heldBy(l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool) error {
+// heldBy returns an error unless a ledger has the run of a file that was released, which is what
+// that run delivered and, of a signed release, everything that it had when that was signed. A file
+// without an account of its own, such as a schema, is one whose hash a run has. Of a file that is
+// bound to no run (errUnbound) it says so.
+func heldBy(
+	l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool,
+) (unbound bool, err error) {
 	data, err := job.ReadBounded(path, signed.MaxBytes)
 	if err != nil {
-		return err
+		return false, err
 	}
 	switch {
 	case signed.Is(data) && !keyed:
-		return usagef("is signed: --key names the signer's public key")
+		return false, usagef("is signed: --key names the signer's public key")
 	case signed.Is(data):
 		members, err := signed.Open(data, key)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, m := range members {
 			if m.Name == releasedModel {
@@ -85,7 +93,7 @@ func heldBy(l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool) e
 			if m.Name == releasedClaim && json.Unmarshal(m.Body, &said) == nil && said.Ledger != nil {
 				if h := said.Ledger; h.Entries < 1 || h.Entries > len(l.Entries) ||
 					l.Entries[h.Entries-1].Hash != h.Hash {
-					return fmt.Errorf("the ledger is not that of %d entries and %d runs which was signed "+
+					return false, fmt.Errorf("the ledger is not that of %d entries and %d runs which was signed "+
 						"with it, nor one that goes on from there: %w", h.Entries, h.Runs, ledger.ErrInvalid)
 				}
 			}
@@ -93,20 +101,21 @@ func heldBy(l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool) e
 	}
 	if m, err := release.Read(bytes.NewReader(data), int64(len(data))); err == nil {
 		if len(m.Ledger) == 0 {
-			return usagef("has no run of its own")
+			return false, usagef("has no run of its own")
 		}
-		return m.Ledger.In(l)
+		v, err := m.Verify(pld.Epsilon)
+		return v.Unbound, cmp.Or(m.Ledger.In(l), err)
 	}
-	if _, es, err := verifyBought(data); !errors.Is(err, release.ErrFormat) {
-		return es.In(l)
+	if v, es, err := verifyBought(data); !errors.Is(err, release.ErrFormat) {
+		return v.Unbound, cmp.Or(es.In(l), err)
 	}
 	outputs := excerpt.OutputsOf(data)
 	for _, e := range l.Entries {
 		if e.Outputs == outputs {
-			return nil
+			return false, nil
 		}
 	}
-	return fmt.Errorf("no run in it has delivered that: %w", ledger.ErrInvalid)
+	return false, fmt.Errorf("no run in it has delivered that: %w", ledger.ErrInvalid)
 }
 
 // verifiedLedger is what was checked of a ledger that holds.
@@ -118,6 +127,7 @@ type verifiedLedger struct {
 	// so many entries are held by the signature of the limit in force
 	Signed   int      `json:"signed_entries,omitempty"`
 	Released []string `json:"released,omitempty"` // it has the runs of these files
+	Unbound  []string `json:"unbound,omitempty"`  // those of them that are bound to no run
 	total    string   // what is spent, and the limit
 }
 
@@ -126,6 +136,9 @@ func (v verifiedLedger) text(w io.Writer) {
 		plural(v.Runs, "run", "runs"), v.total)
 	for _, file := range v.Released {
 		fmt.Fprintf(w, "it has the run of %s\n", spelling.Visible(file))
+	}
+	for _, file := range v.Unbound {
+		fmt.Fprintf(w, "not bound: %s: %v\n", spelling.Visible(file), errUnbound)
 	}
 	if after := v.Entries - v.Signed; v.Signed > 0 && after > 0 {
 		fmt.Fprintf(w, "the key holds the first %s; of the other %d, what is missing can be told by "+

@@ -128,7 +128,7 @@ const maxBought = 64<<20 + 1
 // verify recomputes the claim of a model, which it returns too, or of something else that a run
 // has bought. Of a file that is bound to no run it returns both, and errUnbound.
 func verify(path string) (result, *release.Model, error) {
-	m, err := openModel(path)
+	m, err := readModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		file, failed := job.ReadBounded(path, maxBought)
 		v, l, other := verifyBought(file)
@@ -207,9 +207,13 @@ func verifiedRun(v release.Verification, l excerpt.Entries) verified {
 			"the hash chain of %d ledger entries; one run, closed as %s; every "+
 				"charge in the reservation;", len(l), l[len(l)-1].Status),
 			"unit, method, schema and parameters as the ledger and the manifest state them"}}
+	marginals := "noisy marginals that are kept, and their noise, by the charges that paid for them"
+	if l[1].Method == release.MethodParty {
+		marginals = "the noise of marginals that are kept, by the sums, whose answers no charge has"
+	}
 	if !v.Unbound {
-		out.Checked = append(out.Checked, "all contents, by their hash in the run's closing line; noisy "+
-			"marginals that are kept, and their noise, by the charges that paid for them")
+		out.Checked = append(out.Checked, "all contents, by their hash in the run's closing line; "+
+			marginals)
 	}
 	if v.Charges > 0 {
 		charged := costOf(v.Charged)

@@ -31,7 +31,7 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		"the hash of outputs leaves settings out", "ledger/excerpt/outputs.go",
-		`delete(parts, "outputs")`, `delete(parts, "outputs"); delete(parts, "settings")`,
+		"if paid == nil {", `if delete(parts, "settings"); paid == nil {`,
 		"./cmd/decoy TestOutputsAreBound",
 	},
 	{
@@ -67,6 +67,16 @@ var mutants = []mutant{
 	{
 		"a release is signed whatever the ledger says", "cmd/decoy/release.go",
 		"err = m.Ledger.In(l)", "_ = m.Ledger.In(l)", "./cmd/decoy TestReleasesTellOfLostSpending",
+	},
+	{
+		"a hash beside a ledger is passed over", "ledger/excerpt/outputs.go",
+		"b, err = json.Marshal(parts)", `delete(parts, "outputs"); b, err = json.Marshal(parts)`,
+		"./cmd/decoy TestNothingBesideTheRun",
+	},
+	{
+		"a ledger has the run of whatever is around its lines", "cmd/decoy/ledger_verify.go",
+		"return v.Unbound, cmp.Or(m.Ledger.In(l), err)",
+		"_ = err; return v.Unbound, cmp.Or(m.Ledger.In(l))", "./cmd/decoy TestNothingBesideTheRun",
 	},
 	{
 		"lines that are gone at the end are not missed", "ledger/excerpt/outputs.go",

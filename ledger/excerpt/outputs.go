@@ -32,15 +32,17 @@ func Close(s Session, file any) (Entries, error) {
 }
 
 // Outputs is the hash of what a run delivers, as its closing line has it: of the JSON of a file,
-// its keys in order, without the hash itself, and with the lines before the closing one for its
-// ledger.
+// its keys in order, with the lines before the closing one for its ledger; of a file without a run,
+// whose hash is beside the rest, without that.
 func Outputs(file any, paid Entries) (string, error) {
 	b, err := json.Marshal(file)
 	var parts map[string]json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(b, &parts)
 	}
-	delete(parts, "outputs")
+	if paid == nil {
+		delete(parts, "outputs")
+	}
 	if err == nil {
 		parts["ledger"], err = json.Marshal(paid)
 	}
