@@ -24,7 +24,7 @@ from ._errors import (
     LedgerLockedError,
     UsageError,
 )
-from ._frames import Restore, is_text, to_arrow
+from ._frames import Restore, is_text, texts_of, to_arrow
 from ._program import run
 from ._schema import Schema, path_of, temporary
 
@@ -134,7 +134,7 @@ class Synthesizer:
         if (claim := self.claim).epsilon != self.epsilon:
             self._model = None
             raise UsageError(f"{model} is of another call, with epsilon {claim.epsilon}: move it away")
-        self._texts = {field.name for field in table.schema if is_text(field.type)}
+        self._texts = texts_of(table)
         if self.schema is None:
             self.schema = Schema.read(bought)
             bought.unlink()

@@ -6,6 +6,7 @@ categorical has the categories of the schema, not those of the private column.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,10 @@ import pyarrow.types as kinds
 from ._errors import DataError, UsageError
 
 Restore = Callable[[pa.Table], Any]
+
+OBJECTS = "objects"
+
+TEXTS = ("object", "str", "string")  # dtypes of pandas whose cells may be anything, or any text
 
 
 def to_arrow(frame: Any) -> tuple[pa.Table, Restore]:
@@ -59,6 +64,12 @@ def _to(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArra
         return column.cast(kind)
     except pa.ArrowException:
         raise DataError(f"column {name!r} of type {column.type} cannot be read") from None
+
+
+def texts_of(table: pa.Table) -> set[str]:
+    """The columns that were given as texts. Objects, sent as texts, tell no type of their own."""
+    objects = json.loads((table.schema.metadata or {}).get(OBJECTS.encode(), b"[]"))
+    return {f.name for f in table.schema if is_text(f.type) and f.name not in objects}
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -117,12 +128,12 @@ def _pandas(frame: Any) -> tuple[pa.Table, Restore]:
     columns = []
     for name in frame.columns:
         try:
-            columns.append(pa.chunked_array([pa.Array.from_pandas(frame[name])])
-                           if frame[name].empty else _column(frame[name]))
+            columns.append(_column(frame[name]))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise DataError(f"column {name!r} holds values of several types") from None
+            raise DataError(f"column {name!r} of type {dtypes[name]} cannot be read") from None
     private = pa.table(columns, names=list(frame.columns))
-    types = dict(zip(private.schema.names, private.schema.types))
+    objects = [name for name, d in dtypes.items() if d.name == "object"]
+    types = {f.name: f.type for f in private.schema if f.name not in objects}
     # of a categorical only that it is one: its categories may be private
     kept = {name: None if d.name == "category" else d for name, d in dtypes.items()}
 
@@ -133,12 +144,33 @@ def _pandas(frame: Any) -> tuple[pa.Table, Restore]:
             {n: _series(pandas, back[n], kept.get(n)) for n in back.schema.names}
         )
 
-    return _plain(private), restore
+    return _plain(private).replace_schema_metadata({OBJECTS: json.dumps(objects)}), restore
 
 
 def _column(series: Any) -> pa.ChunkedArray:
+    """The column in a type that its dtype decides, and no cell: an odd one must not show."""
+    dtype = series.dtype
+    if dtype.name == "category" and dtype.categories.dtype.name in TEXTS:
+        return _texts(series.astype(object)).dictionary_encode()
+    if dtype.name in TEXTS:
+        return _texts(series)
     column = pa.Array.from_pandas(series)
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def _texts(series: Any) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(map(_text, series), pa.string(), size=len(series))])
+
+
+def _text(value: Any) -> str | None:
+    """A cell as text, by a rule of that cell alone: None where it has none."""
+    try:
+        if value is None or value != value:
+            return None
+        text = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+        return text.decode("utf-8", "replace")
+    except Exception:  # whatever a foreign object raises, pandas.NA among them
+        return None
 
 
 def _series(pandas: Any, column: pa.ChunkedArray, dtype: Any) -> Any:
