@@ -322,7 +322,7 @@ func TestPureBudget(t *testing.T) {
 	if err != nil || v.Charges != 2 || v.Charged.Epsilon > 2 || v.Charged.Epsilon < 1.9 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if m.Settings["candidates"] != 15504 {
+	if m.Settings["candidates"] != 15504. { // as a file has it
 		t.Errorf("settings %v", m.Settings)
 	}
 }
