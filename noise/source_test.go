@@ -15,6 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
+var _ = stream{}.coins // which seam.go alone uses
+
 // secrets returns every way in which a number of the state could be printed.
 func secrets(key [32]byte) []string {
 	s := newSource(key).state()

@@ -22,7 +22,7 @@ type outer struct {
 	One   *inner    `yaml:"one"`
 	Real  []float64 `yaml:"real"`
 	Free  kind      `yaml:"free"`
-	none  int       // no tag: no key
+	None  int       // no tag: no key
 }
 
 // kind is the kind of its node.
