@@ -419,6 +419,7 @@ func (l *late) Read(b []byte) (int, error) {
 func (p *place) parquet(description, text string) string {
 	s, err := schema.Parse([]byte(description))
 	p.must(err)
+	s = s.ForPrivate()
 	rows, _, err := table.ReadCSV(p.t.Context(), strings.NewReader(text), -1, s, table.ReadOptions{})
 	p.must(err)
 	var b bytes.Buffer
