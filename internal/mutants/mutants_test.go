@@ -1243,7 +1243,8 @@ var mutants = []mutant{
 	},
 	{
 		"texts are read before the reservation", "privacy/text/text.go", "\tt, data := *given,",
-		"\tgiven.load(ctx)\n\tt, data := *given,", "./privacy/text TestTextChargeBeforeReading",
+		"\tgiven.load(ctx, func() error { return nil })\n\tt, data := *given,",
+		"./privacy/text TestTextChargeBeforeReading",
 	},
 	{"a timestamp in the model", "release/model.go", "Created: reserve.Time,", "Created: time.Now(),",
 		"./internal/replay TestVerbs/fit/strict"},
