@@ -203,6 +203,11 @@ func nastyCSV(n int, which func(i int) int) string {
 // inTurn has all rows differ as much as they can.
 func inTurn(i int) int { return i }
 
+// flatCSV is nastyCSV without line ends in cells: in a private file each line is a row.
+func flatCSV(n int, which func(i int) int) string {
+	return strings.NewReplacer("\"a\nb\"", "ä", "\"z\nz\"", "z").Replace(nastyCSV(n, which))
+}
+
 // TestCluster is everything that needs a cluster, on one.
 func TestCluster(t *testing.T) {
 	c := startCluster(t, 2)
