@@ -424,6 +424,10 @@ var mutants = []mutant{
 		"./collect TestMeasurementsVary",
 	},
 	{
+		"a local claim with a ledger", "release/collected.go", "len(m.Ledger) > 0 ||", "",
+		"./collect TestFit",
+	},
+	{
 		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
 		"delta += l1 / 2", "./privacy/distance TestSmallTables",
 	},
@@ -709,6 +713,14 @@ var mutants = []mutant{
 	{
 		"parties are joined under different relations", "release/join.go",
 		"c.Adjacency != out.Adjacency || c.Unit", "c.Unit", "./release TestJointClaim",
+	},
+	{
+		"a party's claim is not checked", "release/join.go", "of, err := one.verifyRun(price)",
+		"of, err := one.verifyRun(price); err = nil", "./release TestJoin",
+	},
+	{
+		"a joint claim may be any", "release/join.go", "if m.Claim != want {",
+		"if m.Claim != want && rows < 0 {", "./release TestJoin",
 	},
 	{
 		"a schema that another run reserved passes for a bought one", "release/verify.go",

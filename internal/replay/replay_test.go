@@ -419,8 +419,8 @@ func (l *late) Read(b []byte) (int, error) {
 func (p *place) parquet(description, text string) string {
 	s, err := schema.Parse([]byte(description))
 	p.must(err)
-	rows, _, err := table.ReadCSV(p.t.Context(), strings.NewReader(text), -1, s.ForPrivate(),
-		table.ReadOptions{})
+	s = s.ForPrivate()
+	rows, _, err := table.ReadCSV(p.t.Context(), strings.NewReader(text), -1, s, table.ReadOptions{})
 	p.must(err)
 	var b bytes.Buffer
 	w, err := table.NewWriter(&b, table.Parquet, s, rand.New(rand.NewPCG(1, 2)), table.WriterOptions{})
