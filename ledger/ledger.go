@@ -58,6 +58,7 @@ type Entry struct {
 	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitzero"`
 	Budget         *accountant.Budget   `json:"budget,omitzero"`
 	Rule           Rule                 `json:"rule,omitzero"`
+	MostRuns       int                  `json:"runs,omitzero"` // of a limit; 0, in old files: any
 	// of a limit, in old files: void runs that are reserved under it stay charged
 	Strict       bool                   `json:"strict,omitzero"`
 	Key          string                 `json:"key,omitzero"` // whose signature the next limit needs
@@ -81,12 +82,10 @@ type Entry struct {
 // Clone returns a copy that shares no memory with e.
 func (e Entry) Clone() Entry {
 	if e.Budget != nil {
-		b := *e.Budget
-		e.Budget = &b
+		e.Budget = new(*e.Budget)
 	}
 	if e.Event != nil {
-		c := *e.Event
-		e.Event = &c
+		e.Event = new(*e.Event)
 	}
 	e.Composition = slices.Clone(e.Composition)
 	return e

@@ -548,6 +548,51 @@ func TestAllows(t *testing.T) {
 
 // TestStrictLimit: a void run counts if and only if the limit that was in force at its reservation
 // is strict; a limit before or after changes nothing about it.
+// TestLimitOfRuns: a limit on the number of runs refuses the next one whatever it costs; a limit of
+// an old file has none; void runs of old files, which spent nothing, do not count.
+func TestLimitOfRuns(t *testing.T) {
+	wide := *spend(1000, 1e-3)
+	limited := func(n int) Entry {
+		e := limitLine(wide, RuleBasic)
+		e.MostRuns = n
+		return e
+	}
+	two := []Entry{reserveLine("a"), closeLine("a", StatusVoid), reserveLine("b")}
+	for _, c := range []struct {
+		ok      bool
+		entries []Entry
+	}{
+		{ok: true, entries: append([]Entry{openLine(), limitLine(wide, RuleBasic)}, two...)},
+		{ok: true, entries: append([]Entry{openLine(), limited(1)}, two...)},
+		{ok: false, entries: append([]Entry{openLine(), limited(1)}, append(two, reserveLine("c"))...)},
+		{ok: true, entries: append([]Entry{openLine(), limited(2)}, append(two, reserveLine("c"))...)},
+		// those of before the limit count
+		{ok: false, entries: append(append([]Entry{openLine()}, two...), limited(1), reserveLine("c"))},
+		// a newer limit holds, and one of an old program says nothing of runs
+		{ok: true, entries: append(append([]Entry{openLine(), limited(1)}, two...), limited(2),
+			reserveLine("c"))},
+		{ok: true, entries: append(append([]Entry{openLine(), limited(1)}, two...),
+			limitLine(wide, RuleBasic), reserveLine("c"), reserveLine("d"))},
+	} {
+		err := seal(c.entries).Verify(nil)
+		if (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.entries, err)
+		}
+	}
+	// a file refuses it as it does a budget
+	f := NewFile(filepath.Join(t.TempDir(), "a.ledger"))
+	put := func(e Entry) error {
+		u := Units{Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
+		return f.Append(t.Context(), u, false, func(*Ledger) ([]Entry, error) { return []Entry{e}, nil })
+	}
+	if err := errors.Join(put(limited(2)), put(reserveLine("a")), put(reserveLine("b"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(reserveLine("c")); !errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("the third of two runs: %v", err)
+	}
+}
+
 func TestStrictLimit(t *testing.T) {
 	wide := *spend(10, 1e-6)
 	strict := limitLine(wide, RuleBasic)

@@ -64,7 +64,7 @@ func (l *Ledger) Spent() (sum accountant.Budget) {
 // LimitInForce returns the newest limit.
 func (l *Ledger) LimitInForce() (Entry, bool) {
 	s := l.replayed()
-	return s.limit, s.limited
+	return s.limit, s.limit.Budget != nil
 }
 
 // replayed is the state after all entries, without a check of their costs.

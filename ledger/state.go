@@ -15,15 +15,15 @@ import (
 // state is what the entries so far say: the runs, the newest limit and what is spent. It holds each
 // entry to the rules of [Ledger.Verify], and takes it in whatever they say of it.
 type state struct {
-	price   accountant.Pricer
-	costs   map[string]float64 // ε of the compositions seen, which repeat; nil: costs are not checked
-	open    *Entry
-	runs    []*run
-	named   map[string]*run
-	limit   Entry
-	limited bool
+	price accountant.Pricer
+	costs map[string]float64 // ε of the compositions seen, which repeat; nil: costs are not checked
+	open  *Entry
+	runs  []*run
+	named map[string]*run
+	limit Entry
 
 	epsilon, delta big.Rat // of the runs that count
+	counted        int     // their number
 }
 
 type run struct {
@@ -67,7 +67,7 @@ func (s *state) add(e Entry) (broken error) {
 	}
 	switch {
 	case e.Kind == EntryLimit && e.Budget != nil:
-		s.limit, s.limited = e, true
+		s.limit = e
 	case e.Kind == EntryReserve:
 		r = &run{reserve: e, status: StatusUnfinished, strict: s.limit.Strict}
 		s.runs, s.named[e.Run] = append(s.runs, r), r
@@ -83,6 +83,7 @@ func (s *state) add(e Entry) (broken error) {
 // count adds what a run spends, or takes it away.
 func (s *state) count(r *run, sign int64) {
 	if b := r.reserve.Budget; b != nil && r.counts() {
+		s.counted += int(sign)
 		times := big.NewRat(sign, 1)
 		s.epsilon.Add(&s.epsilon, new(big.Rat).Mul(times, decimal(b.Epsilon)))
 		s.delta.Add(&s.delta, new(big.Rat).Mul(times, decimal(b.Delta)))
@@ -179,36 +180,36 @@ func (r *run) checkCharge(e Entry) error {
 func (r *run) checkClose(e Entry) error {
 	switch e.Status {
 	case StatusDone, StatusFailed, StatusCancelled:
-		return nil
 	case StatusVoid:
 		if r.calls > 0 {
 			return fmt.Errorf("run %q is void after %d charges", e.Run, r.calls)
 		}
-		return nil
+	default:
+		return fmt.Errorf("unknown status %q", e.Status)
 	}
-	return fmt.Errorf("unknown status %q", e.Status)
+	return nil
 }
 
-// decimal is the number that the shortest decimal form of x, its form in JSON, says: three runs at
-// 0.1 fit a limit of 0.3, and one ulp more does not. NaN and the infinities, which Validate
-// refuses, count as 0.
+// decimal is the number that the shortest decimal form of x says: three runs at 0.1 fit a limit of
+// 0.3, and one ulp more does not. NaN and the infinities, which Validate refuses, count as 0.
 func decimal(x float64) *big.Rat {
-	if r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64)); ok {
-		return r
-	}
-	return new(big.Rat)
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	return cmp.Or(r, new(big.Rat))
 }
 
 // allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
 // Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
 // limit; under RuleZCDP what package accountant/zcdp says of their compositions at the limit's δ.
 // Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
-// (package accountant). Without a limit every budget is allowed.
+// (package accountant). The number of runs has a limit too. Without a limit all is allowed.
 func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
-	if !s.limited {
+	if s.limit.Budget == nil {
 		return nil
 	}
 	limit := *s.limit.Budget
+	if most := s.limit.MostRuns; most > 0 && s.counted >= most {
+		return fmt.Errorf("ledger: its limit of %d runs is reached: %w", most, accountant.ErrBudget)
+	}
 	if s.limit.Rule == RuleZCDP {
 		runs := []accountant.Composition{c}
 		for _, r := range s.runs {

@@ -130,10 +130,14 @@ func (b *batch) warnTotals(w *job.Worker) {
 			continue // each job will say so
 		}
 		limit, ok := l.LimitInForce()
+		need, n := b.total(b.selected(), path, w.Pays)
+		if runs := len(l.Runs()); ok && limit.MostRuns > 0 && runs+n > limit.MostRuns {
+			b.t.say("ledger: %s takes at most %d runs and has %d: it will refuse the last of %s", path,
+				limit.MostRuns, runs, plural(n, "job", "jobs"))
+		}
 		if !ok || limit.Rule != ledger.RuleBasic {
 			continue
 		}
-		need, n := b.total(b.selected(), path, w.Pays)
 		spent := l.Spent()
 		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 &&
 			(need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {

@@ -20,6 +20,7 @@ import (
 type ledgerLimit struct {
 	jobFlags
 	rule, unit string
+	runs       int
 	sign, next string // files of keys
 }
 
@@ -27,10 +28,10 @@ type ledgerLimit struct {
 const oneRow = "row"
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
-	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic)}
+	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic), runs: limit.DefaultRuns}
 	l.Delta = 0
-	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "unit": &l.unit,
-		"sign": &l.sign, "next": &l.next})
+	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "runs": &l.runs,
+		"unit": &l.unit, "sign": &l.sign, "next": &l.next})
 }
 
 func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -40,6 +41,9 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	rule := ledger.Rule(l.rule)
 	if rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
 		return usagef("--rule %q must be basic or zcdp", l.rule)
+	}
+	if l.runs < 1 {
+		return usagef("--runs %d must be at least 1", l.runs)
 	}
 	if rule == ledger.RuleZCDP && l.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
@@ -58,7 +62,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	wanted := limit.Limit{Budget: l.Budget(), Rule: rule}
+	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, MostRuns: l.runs}
 	file := job.LedgerFile(path)
 	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
 		if runs := job.WithoutRho(old); len(runs) > 0 {

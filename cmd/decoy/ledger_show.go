@@ -103,7 +103,8 @@ type shownLedger struct {
 type shownLimit struct {
 	accountant.Budget
 	Rule ledger.Rule `json:"rule"`
-	Key  string      `json:"key,omitempty"` // minisign's, whose signature the next limit needs
+	Runs int         `json:"runs,omitempty"` // at most; 0: any number
+	Key  string      `json:"key,omitempty"`  // minisign's, whose signature the next limit needs
 }
 
 func showLedger(t *terminal, path string) error {
@@ -117,7 +118,7 @@ func showLedger(t *terminal, path string) error {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
 	}
 	if limit, ok := l.LimitInForce(); ok {
-		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Key}
+		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.MostRuns, limit.Key}
 	}
 	return t.print(out)
 }
@@ -129,7 +130,7 @@ func (s shownLedger) text(w io.Writer) {
 	limit := "none"
 	if s.Limit != nil {
 		limit = job.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
-			Key: s.Limit.Key})
+			MostRuns: s.Limit.Runs, Key: s.Limit.Key})
 	}
 	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))
 	fmt.Fprintln(w)

@@ -266,6 +266,9 @@ func BudgetText(b accountant.Budget) string {
 // LimitText is a limit and how it counts.
 func LimitText(limit ledger.Entry) string {
 	text := fmt.Sprintf("%s (rule %s", BudgetText(*limit.Budget), limit.Rule)
+	if limit.MostRuns > 0 {
+		text += fmt.Sprintf(", at most %d runs", limit.MostRuns)
+	}
 	if limit.Key != "" {
 		text += ", signed"
 	}

@@ -129,6 +129,7 @@ func TestTampering(t *testing.T) {
 		{"a higher limit that a lower one follows", edit(first, raise)},
 		{"another rule", edit(second, func(e *ledger.Entry) { e.Rule = ledger.RuleZCDP })},
 		{"strict", edit(second, func(e *ledger.Entry) { e.Strict = true })},
+		{"more runs", edit(second, func(e *ledger.Entry) { e.MostRuns = 1 << 20 })},
 		{"another day", edit(second, func(e *ledger.Entry) { e.Time = e.Time.AddDate(0, 0, 1) })},
 		{"no signature", edit(second, func(e *ledger.Entry) { e.Signature = "" })},
 		{"no key", edit(second, func(e *ledger.Entry) { e.Key = "" })},
