@@ -147,20 +147,13 @@ func (f *Form) Answer(
 		}
 		o.Run = f.runOf(before)
 	}
-	s, err := privacy.Open(ctx, rows, o.Options)
-	if err != nil {
-		return Answer{}, nil, err
-	}
-	reply, err := randomized.Answer(s, f.lists, f.epsilon)
-	if errors.Is(err, randomized.ErrQuestion) {
-		err = fmt.Errorf("%w: leave the header and one row, and cut the others: %w", err,
-			schema.ErrSchema)
-	}
-	a := Answer{form: f, Reply: reply}
-	return a, s, s.Finish(err, func() error {
-		if o.Deliver == nil {
-			return nil
-		}
-		return o.Deliver(a)
-	})
+	return release.Run(ctx, privacy.Open, rows, o.Options,
+		func(s *privacy.Session) (Answer, error) {
+			reply, err := randomized.Answer(s, f.lists, f.epsilon)
+			if errors.Is(err, randomized.ErrQuestion) {
+				err = fmt.Errorf("%w: leave the header and one row, and cut the others: %w", err,
+					schema.ErrSchema)
+			}
+			return Answer{form: f, Reply: reply}, err
+		}, o.Deliver)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -62,29 +63,26 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 		return nil, nil, err
 	}
 	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, method, o.Tool
-	s, err := text.Open(ctx, t, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := plan.Buy(ctx, t, s, o)
 	var unusable error // a result all the same
-	if errors.Is(err, ErrNothing) {
-		unusable, err = err, nil
-	} else if err == nil {
-		var yaml []byte
-		yaml, err = r.YAML()
+	r, s, err := release.Run(ctx, text.Open, t, o.Options, func(s *text.Session) (*Result, error) {
+		r, err := plan.Buy(ctx, t, s, o)
+		if errors.Is(err, ErrNothing) {
+			unusable = err
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		yaml, err := r.YAML()
 		s.Deliver(excerpt.OutputsOf(yaml))
-	}
-	err = s.Finish(err, func() error {
+		return r, err
+	}, func(r *Result) error {
 		if unusable != nil || o.Deliver == nil {
 			return nil
 		}
 		return o.Deliver(r)
 	})
-	if err != nil {
-		return nil, s, err
-	}
-	return r, s, unusable
+	return r, s, errors.Join(err, unusable)
 }
 
 // Buy asks what the plan has paid for on a session that has reserved its composition, and that the

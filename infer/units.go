@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -66,27 +67,18 @@ func Units(
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}
 	o.Plan, o.Price, o.Method, o.Program = plan(sigma), nil, unitsMethod, o.Tool
-	session, err := privacy.Open(ctx, rows, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
 	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
 		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
 	r.UpTo = UnitRanges(nb.MaxRowsPerUnit)
-	if r.Counts, err = session.Measure(query.ContributionHistogram{UpTo: r.UpTo},
-		sigma); err == nil {
-		r.bound()
-	}
-	err = session.Finish(err, func() error {
-		if deliver == nil {
-			return nil
-		}
-		return deliver(r)
-	})
-	if err != nil {
-		return nil, session, err
-	}
-	return r, session, nil
+	return release.Run(ctx, privacy.Open, rows, o.Options,
+		func(session *privacy.Session) (*UnitSizes, error) {
+			var err error
+			if r.Counts, err = session.Measure(query.ContributionHistogram{UpTo: r.UpTo},
+				sigma); err == nil {
+				r.bound()
+			}
+			return r, err
+		}, deliver)
 }
 
 // UnitRanges are the upper ends of the ranges of rows that [Units] asks about: the powers of two up

@@ -21,12 +21,8 @@ const modelVersion = 1
 // uses is left out.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	t := m.tree
-	size := 24 + 4*len(t.sizes)
-	for i, q := range t.cliques {
-		size += 8 + 4*len(q) + 8*len(m.p[i])
-	}
 	le := binary.LittleEndian
-	b := le.AppendUint32(make([]byte, 0, size), modelVersion)
+	b := le.AppendUint32(nil, modelVersion)
 	b = le.AppendUint32(b, uint32(len(t.sizes)))
 	for _, s := range t.sizes {
 		b = le.AppendUint32(b, uint32(s))
@@ -51,7 +47,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 // and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree. The
 // answers of the model have the default limit of cells.
 func (m *Model) UnmarshalBinary(data []byte) error {
-	r := reader{data: data}
+	r := Reader{Data: data}
 	t, p, total := r.model()
 	if err := r.end(); err != nil {
 		return err
@@ -60,107 +56,122 @@ func (m *Model) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// reader decodes until the first error; then it reads zeros.
-type reader struct {
-	data []byte
-	err  error
+// Reader decodes little-endian numbers until the first error; then it reads zeros.
+type Reader struct {
+	Data []byte // that is left
+	Err  error  // the first
 }
 
-func (r *reader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf("marginal: "+format+": %w", append(args, errModel)...)
-		r.data = nil
+// Fail is an error, unless there was one before.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.Err == nil {
+		r.Err = fmt.Errorf("marginal: "+format+": %w", append(args, errModel)...)
+		r.Data = nil
 	}
 }
 
-// take takes the next n ≤ 8 bytes.
-func (r *reader) take(n int) []byte {
-	if len(r.data) < n {
-		r.fail("cut short")
-		return make([]byte, 8)
+// Take takes the next n bytes; after an error there are none.
+func (r *Reader) Take(n uint64) []byte {
+	if uint64(len(r.Data)) < n {
+		r.Fail("cut short")
+		return nil
 	}
-	b := r.data[:n]
-	r.data = r.data[n:]
+	b := r.Data[:n]
+	r.Data = r.Data[n:]
 	return b
 }
 
-func (r *reader) uint32() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
-func (r *reader) float64() float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(r.take(8)))
+// number reads n ≤ 8 bytes.
+func (r *Reader) number(n uint64) uint64 {
+	var b [8]byte
+	copy(b[:], r.Take(n))
+	return binary.LittleEndian.Uint64(b[:])
 }
+
+// Uint16 reads two bytes.
+func (r *Reader) Uint16() uint16 { return uint16(r.number(2)) }
+
+// Uint32 reads four bytes.
+func (r *Reader) Uint32() int { return int(r.number(4)) }
+
+// Uint64 reads eight bytes.
+func (r *Reader) Uint64() uint64 { return r.number(8) }
+
+// Float64 reads eight bytes.
+func (r *Reader) Float64() float64 { return math.Float64frombits(r.number(8)) }
 
 // end is the first error; bytes that are left are one.
-func (r *reader) end() error {
-	if r.err == nil && len(r.data) > 0 {
-		r.fail("%d bytes too many", len(r.data))
+func (r *Reader) end() error {
+	if r.Err == nil && len(r.Data) > 0 {
+		r.Fail("%d bytes too many", len(r.Data))
 	}
-	return r.err
+	return r.Err
 }
 
-func (r *reader) model() (t *junctionTree, p [][]float64, total float64) {
-	if v := r.uint32(); v != modelVersion {
-		r.fail("version %d, want %d", v, modelVersion)
+func (r *Reader) model() (t *junctionTree, p [][]float64, total float64) {
+	if v := r.Uint32(); v != modelVersion {
+		r.Fail("version %d, want %d", v, modelVersion)
 		return
 	}
-	d := r.uint32()
-	if d < 1 || d > maxColumns || d > len(r.data)/4 {
-		r.fail("%d columns in %d bytes", d, len(r.data))
+	d := r.Uint32()
+	if d < 1 || d > maxColumns || d > len(r.Data)/4 {
+		r.Fail("%d columns in %d bytes", d, len(r.Data))
 		return
 	}
 	t = &junctionTree{sizes: make([]int, d)}
 	for c := range t.sizes {
-		if t.sizes[c] = r.uint32(); t.sizes[c] < 1 || t.sizes[c] > maxCodes {
-			r.fail("column %d has %d codes", c, t.sizes[c])
+		if t.sizes[c] = r.Uint32(); t.sizes[c] < 1 || t.sizes[c] > maxCodes {
+			r.Fail("column %d has %d codes", c, t.sizes[c])
 			return
 		}
 	}
-	if total = r.float64(); !(total >= 1) || math.IsInf(total, 1) {
-		r.fail("total %v", total)
+	if total = r.Float64(); !(total >= 1) || math.IsInf(total, 1) {
+		r.Fail("total %v", total)
 		return
 	}
-	k := r.uint32()
+	k := r.Uint32()
 	if k < 1 || k > d {
-		r.fail("%d cliques for %d columns", k, d)
+		r.Fail("%d cliques for %d columns", k, d)
 		return
 	}
 	seen := newColset(d)
 	for i := range k {
 		cols := r.clique(t, i, seen)
-		if r.err != nil {
+		if r.Err != nil {
 			return
 		}
 		p = append(p, r.probabilities(cellsOf(t.sizes, cols)))
 	}
-	if n := seen.count(); r.err == nil && n != d {
-		r.fail("%d columns are in no clique", d-n)
+	if n := seen.count(); r.Err == nil && n != d {
+		r.Fail("%d columns are in no clique", d-n)
 	}
 	return t, p, total
 }
 
 // clique reads the parent and the columns of clique i and adds it to the tree.
-func (r *reader) clique(t *junctionTree, i int, seen colset) []int {
-	parent := r.uint32() - 1
+func (r *Reader) clique(t *junctionTree, i int, seen colset) []int {
+	parent := r.Uint32() - 1
 	if parent >= i || (parent < 0) != (i == 0) {
-		r.fail("clique %d has parent %d", i, parent)
+		r.Fail("clique %d has parent %d", i, parent)
 		return nil
 	}
-	n := r.uint32()
-	if n < 1 || n > len(t.sizes) || n > len(r.data)/4 {
-		r.fail("clique %d has %d columns", i, n)
+	n := r.Uint32()
+	if n < 1 || n > len(t.sizes) || n > len(r.Data)/4 {
+		r.Fail("clique %d has %d columns", i, n)
 		return nil
 	}
 	cols, own := make([]int, n), newColset(len(t.sizes))
 	for j := range cols {
-		c := r.uint32()
+		c := r.Uint32()
 		if c >= len(t.sizes) || own.has(c) {
-			r.fail("clique %d repeats a column or has one out of range", i)
+			r.Fail("clique %d repeats a column or has one out of range", i)
 			return nil
 		}
 		cols[j] = c
 		own.add(c)
 	}
 	if !slices.Equal(cols, ranked(t.sizes, cols)) {
-		r.fail("the columns of clique %d are out of order", i)
+		r.Fail("the columns of clique %d are out of order", i)
 		return nil
 	}
 	// Running intersection: what was seen before must be in the parent.
@@ -169,7 +180,7 @@ func (r *reader) clique(t *junctionTree, i int, seen colset) []int {
 		sep = shared(cols, colsetOf(len(t.sizes), t.cliques[parent]...))
 	}
 	if before := shared(cols, seen); len(before) != len(sep) || len(sep) == n {
-		r.fail("clique %d does not fit the tree", i)
+		r.Fail("clique %d does not fit the tree", i)
 		return nil
 	}
 	seen.union(own)
@@ -179,23 +190,23 @@ func (r *reader) clique(t *junctionTree, i int, seen colset) []int {
 	return cols
 }
 
-func (r *reader) probabilities(cells float64) []float64 {
-	if cells > float64(len(r.data)/8) {
-		r.fail("%.4g cells in %d bytes", cells, len(r.data))
+func (r *Reader) probabilities(cells float64) []float64 {
+	if cells > float64(len(r.Data)/8) {
+		r.Fail("%.4g cells in %d bytes", cells, len(r.Data))
 		return nil
 	}
 	v := make([]float64, int(cells))
 	sum := 0.0
 	for i := range v {
-		v[i] = r.float64()
+		v[i] = r.Float64()
 		if !(v[i] >= 0) {
-			r.fail("a probability is not ≥ 0")
+			r.Fail("a probability is not ≥ 0")
 			return nil
 		}
 		sum += v[i]
 	}
 	if !(math.Abs(sum-1) < 1e-6) {
-		r.fail("probabilities sum to %v", sum)
+		r.Fail("probabilities sum to %v", sum)
 		return nil
 	}
 	return v
@@ -228,23 +239,23 @@ func (g *Grouping) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary decodes a grouping; hostile input is an error that wraps errModel.
 func (g *Grouping) UnmarshalBinary(data []byte) error {
-	r := reader{data: data}
-	if v := r.uint32(); v != groupingVersion {
-		r.fail("grouping of version %d", v)
+	r := Reader{Data: data}
+	if v := r.Uint32(); v != groupingVersion {
+		r.Fail("grouping of version %d", v)
 	}
-	n := r.uint32()
+	n := r.Uint32()
 	if n > len(data)/8 || n > maxColumns {
-		r.fail("a grouping of %d columns in %d bytes", n, len(data))
+		r.Fail("a grouping of %d columns in %d bytes", n, len(data))
 	}
 	columns, codes := []grouped(nil), 0
-	for i := 0; i < n && r.err == nil; i++ {
-		c := grouped{codes: r.uint32()}
+	for i := 0; i < n && r.Err == nil; i++ {
+		c := grouped{codes: r.Uint32()}
 		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
 		if codes += c.codes; codes > maxGrouped {
-			r.fail("a grouping of more than %d codes", maxGrouped)
+			r.Fail("a grouping of more than %d codes", maxGrouped)
 		}
 		if c.codes < 1 || c.codes > maxCodes {
-			r.fail("column %d of a grouping has %d codes", i, c.codes)
+			r.Fail("column %d of a grouping has %d codes", i, c.codes)
 		}
 		r.rare(&c)
 		columns = append(columns, c)
@@ -257,25 +268,25 @@ func (g *Grouping) UnmarshalBinary(data []byte) error {
 }
 
 // rare reads the merged codes of a column.
-func (r *reader) rare(c *grouped) {
-	n := r.uint32()
-	if n < 0 || n == 1 || n > c.codes || n*6 > len(r.data) {
-		r.fail("%d of %d codes are merged in %d bytes", n, c.codes, len(r.data))
+func (r *Reader) rare(c *grouped) {
+	n := r.Uint32()
+	if n < 0 || n == 1 || n > c.codes || n*6 > len(r.Data) {
+		r.Fail("%d of %d codes are merged in %d bytes", n, c.codes, len(r.Data))
 	}
-	if n == 0 || r.err != nil {
+	if n == 0 || r.Err != nil {
 		return
 	}
 	c.rare, c.weights = make([]uint16, n), make([]uint32, n)
 	for i := range c.rare {
-		c.rare[i] = binary.LittleEndian.Uint16(r.take(2))
+		c.rare[i] = r.Uint16()
 		if int(c.rare[i]) >= c.codes || i > 0 && c.rare[i] <= c.rare[i-1] {
-			r.fail("merged codes out of order")
+			r.Fail("merged codes out of order")
 			return
 		}
 	}
 	for i := range c.weights {
-		if c.weights[i] = uint32(r.uint32()); c.weights[i] < 1 || c.weights[i] > maxWeight {
-			r.fail("a merged code of weight %d", c.weights[i])
+		if c.weights[i] = uint32(r.Uint32()); c.weights[i] < 1 || c.weights[i] > maxWeight {
+			r.Fail("a merged code of weight %d", c.weights[i])
 		}
 	}
 	c.number()

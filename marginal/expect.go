@@ -69,13 +69,7 @@ func (m *Model) message(i, top int, want colset, weights map[int][]float64) fact
 		return f
 	}
 	out := project(t.sizes, f, sep)
-	for s, x := range plain.v {
-		if x > 0 {
-			out.v[s] /= x
-		} else {
-			out.v[s] = 0
-		}
-	}
+	out.v = ratio(out.v, plain.v)
 	return out
 }
 

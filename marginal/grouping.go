@@ -62,7 +62,7 @@ func group(m Measurement, k float64) grouped {
 	c := grouped{codes: len(m.Counts)}
 	var rare []uint16
 	for code, n := range m.Counts {
-		if n < k*m.sigma(code) {
+		if n < k*m.SigmaOf(code) {
 			rare = append(rare, uint16(code))
 		}
 	}
@@ -115,12 +115,12 @@ func spread(m Measurement, rare []uint16, count func(mu, sigma float64) float64)
 	total, noise := 0.0, 0.0
 	for _, code := range rare {
 		total += m.Counts[code]
-		noise = max(noise, m.sigma(int(code)))
+		noise = max(noise, m.SigmaOf(int(code)))
 	}
 	tau := max(total, noise) / float64(len(rare))
 	expected, largest := make([]float64, len(rare)), 0.0
 	for i, code := range rare {
-		sigma := m.sigma(int(code))
+		sigma := m.SigmaOf(int(code))
 		expected[i] = count(m.Counts[code]-sigma*sigma/tau, sigma)
 		largest = max(largest, expected[i])
 	}
@@ -240,7 +240,7 @@ func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 			cell = cell*sizes[j] + to[j][at[j]]
 		}
 		out.Counts[cell] += n
-		out.Sigmas[cell] += m.sigma(i) * m.sigma(i)
+		out.Sigmas[cell] += m.SigmaOf(i) * m.SigmaOf(i)
 		for j := len(at) - 1; j >= 0; j-- {
 			if at[j]++; at[j] < len(to[j]) {
 				break

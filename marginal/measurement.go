@@ -61,6 +61,13 @@ func (m *Measurement) Noise() float64 { return math.Sqrt(m.variance()) }
 // Shape is the number of codes or groups of each of Cols; sizes are the codes of every column.
 func (m *Measurement) Shape(sizes []int) []int { return sizesOf(m.sizes(sizes), m.Cols) }
 
+// Cells is the cell of the measurement, which has Groups, of each cell over the codes of Cols, both
+// row-major. sizes are the codes of every column.
+func (m *Measurement) Cells(sizes []int) []int32 {
+	coarse, _ := resolution{m.Cols, m.Groups}.cells(sizes)
+	return coarse
+}
+
 // sizes returns the codes or groups of each column, as far as the measurement counts it; other
 // columns are as in codes.
 func (m *Measurement) sizes(codes []int) []int {
@@ -103,8 +110,8 @@ func (m *Measurement) checkGroups(sizes []int) error {
 	return nil
 }
 
-// sigma returns the standard deviation of cell i.
-func (m *Measurement) sigma(i int) float64 {
+// SigmaOf is the standard deviation of cell i.
+func (m *Measurement) SigmaOf(i int) float64 {
 	if m.Sigmas != nil {
 		return m.Sigmas[i]
 	}
@@ -150,7 +157,7 @@ func (m *Measurement) check(sizes []int) error {
 		if !(math.Abs(x) <= mostCount) {
 			return fmt.Errorf("count %d is %v, want one within ±%v", i, x, mostCount)
 		}
-		if s := m.sigma(i); !(s >= 1/mostCount && s <= mostCount) {
+		if s := m.SigmaOf(i); !(s >= 1/mostCount && s <= mostCount) {
 			return fmt.Errorf("sigma of cell %d is %v, want %v to %v", i, s, 1/mostCount, mostCount)
 		}
 	}

@@ -15,7 +15,7 @@ func Refine(m, coarse Measurement) Measurement {
 	variance := slices.Repeat([]float64{m.Sigma * m.Sigma}, len(m.Counts))
 	noise := make([]float64, len(coarse.Counts))
 	for g := range noise {
-		noise[g] = coarse.sigma(g) * coarse.sigma(g)
+		noise[g] = coarse.SigmaOf(g) * coarse.SigmaOf(g)
 	}
 	var groups []uint16
 	if coarse.Groups != nil {

@@ -41,7 +41,8 @@ func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(w, answers, noiseErrors(m, w)), nil
+	noise := noiseErrors(m, w)
+	return answered(w, answers, "noise", func(i, _ int) float64 { return noise[i] }), nil
 }
 
 // SampledAnswers answers on n rows that are drawn from the model with a public seed, scaled to its
@@ -77,28 +78,29 @@ func (m *Model) SampledAnswers(
 	if err != nil {
 		return nil, err
 	}
-	errs := make([]deviations, len(sum))
+	scaled := make(workload.Answers, len(sum))
 	for i := range sum {
-		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
-		for k, x := range sum[i] {
-			sum[i][k] = x / float64(n) * m.Rows
-			// Agresti & Coull 1998: a cell that no row was drawn in has an error too
-			share := (x + 2) / float64(n+4)
-			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
+		for _, x := range sum[i] {
+			scaled[i] = append(scaled[i], x/float64(n)*m.Rows)
 		}
 	}
-	return answered(w, sum, errs), nil
+	return answered(w, scaled, "sampling", func(i, k int) float64 {
+		// Agresti & Coull 1998: a cell that no row was drawn in has an error too
+		share := (sum[i][k] + 2) / float64(n+4)
+		return m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
+	}), nil
 }
 
-// answered puts names to numbers.
-func answered(w *workload.Workload, answers workload.Answers, errs []deviations) (out []Answered) {
+// answered puts names to numbers, and their standard errors of what is covered; +Inf: unknown.
+func answered(
+	w *workload.Workload, answers workload.Answers, covers string, errs func(i, k int) float64,
+) (out []Answered) {
 	for i, a := range answers {
 		for k, x := range a {
 			one := Answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: hundredths(x),
-				Covers: errs[i].covers}
-			if e, ok := errs[i].at(k); ok {
-				e = hundredths(e)
-				one.StandardError = &e
+				Covers: "none"}
+			if e := hundredths(errs(i, k)); !math.IsInf(e, 1) {
+				one.StandardError, one.Covers = &e, covers
 			}
 			out = append(out, one)
 		}

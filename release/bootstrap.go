@@ -270,7 +270,7 @@ func (m *Model) Intervals(
 			continue
 		}
 		e, covers, rest := x.StandardError, "population", max(0, m.Rows-x.Estimate)
-		if direct, ok := noise[items[k]].at(k); ok {
+		if direct := noise[items[k]]; !math.IsInf(direct, 1) {
 			e = max(e, math.Sqrt(direct*direct+max(0, x.Estimate)*rest/max(1, m.Rows)))
 		} else if cells := itemCells(it, w.Schema().Sizes(), it.Columns()); min(x.Estimate,
 			rest) < belowSigmas*least*math.Sqrt(cells) {

@@ -48,12 +48,8 @@ type Collected struct {
 func Collect(ctx context.Context, c Collected) (*Model, error) {
 	fail := func(err error) (*Model, error) { return nil, fmt.Errorf("release: %w", err) }
 	sizes := c.Schema.Sizes()
-	var pairs []marginal.Measurement
-	for _, m := range c.Measured {
-		if len(m.Cols) > 1 {
-			pairs = append(pairs, m)
-		}
-	}
+	pairs := slices.DeleteFunc(slices.Clone(c.Measured),
+		func(m marginal.Measurement) bool { return len(m.Cols) < 2 })
 	columns := columnsOf(sizes, c.Measured)
 	p := pooled{n: float64(c.Answers)}
 	for col := range columns {

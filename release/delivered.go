@@ -19,36 +19,15 @@ import (
 // This file binds what leaves to what was paid: the closing line of a run has the hash of what it
 // delivered, and each charge has the hash of its answer.
 
-// Delivered is what every file that a run delivers has in common.
-type Delivered struct {
-	Claim   Claim
-	Tool    string // program and version
-	Ledger  excerpt.Entries
-	File    any  // all of it, as encoding/json has it
-	Altered bool // it says something besides: see [ReadJSON]
-}
-
-// is reports a file that has another hash.
-func (d Delivered) is(outputs string) error {
-	have, err := excerpt.Outputs(d.File, d.Ledger[:max(0, len(d.Ledger)-1)])
-	if err != nil || have != outputs || d.Altered {
+// delivered reports a file that has another hash.
+func delivered(f File, outputs string) error {
+	l := f.Account()
+	have, err := excerpt.Outputs(f, l[:max(0, len(l)-1)])
+	if err != nil || have != outputs || f.proof().altered {
 		return fmt.Errorf("release: the file is not what the run delivered: it was changed, or put "+
 			"together from several: %w", ErrClaim)
 	}
 	return nil
-}
-
-// ReadJSON decodes a file of JSON into file, which is a pointer. It reports whether the text says
-// anything else than what would be written of file, such as a key twice: another program might read
-// another value there. The error is that of package json.
-func ReadJSON(text []byte, file any) (altered bool, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(file); err != nil {
-		return false, err
-	}
-	now, err := json.Marshal(file)
-	return !sameJSON(text, now), err
 }
 
 // sameJSON reports whether two texts are the same JSON, but for blanks and the spelling of texts.
@@ -81,10 +60,8 @@ func (u *unread) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// delivered is the model as one file among others.
-func (m *Model) delivered() Delivered {
-	return Delivered{m.Claim, m.Tool, m.Ledger, m.Manifest, m.altered}
-}
+// States are the claim and the program that the manifest names.
+func (m *Model) States() (Claim, string) { return m.Claim, m.Tool }
 
 // Whole returns an error (ErrClaim) for a model that is not what its ledger or, of one without, its
 // own hash says was delivered, but for how its file is packed. It is what can be checked without
@@ -97,9 +74,9 @@ func (m *Model) Whole() error {
 	if outputs == "" {
 		return nil
 	}
-	d := m.delivered()
-	d.Altered = false
-	return d.is(outputs)
+	d := *m
+	d.altered = false
+	return delivered(&d, outputs)
 }
 
 // bind puts the hash of the model into its ledger or, if it has none, beside it.
@@ -128,7 +105,7 @@ func (m *Model) sealed() (unbound bool, err error) {
 	if m.Outputs == "" {
 		return true, nil
 	}
-	return false, m.delivered().is(m.Outputs)
+	return false, delivered(m, m.Outputs)
 }
 
 // held holds the measurements that a model keeps, which are in the order of the charges, to these:

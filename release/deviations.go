@@ -7,29 +7,11 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// deviations are the standard errors of the numbers of one item.
-type deviations struct {
-	covers string    // "noise", "sampling" or "none"
-	all    float64   // of every number, unless each is set
-	each   []float64 // of each
-}
-
-// at is the standard error of number k.
-func (d deviations) at(k int) (float64, bool) {
-	switch {
-	case d.covers == "none":
-		return 0, false
-	case d.each != nil:
-		return d.each[k], true
-	}
-	return d.all, true
-}
-
-// measurement is a measurement that a model's settings tell of.
+// measurement is one of which the counts are in the model, or were.
 type measurement struct {
 	cols  []int
-	sigma float64
-	query string // "" for a marginal, of which every cell has noise of deviation sigma
+	sigma float64 // of the noise of every cell
+	query string  // of a query, which is no marginal
 }
 
 // measurements are the noisy marginals of the file, apart from those over runs of codes, which
@@ -38,42 +20,31 @@ type measurement struct {
 // numbers and names of columns.
 func measurements(m *Model) []measurement {
 	var out []measurement
-	add := func(columns any, sigma any, query string) {
-		names, _ := columns.([]any)
-		s, ok := sigma.(float64)
-		if !ok || !(s > 0) || len(names) == 0 {
-			return
-		}
-		one := measurement{sigma: s, query: query}
-		for _, name := range names {
-			text, _ := name.(string)
-			c := m.Schema().Index(text)
-			if c < 0 {
-				return
-			}
-			one.cols = append(one.cols, c)
-		}
-		out = append(out, one)
-	}
 	if p, ok := m.Params().(*Marginal); ok {
 		for _, one := range p.whole() {
-			coarse := false
+			fine := true
 			for i, c := range one.Cols {
-				if one.Groups != nil && one.Groups[i] != nil &&
-					!slices.Equal(one.Groups[i], p.Grouping.Groups(c)) {
-					coarse = true
-				}
+				groups := one.Groups[i]
+				fine = fine && (groups == nil || slices.Equal(groups, p.Grouping.Groups(c)))
 			}
-			if !coarse {
+			if fine {
 				out = append(out, measurement{cols: one.Cols, sigma: one.Sigma})
 			}
 		}
 	}
 	list, _ := m.Settings["measured"].([]any)
 	for _, x := range list {
-		if one, ok := x.(map[string]any); ok {
-			query, _ := one["query"].(string)
-			add(one["columns"], one["sigma"], query)
+		said, _ := x.(map[string]any)
+		one := measurement{}
+		one.query, _ = said["query"].(string)
+		one.sigma, _ = said["sigma"].(float64)
+		names, _ := said["columns"].([]any)
+		for _, name := range names {
+			text, _ := name.(string)
+			one.cols = append(one.cols, m.Schema().Index(text))
+		}
+		if one.sigma > 0 && len(names) > 0 && !slices.Contains(one.cols, -1) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -81,16 +52,17 @@ func measurements(m *Model) []measurement {
 
 // noiseErrors is for each item the standard error of the measurement that answers it most precisely
 // by itself: cells of one marginal have independent noise, so a sum of c cells has σ·√c. Codes that
-// were merged before the measurement share their noise, which then is less.
-func noiseErrors(m *Model, w *workload.Workload) []deviations {
+// were merged before the measurement share their noise, which then is less. It is +Inf of what no
+// measurement answers.
+func noiseErrors(m *Model, w *workload.Workload) []float64 {
 	known := measurements(m)
 	sizes := w.Schema().Sizes()
-	out := make([]deviations, w.Len())
+	out := make([]float64, w.Len())
 	for i := range out {
 		it, cols := w.Item(i), w.Item(i).Columns()
 		best := math.Inf(1)
 		if it.Fine != nil { // the share within a bin is the model's guess, which has no known error
-			out[i] = deviations{covers: "none", all: best}
+			out[i] = best
 			continue
 		}
 		inside := -1.0 // cells of the item's own columns that an answer adds up
@@ -115,10 +87,7 @@ func noiseErrors(m *Model, w *workload.Workload) []deviations {
 			}
 			best = min(best, one.sigma*math.Sqrt(cells*inside))
 		}
-		out[i] = deviations{covers: "noise", all: best}
-		if math.IsInf(best, 1) {
-			out[i].covers = "none"
-		}
+		out[i] = best
 	}
 	return out
 }

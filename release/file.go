@@ -70,9 +70,6 @@ func Open(path string) (*Model, error) {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
 	m, err := Read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("release: %s: %w", path, err)
@@ -128,14 +125,8 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows,
 			m.params.Total())
 	}
-	sizes, have := m.schema.Sizes(), m.params.Sizes()
-	if len(sizes) != len(have) {
+	if !slices.Equal(m.schema.Sizes(), m.params.Sizes()) {
 		return nil, fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
-	}
-	for i := range sizes {
-		if sizes[i] != have[i] {
-			return nil, fmt.Errorf("%w: schema and parameters disagree on column %d", ErrFormat, i)
-		}
 	}
 	rest := &unread{io.NewSectionReader(r, 0, size), size}
 	m.altered = m.Write(rest) != nil || rest.left != 0

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/steer"
 )
 
@@ -85,23 +86,22 @@ func (p *Generator) MarshalBinary() ([]byte, error) {
 }
 
 func decodeGenerator(kind string, raw []byte) (Params, error) {
-	if len(raw) < 8 || kind == kindSteered && len(raw) < 16 {
-		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
-	}
-	p := &Generator{Rows: math.Float64frombits(binary.LittleEndian.Uint64(raw))}
-	if !validRows(p.Rows) {
-		return nil, fmt.Errorf("the number of rows is out of range: %w", ErrFormat)
-	}
-	net, err := raw[8:], error(nil)
+	r := marginal.Reader{Data: raw}
+	p := &Generator{Rows: r.Float64()}
+	size := uint64(len(r.Data))
 	if kind == kindSteered {
-		size := binary.LittleEndian.Uint64(net)
-		if net = net[8:]; size > uint64(len(net)) {
-			return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
-		}
-		if p.Toward, err = decodeMarginal(net[size:]); err != nil {
+		size = r.Uint64()
+	}
+	net := r.Take(size)
+	if r.Err != nil || !validRows(p.Rows) {
+		return nil, fmt.Errorf("the parameters are cut short, or of a number of rows that is out of "+
+			"range: %w", ErrFormat)
+	}
+	var err error
+	if kind == kindSteered {
+		if p.Toward, err = decodeMarginal(r.Data); err != nil {
 			return nil, err
 		}
-		net = net[:size]
 	}
 	if p.Net, err = gan.DecodeGenerator(net); err != nil {
 		return nil, fmt.Errorf("the generator: %w: %w", err, ErrFormat)

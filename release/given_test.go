@@ -275,8 +275,7 @@ func TestMeasured(t *testing.T) {
 	raw := appendMeasured(nil, p.Measured)
 	u := rand.New(rand.NewPCG(3, 3))
 	for i := range len(raw) {
-		if _, _, err := (&measuredReader{data: raw[:i], sizes: sizes}).list(); !errors.Is(err,
-			ErrFormat) {
+		if _, _, err := readMeasured(raw[:i], sizes); !errors.Is(err, ErrFormat) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
 	}
@@ -285,8 +284,7 @@ func TestMeasured(t *testing.T) {
 		for range 1 + u.IntN(3) {
 			bad[u.IntN(len(bad))] = byte(u.IntN(256))
 		}
-		if _, _, err := (&measuredReader{data: bad, sizes: sizes}).list(); err != nil &&
-			!errors.Is(err, ErrFormat) {
+		if _, _, err := readMeasured(bad, sizes); err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatalf("%v", err)
 		}
 	}

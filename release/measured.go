@@ -39,73 +39,53 @@ func appendMeasured(b []byte, ms []marginal.Measurement) []byte {
 
 // measuredReader decodes until the first mistake.
 type measuredReader struct {
-	data  []byte
+	marginal.Reader
 	sizes []int // of the schema
 	seen  []int // of each column, the last marginal that has it, from 1
 	count int   // of marginals
-	bad   bool
 }
 
-func (r *measuredReader) take(n int) []byte {
-	if r.bad || n < 0 || n > len(r.data) {
-		r.bad = true
-		return make([]byte, 8)
-	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
-}
-
-func (r *measuredReader) number() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
-
-// list decodes what appendMeasured wrote, and what is left as the number of them of each party. It
-// takes no more memory than a small multiple of the data.
-func (r *measuredReader) list() (_ []marginal.Measurement, parties []int, _ error) {
-	n := r.number()
-	var out []marginal.Measurement
-	for range n {
-		m := r.one()
-		if r.bad {
-			break
-		}
-		out = append(out, m)
+// readMeasured decodes what appendMeasured wrote of columns of these sizes, and what is left as the
+// number of them of each party. It takes no more memory than a small multiple of the data.
+func readMeasured(
+	data []byte, sizes []int,
+) (out []marginal.Measurement, parties []int, _ error) {
+	r := &measuredReader{marginal.Reader{Data: data}, sizes, make([]int, len(sizes)), 0}
+	n := r.Uint32()
+	for ; r.count < n && r.Err == nil; r.count++ {
+		out = append(out, r.one())
 	}
 	left := len(out)
-	for !r.bad && len(r.data) > 0 {
-		parties = append(parties, r.number())
+	for len(r.Data) > 0 {
+		parties = append(parties, r.Uint32())
 		left -= parties[len(parties)-1]
 	}
-	if r.bad || len(parties) > 0 && left != 0 {
+	if r.Err != nil || len(parties) > 0 && left != 0 {
 		return nil, nil, fmt.Errorf("the noisy marginals are damaged: %w", ErrFormat)
 	}
 	return out, parties, nil
 }
 
 func (r *measuredReader) one() (m marginal.Measurement) {
-	d := r.number()
+	d := r.Uint32()
 	if d > len(r.sizes) {
-		r.bad = true
+		r.Fail("%d columns", d)
 	}
-	if r.seen == nil {
-		r.seen = make([]int, len(r.sizes))
-	}
-	r.count++
-	for i := 0; i < d && !r.bad; i++ {
-		c := r.number()
-		n := r.number()
-		if r.bad || c >= len(r.sizes) || r.seen[c] == r.count || n != 0 && n != r.sizes[c] ||
-			2*n > len(r.data) {
-			r.bad = true
+	for i := 0; i < d && r.Err == nil; i++ {
+		c, n := r.Uint32(), r.Uint32()
+		if c >= len(r.sizes) || r.seen[c] > r.count || n != 0 && n != r.sizes[c] ||
+			2*n > len(r.Data) {
+			r.Fail("column %d", c)
 			return m
 		}
-		r.seen[c] = r.count
+		r.seen[c] = r.count + 1
 		m.Cols = append(m.Cols, c)
 		m.Groups = append(m.Groups, r.groups(n))
 	}
-	m.Sigma = math.Float64frombits(binary.LittleEndian.Uint64(r.take(8)))
-	cells := r.number()
-	if r.bad || !(m.Sigma > 0 && m.Sigma <= math.MaxFloat64) || cells > len(r.data) {
-		r.bad = true
+	m.Sigma = r.Float64()
+	cells := r.Uint32()
+	if r.Err != nil || !(m.Sigma > 0 && m.Sigma <= math.MaxFloat64) || cells > len(r.Data) {
+		r.Fail("noise %v, %d cells", m.Sigma, cells)
 		return m
 	}
 	want := 1
@@ -115,17 +95,17 @@ func (r *measuredReader) one() (m marginal.Measurement) {
 		}
 	}
 	if want != cells {
-		r.bad = true
+		r.Fail("%d cells", cells)
 		return m
 	}
 	m.Counts = make([]float64, cells)
 	for i := range m.Counts {
-		x, n := binary.Varint(r.data)
+		x, n := binary.Varint(r.Data)
 		if n <= 0 {
-			r.bad = true
+			r.Fail("cell %d", i)
 			return m
 		}
-		m.Counts[i], r.data = float64(x), r.data[n:]
+		m.Counts[i], r.Data = float64(x), r.Data[n:]
 	}
 	return m
 }
@@ -137,15 +117,14 @@ func (r *measuredReader) groups(n int) []uint16 {
 	}
 	out, seen := make([]uint16, n), make([]bool, n)
 	for i := range out {
-		out[i] = binary.LittleEndian.Uint16(r.take(2))
-		if int(out[i]) >= n {
-			r.bad = true
+		if out[i] = r.Uint16(); int(out[i]) >= n {
+			r.Fail("group %d of %d codes", out[i], n)
 			return nil
 		}
 		seen[out[i]] = true
 	}
 	if slices.Contains(seen[:int(slices.Max(out))+1], false) {
-		r.bad = true
+		r.Fail("groups with gaps")
 	}
 	return out
 }

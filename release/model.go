@@ -98,14 +98,13 @@ type Manifest struct {
 	SchemaYAML   string  `json:"schema"`        // the public schema
 	SchemaSHA256 string  `json:"schema_sha256"` // its fingerprint
 	// the schema of the ledger's reservation, if the run bought bins (bins: dp)
-	DeclaredYAML string   `json:"declared_schema,omitempty"`
-	Settings     Settings `json:"settings,omitempty"` // of the method; public
-	// this run's own entries, a chain of its own
-	Ledger     excerpt.Entries `json:"ledger"`
-	Outputs    string          `json:"outputs,omitempty"` // of a model without a Ledger, in its place
-	Parties    []Party         `json:"parties,omitempty"` // of a joint model, which has no Ledger
-	Sums       []zcdp.Shares   `json:"sums,omitempty"`    // of Claim.Among
-	Parameters Parameters      `json:"parameters"`
+	DeclaredYAML string        `json:"declared_schema,omitempty"`
+	Settings     Settings      `json:"settings,omitempty"` // of the method; public
+	Proof                      // this run's own entries, a chain of its own
+	Outputs      string        `json:"outputs,omitempty"` // of a model without a Ledger, in its place
+	Parties      []Party       `json:"parties,omitempty"` // of a joint model, which has no Ledger
+	Sums         []zcdp.Shares `json:"sums,omitempty"`    // of Claim.Among
+	Parameters   Parameters    `json:"parameters"`
 }
 
 // Settings are those of a method, as JSON at most 4 MiB.
@@ -130,7 +129,6 @@ type Parameters struct {
 type Fitted struct {
 	Method string
 	Tool   string
-	Budget accountant.Budget
 	Schema *schema.Schema // of the model's codes
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
@@ -148,8 +146,6 @@ type Model struct {
 	schema *schema.Schema
 	params Params
 	raw    []byte // parameters.bin
-	// the file is not, byte for byte, what Write writes
-	altered bool
 }
 
 // New makes a model from what a method released. The ledger must be that of one run; the claim is
@@ -158,7 +154,7 @@ func New(f Fitted) (*Model, error) {
 	if f.Ledger == nil && f.Session != nil {
 		f.Ledger = f.Session.Ledger()
 	}
-	if f.Ledger == nil || len(f.Ledger.Entries) < 2 {
+	if f.Ledger == nil || len(f.Ledger.Entries) < 2 || f.Ledger.Entries[1].Budget == nil {
 		return nil, fmt.Errorf("release: the ledger has no reservation: %w", ErrClaim)
 	}
 	reserve := f.Ledger.Entries[1]
@@ -167,10 +163,10 @@ func New(f Fitted) (*Model, error) {
 	}
 	m := &Model{schema: f.Schema, params: f.Params, Manifest: Manifest{
 		Tool: f.Tool, Created: reserve.Time, Method: f.Method,
-		Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
-			Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit, Among: f.Summed.Among},
-		Settings: f.Settings, Ledger: f.Ledger.Entries, Sums: f.Summed.Sums,
+		Claim: paid(*reserve.Budget, reserve).Claim(), Settings: f.Settings, Sums: f.Summed.Sums,
+		Proof: Proof{Ledger: f.Ledger.Entries},
 	}}
+	m.Claim.Among = f.Summed.Among
 	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
 		declared, err := f.Declared.YAML()
 		if err != nil {

@@ -29,7 +29,7 @@ func TestLayers(t *testing.T) {
 		e[1].Composition = append(e[1].Composition,
 			accountant.Charge{Event: accountant.Approx{Epsilon: .01, Delta: 1e-12}, Count: 1})
 	})
-	f.Schema.Lenient, f.Budget.Epsilon = true, 2
+	f.Schema.Lenient = true
 	bought, err := New(f)
 	if err != nil {
 		t.Fatal(err)

@@ -138,27 +138,21 @@ func decodeParams(kind string, raw []byte) (Params, error) {
 }
 
 func decodeMarginal(raw []byte) (*Marginal, error) {
-	if len(raw) < 4 {
-		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
-	}
-	n, rest := uint64(binary.LittleEndian.Uint32(raw)), raw[4:]
-	if n+8 > uint64(len(rest)) {
-		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
-	}
-	size, model := binary.LittleEndian.Uint64(rest[n:]), rest[n+8:]
-	if size > uint64(len(model)) {
+	r := marginal.Reader{Data: raw}
+	grouping := r.Take(uint64(r.Uint32()))
+	model := r.Take(r.Uint64())
+	if r.Err != nil {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}
 	p := &Marginal{Model: &marginal.Model{}, Grouping: &marginal.Grouping{}}
-	if err := p.Grouping.UnmarshalBinary(rest[:n]); err != nil {
+	err := p.Grouping.UnmarshalBinary(grouping)
+	if err != nil {
 		return nil, fmt.Errorf("the grouping: %w: %w", err, ErrFormat)
 	}
-	if err := p.Model.UnmarshalBinary(model[:size]); err != nil {
+	if err := p.Model.UnmarshalBinary(model); err != nil {
 		return nil, fmt.Errorf("the graphical model: %w: %w", err, ErrFormat)
 	}
-	r := measuredReader{data: model[size:], sizes: p.Grouping.CodeSizes()}
-	var err error
-	if p.Measured, p.Parties, err = r.list(); err != nil {
+	if p.Measured, p.Parties, err = readMeasured(r.Data, p.Grouping.CodeSizes()); err != nil {
 		return nil, err
 	}
 	want := p.Grouping.Sizes()

@@ -362,11 +362,7 @@ func (p *pooled) independent(m marginal.Measurement) []float64 {
 func (p *pooled) signal(m marginal.Measurement) float64 {
 	x := 0.0
 	for i, share := range p.independent(m) {
-		sigma := m.Sigma
-		if m.Sigmas != nil {
-			sigma = m.Sigmas[i]
-		}
-		x += math.Abs(m.Counts[i]-p.n*share) - math.Sqrt(2/math.Pi)*sigma
+		x += math.Abs(m.Counts[i]-p.n*share) - math.Sqrt(2/math.Pi)*m.SigmaOf(i)
 	}
 	return x
 }

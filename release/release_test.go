@@ -83,7 +83,7 @@ func testFitted(t testing.TB, change func(e []ledger.Entry)) Fitted {
 		oneWay = append(oneWay, m)
 	}
 	g := must(marginal.NewGrouping(sizes, oneWay, 3))
-	return Fitted{Method: "test", Tool: "t 1", Budget: budget, Schema: s, Ledger: l,
+	return Fitted{Method: "test", Tool: "t 1", Schema: s, Ledger: l,
 		Settings: map[string]any{"sigma": 6.0}, Params: &Marginal{Model: model, Grouping: g}}
 }
 
@@ -201,7 +201,7 @@ func TestVerifyBoughtSchema(t *testing.T) {
 			e[1].Composition = append(e[1].Composition, texts)
 			c.reserve(&e[1])
 		})
-		f.Schema.Lenient, f.Budget.Epsilon = c.lenient, 2
+		f.Schema.Lenient = c.lenient
 		m, err := New(f)
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), "fingerprint") {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

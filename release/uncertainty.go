@@ -87,19 +87,9 @@ func describe(
 		return n, err
 	}
 	n.Model = make([]float64, len(a.Counts))
+	cells := a.Cells(s.Sizes())
 	for k, x := range answers[0] {
-		cell, rest := 0, k
-		stride := 1
-		for i := len(a.Cols) - 1; i >= 0; i-- {
-			code := rest % s.Sizes()[a.Cols[i]]
-			rest /= s.Sizes()[a.Cols[i]]
-			if groups[i] != nil {
-				code = int(groups[i][code])
-			}
-			cell += code * stride
-			stride *= sizes[i]
-		}
-		n.Model[cell] += x
+		n.Model[cells[k]] += x
 	}
 	for k, x := range n.Model {
 		n.Model[k] = hundredths(x)

@@ -57,7 +57,7 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	v, run, err := VerifyRun(m.delivered(), price)
+	v, run, err := VerifyRun(m, price)
 	if err != nil {
 		return v, err
 	}
@@ -86,31 +86,30 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	return v, nil
 }
 
-// VerifyRun is the part of [Model.Verify] about the ledger: it is that of one run, which is done,
+// VerifyRun is the part of [File.Verify] about the ledger: it is that of one run, which is done,
 // its reservation costs no more than the claim, and the run delivered this file. Errors wrap
 // [ErrClaim].
-func VerifyRun(d Delivered, price accountant.Pricer) (Verification, excerpt.Run, error) {
-	claim := d.Claim
+func VerifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, error) {
+	claim, tool := f.States()
 	v := Verification{Claim: claim}
 	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {
 		return v, excerpt.Run{}, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	run, err := d.Ledger.Run(price)
+	run, err := f.Account().Run(price)
 	if err != nil {
 		return fail("%v", err)
 	}
 	if v.Unbound = run.Outputs == ""; !v.Unbound {
-		if err := d.is(run.Outputs); err != nil {
+		if err := delivered(f, run.Outputs); err != nil {
 			return v, excerpt.Run{}, err
 		}
-		if d.Tool != run.Reserve.Tool {
-			return fail("the file is by %q, the run by %q", d.Tool, run.Reserve.Tool)
+		if tool != run.Reserve.Tool {
+			return fail("the file is by %q, the run by %q", tool, run.Reserve.Tool)
 		}
 	}
 	v.Charges = run.Calls
-	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,
-		Adjacency: run.Reserve.Adjacency, Unit: run.Reserve.Unit,
-		MaxRowsPerUnit: run.Reserve.MaxRowsPerUnit, Among: claim.Among} // which is in no ledger
+	want := paid(run.Budget, run.Reserve).Claim()
+	want.Among = claim.Among // which is in no ledger
 	if claim != want {
 		return fail("the file claims %v, the ledger %v", claim, want)
 	}

@@ -42,28 +42,28 @@ func RunBought(
 	}
 	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), Program(o.Tool)
-	texts, err := text.Open(ctx, t, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
 	buy.Options = o.Options
 	buy.Progress = func(done float64) { o.Progress.Report("buying a schema", done) }
-	bought, m, err := buyAndFit(ctx, t, plan, buy, f, o, texts)
+	var bought *infer.Result
 	var unusable error // which is an end all the same
-	if errors.Is(err, infer.ErrNothing) {
-		unusable, err = err, nil
-	}
-	err = texts.Finish(err, func() error {
-		if unusable == nil && buy.Deliver != nil {
-			if err := buy.Deliver(bought); err != nil {
-				return err
+	m, texts, err := release.Run(ctx, text.Open, t, o.Options,
+		func(texts *text.Session) (m *release.Model, err error) {
+			bought, m, err = buyAndFit(ctx, t, plan, buy, f, o, texts)
+			if errors.Is(err, infer.ErrNothing) {
+				unusable, err = err, nil
 			}
-		}
-		if unusable == nil && o.Deliver != nil {
-			return o.Deliver(m)
-		}
-		return nil
-	})
+			return m, err
+		}, func(m *release.Model) error {
+			if unusable == nil && buy.Deliver != nil {
+				if err := buy.Deliver(bought); err != nil {
+					return err
+				}
+			}
+			if unusable == nil && o.Deliver != nil {
+				return o.Deliver(m)
+			}
+			return nil
+		})
 	return m, texts, errors.Join(unusable, err)
 }
 
@@ -91,7 +91,11 @@ func buyAndFit(
 	if o.Forecast != nil {
 		o.Forecast(rest.Forecast())
 	}
-	m, err := fit(ctx, s, rest, f, nil, o)
+	fitted, err := rest.Fit(ctx, s, o.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := fitted.release(s, rest, f, nil, o)
 	return bought, m, err
 }
 

@@ -134,19 +134,14 @@ func Run(
 	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
 	o.Program = Program(o.Tool)
-	s, err := privacy.Open(ctx, rows, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := fit(ctx, s, plan, f, declared, o)
-	var deliver func() error
-	if o.Deliver != nil {
-		deliver = func() error { return o.Deliver(m) }
-	}
-	if err := s.Finish(err, deliver); err != nil {
-		return nil, s, err
-	}
-	return m, s, nil
+	return release.Run(ctx, privacy.Open, rows, o.Options,
+		func(s *privacy.Session) (*release.Model, error) {
+			fitted, err := plan.Fit(ctx, s, o.Progress)
+			if err != nil {
+				return nil, err
+			}
+			return fitted.release(s, plan, f, declared, o)
+		}, o.Deliver)
 }
 
 // Program is what decides how a fit computes.
@@ -154,19 +149,15 @@ func Program(tool string) string {
 	return tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
 }
 
-func fit(
-	ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema,
-	o RunOptions,
+// release makes the model of a run from what its method released.
+func (fitted Model) release(
+	s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema, o RunOptions,
 ) (*release.Model, error) {
-	fitted, err := plan.Fit(ctx, s, o.Progress)
-	if err != nil {
-		return nil, err
-	}
 	if o.Chosen != "" {
 		fitted.Settings["chosen"] = o.Chosen
 	}
 	return release.New(release.Fitted{
-		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
+		Method: f.Name(), Tool: o.Tool, Schema: s.Schema(), Declared: declared,
 		Session: s, Price: PriceOf(plan), Settings: fitted.Settings,
 		Params: fitted.Params, Summed: fitted.Summed,
 	})

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -28,21 +25,19 @@ const format = 1
 // there is one vector w of coefficients, and the probability of the second is 1/(1 + exp(−w·x −
 // b)); with more there is one a class, and the probabilities are softmax(w_c·x + b_c).
 type Classifier struct {
-	Format       int             `json:"decoy_classifier"`
-	Tool         string          `json:"tool,omitempty"`
-	By           string          `json:"by"`
-	Claim        release.Claim   `json:"claim"`
-	Rows         float64         `json:"rows,omitempty"` // noisy number of rows, or the public one; 0: none
-	Target       string          `json:"target"`
-	Classes      []string        `json:"classes"`
-	Features     []Feature       `json:"features"`
-	Coefficients [][]float64     `json:"coefficients"`
-	Intercept    []float64       `json:"intercept"`
-	SchemaYAML   string          `json:"schema"` // the public schema
-	SchemaSHA256 string          `json:"schema_sha256"`
-	Ledger       excerpt.Entries `json:"ledger"` // of the run
-
-	altered bool // it was read from a file that is not what JSON writes
+	Format       int           `json:"decoy_classifier"`
+	Tool         string        `json:"tool,omitempty"`
+	By           string        `json:"by"`
+	Claim        release.Claim `json:"claim"`
+	Rows         float64       `json:"rows,omitempty"` // noisy number of rows, or the public one; 0: none
+	Target       string        `json:"target"`
+	Classes      []string      `json:"classes"`
+	Features     []Feature     `json:"features"`
+	Coefficients [][]float64   `json:"coefficients"`
+	Intercept    []float64     `json:"intercept"`
+	SchemaYAML   string        `json:"schema"` // the public schema
+	SchemaSHA256 string        `json:"schema_sha256"`
+	release.Proof
 }
 
 // Feature is how a column becomes one-hot cells.
@@ -55,34 +50,21 @@ type Feature struct {
 	Missing []string  `json:"missing,omitempty"` // texts that mean missing
 }
 
-// classifier adds to coefficients what says how they were made, and verifies it.
-func (t *task) classifier(
-	c *Classifier, s *privacy.Session, o Options,
-) (*Classifier, error) {
+// complete fills in how the coefficients of a classifier were made, and verifies it.
+func (t *task) complete(c *Classifier, s *privacy.Session, o Options) error {
 	yaml, err := t.schema.YAML()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	nb := s.Neighbours()
 	c.Format, c.Tool, c.Target, c.Classes = format, o.Tool, o.Target, t.classes
-	c.Claim = release.Claim{Epsilon: o.Budget.Epsilon, Delta: o.Budget.Delta,
-		Adjacency: nb.Adjacency, Unit: t.schema.Unit}
-	if c.Claim.Unit != "" {
-		c.Claim.MaxRowsPerUnit = nb.MaxRowsPerUnit
-	}
+	c.Claim = release.PaidIn(s).Claim()
 	c.SchemaYAML, c.SchemaSHA256 = string(yaml), t.schema.Fingerprint()
 	c.Features = t.features()
-	if c.Ledger, err = excerpt.Close(s, c); err != nil {
-		return nil, err
-	}
-	_, err = c.Verify(nil)
-	return c, err
+	return release.Seal(s, c)
 }
 
-func (c *Classifier) delivered() release.Delivered {
-	return release.Delivered{Claim: c.Claim, Tool: c.Tool, Ledger: c.Ledger, File: c,
-		Altered: c.altered}
-}
+// States are the claim and the program that the file names.
+func (c *Classifier) States() (release.Claim, string) { return c.Claim, c.Tool }
 
 func (t *task) features() []Feature {
 	var out []Feature
@@ -102,33 +84,10 @@ func (t *task) features() []Feature {
 	return out
 }
 
-// JSON writes the classifier.
-func (c *Classifier) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(c)
-}
-
-// What a file may hold is bounded before it is decoded, as an empty list takes more memory than its
-// two bytes.
-const (
-	maxBytes = 64 << 20
-	maxLists = 200_000
-)
-
-// Read reads what JSON wrote. It verifies nothing.
+// Read reads the JSON of a classifier. It verifies nothing.
 func Read(r io.Reader) (*Classifier, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	lists := bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{"))
 	c := &Classifier{}
-	if len(b) <= maxBytes && lists <= maxLists {
-		c.altered, err = release.ReadJSON(b, c)
-	}
-	if err != nil || c.Format != format {
+	if err := release.ReadFile(r, c); err != nil || c.Format != format {
 		return nil, fmt.Errorf("train: %w", ErrFormat)
 	}
 	return c, nil
@@ -149,7 +108,7 @@ func (c *Classifier) Verify(price accountant.Pricer) (release.Verification, erro
 	if err := c.check(s); err != nil {
 		return fail("%v", err)
 	}
-	v, run, err := release.VerifyRun(c.delivered(), price)
+	v, run, err := release.VerifyRun(c, price)
 	r := run.Reserve
 	switch {
 	case err != nil:

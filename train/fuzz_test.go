@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -21,9 +22,7 @@ func FuzzRead(f *testing.F) {
 		}
 		c.Ledger = append(c.Ledger[:3:3], c.Ledger[len(c.Ledger)-1])
 		var file bytes.Buffer
-		if err := c.JSON(&file); err != nil {
-			f.Fatal(err)
-		}
+		release.FileWriter(c)(&file)
 		f.Add(file.Bytes())
 	}
 	f.Add([]byte(`{"decoy_classifier": 1}`))

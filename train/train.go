@@ -15,6 +15,7 @@ import (
 
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/logistic"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -54,24 +55,14 @@ func Run(
 	}
 	o.Plan, o.Price, o.Method = p.Composition(), nil, methodName
 	o.Program = o.Tool + ", " + runtime.GOARCH
-	session, err := privacy.Open(ctx, rows, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := p.fit(ctx, session, o)
-	if err == nil {
-		c, err = t.classifier(c, session, o)
-	}
-	err = session.Finish(err, func() error {
-		if o.Deliver == nil {
-			return nil
-		}
-		return o.Deliver(c)
-	})
-	if err != nil {
-		return nil, session, err
-	}
-	return c, session, nil
+	return release.Run(ctx, privacy.Open, rows, o.Options,
+		func(session *privacy.Session) (*Classifier, error) {
+			c, err := p.fit(ctx, session, o)
+			if err != nil {
+				return nil, err
+			}
+			return c, t.complete(c, session, o)
+		}, o.Deliver)
 }
 
 // task is what is predicted from what.

@@ -127,7 +127,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v rows", c.o.Target, m.Rows)
 		}
 		var file bytes.Buffer
-		if err := m.JSON(&file); err != nil {
+		if err := release.FileWriter(m)(&file); err != nil {
 			t.Fatal(err)
 		}
 		again, err := Read(&file)
@@ -388,8 +388,8 @@ func TestResume(t *testing.T) {
 // TestReadIsBounded: lists of empty things, which take more memory than their bytes, are refused.
 func TestReadIsBounded(t *testing.T) {
 	for _, text := range []string{
-		`{"decoy_classifier":1,"features":[` + strings.Repeat("{},", maxLists) + "{}]}",
-		`{"decoy_classifier":1,"coefficients":[` + strings.Repeat("[],", maxLists) + "[]]}",
+		`{"decoy_classifier":1,"features":[` + strings.Repeat("{},", 200_000) + "{}]}",
+		`{"decoy_classifier":1,"coefficients":[` + strings.Repeat("[],", 200_000) + "[]]}",
 		`{"decoy_classifier":1} {}`,
 	} {
 		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrFormat) {

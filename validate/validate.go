@@ -12,11 +12,11 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -55,19 +55,13 @@ type Result struct {
 	Blocks int `json:"blocks"`
 	// of a mean or a quantile: how far values are from the middles of their bins, at most. The
 	// interval is of the middles
-	Within float64           `json:"within_bins,omitempty"`
-	Rows   float64           `json:"rows"` // noisy, unless public
-	Lower  float64           `json:"lower"`
-	Upper  float64           `json:"upper"`
-	Budget accountant.Budget `json:"budget"`
-	// which tables are neighbours
-	Adjacency      accountant.Adjacency `json:"adjacency"`
-	Unit           string               `json:"unit,omitempty"`
-	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"`
-	Run            string               `json:"run"` // its name in the ledger
-	Ledger         excerpt.Entries      `json:"ledger"`
-
-	altered bool // it was read from a file that is not what JSON writes
+	Within float64 `json:"within_bins,omitempty"`
+	Rows   float64 `json:"rows"` // noisy, unless public
+	Lower  float64 `json:"lower"`
+	Upper  float64 `json:"upper"`
+	release.Paid
+	Run string `json:"run"` // its name in the ledger
+	release.Proof
 }
 
 // The parts of μ² that buy the number of rows and, of what is left, the squares.
@@ -87,27 +81,14 @@ func Run(
 	}
 	o.Plan = accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}
 	o.Price, o.Method, o.Program = nil, methodName, o.Tool
-	s, err := privacy.Open(ctx, rows, o.Options)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := measure(ctx, s, mu, o)
-	if err == nil {
-		r.Ledger, err = excerpt.Close(s, r)
-	}
-	if err == nil {
-		_, err = r.Verify(nil)
-	}
-	err = s.Finish(err, func() error {
-		if o.Deliver == nil {
-			return nil
-		}
-		return o.Deliver(r)
-	})
-	if err != nil {
-		return nil, s, err
-	}
-	return r, s, nil
+	return release.Run(ctx, privacy.Open, rows, o.Options,
+		func(s *privacy.Session) (*Result, error) {
+			r, err := measure(ctx, s, mu, o)
+			if err != nil {
+				return nil, err
+			}
+			return r, release.Seal(s, r)
+		}, o.Deliver)
 }
 
 // measure buys counts of rows, or the number of rows and the mean and the squares over the blocks.
@@ -118,10 +99,7 @@ func measure(
 	f, done := o.Statistic.Statistic, atomic.Int64{}
 	r := &Result{Format: format, Tool: o.Tool, Statistic: f.Name, Rows: n,
 		Lower: f.Lower, Upper: f.Upper,
-		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
-	if r.Unit != "" {
-		r.MaxRowsPerUnit = nb.MaxRowsPerUnit
-	}
+		Paid: release.PaidIn(s), Run: s.Run()}
 	for i, low := range o.Statistic.column.low {
 		r.Within = max(r.Within, (o.Statistic.column.high[i]-low)/2)
 	}

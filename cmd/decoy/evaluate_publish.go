@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -42,7 +43,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 			if run.file == nil {
 				return t.print(estimates{r})
 			}
-			return t.deliver(run.file, ", which may be published", r.JSON)
+			return t.deliver(run.file, ", which may be published", release.FileWriter(r))
 		}})
 	if errors.Is(err, eval.ErrColumn) {
 		return unsuitable(err)

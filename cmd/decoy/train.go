@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/train"
 )
 
@@ -63,7 +64,7 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		run.got("%v", c.Claim)
 		r.sayDelta(t, c.Rows)
 		return t.deliver(run.file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
-			len(c.Coefficients)*len(c.Coefficients[0])), c.JSON)
+			len(c.Coefficients)*len(c.Coefficients[0])), release.FileWriter(c))
 	}
 	_, s, err := train.Run(cmd.Context(), rows, *o)
 	return run.end(s, err)

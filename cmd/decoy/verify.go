@@ -106,20 +106,18 @@ const notChecked = "that the program which wrote the file, whatever it calls its
 // published evaluation, a validated statistic, a classifier. The error wraps release.ErrFormat if
 // the file is none of them.
 func verifyBought(file []byte) (v release.Verification, l excerpt.Entries, err error) {
+	var f release.File
 	if p, no := publish.Read(bytes.NewReader(file)); no == nil {
-		v, err = p.Verify(pld.Epsilon)
-		return v, p.Ledger, err
-	}
-	if r, no := validate.Read(bytes.NewReader(file)); no == nil {
-		v, err = r.Verify(pld.Epsilon)
-		return v, r.Ledger, err
-	}
-	c, no := train.Read(bytes.NewReader(file))
-	if no != nil {
+		f = p
+	} else if r, no := validate.Read(bytes.NewReader(file)); no == nil {
+		f = r
+	} else if c, no := train.Read(bytes.NewReader(file)); no == nil {
+		f = c
+	} else {
 		return v, nil, release.ErrFormat
 	}
-	v, err = c.Verify(pld.Epsilon)
-	return v, c.Ledger, err
+	v, err = f.Verify(pld.Epsilon)
+	return v, f.Account(), err
 }
 
 // maxBought bounds such a file, in bytes.

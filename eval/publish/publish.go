@@ -9,10 +9,10 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/distance"
 	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -198,36 +198,23 @@ func Run(
 		return nil, nil, err
 	}
 	r.Plan, r.Price, r.Method, r.Program = p.composition, nil, methodName, r.Tool
-	s, err := privacy.Open(ctx, rows, r.Options)
-	if err != nil {
-		return nil, nil, err
-	}
 	if r.Progress == nil {
 		r.Progress = func(string, float64) {}
 	}
-	estimates, err := p.ask(ctx, s, synthetic, r.Progress)
-	var out *Result
-	if err == nil {
-		out = newResult(s, r, estimates)
-		out.SyntheticRows, out.Target = synthetic.Rows(), o.Target
-		if p.label != nil {
-			out.Positive = p.label.text
-		}
-		out.Ledger, err = excerpt.Close(s, out)
-	}
-	if err == nil {
-		_, err = out.Verify(nil)
-	}
-	err = s.Finish(err, func() error {
-		if r.Deliver == nil {
-			return nil
-		}
-		return r.Deliver(out)
-	})
-	if err != nil {
-		return nil, s, err
-	}
-	return out, s, nil
+	return release.Run(ctx, privacy.Open, rows, r.Options,
+		func(s *privacy.Session) (*Result, error) {
+			estimates, err := p.ask(ctx, s, synthetic, r.Progress)
+			if err != nil {
+				return nil, err
+			}
+			out := &Result{Format: format, Publishable: true, Tool: r.Tool,
+				Paid: release.PaidIn(s), SchemaSHA256: s.Schema().Fingerprint(),
+				SyntheticRows: synthetic.Rows(), Target: o.Target, Estimates: estimates}
+			if p.label != nil {
+				out.Positive = p.label.text
+			}
+			return out, release.Seal(s, out)
+		}, r.Deliver)
 }
 
 // sameColumns checks that two schemas give codes the same meaning: units and missing tokens may

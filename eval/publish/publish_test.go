@@ -262,7 +262,7 @@ func TestVerify(t *testing.T) {
 	r := run(t, people(t, 2000, 1, ""), people(t, 500, 2, ""), Options{Target: "died"},
 		RunOptions{Options: privacy.Options{Budget: ten, Tool: "test"}})
 	var b bytes.Buffer
-	if err := r.JSON(&b); err != nil {
+	if err := release.FileWriter(r)(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -303,7 +303,7 @@ func FuzzRead(f *testing.F) {
 	r := run(f, people(f, 100, 1, ""), people(f, 100, 2, ""), Options{},
 		RunOptions{Options: privacy.Options{Budget: ten}})
 	var b bytes.Buffer
-	r.JSON(&b)
+	release.FileWriter(r)(&b)
 	f.Add(b.String())
 	f.Add(`{"decoy_published": 1, "publishable": true, "ledger": [{}]}`)
 	f.Fuzz(func(t *testing.T, text string) {

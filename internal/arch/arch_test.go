@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 	"ranges":             {},
 	"steer":              {"internal/kernels", "internal/matrix"},
 	"infer": {
-		"internal/spelling", "schema", "accountant", "accountant/calibrate", "ledger/excerpt",
+		"internal/spelling", "release", "schema", "accountant", "accountant/calibrate", "ledger/excerpt",
 		"marginal", "privacy", "privacy/query", "privacy/text",
 	},
 	"workload": {"internal/yamlfile", "schema", "table", "marginal"},
@@ -171,17 +171,16 @@ var allowed = map[string][]string{
 	},
 	"eval/publish": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
-		"ledger/excerpt",
 		"privacy", "privacy/distance",
 		"privacy/query", "privacy/threshold", "eval", "release",
 	},
 	"train": {
 		"schema", "table", "accountant", "accountant/calibrate",
-		"ledger/excerpt", "privacy", "privacy/logistic", "privacy/query", "release",
+		"privacy", "privacy/logistic", "privacy/query", "release",
 	},
 	"validate": {
 		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",
-		"privacy/query", "privacy/vote", "eval", "ledger/excerpt", "release",
+		"privacy/query", "privacy/vote", "eval", "release",
 	},
 	"collect": {
 		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",

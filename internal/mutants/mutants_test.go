@@ -40,12 +40,12 @@ var mutants = []mutant{
 	},
 	{
 		"the hash of outputs is not compared", "release/delivered.go",
-		"have != outputs || d.Altered", "len(have) != len(outputs) || d.Altered",
+		"have != outputs || f.proof", "len(have) != len(outputs) || f.proof",
 		"./cmd/decoy TestOutputsAreBound",
 	},
 	{
-		"a key that is there twice is read once", "release/delivered.go", "have != outputs || d.Altered",
-		"have != outputs", "./cmd/decoy TestOutputsAreBound",
+		"a key that is there twice is read once", "release/delivered.go",
+		"have != outputs || f.proof().altered", "have != outputs", "./cmd/decoy TestOutputsAreBound",
 	},
 	{
 		"the closing line has no hash of outputs", "privacy/session.go", ", Outputs: s.outputs}", "}",

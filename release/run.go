@@ -1,0 +1,132 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// Run is a run from its reservation to its end. open pays for it, ask makes what leaves of the
+// answers of its session, deliver, which may be nil, makes that durable; then the run is closed.
+// open is privacy.Open, or text.Open for a table without a schema. What an error leaves is in
+// [privacy.Session.Finish]. Errors before the reservation have spent nothing; the session is nil
+// then.
+func Run[Rows any, S interface {
+	Finish(error, func() error) error
+}, R any](
+	ctx context.Context, open func(context.Context, Rows, privacy.Options) (S, error), rows Rows,
+	o privacy.Options, ask func(S) (R, error), deliver func(R) error,
+) (out R, s S, err error) {
+	if s, err = open(ctx, rows, o); err != nil {
+		return out, s, err
+	}
+	made, err := ask(s)
+	if err = s.Finish(err, func() error {
+		if deliver == nil {
+			return nil
+		}
+		return deliver(made)
+	}); err != nil {
+		return out, s, err
+	}
+	return made, s, nil
+}
+
+// Paid is what a result says of its price. As a part of its struct, it is one of its JSON.
+type Paid struct {
+	Budget         accountant.Budget    `json:"budget"`
+	Adjacency      accountant.Adjacency `json:"adjacency"` // which tables are neighbours
+	Unit           string               `json:"unit,omitempty"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"` // with Unit
+}
+
+// PaidIn is the price of a run that has been paid for.
+func PaidIn(s *privacy.Session) Paid {
+	reserve := s.Ledger().Entries[1]
+	return paid(*reserve.Budget, reserve)
+}
+
+func paid(b accountant.Budget, reserve ledger.Entry) Paid {
+	return Paid{b, reserve.Adjacency, reserve.Unit, reserve.MaxRowsPerUnit}
+}
+
+// Claim is what the result guarantees.
+func (p Paid) Claim() Claim {
+	return Claim{Epsilon: p.Budget.Epsilon, Delta: p.Budget.Delta, Adjacency: p.Adjacency,
+		Unit: p.Unit, MaxRowsPerUnit: p.MaxRowsPerUnit}
+}
+
+// Proof is the last part of a [File]: as a part of its struct, it is one of its JSON.
+type Proof struct {
+	Ledger  excerpt.Entries `json:"ledger"` // of the run
+	altered bool            // it was read from a file that is not what would be written of it
+}
+
+func (p *Proof) proof() *Proof { return p }
+
+// Account is the ledger of the run.
+func (p *Proof) Account() excerpt.Entries { return p.Ledger }
+
+// File is what a run delivers, with a [Proof] in its JSON: a result, or the manifest of a model.
+type File interface {
+	// States has the claim, and the program and its version, by the file's own word.
+	States() (c Claim, tool string)
+	// Verify recomputes the claim from the ledger in the file, without data. Errors wrap [ErrClaim].
+	Verify(price accountant.Pricer) (Verification, error)
+	Account() excerpt.Entries
+	proof() *Proof
+}
+
+// Seal binds a file to the run that is about to deliver it, and verifies it.
+func Seal(s *privacy.Session, f File) (err error) {
+	if f.proof().Ledger, err = excerpt.Close(s, f); err == nil {
+		_, err = f.Verify(nil)
+	}
+	return err
+}
+
+// FileWriter writes a file, indented.
+func FileWriter(f File) func(io.Writer) error {
+	return func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false)
+		return e.Encode(f)
+	}
+}
+
+// What a file of JSON may hold is bounded before it is decoded, as an empty list takes more memory
+// than its two bytes.
+const (
+	maxBytes = 64 << 20
+	maxLists = 200_000
+)
+
+// ReadFile reads the JSON of a file into f. It verifies nothing, but notes whether the text says
+// anything else than what would be written of f, such as a key twice: another program might read
+// another value there. Errors: r's, and those of a text that is no such JSON, or too long.
+func ReadFile(r io.Reader, f File) error {
+	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return err
+	}
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxLists ||
+		len(text) > maxBytes {
+		return fmt.Errorf("more than %d MiB, or %d lists and objects", maxBytes>>20, maxLists)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f); err != nil {
+		return err
+	}
+	now, err := json.Marshal(f)
+	f.proof().altered = !sameJSON(text, now)
+	return err
+}
