@@ -116,9 +116,6 @@ func (f *Form) runOf(l *ledger.Ledger) string {
 	}
 }
 
-// Method is the name of an answer in the respondent's ledger.
-const Method = release.MethodCollect
-
 // Options of [Form.Answer].
 type Options struct {
 	privacy.Options // Ledger, Journal, Resume, Outputs, Tool; the rest is filled in
@@ -139,7 +136,7 @@ func (f *Form) Answer(
 	o.Budget = accountant.Budget{Epsilon: f.epsilon}
 	o.Adjacency = accountant.ReplaceOne
 	o.Plan = accountant.Composition{{Event: accountant.Laplace{Epsilon: f.epsilon}, Count: 1}}
-	o.Price, o.Method, o.Program = nil, Method, o.Tool
+	o.Price, o.Method, o.Program = nil, release.MethodCollect, o.Tool
 	if o.Ledger != nil {
 		before, err := o.Ledger.Read()
 		if err != nil {

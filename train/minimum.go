@@ -13,13 +13,13 @@ import (
 // The ways to train. The last two find the minimum of a penalised loss, and add noise to it or to
 // what is minimised.
 const (
-	Descent   = "descent"
-	Output    = "output"
-	Objective = "objective"
+	Descent     = "descent"
+	byOutput    = "output"
+	byObjective = "objective"
 )
 
 // Ways are the ways to train; the first is the default.
-var Ways = []string{Descent, Output, Objective}
+var Ways = []string{Descent, byOutput, byObjective}
 
 // penalty is the rule for both: Λ = penalty·√m·Δ/μ, with Δ what a unit moves a gradient by. Noise
 // on the minimum then moves the log odds of a row by about 1/penalty. It was chosen on Adult, and
@@ -34,9 +34,9 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 	p.at.Output = 1
 	event := func() accountant.Event { return logistic.MinimumEvent(p.nb, p.problem, p.at) }
 	switch by {
-	case Output:
+	case byOutput:
 		p.at.Output = (1 + 1e-12) / (p.mu * event().(accountant.Gaussian).NoiseMultiplier)
-	case Objective:
+	case byObjective:
 		rows, curvature := float64(max(1, p.nb.MaxRowsPerUnit)), m/4
 		if p.problem.Outputs() > 1 {
 			curvature = m

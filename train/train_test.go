@@ -147,7 +147,7 @@ func TestRun(t *testing.T) {
 // they plan, and do not say how many rows there are unless that is public.
 func TestMinima(t *testing.T) {
 	tab := simulated(t, 8000, false)
-	for _, by := range []string{Output, Objective} {
+	for _, by := range []string{byOutput, byObjective} {
 		for _, c := range []struct {
 			o     Options
 			least float64
@@ -179,7 +179,7 @@ func TestPerturbations(t *testing.T) {
 			{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
 		} {
 			for _, target := range []string{"y", "kind"} {
-				for _, by := range []string{Output, Objective} {
+				for _, by := range []string{byOutput, byObjective} {
 					o := Options{Target: target, By: by}
 					o.Budget = b
 					p, err := NewPlan(s, nb, o)
@@ -297,9 +297,9 @@ func TestTargets(t *testing.T) {
 			Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
 		"another way": {s, Options{Target: "y", By: "magic", Options: privacy.Options{Budget: wide}},
 			`by "magic"`},
-		"objective perturbation without delta": {s, Options{Target: "y", By: Objective,
+		"objective perturbation without delta": {s, Options{Target: "y", By: byObjective,
 			Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
-		"no minimum": {s, Options{Target: "y", By: Output, Options: privacy.Options{
+		"no minimum": {s, Options{Target: "y", By: byOutput, Options: privacy.Options{
 			Budget: accountant.Budget{Epsilon: 1e-9, Delta: 1e-9}}}, "too small for --by output"},
 		"without budget": {s, Options{Target: "y"}, "epsilon"},
 	} {
@@ -406,7 +406,7 @@ func TestTooLittleBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	nb := privacy.NeighboursOf(s, accountant.AddRemove)
-	for _, by := range []string{Descent, Objective} {
+	for _, by := range []string{Descent, byObjective} {
 		o := Options{Target: "b", By: by}
 		o.Budget = accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
 		if _, err := NewPlan(s, nb, o); !errors.Is(err, accountant.ErrBudgetRange) {

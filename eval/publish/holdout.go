@@ -86,29 +86,16 @@ func OpenHoldout(
 		h.sigma = z / unit
 		return accountant.Composition{
 			{Event: threshold.Event(h.epsilon), Count: o.Corrections},
-			{
-				Event: nb.MeasureEvent(query.Total{}, h.sigma),
-				Count: o.Corrections + 1,
-			}, // and the number of rows
+			// and the number of rows
+			{Event: nb.MeasureEvent(query.Total{}, h.sigma), Count: o.Corrections + 1},
 		}
 	}
 	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	h.s, err = privacy.Open(
-		ctx,
-		rows,
-		privacy.Options{
-			Budget:    o.Budget,
-			Plan:      at(z),
-			Adjacency: nb.Adjacency,
-			Ledger:    o.Ledger,
-			Price:     pld.Epsilon,
-			Method:    "holdout",
-			Tool:      o.Tool,
-		},
-	)
+	h.s, err = privacy.Open(ctx, rows, privacy.Options{Budget: o.Budget, Plan: at(z),
+		Adjacency: nb.Adjacency, Ledger: o.Ledger, Price: pld.Epsilon, Method: "holdout", Tool: o.Tool})
 	if err != nil {
 		return nil, err
 	}

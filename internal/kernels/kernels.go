@@ -31,7 +31,7 @@ type Level int
 // The levels, each with all that those before it have.
 const (
 	Plain Level = iota
-	AVX2        // and FMA
+	avx2        // and FMA
 	AVX512
 )
 

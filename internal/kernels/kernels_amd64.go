@@ -11,7 +11,7 @@ func Best() Level {
 	case x86.X86.HasAVX512F && x86.X86.HasAVX2 && x86.X86.HasFMA:
 		return AVX512
 	case x86.X86.HasAVX2 && x86.X86.HasFMA:
-		return AVX2
+		return avx2
 	}
 	return Plain
 }

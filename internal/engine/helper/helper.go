@@ -23,8 +23,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Version is that of the two programs' talk: both must be of one.
-const Version = 4
+// version is that of the two programs' talk: both must be of one.
+const version = 4
 
 // Verb is what a helper is called with.
 const Verb = "count"
@@ -91,7 +91,7 @@ const patience = 20 * time.Second
 func Count(
 	ctx context.Context, program string, r Request, progress func(float64),
 ) ([]int64, error) {
-	r.Version = Version
+	r.Version = version
 	request, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)

@@ -49,7 +49,7 @@ func answer(
 	var counts []int64
 	var r Request
 	err := json.NewDecoder(in).Decode(&r)
-	if err != nil || r.Version != Version {
+	if err != nil || r.Version != version {
 		err = errors.New("engine: the program that counts is of another version than decoy")
 	} else {
 		counts, err = count(ctx, r, func(done float64) { lines.Encode(Reply{Progress: done}) })
