@@ -117,6 +117,9 @@ func (g *generate) options(
 				needs.sayPairs(t, m.Rows)
 			}
 			needs.sayTarget(t, m.Schema(), m.Rows, g.Settings)
+			if err := sayUnreadable(ctx, t, m, j.Input); err != nil {
+				return err
+			}
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
 				t.say("rows beyond %d of one %s are left out, so the number of rows that is written may "+
 					"differ from the table's; --rows N writes N", s.MaxRowsPerUnit, s.Unit)
