@@ -4,7 +4,8 @@
 // program on a table x, which records the answers, and on a neighbour x′, which is given the same
 // answers in place of its own (privacy/seam.go). Whatever leaves must then be the same byte for
 // byte: each file that is there at the end with its size and mode, the ledger, standard output,
-// standard error, the exit code; and the same must have been asked. Nothing is masked.
+// standard error, the exit code; and the same must have been asked. Nothing is masked but the
+// signature of an archive, which has a clock.
 //
 // On large tables both processes also draw the same batches, shards and rows of units, so that the
 // difference of their answers is what one unit moves, and it is held to what was charged; and the
@@ -16,6 +17,7 @@
 package replay
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -36,6 +38,7 @@ import (
 	"testing"
 	"time"
 
+	"aead.dev/minisign"
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -297,6 +300,9 @@ func (p *place) tell(n neighbour) outcome {
 		files["other.csv"] = p.table // of the other party, which has it whatever is in.csv
 		maps.Copy(files, p.parties())
 	}
+	if strings.Contains(fmt.Sprint(p.commands), "--sign") {
+		files["sign.key"] = signingKey()
+	}
 	for name, text := range files {
 		p.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -451,13 +457,44 @@ func (p *place) remains(dir string, before map[string]string) map[string]left {
 			if old, ok := before[name]; ok && old == string(b) {
 				return nil
 			}
-			l.text = string(b)
+			if l.text = string(b); filepath.Ext(name) == ".zip" {
+				l.text = p.unsigned(b)
+			}
 		}
 		out[name] = l
 		return nil
 	}))
 	return out
 }
+
+// unsigned is what a signature is of: the members of an archive, but not the signature, which has a
+// clock that no row decides.
+func (p *place) unsigned(archive []byte) string {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	p.must(err)
+	var out strings.Builder
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, ".minisig") {
+			continue
+		}
+		r, err := f.Open()
+		p.must(err)
+		fmt.Fprintln(&out, f.Name)
+		_, err = io.Copy(&out, r)
+		p.must(err)
+	}
+	return out.String()
+}
+
+// signingKey is the same each time.
+var signingKey = sync.OnceValue(func() string {
+	_, key, err := minisign.GenerateKey(nil)
+	text, wrong := key.MarshalText()
+	if err != nil || wrong != nil {
+		panic(errors.Join(err, wrong))
+	}
+	return string(text) + "\n"
+})
 
 // expected looks for commands that did not do what the story is about.
 func (p *place) expected(x outcome) {

@@ -71,6 +71,7 @@ func TestVerbs(t *testing.T) {
 			"inspect in.csv.ledger",
 			"ledger verify in.csv.ledger",
 			"? fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
+			"release m.decoy --ledger in.csv.ledger --sign sign.key --rows 20 --seed 3 --out r.zip",
 			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy --force",
 			"ledger limit in.csv.ledger --epsilon 2.5 --delta 1e-6",
 			"? fit in.csv --schema in.yaml --epsilon 1 --model n.decoy",
