@@ -199,7 +199,6 @@ var allowed = map[string][]string{
 	"internal/spelling":    {},
 	"internal/yamlfile":    {"internal/spelling"},
 	"internal/stattest":    {},
-	"internal/atomicfile":  {"internal/disk"},
 	"internal/disk":        {},
 	"internal/cmd/bench": {
 		"schema", "schema/exchange", "table", "accountant", "privacy", "release", "synth", "synth/all",
@@ -208,7 +207,7 @@ var allowed = map[string][]string{
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "accountant/zcdp", "ledger", "privacy",
 		"privacy/counted", "privacy/text", "release", "synth", "configs", "datasets",
-		"internal/atomicfile", "internal/disk", "internal/engine", "internal/engine/helper",
+		"internal/disk", "internal/engine", "internal/engine/helper",
 		"internal/spelling",
 	},
 	"internal/engine":        {"schema"},
@@ -219,7 +218,7 @@ var allowed = map[string][]string{
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "spark/driver", "spark/worker"},
 	"postgres":               {"internal/engine", "internal/engine/helper", "schema"},
 	"docs":                   {},
-	"internal/serve": {"accountant", "configs", "internal/atomicfile", "internal/spelling", "schema",
+	"internal/serve": {"accountant", "configs", "internal/disk", "internal/spelling", "schema",
 		"schema/exchange", "table"},
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/serve", "internal/spelling", "internal/yamlfile",

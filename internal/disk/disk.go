@@ -5,6 +5,12 @@
 // In an ordinary build they are what package os does. Built with the tag faults, each call is a
 // numbered point at which the process dies or the operation fails, as the environment says: see
 // faults.go.
+//
+// Upon them stands a [File], which is either complete or not there: a temporary file in the same
+// directory, synced, then renamed. The temporary file of NAME is .NAME.decoy-PID.tmp. One that a
+// killed process left behind is removed when NAME is written again, and so are those of NAME.model
+// and the like. It is not meant for a directory that several machines write to at once: they would
+// not know each other's processes.
 package disk
 
 import (

@@ -12,7 +12,7 @@ import (
 	"math"
 	"os"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -173,7 +173,7 @@ const ReleaseMode fs.FileMode = 0o644
 // nil Target is one that nobody asked for.
 type Target struct {
 	io.Writer
-	file *atomicfile.File // nil for standard output
+	file *disk.File // nil for standard output
 	path string
 }
 
@@ -186,9 +186,9 @@ func Create(
 	if IsStandard(path) {
 		return &Target{Writer: stdout, path: path}, checkOpen(stdout)
 	}
-	start := atomicfile.CreateNew
+	start := disk.CreateNew
 	if force {
-		start = atomicfile.Create
+		start = disk.Create
 	}
 	f, err := start(path, perm)
 	switch {

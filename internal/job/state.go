@@ -11,7 +11,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/disk"
 )
 
@@ -78,7 +77,7 @@ func (s State) write(r Record) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(s.path(r.Identity, ".json"), append(text, '\n'), 0o600)
+	return disk.WriteFile(s.path(r.Identity, ".json"), append(text, '\n'), 0o600)
 }
 
 // create makes the outputs of a job its own, before anything is spent on them: from here on it may
@@ -123,7 +122,7 @@ func (s State) ClaimResults(force bool, paths ...string) error {
 	if own {
 		return nil
 	}
-	return atomicfile.WriteFile(note, []byte(paths[0]), 0o600)
+	return disk.WriteFile(note, []byte(paths[0]), 0o600)
 }
 
 // lock makes this process the only one at the job. The system takes the lock from a process that is

@@ -15,7 +15,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
@@ -96,7 +95,7 @@ func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Re
 			Error: spelling.Plain(err)}
 	}
 	defer unlock()
-	atomicfile.Sweep(w.State.path(t.Identity, ""))
+	disk.Sweep(w.State.path(t.Identity, ""))
 	r = w.State.read(t.Identity)
 	r.Job = t.Name
 	if r.Status == Done && r.Sampling == t.sampling() && isFile(t.Out) &&
@@ -273,7 +272,7 @@ func (w *Worker) evaluate(ctx context.Context, t *Task) error {
 	schemaFile := w.State.path(t.Identity, ".schema.yaml")
 	text, err := t.Domain.ForPrivate().YAML()
 	if err == nil {
-		err = atomicfile.WriteFile(schemaFile, text, ReleaseMode)
+		err = disk.WriteFile(schemaFile, text, ReleaseMode)
 	}
 	if err != nil {
 		return err

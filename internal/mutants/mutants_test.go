@@ -92,16 +92,16 @@ var mutants = []mutant{
 		"./internal/kill TestEveryPoint",
 	},
 	{
-		"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tSweep(target)\n",
+		"temporary files of the dead stay", "internal/disk/file.go", "\tSweep(target)\n",
 		"\t_ = Sweep\n", "./internal/kill TestEveryPoint",
 	},
 	{
-		"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go",
-		"err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder",
+		"a file gets its name before its content is synced", "internal/disk/file.go",
+		"err := Sync(file)", "err := error(nil)", "./internal/kill TestOrder",
 	},
 	{
-		"the folder of a new file is not synced", "internal/atomicfile/atomicfile.go",
-		"disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder",
+		"the folder of a new file is not synced", "internal/disk/file.go",
+		"SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder",
 	},
 	{
 		"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, rows.Source)",

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
@@ -151,7 +151,7 @@ func (s *Server) save(q *request) error {
 		text += "\n"
 	}
 	full := filepath.Join(s.folder.dir, filepath.FromSlash(name))
-	if err := atomicfile.WriteFile(full, []byte(text), 0o644); err != nil {
+	if err := disk.WriteFile(full, []byte(text), 0o644); err != nil {
 		return err
 	}
 	c.Schema, c.Header = name, false

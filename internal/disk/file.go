@@ -1,11 +1,4 @@
-// Package atomicfile writes a file that is either complete or not there: a temporary file in the
-// same directory, synced, then renamed.
-//
-// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is
-// removed when NAME is written again, and so are those of NAME.model and the like. It is not meant
-// for a directory that several machines write to at once: they would not know each other's
-// processes.
-package atomicfile
+package disk
 
 import (
 	"errors"
@@ -15,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 // File is a file in the making: write to it, then Commit or Abort. It is not for concurrent use.
@@ -54,7 +45,7 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", target, fs.ErrExist)
 	}
 	Sweep(target)
-	f, err := disk.OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
 	}
@@ -74,7 +65,7 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 
 // Write writes to the temporary file. Its errors name the target.
 func (f *File) Write(p []byte) (int, error) {
-	n, err := disk.Write(f.f, p)
+	n, err := Write(f.f, p)
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
@@ -90,7 +81,7 @@ func (f *File) Commit() error {
 		return fmt.Errorf("writing %s: already closed", f.target)
 	}
 	f.f = nil
-	err := disk.Sync(file)
+	err := Sync(file)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
@@ -98,13 +89,13 @@ func (f *File) Commit() error {
 		err = fs.ErrExist // another process was quicker
 	}
 	if err == nil {
-		err = disk.Rename(file.Name(), f.target)
+		err = Rename(file.Name(), f.target)
 	}
 	if err != nil {
-		disk.Remove(file.Name())
+		Remove(file.Name())
 		return fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
-	if err := disk.SyncDir(filepath.Dir(f.target)); err != nil {
+	if err := SyncDir(filepath.Dir(f.target)); err != nil {
 		return fmt.Errorf("writing %s: it is complete, but its name may not survive a crash: %w",
 			f.target, cause(err))
 	}
@@ -128,7 +119,7 @@ func WriteFile(target string, content []byte, perm fs.FileMode) error {
 func (f *File) Abort() {
 	if f.f != nil {
 		f.f.Close()
-		disk.Remove(f.f.Name())
+		Remove(f.f.Name())
 		f.f = nil
 	}
 }
@@ -159,7 +150,7 @@ func Sweep(target string) {
 			continue
 		}
 		if filepath.Join(dir, name) == temporary(target, os.Getpid()) || !alive(pid) {
-			disk.Remove(filepath.Join(dir, name))
+			Remove(filepath.Join(dir, name))
 		}
 	}
 }

@@ -1,22 +1,22 @@
-package atomicfile_test
+package disk_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "atomicfile")
+	dir, err := os.MkdirTemp("", "disk")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "out.csv")
 
-	f, err := atomicfile.Create(out, 0o644)
+	f, err := disk.Create(out, 0o644)
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package atomicfile
+package disk
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-func write(t *testing.T, path, text string) {
+func writeText(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func deadPID(t *testing.T) int {
 func TestCommitReplaces(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "out.csv")
-	write(t, target, "old")
+	writeText(t, target, "old")
 	f, err := Create(target, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -102,14 +102,14 @@ func TestStaleTemporaries(t *testing.T) {
 	target := filepath.Join(dir, "out.csv")
 	dead, own, parent := deadPID(t), os.Getpid(), os.Getppid()
 	for _, pid := range []int{dead, own, parent} {
-		write(t, temporary(target, pid), "half")
+		writeText(t, temporary(target, pid), "half")
 	}
 	beside := target + ".model" // of the same process as target
 	for _, pid := range []int{dead, own, parent} {
-		write(t, temporary(beside, pid), "half")
+		writeText(t, temporary(beside, pid), "half")
 	}
-	write(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
-	write(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
+	writeText(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
+	writeText(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
 	f, err := Create(target, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestCreateRefuses(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	whole := filepath.Join(dir, "whole")
-	write(t, filepath.Join(dir, "file"), "old")
+	writeText(t, filepath.Join(dir, "file"), "old")
 	if err := os.Symlink("file", whole); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestModeIsKept(t *testing.T) {
 		{0o400, 0o600, 0o400},
 	} {
 		target := filepath.Join(t.TempDir(), "out.csv")
-		write(t, target, "old")
+		writeText(t, target, "old")
 		if err := os.Chmod(target, c.old); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestCreateNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, target, "of another process")
+	writeText(t, target, "of another process")
 	if err := f.Commit(); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Commit over a file that came in between: %v", err)
 	}
