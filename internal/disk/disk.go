@@ -43,8 +43,8 @@ func Truncate(f *os.File, size int64) error {
 	return step("truncate", f.Name(), func() error { return f.Truncate(size) })
 }
 
-// Rename is os.Rename. The new name survives a crash after SyncDir of its folder.
-func Rename(from, to string) error {
+// rename is os.Rename. The new name survives a crash after SyncDir of its folder.
+func rename(from, to string) error {
 	return step("rename", to, func() error { return os.Rename(from, to) })
 }
 

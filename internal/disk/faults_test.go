@@ -41,7 +41,7 @@ func scenario(dir string) {
 		}
 		note("sync", Sync(f))
 	}
-	note("rename", Rename(one, filepath.Join(dir, "two")))
+	note("rename", rename(one, filepath.Join(dir, "two")))
 	note("remove", Remove(filepath.Join(dir, "old")))
 }
 

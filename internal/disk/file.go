@@ -89,7 +89,7 @@ func (f *File) Commit() error {
 		err = fs.ErrExist // another process was quicker
 	}
 	if err == nil {
-		err = Rename(file.Name(), f.target)
+		err = rename(file.Name(), f.target)
 	}
 	if err != nil {
 		Remove(file.Name())
