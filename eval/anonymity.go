@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/table"
@@ -25,24 +26,17 @@ type KAnonymityResult struct {
 //
 // It fails without a quasi-identifier and for unknown columns.
 func KAnonymity(t *table.Table, quasi []string) (KAnonymityResult, error) {
-	if _, err := compatible(t); err != nil {
-		return KAnonymityResult{}, err
-	}
-	cols, err := findQuasi(t, quasi)
+	cols, err := findQuasi(quasi, t)
 	if err != nil {
 		return KAnonymityResult{}, err
 	}
-	groups, count := groupRows(cols, t)
-	sizes := groupSizes(groups[0], count)
-	slices.Sort(sizes)
-	out := KAnonymityResult{K: sizes[0], Classes: count}
+	sizes := slices.Sorted(slices.Values(countClasses(cols, t)[0]))
+	out := KAnonymityResult{K: int(sizes[0]), Classes: len(sizes)}
 	rows := 0
 	for _, n := range sizes {
-		if n == 1 {
-			out.Unique += 1 / float64(t.Rows())
-		}
-		if rows += n; out.Median == 0 && 2*rows >= t.Rows() {
-			out.Median = n
+		out.Unique += indicator(n == 1) / float64(t.Rows())
+		if rows += int(n); out.Median == 0 && 2*rows >= t.Rows() {
+			out.Median = int(n)
 		}
 	}
 	return out, nil
@@ -71,40 +65,35 @@ type LinkageResult struct {
 // linkability (anonymeter) by attack. Range 0 to 1; goal: at most the holdout's. Source: El Emam,
 // Mosquera & Bass 2020, J Med Internet Res 22(11) e23139, with the real table as the population.
 func LinkageRisk(real, synthetic *table.Table, quasi []string) (LinkageResult, error) {
-	if _, err := compatible(real, synthetic); err != nil {
-		return LinkageResult{}, err
-	}
-	cols, err := findQuasi(real, quasi)
+	cols, err := findQuasi(quasi, real, synthetic)
 	if err != nil {
 		return LinkageResult{}, err
 	}
-	groups, count := groupRows(cols, real, synthetic)
-	inReal, inSynthetic := groupSizes(groups[0], count), groupSizes(groups[1], count)
+	count := countClasses(cols, real, synthetic)
 	var out LinkageResult
 	n := float64(real.Rows())
-	for g, f := range inReal {
-		if f == 0 {
-			continue
-		}
-		out.Ceiling += 1 / n // f rows, each with 1/f
-		if inSynthetic[g] == 0 {
-			continue
-		}
-		out.Risk += 1 / n
-		out.Found += float64(f) / n
-		out.LargestClass = max(out.LargestClass, f)
-		if f == 1 && inSynthetic[g] == 1 {
-			out.UniqueFound += 1 / n
+	for class, f := range count[0] {
+		found := count[1][class]
+		out.Ceiling += indicator(f > 0) / n // f rows, each with 1/f
+		if f > 0 && found > 0 {
+			out.Risk += 1 / n
+			out.Found += float64(f) / n
+			out.LargestClass = max(out.LargestClass, int(f))
+			out.UniqueFound += indicator(f == 1 && found == 1) / n
 		}
 	}
 	return out, nil
 }
 
-func findQuasi(t *table.Table, quasi []string) ([]int, error) {
+// findQuasi are the positions of quasi-identifiers in tables of the same columns.
+func findQuasi(quasi []string, tables ...*table.Table) ([]int, error) {
+	if _, err := compatible(tables...); err != nil {
+		return nil, err
+	}
 	if len(quasi) == 0 {
 		return nil, fmt.Errorf("eval: no quasi-identifier is named: %w", ErrColumn)
 	}
-	return find(t.Schema(), quasi)
+	return find(tables[0].Schema(), quasi)
 }
 
 // AttributeInference is the share of real rows of which an attacker who knows all cells but the one
@@ -140,8 +129,9 @@ func AttributeInference(real, synthetic *table.Table, secret string) (float64, e
 	forEachCode(synthetic.Column(secrets[0]), func(row, code int) {
 		rows[code] = append(rows[code], row)
 	})
+	// of each person: the distance to the nearest row, the values as near, and whether one is right
 	type guess struct{ distance, values, right float64 }
-	guesses := make([]guess, real.Rows())
+	guesses := slices.Repeat([]guess{{distance: math.Inf(1)}}, real.Rows())
 	for code, with := range rows {
 		if len(with) == 0 {
 			continue
@@ -152,13 +142,12 @@ func AttributeInference(real, synthetic *table.Table, secret string) (float64, e
 		}
 		forEachCode(real.Column(secrets[0]), func(row, truth int) {
 			g := &guesses[row]
-			if d := nearest[row]; g.values == 0 || d < g.distance {
-				*g = guess{distance: d}
-			} else if d > g.distance {
-				return
+			if nearest[row] < g.distance {
+				*g = guess{distance: nearest[row]}
 			}
-			if g.values++; truth == code {
-				g.right = 1
+			if nearest[row] == g.distance {
+				g.values++
+				g.right += indicator(truth == code)
 			}
 		})
 	}

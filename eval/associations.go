@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -25,9 +28,7 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 	}
 	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
 	for i, c := range columns {
-		count := make([]int64, c.size)
-		tables[0].CountTo(count, []int{i})
-		groups[i], sizes[i] = c.levels(count)
+		groups[i], sizes[i] = c.levels(countOf(tables[0], i))
 	}
 	var out [][][]float64
 	for _, t := range tables {
@@ -36,11 +37,9 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 			m[i] = make([]float64, len(columns))
 			m[i][i] = 1
 			for j := range i {
-				v := math.NaN()
+				v := correlation(t, columns, i, j)
 				if !columns[i].numeric() || !columns[j].numeric() {
-					v = cramer(contingency(t, [2]int{i, j}, groups, sizes))
-				} else if r, ok := correlation(t, columns, [2]int{i, j}); ok {
-					v = r
+					v = cramer(contingency(t, i, j, groups, sizes))
 				}
 				m[i][j], m[j][i] = v, v
 			}
@@ -54,59 +53,51 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 // those of fewer than ten rows or a thousandth, with which χ² says little, make up one group, or if
 // that has fewer rows still, join the most frequent category.
 func (c column) levels(count []int64) (group []int, size int) {
-	group = make([]int, c.size)
+	total := int64(0)
+	for _, n := range count {
+		total += n
+	}
 	if !c.numeric() {
-		total, pooled := int64(0), int64(0)
+		few, frequent, pooled := max(10, total/1000), 0, total
 		for _, n := range count {
-			total += n
-		}
-		few, most := max(10, total/1000), slices.Index(count, slices.Max(count))
-		for code, n := range count {
-			if n >= few || code == most {
-				group[code] = size
-				size++
-			} else {
-				pooled += n
+			if n >= few {
+				frequent++
+				pooled -= n
 			}
 		}
-		rest := size
-		if pooled < few {
-			rest = group[most]
-		} else {
-			size++
+		if frequent == 0 {
+			frequent, pooled = 1, total-slices.Max(count)
 		}
-		for code, n := range count {
-			if n < few && code != most {
-				group[code] = rest
+		if group, size = commonest(count, frequent); size > frequent && pooled < few {
+			size--
+			for code, g := range group {
+				group[code] = g % size
 			}
 		}
 		return group, size
 	}
-	total, below := int64(0), int64(0)
-	for _, n := range count[:len(c.place)] {
-		total += n
+	group, size = make([]int, c.size), associationGroups
+	if c.missing >= 0 {
+		group[c.missing] = size
+		size++
+		total -= count[c.missing]
 	}
+	below := int64(0)
 	for code := range c.place {
 		middle := 2*below + count[code] // twice the rank of the code's middle row
 		group[code] = min(int(middle*associationGroups/max(2*total, 1)), associationGroups-1)
 		below += count[code]
 	}
-	size = associationGroups
-	if c.missing >= 0 {
-		group[c.missing] = size
-		size++
-	}
 	return group, size
 }
 
 // contingency counts the rows by the groups of two columns.
-func contingency(t *table.Table, at [2]int, groups [][]int, sizes []int) [][]float64 {
-	out := make([][]float64, sizes[at[0]])
-	for i := range out {
-		out[i] = make([]float64, sizes[at[1]])
-	}
-	second, x, y := t.Column(at[1]), groups[at[0]], groups[at[1]]
-	forEachCode(t.Column(at[0]), func(i, code int) { out[x[code]][y[second.At(i)]]++ })
+func contingency(t *table.Table, i, j int, groups [][]int, sizes []int) *mat.Dense {
+	out := mat.NewDense(sizes[i], sizes[j], nil)
+	second, x, y, n := t.Column(j), groups[i], groups[j], out.RawMatrix()
+	forEachCode(t.Column(i), func(row, code int) {
+		n.Data[x[code]*n.Stride+y[second.At(row)]]++
+	})
 	return out
 }
 
@@ -114,44 +105,33 @@ func contingency(t *table.Table, at [2]int, groups [][]int, sizes []int) [][]flo
 // occur; NaN if there is only one of either. With φ² = χ²/n of an r × k table,
 //
 //	φ̃² = max(0, φ² − (r−1)(k−1)/(n−1)),  r̃ = r − (r−1)²/(n−1),  V = √(φ̃²/min(r̃−1, k̃−1))
-func cramer(n [][]float64) float64 {
-	var total float64
-	rows, cols := make([]float64, len(n)), make([]float64, len(n[0]))
-	for i := range n {
-		for j, v := range n[i] {
-			rows[i] += v
-			cols[j] += v
-			total += v
-		}
+func cramer(n *mat.Dense) float64 {
+	r, k := n.Dims()
+	rows, cols := make([]float64, r), make([]float64, k)
+	for i := range r {
+		rows[i] = floats.Sum(n.RawRowView(i))
+		floats.Add(cols, n.RawRowView(i))
 	}
-	phi := -1.
-	for i := range n {
-		for j, v := range n[i] {
+	total, phi := floats.Sum(rows), -1. // χ²/n = Σ n_ij²/(n_i n_j) − 1
+	for i := range r {
+		for j, v := range n.RawRowView(i) {
 			if v > 0 {
-				phi += v * v / (rows[i] * cols[j]) // χ²/n = Σ n_ij²/(n_i n_j) − 1
+				phi += v * v / (rows[i] * cols[j])
 			}
 		}
 	}
-	r, k := occurring(rows), occurring(cols)
-	if r < 2 || k < 2 || total < 2 {
+	// of the table without rows and columns that do not occur, less one
+	occurs := func(v float64) bool { return v > 0 }
+	high, wide := float64(floats.Count(occurs, rows)-1), float64(floats.Count(occurs, cols)-1)
+	if high < 1 || wide < 1 || total < 2 {
 		return math.NaN()
 	}
-	phi = max(0, phi-(r-1)*(k-1)/(total-1))
-	r, k = r-(r-1)*(r-1)/(total-1), k-(k-1)*(k-1)/(total-1)
-	if min(r, k) <= 1 {
+	phi = max(0, phi-high*wide/(total-1))
+	least := min(high-high*high/(total-1), wide-wide*wide/(total-1))
+	if least <= 0 {
 		return math.NaN()
 	}
-	return min(1, math.Sqrt(phi/(min(r, k)-1)))
-}
-
-func occurring(x []float64) float64 {
-	n := 0.
-	for _, v := range x {
-		if v > 0 {
-			n++
-		}
-	}
-	return n
+	return min(1, math.Sqrt(phi/least))
 }
 
 // PairLoss is by how much the association of two columns is off.
@@ -210,14 +190,12 @@ func LostAssociations(real, synthetic, holdout *table.Table) (AssociationLosses,
 			out.Band = quantile(gaps, .95)
 		}
 	}
-	first, err := supportOf(real)
+	columns, err := compatible(real, synthetic)
 	if err != nil {
 		return AssociationLosses{}, err
 	}
-	second, err := supportOf(synthetic)
-	if err != nil {
-		return AssociationLosses{}, err
-	}
+	first, rare := support(real, columns)
+	second, _ := support(synthetic, columns)
 	lost, all := 0., 0.
 	for j := range out.Real {
 		for i := range j {
@@ -232,9 +210,8 @@ func LostAssociations(real, synthetic, holdout *table.Table) (AssociationLosses,
 			if holdout != nil {
 				p.Holdout = out.Holdout[i][j]
 			}
-			width := max(out.Band, band(min(first[i].present, first[j].present),
-				min(second[i].present, second[j].present)),
-				3/math.Sqrt(float64(first[i].rare)*float64(first[j].rare)))
+			width := max(out.Band, band(min(first[i], first[j]), min(second[i], second[j])),
+				3/math.Sqrt(float64(rare[i])*float64(rare[j])))
 			p.Excess = max(0, math.Abs(p.Real-p.Synthetic)-width)
 			out.Pairs = append(out.Pairs, p)
 			if math.Abs(p.Real) >= max(.1, width) {
@@ -255,25 +232,16 @@ func band(n, m int) float64 {
 	return 2 * math.Sqrt(1/float64(max(n, 1))+1/float64(max(m, 1)))
 }
 
-// support is how many rows speak about a column.
-type support struct {
-	present int // rows with a number; all rows of a column that is none, where missing is a value
-	rare    int // rows that are not of the most frequent value
-}
-
-func supportOf(t *table.Table) ([]support, error) {
-	columns, err := compatible(t)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]support, len(columns))
+// support is how many rows speak about each column: those with a number, and of a column that is
+// none, where missing is a value, all. rare are those that are not of the most frequent value.
+func support(t *table.Table, columns []column) (present, rare []int) {
 	for i, c := range columns {
-		count := make([]int64, c.size)
-		t.CountTo(count, []int{i})
-		out[i] = support{t.Rows(), t.Rows() - int(slices.Max(count))}
+		count, rows := countOf(t, i), t.Rows()
+		rare = append(rare, rows-int(slices.Max(count)))
 		if c.numeric() && c.missing >= 0 {
-			out[i].present -= int(count[c.missing])
+			rows -= int(count[c.missing])
 		}
+		present = append(present, rows)
 	}
-	return out, nil
+	return present, rare
 }

@@ -3,16 +3,16 @@ package eval
 import (
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Quantiles sums up distances or ratios.
 type Quantiles struct{ P05, Median, Mean float64 }
 
 func quantilesOf(x []float64) Quantiles {
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	mean, _ := moments(x)
-	return Quantiles{quantile(sorted, .05), quantile(sorted, .5), mean}
+	sorted := slices.Sorted(slices.Values(x))
+	return Quantiles{quantile(sorted, .05), quantile(sorted, .5), stat.Mean(x, nil)}
 }
 
 // ClosestResult is the distances of synthetic rows to the closest training rows
@@ -50,28 +50,17 @@ func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, err
 		return ClosestResult{}, err
 	}
 	out := ClosestResult{Rows: min(train.n, holdout.n)}
-	var second [2][]float64
-	var err error
-	if out.TrainDistances, second[0],
-		err = Nearest(synthetic, train.sample(out.Rows, seed)); err != nil {
-		return ClosestResult{}, err
+	distances := func(real *Points) ([]float64, Quantiles, Quantiles) {
+		first, second := nearest(synthetic, real.sample(out.Rows, seed), false)
+		return first, quantilesOf(first), quantilesOf(ratios(first, second))
 	}
-	if out.HoldoutDistances, second[1],
-		err = Nearest(synthetic, holdout.sample(out.Rows, seed)); err != nil {
-		return ClosestResult{}, err
-	}
+	out.TrainDistances, out.Train, out.TrainRatio = distances(train)
+	out.HoldoutDistances, out.Holdout, out.HoldoutRatio = distances(holdout)
 	for i, d := range out.TrainDistances {
-		switch h := out.HoldoutDistances[i]; {
-		case d < h:
-			out.CloserToTrain++
-		case d == h:
-			out.CloserToTrain += .5
-		}
+		h := out.HoldoutDistances[i]
+		out.CloserToTrain += (indicator(d < h) + indicator(d <= h)) / 2
 	}
 	out.CloserToTrain /= float64(synthetic.n)
-	out.Train, out.Holdout = quantilesOf(out.TrainDistances), quantilesOf(out.HoldoutDistances)
-	out.TrainRatio, out.HoldoutRatio = quantilesOf(ratios(out.TrainDistances, second[0])),
-		quantilesOf(ratios(out.HoldoutDistances, second[1]))
 	return out, nil
 }
 

@@ -1,6 +1,10 @@
 package eval
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
 
 // Combined is one estimate from several synthetic tables.
 type Combined struct {
@@ -23,14 +27,8 @@ func Combine(q, u []float64, synthetic, rows float64) Combined {
 		panic("eval: Combine: lists that do not fit")
 	}
 	m := float64(len(q))
-	var mean, within, b float64
-	for i := range q {
-		mean += q[i] / m
-		within += u[i] / m
-	}
-	for _, x := range q {
-		b += (x - mean) * (x - mean) / (m - 1)
-	}
+	mean, b := stat.MeanVariance(q, nil)
+	within := stat.Mean(u, nil)
 	between := (1 + 1/m) * b
 	if t := between - within; !(t <= 0) {
 		part := 1 - within/between

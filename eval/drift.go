@@ -4,13 +4,23 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Summary sums up the numbers of a column: days for dates, microseconds for timestamps.
 type Summary struct {
-	Count                                int
-	Mean, Std                            float64
-	Min, P05, P25, Median, P75, P95, Max float64
+	Count  int    `json:"-"`
+	Mean   Number `json:"mean"`
+	Std    Number `json:"std"`
+	Min    Number `json:"min"`
+	P05    Number `json:"p05"`
+	P25    Number `json:"p25"`
+	Median Number `json:"median"`
+	P75    Number `json:"p75"`
+	P95    Number `json:"p95"`
+	Max    Number `json:"max"`
 }
 
 // Summary gives the summary of an ordered column. A column that is not, or that has no number, is
@@ -24,10 +34,10 @@ func (v *Values) Summary(name string) (Summary, error) {
 		return Summary{}, fmt.Errorf("eval: column %q has no numbers: %w", name, ErrColumn)
 	}
 	x := c.numbers
-	mean, se := moments(x)
-	return Summary{len(x), mean, se * math.Sqrt(float64(len(x))), x[0], quantile(x, .05),
-		quantile(x, .25),
-		quantile(x, .5), quantile(x, .75), quantile(x, .95), x[len(x)-1]}, nil
+	mean, std := moments(x)
+	at := func(p float64) Number { return Number(quantile(x, p)) }
+	return Summary{len(x), Number(mean), Number(std), at(0), at(.05), at(.25), at(.5), at(.75),
+		at(.95), at(1)}, nil
 }
 
 // Drift is how far the numbers of a synthetic column are from the real ones.
@@ -61,17 +71,17 @@ func NumberDrift(real, synthetic *Values, name string) (Drift, error) {
 	if err != nil {
 		return Drift{}, err
 	}
+	std := float64(a.Std)
 	over := func(x float64) float64 {
 		if x == 0 {
 			return 0
 		}
-		return x / a.Std
+		return x / std
 	}
-	c, _ := real.column(name)
-	d, _ := synthetic.column(name)
-	out := Drift{over(b.Mean - a.Mean), b.Std / a.Std,
-		spreadError(c.numbers, a) * math.Sqrt(1+float64(a.Count)/float64(b.Count)),
-		over(transport(c.numbers, d.numbers))}
+	c, d, _ := both(real, synthetic, name)
+	out := Drift{over(float64(b.Mean - a.Mean)), float64(b.Std) / std,
+		spreadError(c.numbers) * math.Sqrt(1+float64(a.Count)/float64(b.Count)),
+		over(stat.WassersteinDistance(c.numbers, d.numbers, nil, nil))}
 	if a.Std == 0 && b.Std == 0 {
 		out.Spread = 1
 	}
@@ -81,38 +91,13 @@ func NumberDrift(real, synthetic *Values, name string) (Drift, error) {
 // spreadError is the standard error of the logarithm of the standard deviation of x, √((κ − 1)/4n)
 // with the kurtosis κ: large where a few far values make up the deviation. Source: Kendall & Stuart
 // 1969, The Advanced Theory of Statistics 1, section 10.8.
-func spreadError(x []float64, s Summary) float64 {
-	if s.Std == 0 {
+func spreadError(x []float64) float64 {
+	mean, std := moments(x)
+	if std == 0 {
 		return 0
 	}
-	kurtosis := 0.
-	for _, v := range x {
-		z := (v - s.Mean) / s.Std
-		kurtosis += z * z * z * z / float64(len(x))
-	}
+	kurtosis := stat.MomentAbout(4, x, mean, nil) / math.Pow(std, 4)
 	return math.Sqrt((kurtosis - 1) / (4 * float64(len(x))))
-}
-
-// transport is ∫|F − G| for sorted samples.
-func transport(x, y []float64) float64 {
-	sum, last := 0., min(x[0], y[0])
-	i, j := 0, 0
-	for i < len(x) || j < len(y) {
-		next := math.Inf(1)
-		if i < len(x) {
-			next = x[i]
-		}
-		if j < len(y) {
-			next = min(next, y[j])
-		}
-		gap := float64(i)/float64(len(x)) - float64(j)/float64(len(y))
-		sum += math.Abs(gap) * (next - last)
-		for last = next; i < len(x) && x[i] == next; i++ {
-		}
-		for ; j < len(y) && y[j] == next; j++ {
-		}
-	}
-	return sum
 }
 
 // Uncovered is what of a column of the real table the synthetic one does not reach.
@@ -135,11 +120,7 @@ type Uncovered struct {
 //
 // A column without cells in one of the tables is an error that wraps [ErrColumn].
 func UncoveredShare(real, synthetic *Values, name string) (Uncovered, error) {
-	a, err := real.column(name)
-	if err != nil {
-		return Uncovered{}, err
-	}
-	b, err := synthetic.column(name)
+	a, b, err := both(real, synthetic, name)
 	if err != nil {
 		return Uncovered{}, err
 	}
@@ -147,19 +128,13 @@ func UncoveredShare(real, synthetic *Values, name string) (Uncovered, error) {
 		return uncoveredNumbers(real, a, b)
 	}
 	var out Uncovered
-	codes := make([]int, 0, len(a.count))
-	lost := 0
-	for code, n := range a.count {
-		if n > 0 && b.count[code] == 0 {
-			codes, lost = append(codes, code), lost+n
+	for _, code := range byCount(a.count) {
+		if n := a.count[code]; n > 0 && b.count[code] == 0 {
+			out.Lost = append(out.Lost, a.codec.Label(uint16(code)))
+			out.Shares = append(out.Shares, float64(n)/float64(real.rows))
 		}
 	}
-	slices.SortStableFunc(codes, func(i, j int) int { return a.count[j] - a.count[i] })
-	for _, code := range codes {
-		out.Lost = append(out.Lost, a.codec.Label(uint16(code)))
-		out.Shares = append(out.Shares, float64(a.count[code])/float64(real.rows))
-	}
-	out.Share = float64(lost) / float64(real.rows)
+	out.Share = floats.Sum(out.Shares)
 	return out, nil
 }
 
@@ -167,10 +142,9 @@ func uncoveredNumbers(real *Values, a, b *cells) (Uncovered, error) {
 	if len(a.numbers) == 0 || len(b.numbers) == 0 {
 		return Uncovered{}, fmt.Errorf("eval: column %q has no numbers: %w", a.name, ErrColumn)
 	}
-	_, se := moments(a.numbers)
+	_, std := moments(a.numbers)
 	lo, hi := a.bounds()
-	slack := se * math.Sqrt(float64(len(a.numbers))) / 100
-	least, greatest := b.numbers[0]-slack, b.numbers[len(b.numbers)-1]+slack
+	least, greatest := b.numbers[0]-std/100, b.numbers[len(b.numbers)-1]+std/100
 	n := 0
 	for _, x := range a.numbers {
 		if lo <= x && x <= hi && (x < least || x > greatest) {
@@ -190,26 +164,19 @@ type Heap struct {
 // ordered real column are exactly, such as a zero that stands for none. Range of share: above 0. A
 // column that is not there is an error that wraps [ErrColumn].
 func Heaps(real, synthetic *Values, name string, share float64) ([]Heap, error) {
-	a, err := real.column(name)
-	if err != nil {
-		return nil, err
-	}
-	b, err := synthetic.column(name)
+	a, b, err := both(real, synthetic, name)
 	if err != nil {
 		return nil, err
 	}
 	equal := func(sorted []float64, x float64) int {
 		first, _ := slices.BinarySearch(sorted, x)
-		n := first
-		for n < len(sorted) && sorted[n] == x {
-			n++
-		}
-		return n - first
+		next, _ := slices.BinarySearch(sorted, math.Nextafter(x, math.Inf(1)))
+		return next - first
 	}
 	var out []Heap
 	for at := 0; at < len(a.numbers); {
-		n := equal(a.numbers[at:], a.numbers[at])
-		if h := (Heap{Value: a.numbers[at], Real: float64(n) / float64(real.rows)}); h.Real >= share {
+		h, n := Heap{Value: a.numbers[at]}, equal(a.numbers, a.numbers[at])
+		if h.Real = float64(n) / float64(real.rows); h.Real >= share {
 			h.Synthetic = float64(equal(b.numbers, h.Value)) / float64(synthetic.rows)
 			out = append(out, h)
 		}

@@ -112,8 +112,7 @@ func TestSpreadError(t *testing.T) {
 	for i := range 400 { // quantiles of a normal distribution
 		x = append(x, math.Sqrt2*math.Erfinv(2*(float64(i)+.5)/400-1))
 	}
-	mean, se := moments(x)
-	got := spreadError(x, Summary{Mean: mean, Std: se * 20})
+	got := spreadError(x)
 	if want := 1 / math.Sqrt(800); math.Abs(got/want-1) > .02 {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	gemm "github.com/decoy-dp/decoy/internal/matrix"
 )
 
@@ -76,18 +78,15 @@ func newEmbedding(a, b *Points) embedding {
 // embedNumbers centres numbers, so that rounding to float32 costs little, and
 // scales them by a power of two, so that no square leaves its range.
 func embedNumbers(a, b *Points) embedding {
-	mean := make([]float64, a.dim)
+	mean, size := make([]float64, a.dim), 0.0
 	for _, p := range []*Points{a, b} {
 		for i := range p.n {
-			addScaled(mean, 1/float64(a.n+b.n), p.row(i))
+			floats.AddScaled(mean, 1/float64(a.n+b.n), p.row(i))
 		}
 	}
-	size := 0.0
 	for _, p := range []*Points{a, b} {
 		for i := range p.n {
-			for k, x := range p.row(i) {
-				size = max(size, math.Abs(x-mean[k]))
-			}
+			size = max(size, floats.Distance(p.row(i), mean, math.Inf(1)))
 		}
 	}
 	_, exponent := math.Frexp(size)
@@ -109,13 +108,10 @@ func oneHot(size int, sets []*Points, column int) feature {
 		}
 		total += p.n
 	}
-	width, rest := 0, int64(total)
-	for _, code := range byCount(count) {
-		if width >= maxOneHot || float64(rest) <= rareShare*float64(total) {
-			break
-		}
+	order, width, rest := byCount(count), 0, int64(total)
+	for width < min(size, maxOneHot) && float64(rest) > rareShare*float64(total) {
+		rest -= count[order[width]]
 		width++
-		rest -= count[code]
 	}
 	at, width := commonest(count, width)
 	return feature{width: width, at: at}

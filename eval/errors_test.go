@@ -32,19 +32,18 @@ func TestErrors(t *testing.T) {
 	}
 	one, two, gower := points(single, Euclidean), points(tab, Euclidean), points(tab, Gower)
 	other, numbers := points(otherBins, Euclidean), line(t, 1, 2)
-	m, err := newMatrix(nil, tab)
+	matrix := func(drop []string, tab *table.Table) error {
+		_, _, err := newMatrix(drop, tab)
+		return err
+	}
+	_, alike, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
-	like := func(t *table.Table) error { return failed(m.like(t)) }
+	like := func(t *table.Table) error { return failed(alike(t)) }
 	tree, y := xorTable(t, 30, rand.New(rand.NewPCG(5, 5)))
 	trees := func(y []bool, drop ...string) error {
-		forest, boosting := failed(fitForest(tree, y, forestOptions{drop: drop})),
-			failed(fitBoosting(tree, y, usualBoosting(drop)))
-		if fmt.Sprint(forest) != fmt.Sprint(boosting) {
-			t.Errorf("forest: %v, boosting: %v", forest, boosting)
-		}
-		return forest
+		return failed(fitBoosting(tree, targets(y), drop, usualBoosting))
 	}
 	scores := func(x []float64, labels []bool) error {
 		auroc := failed(AUROC(x, labels))
@@ -83,9 +82,9 @@ func TestErrors(t *testing.T) {
 		{"Closest: one training row", failed(Closest(one, two, two, 0)), ErrTables},
 		{"Closest: one holdout row", failed(Closest(two, one, two, 0)), ErrTables},
 		{"Closest: another space", failed(Closest(two, two, gower, 0)), ErrTables},
-		{"matrix: no rows", failed(newMatrix(nil, none)), ErrTables},
-		{"matrix: unknown column", failed(newMatrix([]string{"z"}, tab)), ErrColumn},
-		{"matrix: nothing left", failed(newMatrix([]string{"a", "b"}, tab)), ErrColumn},
+		{"matrix: no rows", matrix(nil, none), ErrTables},
+		{"matrix: unknown column", matrix([]string{"z"}, tab), ErrColumn},
+		{"matrix: nothing left", matrix([]string{"a", "b"}, tab), ErrColumn},
 		{"like: no rows", like(none), ErrTables},
 		{"like: fewer columns", like(fewer), ErrTables},
 		{"like: other bins", like(otherBins), ErrTables},

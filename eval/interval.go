@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -69,9 +71,7 @@ func RareClassRate(t *table.Table, column string, code uint16, level float64) (I
 		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
 			ErrColumn)
 	}
-	count := make([]int64, columns[at].size)
-	t.CountTo(count, []int{at})
-	return Wilson(count[code], int64(t.Rows()), level)
+	return Wilson(countOf(t, at)[code], int64(t.Rows()), level)
 }
 
 // BootstrapOptions says how a bootstrap draws. The zero value is usable.
@@ -81,13 +81,13 @@ type BootstrapOptions struct {
 	Seed       uint64  // public; the same seed gives the same interval
 }
 
-// Bootstrap is the percentile interval of a statistic of n observations. It calls stat with the
+// Bootstrap is the percentile interval of a statistic of n observations. It calls of with the
 // number of times that each observation occurs in a sample of n drawn with replacement, and once
-// with 1 for all for the estimate. stat must be safe for concurrent use and must not keep its
+// with 1 for all for the estimate. of must be safe for concurrent use and must not keep its
 // argument; samples for which it returns NaN (a class that was not drawn, say) are left out, and it
 // is an error if more than a tenth are. Source: Efron & Tibshirani 1993, An Introduction to the
 // Bootstrap, section 13.3.
-func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (Interval, error) {
+func Bootstrap(n int, o BootstrapOptions, of func(times []uint32) float64) (Interval, error) {
 	o.Replicates, o.Level = cmp.Or(o.Replicates, 1000), cmp.Or(o.Level, .95)
 	if err := checkLevel(o.Level); err != nil {
 		return Interval{}, err
@@ -96,11 +96,7 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least "+
 			"1): %w", o.Replicates, n, ErrInterval)
 	}
-	once := make([]uint32, n)
-	for i := range once {
-		once[i] = 1
-	}
-	out := Interval{Estimate: stat(once)}
+	out := Interval{Estimate: of(slices.Repeat([]uint32{1}, n))}
 	values := make([]float64, o.Replicates)
 	inParallel(o.Replicates, func() func(int) {
 		times := make([]uint32, n)
@@ -111,7 +107,7 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 			for range n {
 				times[u.IntN(n)]++
 			}
-			values[r] = stat(times)
+			values[r] = of(times)
 		}
 	})
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
@@ -133,6 +129,14 @@ func quantile(sorted []float64, p float64) float64 {
 		return sorted[min(i, len(sorted)-1)]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// moments are the mean and the standard deviation, 0 of one number.
+func moments(x []float64) (mean, std float64) {
+	if len(x) == 1 {
+		return x[0], 0
+	}
+	return stat.MeanStdDev(x, nil)
 }
 
 // AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores

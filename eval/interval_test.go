@@ -83,7 +83,8 @@ func TestBootstrapOfAMean(t *testing.T) {
 	for i := range x {
 		x[i] = u.NormFloat64()
 	}
-	mean, standardError := moments(x)
+	mean, std := moments(x)
+	standardError := std / math.Sqrt(500)
 	stat := func(times []uint32) float64 {
 		sum, n := 0.0, 0.0
 		for i, k := range times {

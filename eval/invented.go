@@ -33,31 +33,28 @@ func Invented(real, synthetic, holdout *table.Table, share float64) ([]Combinati
 		return nil, err
 	}
 	one := make([][]int64, len(columns))
-	for i, c := range columns {
-		one[i] = make([]int64, c.size)
-		real.CountTo(one[i], []int{i})
+	for i := range columns {
+		one[i] = countOf(real, i)
 	}
 	var out []Combination
 	for j := range columns {
 		for i := range j {
-			cells := columns[i].size * columns[j].size
-			if cells > mostInvention {
+			if columns[i].size*columns[j].size > mostInvention {
 				continue
 			}
-			count := make([][]int64, len(tables))
-			for k, t := range tables {
-				count[k] = make([]int64, cells)
-				t.CountTo(count[k], []int{i, j})
+			seen := countOf(real, i, j)
+			if holdout != nil {
+				for cell, n := range countOf(holdout, i, j) {
+					seen[cell] += n
+				}
 			}
-			for cell, n := range count[1] {
+			for cell, n := range countOf(synthetic, i, j) {
 				rate := float64(n) / float64(synthetic.Rows())
 				a, b := cell/columns[j].size, cell%columns[j].size
-				if n < fewInvented || rate < share || rate*float64(real.Rows()) < fewInvented ||
-					count[0][cell] > 0 || holdout != nil && count[2][cell] > 0 ||
-					one[i][a] == 0 || one[j][b] == 0 {
-					continue
+				if seen[cell] == 0 && one[i][a] > 0 && one[j][b] > 0 && n >= fewInvented &&
+					rate >= share && rate*float64(real.Rows()) >= fewInvented {
+					out = append(out, Combination{i, j, [2]uint16{uint16(a), uint16(b)}, int(n)})
 				}
-				out = append(out, Combination{i, j, [2]uint16{uint16(a), uint16(b)}, int(n)})
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -26,11 +28,11 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 			len(columns), ErrTables)
 	}
 	var out []MarginalDistance
-	for set := allColumns(k); set != nil; set = nextSet(set, len(columns)) {
+	for _, set := range combin.Combinations(len(columns), k) {
 		out = append(out, MarginalDistance{Columns: set})
 	}
 	inParallel(len(out), func() func(int) {
-		return func(i int) { out[i].TV = totalVariation(real, synthetic, out[i].Columns, columns) }
+		return func(i int) { out[i].TV = totalVariation(real, synthetic, out[i].Columns...) }
 	})
 	return out, nil
 }
@@ -57,50 +59,20 @@ func MarginalError(real, synthetic *table.Table, k int) (float64, error) {
 const denseCells = 1 << 22
 
 // totalVariation compares one marginal.
-func totalVariation(a, b *table.Table, cols []int, columns []column) float64 {
-	cells := 1
+func totalVariation(a, b *table.Table, cols ...int) float64 {
+	cells, sizes := 1, a.Schema().Sizes()
 	for _, c := range cols {
-		cells *= columns[c].size
-		if cells > denseCells {
-			return sparseTotalVariation(a, b, cols)
-		}
+		cells = min(cells*sizes[c], denseCells+1)
 	}
-	ca, cb := make([]int64, cells), make([]int64, cells)
-	a.CountTo(ca, cols)
-	b.CountTo(cb, cols)
-	na, nb := float64(a.Rows()), float64(b.Rows())
+	var count [][]int64
+	if cells > denseCells {
+		count = countClasses(cols, a, b)
+	} else {
+		count = [][]int64{countOf(a, cols...), countOf(b, cols...)}
+	}
 	sum := 0.0
-	for i, n := range ca {
-		if n != 0 || cb[i] != 0 {
-			sum += math.Abs(float64(n)/na - float64(cb[i])/nb)
-		}
+	for i, n := range count[0] {
+		sum += math.Abs(float64(n)/float64(a.Rows()) - float64(count[1][i])/float64(b.Rows()))
 	}
 	return sum / 2
-}
-
-func sparseTotalVariation(a, b *table.Table, cols []int) float64 {
-	groups, count := groupRows(cols, a, b)
-	ca, cb := groupSizes(groups[0], count), groupSizes(groups[1], count)
-	sum := 0.0
-	for i := range ca {
-		sum += math.Abs(float64(ca[i])/float64(a.Rows()) - float64(cb[i])/float64(b.Rows()))
-	}
-	return sum / 2
-}
-
-// nextSet returns the set of columns below n that follows set in lexicographic
-// order, or nil after the last.
-func nextSet(set []int, n int) []int {
-	out := append([]int(nil), set...)
-	k := len(out)
-	for i := k - 1; i >= 0; i-- {
-		if out[i] < n-k+i {
-			out[i]++
-			for j := i + 1; j < k; j++ {
-				out[j] = out[j-1] + 1
-			}
-			return out
-		}
-	}
-	return nil
 }

@@ -13,19 +13,9 @@ import (
 // Range 0 to 1; goal: at most the share against a holdout of the same size.
 // Source: Platzer & Reutterer 2021, arXiv 2104.00635.
 func IdenticalMatchShare(reference, synthetic *table.Table) (float64, error) {
-	columns, err := compatible(reference, synthetic)
-	if err != nil {
-		return 0, err
-	}
-	groups, count := groupRows(allColumns(len(columns)), reference, synthetic)
-	occurs := groupSizes(groups[0], count)
-	matches := 0
-	for _, g := range groups[1] {
-		if occurs[g] > 0 {
-			matches++
-		}
-	}
-	return float64(matches) / float64(synthetic.Rows()), nil
+	return shareOfClasses(synthetic, reference, func(_, inReference int64) bool {
+		return inReference > 0
+	})
 }
 
 // UniqueExactMatches is the share of real rows that are unlike all other real
@@ -34,17 +24,24 @@ func IdenticalMatchShare(reference, synthetic *table.Table) (float64, error) {
 // Name UniqueExactMatches. Alias Unique Exact Matches (SDNist), in percent there. Range 0 to 1;
 // goal: 0. Source: NIST, SDNist v2 report, "Unique Exact Matches".
 func UniqueExactMatches(real, synthetic *table.Table) (float64, error) {
-	columns, err := compatible(real, synthetic)
+	return shareOfClasses(real, synthetic, func(inReal, inSynthetic int64) bool {
+		return inReal == 1 && inSynthetic > 0
+	})
+}
+
+// shareOfClasses is the share of the rows of a table that are of a class for which it holds how
+// many rows of it there are in the table and in another.
+func shareOfClasses(t, other *table.Table, holds func(in, inOther int64) bool) (float64, error) {
+	columns, err := compatible(t, other)
 	if err != nil {
 		return 0, err
 	}
-	groups, count := groupRows(allColumns(len(columns)), real, synthetic)
-	inReal, inSynthetic := groupSizes(groups[0], count), groupSizes(groups[1], count)
-	matched := 0
-	for g, n := range inReal {
-		if n == 1 && inSynthetic[g] > 0 {
-			matched++
+	count := countClasses(allColumns(len(columns)), t, other)
+	rows := int64(0)
+	for class, in := range count[0] {
+		if holds(in, count[1][class]) {
+			rows += in
 		}
 	}
-	return float64(matched) / float64(real.Rows()), nil
+	return float64(rows) / float64(t.Rows()), nil
 }

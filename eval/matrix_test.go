@@ -19,8 +19,8 @@ func dense(m *matrix) [][]float64 {
 	out := make([][]float64, rows)
 	for i := range out {
 		out[i] = make([]float64, width)
-		for _, b := range m.blocks {
-			out[i][b.first+int(b.codes[i])] = 1
+		for _, features := range m.features {
+			out[i][features[i]] = 1
 		}
 	}
 	return out
@@ -35,12 +35,12 @@ func TestMatrixRows(t *testing.T) {
 		want [][]float64
 	}{
 		{"one-hot", []string{"label"}, [][]float64{
-			{0, 0, 1, 1, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 1}, {0, 1, 0, 0, 0, 1, 0, 0}}},
+			{0, 0, 1, 1, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 0, 0, 1, 1}, {0, 1, 0, 0, 0, 1, 0, 0, 1}}},
 		{"drop twice", []string{"label", "weight", "label"}, [][]float64{
-			{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}},
+			{0, 0, 1, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := newMatrix(test.drop, tab)
+			m, _, err := newMatrix(test.drop, tab)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestMatrixRows(t *testing.T) {
 func TestMatrixProducts(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	tab := uniformTable(t, wideSchema(t), 200, u)
-	m, err := newMatrix(nil, tab)
+	m, _, err := newMatrix(nil, tab)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,15 +84,3 @@ func (e embedding) least(between float64) float32 { return -roundUp(e.unit * bet
 func part(m gemm.Matrix, from, n int) gemm.Matrix {
 	return gemm.Dense(n, m.Cols, m.Data[from*m.Cols:(from+n)*m.Cols])
 }
-
-// moments returns the mean and the standard error of the mean.
-func moments(x []float64) (mean, standardError float64) {
-	n := float64(len(x))
-	for _, v := range x {
-		mean += v / n
-	}
-	for _, v := range x {
-		standardError += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(standardError / (n * max(n-1, 1)))
-}

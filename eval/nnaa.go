@@ -8,10 +8,10 @@ import (
 // Terms is a nearest-neighbour adversarial accuracy and the two terms that it is the mean of.
 type Terms struct {
 	// share of real rows farther from the synthetic ones than from the other real ones
-	Real float64
+	Real float64 `json:"real"`
 	// share of synthetic rows farther from the real ones than from the other synthetic ones
-	Synthetic float64
-	Mean      float64
+	Synthetic float64 `json:"synthetic"`
+	Mean      float64 `json:"mean"`
 }
 
 // NNAAResult is the nearest-neighbour adversarial accuracy in its three forms.
@@ -104,14 +104,13 @@ func nnaa(real, synthetic *Points) NNAAResult {
 	r := farther(first, second, real.others())
 	first, second = nearest(synthetic, real, false)
 	s := farther(first, second, synthetic.others())
-	out := NNAAResult{
+	return NNAAResult{
 		Original:  terms(r.original, s.original),
 		Unbiased:  terms(r.unbiased, s.unbiased),
 		Corrected: terms(r.corrected, s.corrected),
 		Rows:      real.n,
 		StdErr:    dependence * math.Hypot(r.standardError, s.standardError) / 2,
 	}
-	return out
 }
 
 func terms(real, synthetic float64) Terms { return Terms{real, synthetic, (real + synthetic) / 2} }
@@ -135,6 +134,7 @@ func farther(first, second, own []float64) shares {
 	out.original /= n
 	out.unbiased /= n
 	out.corrected, out.standardError = moments(corrected)
+	out.standardError /= math.Sqrt(n)
 	return out
 }
 

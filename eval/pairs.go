@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -44,14 +47,11 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 		return nil, 0, err
 	}
 	for _, p := range pairs {
-		at := [2]int(p.Columns)
-		t := PairTrend{columns[at[0]].name, columns[at[1]].name, "ContingencySimilarity", 1 - p.TV}
-		if columns[at[0]].numeric() && columns[at[1]].numeric() {
-			a, okReal := correlation(real, columns, at)
-			b, okSynthetic := correlation(synthetic, columns, at)
-			if okReal && okSynthetic {
-				t.Metric, t.Score = "CorrelationSimilarity", 1-math.Abs(a-b)/2
-			}
+		i, j := p.Columns[0], p.Columns[1]
+		t := PairTrend{columns[i].name, columns[j].name, "ContingencySimilarity", 1 - p.TV}
+		off := math.Abs(correlation(real, columns, i, j) - correlation(synthetic, columns, i, j))
+		if !math.IsNaN(off) {
+			t.Metric, t.Score = "CorrelationSimilarity", 1-off/2
 		}
 		trends = append(trends, t)
 		mean += t.Score / float64(len(pairs))
@@ -59,30 +59,22 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 	return trends, mean, nil
 }
 
-// correlation returns Pearson's correlation of the middles of two numeric
-// columns, and false if it is undefined.
-func correlation(t *table.Table, columns []column, at [2]int) (float64, bool) {
-	a, b := columns[at[0]], columns[at[1]]
-	codes := t.Column(at[1])
-	each := func(f func(u, v float64)) {
-		forEachCode(t.Column(at[0]), func(i, ca int) {
-			if cb := int(codes.At(i)); ca != a.missing && cb != b.missing {
-				f(a.place[ca], b.place[cb])
-			}
-		})
+// correlation returns Pearson's correlation of the middles of two numeric columns, NaN of others
+// and where one has one value only.
+func correlation(t *table.Table, columns []column, i, j int) float64 {
+	a, b := columns[i], columns[j]
+	if !a.numeric() || !b.numeric() {
+		return math.NaN()
 	}
-	var n, mx, my, sxx, syy, sxy float64
-	each(func(u, v float64) { n++; mx += u; my += v })
-	mx, my = mx/n, my/n
-	each(func(u, v float64) {
-		sxx += (u - mx) * (u - mx)
-		syy += (v - my) * (v - my)
-		sxy += (u - mx) * (v - my)
+	var x, y []float64
+	codes := t.Column(j)
+	forEachCode(t.Column(i), func(row, ca int) {
+		if cb := int(codes.At(row)); ca != a.missing && cb != b.missing {
+			x, y = append(x, a.place[ca]), append(y, b.place[cb])
+		}
 	})
-	// mean square of the deviations of a constant from its computed mean, or less
-	const rounding = 1e-26
-	if n < 2 || sxx <= rounding*n || syy <= rounding*n {
-		return 0, false
+	if len(x) < 2 || floats.Min(x) == floats.Max(x) || floats.Min(y) == floats.Max(y) {
+		return math.NaN()
 	}
-	return max(-1, min(1, sxy/math.Sqrt(sxx*syy))), true
+	return max(-1, min(1, stat.Correlation(x, y, nil)))
 }

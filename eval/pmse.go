@@ -30,7 +30,7 @@ type PMSEResult struct {
 // A category that only one of the tables has pulls the propensity of its rows to
 // 0 or 1, and the fit stops when it no longer gains. Errors wrap [ErrTables].
 func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
-	x, err := newMatrix(nil, real, synthetic)
+	x, _, err := newMatrix(nil, real, synthetic)
 	if err != nil {
 		return PMSEResult{}, err
 	}
@@ -38,8 +38,7 @@ func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
 	if err != nil {
 		return out, err
 	}
-	weights := independent(x, real, synthetic)
-	if weights > 0 {
+	if weights := x.rank() - 1; weights > 0 {
 		n, m := float64(real.Rows()), float64(synthetic.Rows())
 		out.Expected = float64(weights) * n * n * m / math.Pow(n+m, 4)
 		out.Ratio = out.PMSE / out.Expected
@@ -50,50 +49,41 @@ func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
 // widest is the most features of which the dependence is looked at.
 const widest = 512
 
-// independent is how many weights, besides the intercept, do not depend on others: the rank of the
-// features of all rows, less one as those of a column add up to 1. Of more than widest features it
-// is what it would be if nothing else depended on anything.
-func independent(x *matrix, real, synthetic *table.Table) int {
-	occur, at := make([]int64, x.width), make([]int, x.width) // at: among those that do
-	n := 0
-	for _, b := range x.blocks {
-		count := occur[b.first : b.first+b.column.size]
-		real.CountTo(count, []int{b.position})
-		synthetic.CountTo(count, []int{b.position})
-		for code, rows := range count {
-			if at[b.first+code] = n; rows > 0 {
+// rank is how many features do not depend on others: the constant one is the sum of those of each
+// column. Of more than widest features it is what it would be if nothing else depended on anything.
+func (m *matrix) rank() int {
+	columns := m.features[:len(m.features)-1]
+	n, at := 0, make([]int, m.width) // the features that occur, counted from 1 column by column
+	for _, features := range columns {
+		for _, f := range features {
+			if at[f] == 0 {
 				n++
+				at[f] = n
 			}
 		}
 	}
 	if n > widest {
-		return n - len(x.blocks)
+		return n - len(columns) + 1
 	}
-	gram := mat.NewSymDense(n, nil)
-	for f, rows := range occur {
-		if rows > 0 {
-			gram.SetSym(at[f], at[f], 1)
+	both := make([]float64, n*n) // rows that have two features
+	for j, second := range columns {
+		for _, first := range columns[:j+1] {
+			for i, f := range first {
+				both[(at[f]-1)*n+at[second[i]]-1]++
+			}
 		}
 	}
-	for i, a := range x.blocks {
-		for _, b := range x.blocks[:i] {
-			both := make([]int64, a.column.size*b.column.size)
-			real.CountTo(both, []int{a.position, b.position})
-			synthetic.CountTo(both, []int{a.position, b.position})
-			for k, rows := range both {
-				if f, g := a.first+k/b.column.size, b.first+k%b.column.size; rows > 0 {
-					gram.SetSym(at[f], at[g], float64(rows)/math.Sqrt(float64(occur[f])*float64(occur[g])))
-				}
-			}
+	gram := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			gram.SetSym(i, j, both[i*n+j]/math.Sqrt(both[i*n+i]*both[j*n+j]))
 		}
 	}
 	var eigen mat.EigenSym
-	rank := -1
+	rank := 0
 	if eigen.Factorize(gram, false) {
 		for _, v := range eigen.Values(nil) {
-			if v > 1e-9 {
-				rank++
-			}
+			rank += int(indicator(v > 1e-9))
 		}
 	}
 	return rank
@@ -115,8 +105,7 @@ func pmse(x design, n int) (PMSEResult, *logistic, error) {
 	var out PMSEResult
 	for _, s := range fit.scores(x) {
 		d := sigmoid(s) - c
-		out.PMSE += d * d
+		out.PMSE += d * d / float64(rows)
 	}
-	out.PMSE /= float64(rows)
 	return out, fit, nil
 }

@@ -74,27 +74,26 @@ func TablePoints(t *table.Table, d Distance, drop ...string) (*Points, error) {
 	if d > Gower {
 		return nil, fmt.Errorf("eval: there is no distance %d: %w", d, ErrTables)
 	}
-	columns, err := compatible(t)
+	e, err := newEncoder(t, drop, coordinates)
 	if err != nil {
 		return nil, err
 	}
-	take, err := without(t.Schema(), drop)
+	places, err := e.encode(t)
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{n: t.Rows(), dim: len(take), x: make([]float64, t.Rows()*len(take)),
-		space: space{distance: d}}
-	for k, i := range take {
-		c := columns[i]
-		p.space.columns = append(p.space.columns, c)
-		place := coordinates(c)
-		forEachCode(t.Column(i), func(row, code int) { p.x[row*p.dim+k] = place[code] })
+	p := &Points{n: t.Rows(), dim: len(places), x: make([]float64, t.Rows()*len(places)),
+		space: space{d, e.columns}}
+	for k, column := range places {
+		for row, place := range column {
+			p.x[row*p.dim+k] = place
+		}
 	}
 	return p, nil
 }
 
 // coordinates are those of every code.
-func coordinates(c column) []float64 {
+func coordinates(_ int, c column) []float64 {
 	out := make([]float64, c.size)
 	for code := range out {
 		switch {
@@ -141,22 +140,20 @@ func (p *Points) row(i int) []float64 { return p.x[i*p.dim : (i+1)*p.dim] }
 
 // between returns the squared Euclidean distance, or the sum of Gower's differences, of two points.
 func (s space) between(a, b []float64) float64 {
+	most := 1. // difference of two cells of a table
+	if s.columns == nil {
+		most = math.Inf(1)
+	}
 	sum := 0.0
-	switch {
-	case s.columns == nil:
+	if s.distance == Gower {
 		for k, x := range a {
-			d := x - b[k]
-			sum += d * d
+			sum += min(math.Abs(x-b[k]), most)
 		}
-	case s.distance == Gower:
-		for k, x := range a {
-			sum += min(math.Abs(x-b[k]), 1)
-		}
-	default:
-		for k, x := range a {
-			d := min(math.Abs(x-b[k]), 1)
-			sum += d * d
-		}
+		return sum
+	}
+	for k, x := range a {
+		d := min(math.Abs(x-b[k]), most)
+		sum += d * d
 	}
 	return sum
 }
@@ -174,10 +171,7 @@ func sameSpace(sets ...*Points) error {
 	first := sets[0]
 	for _, p := range sets[1:] {
 		same := p.dim == first.dim && p.space.distance == first.space.distance &&
-			len(p.space.columns) == len(first.space.columns)
-		for k := 0; same && k < len(first.space.columns); k++ {
-			same = p.space.columns[k].equal(first.space.columns[k])
-		}
+			slices.EqualFunc(p.space.columns, first.space.columns, column.equal)
 		if !same {
 			return fmt.Errorf("eval: points of different columns or distances: %w", ErrTables)
 		}

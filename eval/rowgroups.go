@@ -24,39 +24,47 @@ func inParallel(n int, worker func() func(i int)) {
 	wg.Wait()
 }
 
-// groupRows numbers the distinct rows of tables with the same columns, looking at
-// cols only: rows of any of them get the same number if and only if they have
-// the same codes. Numbers count up from 0; the result has one slice for each table.
-func groupRows(cols []int, tables ...*table.Table) (groups [][]uint32, count int) {
-	groups = make([][]uint32, len(tables))
+// countOf counts the rows by their codes in some columns together.
+func countOf(t *table.Table, cols ...int) []int64 {
+	sizes, cells := t.Schema().Sizes(), 1
+	for _, c := range cols {
+		cells *= sizes[c]
+	}
+	out := make([]int64, cells)
+	t.CountTo(out, cols)
+	return out
+}
+
+// countClasses counts the rows of each class in tables with the same columns: rows of any of them
+// are of one class if and only if they have the same codes in cols.
+func countClasses(cols []int, tables ...*table.Table) [][]int64 {
+	class := make([][]uint32, len(tables))
 	for i, t := range tables {
-		groups[i] = make([]uint32, t.Rows())
+		class[i] = make([]uint32, t.Rows())
 	}
 	// Column by column: rows stay together if they were together and have the same code.
-	count = 1
+	classes := 1
 	for _, c := range cols {
-		number := make(map[uint64]uint32, count)
+		number := make(map[uint64]uint32, classes)
 		for i, t := range tables {
 			forEachCode(t.Column(c), func(row, code int) {
-				key := uint64(groups[i][row])<<16 | uint64(code)
+				key := uint64(class[i][row])<<16 | uint64(code)
 				g, ok := number[key]
 				if !ok {
 					g = uint32(len(number))
 					number[key] = g
 				}
-				groups[i][row] = g
+				class[i][row] = g
 			})
 		}
-		count = len(number)
+		classes = len(number)
 	}
-	return groups, count
-}
-
-// groupSizes counts the rows of every group.
-func groupSizes(groups []uint32, count int) []int {
-	out := make([]int, count)
-	for _, g := range groups {
-		out[g]++
+	out := make([][]int64, len(tables))
+	for i := range tables {
+		out[i] = make([]int64, classes)
+		for _, g := range class[i] {
+			out[i][g]++
+		}
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -51,16 +53,12 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 		case p == nil && q == nil:
 			s.Score = 1
 		case p != nil && q != nil:
-			farthest, below, sum := 0.0, 0.0, 0.0
-			for i := range p {
-				below += p[i] - q[i]
-				farthest = max(farthest, math.Abs(below))
-				sum += math.Abs(p[i] - q[i])
-			}
-			s.TV = 1 - sum/2
+			s.TV = 1 - floats.Distance(p, q, 1)/2
 			s.Score = s.TV
 			if c.numeric() {
-				s.Score = 1 - farthest
+				floats.CumSum(p, p)
+				floats.CumSum(q, q)
+				s.Score = 1 - floats.Distance(p, q, math.Inf(1))
 			}
 		}
 		shapes = append(shapes, s)
@@ -72,20 +70,16 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 // presentShares returns the shares of all codes but missing, nil if there are no such cells, and
 // the share of missing cells.
 func presentShares(t *table.Table, at int, c column) (shares []float64, missing float64) {
-	count := make([]int64, c.size)
-	t.CountTo(count, []int{at})
-	present := int64(t.Rows())
-	if c.missing >= 0 { // the last code
-		present -= count[c.missing]
-		missing = float64(count[c.missing]) / float64(t.Rows())
-		count = count[:c.missing]
+	for _, n := range countOf(t, at) {
+		shares = append(shares, float64(n)/float64(t.Rows()))
 	}
+	if c.missing >= 0 { // the last code
+		missing, shares = shares[c.missing], shares[:c.missing]
+	}
+	present := floats.Sum(shares)
 	if present == 0 {
 		return nil, missing
 	}
-	shares = make([]float64, len(count))
-	for i, n := range count {
-		shares[i] = float64(n) / float64(present)
-	}
+	floats.Scale(1/present, shares)
 	return shares, missing
 }

@@ -62,8 +62,5 @@ func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, e
 		}
 		soft[row] = sigmoid(mean + move)
 	}
-	o := usualBoosting(append([]string{k.Label}, k.Drop...))
-	o.soft = soft
-	model, err := fitBoosting(t, y, o)
-	return Classifier{model.scores}, err
+	return fitBoosting(t, soft, k.unused(), usualBoosting)
 }

@@ -96,8 +96,8 @@ func TestSoftLabels(t *testing.T) {
 	if _, err := k.TrainSoft(draw(0), 3, 1); !errors.Is(err, ErrFit) {
 		t.Errorf("three folds: %v", err)
 	}
-	if _, err := (Task{Label: "y", Positive: 1, Learner: RandomForest}).TrainSoft(draw(0), 6,
+	if _, err := (Task{Label: "y", Positive: 1, Learner: LogisticRegression}).TrainSoft(draw(0), 6,
 		1); !errors.Is(err, ErrFit) {
-		t.Errorf("a forest: %v", err)
+		t.Errorf("a regression: %v", err)
 	}
 }

@@ -13,7 +13,6 @@ type Learner uint8
 // The learners. The zero value is LogisticRegression.
 const (
 	LogisticRegression Learner = iota // with an l2 penalty, C = 1
-	RandomForest                      // 100 trees
 	GradientBoosting                  // 150 trees of 31 leaves
 )
 
@@ -24,7 +23,7 @@ type Task struct {
 	Positive uint16   // its code that counts as positive; all others, missing too, as negative
 	Drop     []string // columns that must not be used, such as those that give the answer away
 	Learner  Learner  // default LogisticRegression
-	Seed     uint64   // RandomForest: what its trees draw from
+	Seed     uint64   // of TrainSoft: what the folds are drawn from
 }
 
 // Prediction is how well a classifier trained on one table predicts the label of another.
@@ -87,13 +86,9 @@ func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
 	if out.AveragePrecision, err = AveragePrecision(out.Scores, out.Labels); err != nil {
 		return Prediction{}, err
 	}
-	for _, l := range out.Labels {
-		if l {
-			out.Rate++
-		}
-	}
-	out.Rate /= float64(len(out.Labels))
-	return out, nil
+	positives, err := bothClasses(out.Labels)
+	out.Rate = float64(positives) / float64(len(out.Labels))
+	return out, err
 }
 
 // label is the position of the label column.
@@ -129,31 +124,33 @@ func (k Task) Train(t *table.Table) (Classifier, error) {
 	if err != nil {
 		return Classifier{}, err
 	}
-	y := positives(t, label, k.Positive)
-	drop := append([]string{k.Label}, k.Drop...)
+	y, drop := positives(t, label, k.Positive), k.unused()
 	switch k.Learner {
 	case LogisticRegression:
-		x, err := newMatrix(drop, t)
+		x, like, err := newMatrix(drop, t)
 		if err != nil {
 			return Classifier{}, err
 		}
 		model, err := fitLogistic(x, y, 1)
 		return Classifier{func(t *table.Table) ([]float64, error) {
-			other, err := x.like(t)
+			other, err := like(t)
 			if err != nil {
 				return nil, err
 			}
 			return model.scores(other), nil
 		}}, err
-	case RandomForest:
-		model, err := fitForest(t, y, forestOptions{drop: drop, trees: 100, minRows: 5, seed: k.Seed})
-		return Classifier{model.scores}, err
 	case GradientBoosting:
-		model, err := fitBoosting(t, y, usualBoosting(drop))
-		return Classifier{model.scores}, err
+		target := make([]float64, len(y))
+		for i, positive := range y {
+			target[i] = indicator(positive)
+		}
+		return fitBoosting(t, target, drop, usualBoosting)
 	}
 	return Classifier{}, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
 }
+
+// unused are the columns that a learner must not see.
+func (k Task) unused() []string { return append([]string{k.Label}, k.Drop...) }
 
 // positives reports which rows have the code in the column.
 func positives(t *table.Table, column int, code uint16) []bool {

@@ -25,7 +25,7 @@ func riskTable(t testing.TB, n int, u *rand.Rand) *table.Table {
 	return out
 }
 
-var learners = []Learner{LogisticRegression, RandomForest, GradientBoosting}
+var learners = []Learner{LogisticRegression, GradientBoosting}
 
 func TestTSTR(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))

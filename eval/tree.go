@@ -2,8 +2,6 @@ package eval
 
 import (
 	"cmp"
-	"container/heap"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -54,11 +52,7 @@ type treeOptions struct {
 	leaves  int     // at most
 	minRows float64 // in a leaf
 	penalty float64 // λ of the leaf values
-	columns int     // drawn at random for every split; 0 = all
 	smooth  float64 // pulls the order of rare categories together
-	// values that no row of a node has go with the nearer side of a number's split, instead of all
-	// with the upper one
-	middle bool
 }
 
 // grower grows trees that minimise Σ gradient·value + ½·weight·value² over the
@@ -67,42 +61,26 @@ type treeOptions struct {
 // Guestrin 2016, arXiv 1603.02754, equations 5 to 7). With weights 1 and gradients
 // minus the targets that is least squares, and for 0/1 targets Gini's split.
 type grower struct {
-	binning  *binning
+	bins     []bins
 	rows     [][]uint8
 	gradient []float64
 	weight   []float64
 	options  treeOptions
-	u        *rand.Rand // nil if no columns are drawn
 
 	order   []uint32 // rows of the tree; those of a node are together
 	scratch []uint32
 	tree    tree
-	open    leaves
+	open    []*leaf // that may be split
 }
 
-// leaf is a leaf that may be split.
+// leaf is a leaf with its best split.
 type leaf struct {
 	node, lo, hi int // rows order[lo:hi]
 	total        cell
-	cells        [][]cell // by column and bin; nil once split or where columns are drawn
+	cells        [][]cell // by column and bin
 	gain         float64
 	column       int
 	left         binSet
-}
-
-// leaves is a heap by gain; ties go to the earlier node.
-type leaves []*leaf
-
-func (l leaves) Len() int { return len(l) }
-func (l leaves) Less(i, j int) bool {
-	return l[i].gain > l[j].gain || l[i].gain == l[j].gain && l[i].node < l[j].node
-}
-func (l leaves) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l *leaves) Push(x any)   { *l = append(*l, x.(*leaf)) }
-func (l *leaves) Pop() any {
-	last := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
-	return last
 }
 
 // grow returns a tree over the given rows, which it reorders.
@@ -118,7 +96,11 @@ func (g *grower) grow(rows []uint32) tree {
 	}
 	g.consider(root, nil, nil)
 	for count := 1; count < g.options.leaves && len(g.open) > 0; count++ {
-		g.split(heap.Pop(&g.open).(*leaf))
+		best := slices.MinFunc(g.open, func(a, b *leaf) int {
+			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.node, b.node))
+		})
+		g.open = slices.DeleteFunc(g.open, func(l *leaf) bool { return l == best })
+		g.split(best)
 	}
 	return g.tree
 }
@@ -130,42 +112,26 @@ func (g *grower) consider(l *leaf, parent, sibling [][]cell) {
 	if l.total.rows < 2*g.options.minRows {
 		return
 	}
-	columns := allColumns(len(g.rows))
-	if g.options.columns > 0 {
-		g.u.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
-	} else {
-		l.cells = make([][]cell, len(columns))
-	}
-	tried := 0
-	for _, k := range columns {
-		var cells []cell
-		if parent != nil {
-			cells = parent[k]
-			for bin := range cells {
-				cells[bin] = cells[bin].minus(sibling[k][bin])
-			}
+	l.cells = make([][]cell, len(g.rows))
+	for k := range g.rows {
+		if parent == nil {
+			l.cells[k] = g.count(k, g.order[l.lo:l.hi])
 		} else {
-			cells = g.count(k, g.order[l.lo:l.hi])
+			l.cells[k] = parent[k]
+			for bin := range parent[k] {
+				parent[k][bin] = parent[k][bin].minus(sibling[k][bin])
+			}
 		}
-		if l.cells != nil {
-			l.cells[k] = cells
-		}
-		constant := g.best(l, k, cells)
-		if !constant {
-			tried++
-		}
-		if g.options.columns > 0 && tried >= g.options.columns {
-			break
-		}
+		g.best(l, k, l.cells[k])
 	}
 	if l.gain > 0 {
-		heap.Push(&g.open, l)
+		g.open = append(g.open, l)
 	}
 }
 
 // count sums the rows by the bins of a column.
 func (g *grower) count(column int, rows []uint32) []cell {
-	cells := make([]cell, g.binning.columns[column].size)
+	cells := make([]cell, g.bins[column].size)
 	bins := g.rows[column]
 	for _, i := range rows {
 		c := &cells[bins[i]]
@@ -176,9 +142,9 @@ func (g *grower) count(column int, rows []uint32) []cell {
 	return cells
 }
 
-// best improves l's split by those of one column. constant reports that all rows have the same bin.
-func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
-	c := g.binning.columns[column]
+// best improves l's split by those of one column.
+func (g *grower) best(l *leaf, column int, cells []cell) {
+	c := g.bins[column]
 	var present []int // bins in the order in which a prefix goes left
 	for bin := range cells {
 		if cells[bin].rows > 0 && bin != c.missing {
@@ -188,9 +154,6 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 	missing := cell{}
 	if c.missing >= 0 {
 		missing = cells[c.missing]
-	}
-	if len(present) == 0 || len(present) == 1 && missing.rows == 0 {
-		return true
 	}
 	if !c.ordered {
 		// The best of all partitions is a prefix in the order of the leaf values that the bins
@@ -207,12 +170,9 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 	var left cell
 	for k, bin := range present {
 		left.add(cells[bin])
-		for _, withMissing := range []bool{false, true} {
+		for _, withMissing := range []bool{false, missing.rows > 0} {
 			side := left
 			if withMissing {
-				if missing.rows == 0 {
-					break
-				}
 				side.add(missing)
 			}
 			other := l.total.minus(side)
@@ -222,35 +182,27 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 			if gain := score(side) + score(other) - base; gain > l.gain+1e-9 {
 				l.gain, l.column, l.left = gain, column, binSet{}
 				g.mark(&l.left, c, cells, present, k+1, side.rows > other.rows)
-				if c.missing >= 0 && missing.rows > 0 {
-					l.left[c.missing/64] &^= 1 << (c.missing % 64)
-					if withMissing {
-						l.left.add(c.missing)
-					}
+				if withMissing {
+					l.left.add(c.missing)
 				}
 			}
 		}
 	}
-	return false
 }
 
 // mark puts the first k of the present bins into left. Bins that no row of the node has go
 // with their neighbours of a number, and with the larger side of a category or if missing.
 func (g *grower) mark(
-	left *binSet, c binColumn, cells []cell, present []int, k int, leftIsLarger bool,
+	left *binSet, c bins, cells []cell, present []int, k int, leftIsLarger bool,
 ) {
 	for _, bin := range present[:k] {
 		left.add(bin)
-	}
-	upTo := present[k-1]
-	if g.options.middle && c.ordered && k < len(present) {
-		upTo = (upTo + present[k]) / 2
 	}
 	for bin := range cells {
 		switch {
 		case cells[bin].rows > 0:
 		case c.ordered && bin != c.missing:
-			if bin <= upTo {
+			if bin <= present[k-1] {
 				left.add(bin)
 			}
 		case leftIsLarger:
@@ -286,10 +238,8 @@ func (g *grower) split(l *leaf) {
 		small, large = large, small
 	}
 	g.consider(small, nil, nil)
-	if small.cells != nil {
-		g.consider(large, l.cells, small.cells)
-	} else {
-		g.consider(large, nil, nil)
+	if small.cells == nil {
+		l.cells = nil
 	}
-	l.cells = nil
+	g.consider(large, l.cells, small.cells)
 }

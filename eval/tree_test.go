@@ -27,7 +27,7 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 		Labels []bool
 		Fits   []struct {
 			Trees, Leaves int
-			MinRows       int `json:"min_rows"`
+			MinRows       float64 `json:"min_rows"`
 			Penalty       float64
 			Scores        []float64
 		}
@@ -41,13 +41,12 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}
 	tab := tableOf(t, schemaOf(t, columns...), f.Codes...)
 	for _, fit := range f.Fits {
-		model, err := fitBoosting(tab, f.Labels,
-			boostingOptions{trees: fit.Trees, leaves: fit.Leaves, minRows: fit.MinRows,
-				rate: .1, penalty: fit.Penalty})
+		model, err := fitBoosting(tab, targets(f.Labels), nil,
+			boostingOptions{treeOptions{fit.Leaves, fit.MinRows, fit.Penalty, 0}, fit.Trees, .1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := model.scores(tab)
+		scores, err := model.Scores(tab)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,62 +60,26 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// TestForestAgreesWithScikitLearn compares shares of positives with testdata/forest.json, a mean
-// over 20 000 trees. The draws of 2000 trees leave .006 of a score; a forest that counts a row as
-// often as it was drawn, and sends all values that a node has no row of to one side, is off by .015
-// to .03.
-func TestForestAgreesWithScikitLearn(t *testing.T) {
-	text, err := os.ReadFile("testdata/forest.json")
+// targets are labels as boosting takes them.
+func targets(y []bool) []float64 {
+	out := make([]float64, len(y))
+	for i, positive := range y {
+		out[i] = indicator(positive)
+	}
+	return out
+}
+
+// binned is a table as trees see it.
+func binned(t testing.TB, tab *table.Table, drop ...string) ([]bins, [][]uint8) {
+	columns, e, err := binning(tab, drop)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f struct {
-		Sizes  []int
-		Train  int
-		Codes  [][]int
-		Labels []bool
-		Fits   []struct {
-			MinRows int `json:"min_rows"`
-			Columns int
-			Scores  []float64
-		}
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	rows, err := e.encode(tab)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var columns []schema.Column
-	for i, size := range f.Sizes {
-		columns = append(columns, number(fmt.Sprint("column", i), size))
-	}
-	s := schemaOf(t, columns...)
-	train, test := tableOf(t, s, f.Codes[:f.Train]...), tableOf(t, s, f.Codes[f.Train:]...)
-	for _, fit := range f.Fits {
-		model, err := fitForest(train, f.Labels[:f.Train],
-			forestOptions{trees: 2000, minRows: fit.MinRows, columns: fit.Columns, seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scores, err := model.scores(test)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mean, worst := 0.0, 0.0
-		for i := range scores {
-			d := math.Abs(scores[i] - fit.Scores[i])
-			mean, worst = mean+d/float64(len(scores)), max(worst, d)
-		}
-		if mean > .009 || worst > .05 {
-			t.Errorf("%d rows a leaf, %d columns a split: scores differ by %.4f on average, by "+
-				"%.4f at most", fit.MinRows, fit.Columns, mean, worst)
-		}
-		got, err := AUROC(scores, f.Labels[f.Train:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want, _ := AUROC(fit.Scores, f.Labels[f.Train:]); !near(got, want, .005) {
-			t.Errorf("AUROC %v, want %v", got, want)
-		}
-	}
+	return columns, rows
 }
 
 // TestBestSplit compares with a search over all partitions of categories and all thresholds of
@@ -133,15 +96,8 @@ func TestBestSplit(t *testing.T) {
 		s := schemas[round%4]
 		const n, minRows = 40, 3
 		tab := uniformTable(t, s, n, u)
-		b, err := newBinning(tab, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := b.rows(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := &grower{binning: b, rows: rows, gradient: make([]float64, n),
+		columns, rows := binned(t, tab)
+		g := &grower{bins: columns, rows: rows, gradient: make([]float64, n),
 			weight: make([]float64, n), options: treeOptions{leaves: 2, minRows: minRows}}
 		all := make([]uint32, n)
 		for i := range n {
@@ -163,7 +119,7 @@ func TestBestSplit(t *testing.T) {
 			return -sums[0]*sums[0]/counts[0] - sums[1]*sums[1]/counts[1], true
 		}
 		best := math.Inf(1)
-		c := b.columns[0]
+		c := columns[0]
 		for mask := range 1 << c.size {
 			if c.ordered { // bins up to a threshold, with or without missing
 				low := mask
@@ -194,16 +150,9 @@ func TestBestSplit(t *testing.T) {
 func TestLeavesHoldTheirRows(t *testing.T) {
 	u := rand.New(rand.NewPCG(2, 2))
 	tab := uniformTable(t, wideSchema(t), 600, u)
-	b, err := newBinning(tab, []string{"colour"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := b.rows(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns, rows := binned(t, tab, "colour")
 	const penalty = .7
-	g := &grower{binning: b, rows: rows, gradient: make([]float64, 600),
+	g := &grower{bins: columns, rows: rows, gradient: make([]float64, 600),
 		weight:  make([]float64, 600),
 		options: treeOptions{leaves: 40, minRows: 6, penalty: penalty, smooth: 1}}
 	all := make([]uint32, 600)
@@ -250,51 +199,24 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 3))
 	train, y := xorTable(t, 1500, u)
 	test, labels := xorTable(t, 1500, u)
-	forest, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := usualBoosting(nil)
+	o := usualBoosting
 	o.trees = 40
-	boosting, err := fitBoosting(train, y, o)
+	model, err := fitBoosting(train, targets(y), nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, model := range map[string]interface {
-		scores(*table.Table) ([]float64, error)
-	}{"forest": forest, "boosting": boosting} {
-		scores, err := model.scores(test)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The labels are right with probability .95, so no AUROC is above .95 but by chance; its
-		// standard error is .006.
-		if got, err := AUROC(scores, labels); err != nil || got < .9 {
-			t.Errorf("%s: AUROC %v, %v", name, got, err)
-		}
-		if _, err := model.scores(tableOf(t, schemaOf(t, category("a", 3)),
-			[]int{0})); !errors.Is(err, ErrTables) {
-			t.Errorf("%s: error %v for other columns, want %v", name, err, ErrTables)
-		}
-	}
-	again, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 5})
+	scores, err := model.Scores(test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := fitForest(train, y, forestOptions{trees: 40, minRows: 5, seed: 6})
-	if err != nil {
-		t.Fatal(err)
+	// The labels are right with probability .95, so no AUROC is above .95 but by chance; its
+	// standard error is .006.
+	if got, err := AUROC(scores, labels); err != nil || got < .9 {
+		t.Errorf("AUROC %v, %v", got, err)
 	}
-	a, _ := forest.scores(test)
-	b, _ := again.scores(test)
-	c, _ := other.scores(test)
-	if !slices.Equal(a, b) || slices.Equal(a, c) {
-		t.Error("a forest does not depend on its seed, and on nothing else")
-	}
-	for _, p := range a {
-		if p < 0 || p > 1 {
-			t.Fatalf("share of positives %v", p)
-		}
+	if _, err := model.Scores(tableOf(t, schemaOf(t, category("a", 3)),
+		[]int{0})); !errors.Is(err, ErrTables) {
+		t.Errorf("error %v for other columns, want %v", err, ErrTables)
 	}
 }
 
@@ -316,15 +238,15 @@ func TestBinning(t *testing.T) {
 		}
 		return u.IntN(s.Sizes()[c])
 	})
-	b, err := newBinning(tab, nil)
+	columns, e, err := binning(tab, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := b.rows(tab)
+	rows, err := e.encode(tab)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, c := range b.columns {
+	for k, c := range columns {
 		count := make([]int, c.size)
 		for _, bin := range rows[k] {
 			count[bin]++
@@ -333,11 +255,11 @@ func TestBinning(t *testing.T) {
 			t.Errorf("column %d: %d bins, missing is %d", k, c.size, c.missing)
 		}
 		last := -1
-		for code := range c.column.place {
-			if bin := int(c.bin[code]); bin != last && bin != last+1 {
+		for code := range e.columns[k].place {
+			if bin := int(e.value[k][code]); bin != last && bin != last+1 {
 				t.Fatalf("column %d: code %d has bin %d after %d", k, code, bin, last)
 			}
-			last = int(c.bin[code])
+			last = int(e.value[k][code])
 		}
 		switch k {
 		case 1:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -27,7 +28,7 @@ type cells struct {
 	refused      int           // cells that the schema does not allow
 	below, above int           // of them numbers outside the bounds
 	numbers      []float64     // of an ordered column, sorted; cells that are none are left out
-	count        []int         // of another column, by code, missing included
+	count        []int64       // of another column, by code, missing included
 	foreign      map[string]int
 	missing      int    // cells that mean missing, whether the schema says so or not
 	blank        int    // of them those that it refuses
@@ -56,7 +57,7 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 			return nil, fmt.Errorf("eval: %w", err)
 		}
 		v.columns[i] = cells{name: c.Name, codec: codec, at: slices.Index(header, c.Name),
-			count: make([]int, codec.Size()), foreign: map[string]int{}}
+			count: make([]int64, codec.Size()), foreign: map[string]int{}}
 	}
 	for row := range rows {
 		v.rows++
@@ -194,12 +195,20 @@ func (c *cells) bounds() (lo, hi float64) {
 func (v *Values) Rows() int { return v.rows }
 
 func (v *Values) column(name string) (*cells, error) {
-	for i := range v.columns {
-		if v.columns[i].name == name {
-			return &v.columns[i], nil
-		}
+	i := slices.IndexFunc(v.columns, func(c cells) bool { return c.name == name })
+	if i >= 0 {
+		return &v.columns[i], nil
 	}
 	return nil, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
+}
+
+// both is a column of two tables of one schema.
+func both(real, synthetic *Values, name string) (a, b *cells, err error) {
+	if a, err = real.column(name); err != nil {
+		return nil, nil, err
+	}
+	b, err = synthetic.column(name)
+	return a, b, err
 }
 
 // ColumnValidity is how many cells of a column the schema allows.
@@ -272,11 +281,7 @@ func (v *Values) MissingShare(name string) (float64, error) {
 
 // frequent is the most frequent texts.
 func frequent(count map[string]int, most int) []string {
-	var out []string
-	for text := range count {
-		out = append(out, text)
-	}
-	slices.SortFunc(out, func(a, b string) int {
+	out := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
 	})
 	return out[:min(len(out), most)]

@@ -34,8 +34,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop,
-		Seed: e.options.Seed}
+	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop}
 	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
 		Options: run.Options(e.Job), Progress: run.shown.report,
 		Deliver: func(r *publish.Result) error {

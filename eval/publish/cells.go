@@ -87,7 +87,7 @@ func newScores(synthetic *table.Table, o Options, l *labelCells) (*scoreCells, e
 	free.Unit, free.MaxRowsPerUnit = "", 0
 	c := &scoreCells{schema: &free, label: l}
 	model, err := eval.Task{Label: o.Target, Positive: l.positive, Drop: o.Drop,
-		Learner: o.Learner, Seed: o.Seed}.Train(synthetic)
+		Learner: o.Learner}.Train(synthetic)
 	if err != nil {
 		return nil, err
 	}

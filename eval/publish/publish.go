@@ -29,7 +29,6 @@ type Options struct {
 	Drop     []string     // columns not to predict from
 	Learner  eval.Learner // trained on the synthetic rows; default logistic regression
 	Bins     int          // of the score, default 12: more cost more noise, fewer blur the curve
-	Seed     uint64       // public, of a random forest
 }
 
 // RunOptions says at what price, and where it is written down.

@@ -21,7 +21,6 @@ var learners = []struct {
 	which eval.Learner
 }{
 	{"logistic regression", eval.LogisticRegression},
-	{"random forest", eval.RandomForest},
 	{"gradient boosting", eval.GradientBoosting},
 }
 

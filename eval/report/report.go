@@ -49,7 +49,7 @@ type Options struct {
 	Positive string
 	Drop     []string // columns not to predict from, such as those that give the answer away
 	Quasi    []string // quasi-identifiers: columns that an outsider might know of a person
-	Seed     uint64   // public seed of subsamples, forests and bootstraps; default 1
+	Seed     uint64   // public seed of subsamples and bootstraps; default 1
 	// most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 20 000
 	Near  int
 	Fit   int     // most rows that a classifier is trained on; default 100 000
