@@ -14,8 +14,8 @@ type encoder[T any] struct {
 	value   [][]T    // of every code of each
 }
 
-// newEncoder encodes all columns but those in drop; value gives what each code of column at becomes.
-// It fails for an unknown column, if no column is left, and for a table without rows.
+// newEncoder encodes all columns but those in drop; value gives what each code of column at is. It
+// fails for an unknown column, if no column is left, and for a table without rows.
 func newEncoder[T any](
 	t *table.Table, drop []string, value func(at int, c column) []T,
 ) (encoder[T], error) {
@@ -56,7 +56,7 @@ func (e encoder[T]) encode(tables ...*table.Table) ([][]T, error) {
 }
 
 // matrix is the design matrix of the rows of tables: a 0/1 feature for each code of a column, and
-// last one that is 1 in every row. It is never stored as such: a row has one feature of each column.
+// last one that is 1 in every row. Of each row it has one feature of each column.
 type matrix struct {
 	width    int
 	features [][]uint32 // of each column and row; the last column is the constant one

@@ -162,8 +162,8 @@ func (f *logLoss) minimise(w []float64) (steps int, converged bool) {
 }
 
 // newtonStep solves H·step = gradient by conjugate gradients, scaled by the diagonal of H and as
-// exactly as the distance to the minimum deserves (Nocedal & Wright 2006, algorithm 7.1). H is never
-// built.
+// exactly as the distance to the minimum deserves (Nocedal & Wright 2006, algorithm 7.1). H is
+// never built.
 func (f *logLoss) newtonStep(gradient []float64) []float64 {
 	n := len(gradient)
 	diagonal, rows := make([]float64, n), make([]float64, len(f.curvature))

@@ -102,8 +102,8 @@ func TestLogisticOfOneClass(t *testing.T) {
 	}
 }
 
-// numbers is a design matrix of numbers, which the reference values of scikit-learn are of; the last
-// one of a row is 1.
+// numbers is a design matrix of numbers, which the reference values of scikit-learn are of; the
+// last one of a row is 1.
 type numbers [][]float64
 
 func (m numbers) dims() (rows, features int) { return len(m), len(m[0]) }
