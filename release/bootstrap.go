@@ -272,7 +272,7 @@ func (m *Model) Intervals(
 		e, covers, rest := x.StandardError, "population", max(0, m.Rows-x.Estimate)
 		if direct := noise[items[k]]; !math.IsInf(direct, 1) {
 			e = max(e, math.Sqrt(direct*direct+max(0, x.Estimate)*rest/max(1, m.Rows)))
-		} else if cells := itemCells(it, w.Schema().Sizes(), it.Columns()); min(x.Estimate,
+		} else if cells := it.Cells(w.Schema().Sizes()); min(x.Estimate,
 			rest) < belowSigmas*least*math.Sqrt(cells) {
 			covers = "hidden"
 		}

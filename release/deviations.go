@@ -83,23 +83,11 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 				continue
 			}
 			if inside < 0 {
-				inside = itemCells(it, sizes, cols)
+				inside = it.Cells(sizes)
 			}
 			best = min(best, one.sigma*math.Sqrt(cells*inside))
 		}
 		out[i] = best
 	}
 	return out
-}
-
-// itemCells is how many cells of the table over cols one number of the item adds up.
-func itemCells(it workload.Item, sizes, cols []int) float64 {
-	if !it.IsCount() {
-		return 1
-	}
-	cells := 0.0
-	for _, r := range workload.Runs(it.Where, sizes, cols) {
-		cells += float64(r.Hi - r.Lo)
-	}
-	return cells
 }

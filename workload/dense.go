@@ -14,6 +14,7 @@ import (
 //
 // It is not safe for concurrent use.
 type Dense struct {
+	sizes   []int // of all columns
 	cells   int
 	root    *denseNode
 	out     []denseItem
@@ -42,7 +43,7 @@ type denseItem struct {
 //
 // Errors: an item that does not fit; a table of 2³¹ cells or more (ErrTooLarge).
 func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
-	d := &Dense{out: make([]denseItem, len(items))}
+	d := &Dense{sizes: sizes, out: make([]denseItem, len(items))}
 	own := make([]int, len(cols))
 	cells := 1.0
 	for i, c := range cols {
@@ -143,7 +144,7 @@ func (d *Dense) attach(n *denseNode, items []Item) {
 			d.out[i] = denseItem{cells: n.cells}
 			continue
 		}
-		d.out[i] = denseItem{count: true, cells: 1, runs: runs(items[i].Where, n.cols, n.sizes)}
+		d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
 	}
 	for _, kid := range n.kids {
 		d.attach(kid, items)

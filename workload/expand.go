@@ -3,8 +3,8 @@ package workload
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/table"
@@ -26,228 +26,197 @@ func (it Item) expected(m *marginal.Model, g *marginal.Grouping) (float64, error
 	return sum, err
 }
 
-// products writes a condition as disjoint products and calls do with each: the codes that it
-// allows, one entry a code, of each column that it restricts; do may keep the map. sizes are the
-// codes of each column.
-//
-// It is Shannon expansion: fix a column that the condition touches; codes that leave the same
-// condition on the other columns go together; repeat. A conjunction is one product, a disjunction
-// of d columns d. More than 4096 products are refused (ErrTooLarge).
-func products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
-	e := expander{sizes: sizes, fixed: map[int][]bool{}, do: do}
-	return e.expand(simplify(x))
-}
-
-type expander struct {
-	sizes []int
-	fixed map[int][]bool // codes, per column fixed so far
-	terms int
-	do    func(allow map[int][]bool)
-}
-
-func (e *expander) expand(x table.Expr) error {
-	if constant, value := constantOf(x); constant {
-		if value {
-			if e.terms++; e.terms > maxTerms {
-				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer",
-					ErrTooLarge, maxTerms)
+// Cells is how many cells of the table over its columns one number of the item adds up, +Inf where
+// the condition has too many products. sizes are the codes of each column.
+func (it Item) Cells(sizes []int) float64 {
+	if !it.IsCount() {
+		return 1
+	}
+	sum := 0.0
+	err := it.Products(sizes, func(_ map[int][]bool, shares map[int][]float64) {
+		cells := 1.0
+		for _, c := range it.Columns() {
+			n := sizes[c]
+			for _, share := range shares[c] { // none if the product does not restrict the column
+				if share == 0 {
+					n--
+				}
 			}
-			e.do(maps.Clone(e.fixed))
+			cells *= float64(n)
 		}
-		return nil
+		sum += cells
+	})
+	if err != nil {
+		return math.Inf(1)
 	}
-	c := table.Columns(x, nil)[0]
-	// Codes by what they leave of x.
-	type class struct {
-		rest  table.Expr
-		codes []bool
-	}
-	var classes []*class
-	bySignature, byRest := map[string]*class{}, map[string]*class{}
-	conditions := conditionsOn(x, c, nil)
-	for code := range e.sizes[c] {
-		sig := make([]byte, len(conditions))
-		for k, cond := range conditions {
-			if cond.Allow[code] {
-				sig[k] = 1
-			}
-		}
-		cl := bySignature[string(sig)]
-		if cl == nil {
-			rest := simplify(fix(x, c, code))
-			key := keyOf(rest)
-			if cl = byRest[key]; cl == nil {
-				cl = &class{rest, make([]bool, e.sizes[c])}
-				byRest[key] = cl
-				classes = append(classes, cl)
-			}
-			bySignature[string(sig)] = cl
-		}
-		cl.codes[code] = true
-	}
-	for _, cl := range classes {
-		e.fixed[c] = cl.codes
-		if err := e.expand(cl.rest); err != nil {
-			return err
-		}
-	}
-	delete(e.fixed, c)
-	return nil
-}
-
-// conditionsOn lists the conditions of x on column c.
-func conditionsOn(x table.Expr, c int, out []table.Condition) []table.Condition {
-	switch x := x.(type) {
-	case table.Condition:
-		if x.Column == c {
-			out = append(out, x)
-		}
-	case table.And:
-		for _, p := range x {
-			out = conditionsOn(p, c, out)
-		}
-	case table.Or:
-		for _, p := range x {
-			out = conditionsOn(p, c, out)
-		}
-	case table.Not:
-		out = conditionsOn(x.Of, c, out)
-	}
-	return out
-}
-
-var always, never table.Expr = table.And{}, table.Or{}
-
-func constantOf(x table.Expr) (constant, value bool) {
-	switch x := x.(type) {
-	case table.And:
-		return len(x) == 0, true
-	case table.Or:
-		return len(x) == 0, false
-	}
-	return false, false
+	return sum
 }
 
 // Impossible reports whether an item counts rows that the schema allows none of, such as those
 // above the greatest value of a column.
 func (it Item) Impossible() bool {
-	constant, value := constantOf(simplify(it.Where))
-	return it.IsCount() && constant && !value
+	if !it.IsCount() {
+		return false
+	}
+	value, open := decide(it.Where, nil)
+	return open < 0 && !value
 }
 
-// fix replaces the conditions on column c by what they say of a code.
-func fix(x table.Expr, c, code int) table.Expr {
-	parts := func(xs []table.Expr) []table.Expr {
-		out := make([]table.Expr, len(xs))
-		for i, p := range xs {
-			out[i] = fix(p, c, code)
-		}
-		return out
-	}
-	switch x := x.(type) {
-	case table.Condition:
-		switch {
-		case x.Column != c:
-			return x
-		case x.Allow[code]:
-			return always
-		}
-		return never
-	case table.And:
-		return table.And(parts(x))
-	case table.Or:
-		return table.Or(parts(x))
-	case table.Not:
-		return table.Not{Of: fix(x.Of, c, code)}
-	}
-	return x
-}
-
-// simplify removes constants: what is left is constant, or has none inside.
-func simplify(x table.Expr) table.Expr {
-	// neutral parts vanish, a part of the other value decides
-	list := func(parts []table.Expr, neutral bool) (kept []table.Expr, decided bool) {
+// decide is the value of x in rows whose codes of some columns are known. If that leaves it open,
+// open is a column that it hangs on; else open is -1. A condition that allows all codes of its
+// column, or none, hangs on nothing.
+func decide(x table.Expr, known map[int]uint16) (value bool, open int) {
+	list := func(parts []table.Expr, neutral bool) (bool, int) {
+		open := -1
 		for _, p := range parts {
-			p = simplify(p)
-			switch constant, value := constantOf(p); {
-			case !constant:
-				kept = append(kept, p)
-			case value != neutral:
-				return nil, true
+			switch v, o := decide(p, known); {
+			case o >= 0 && open < 0:
+				open = o
+			case o < 0 && v != neutral:
+				return v, -1
 			}
 		}
-		return kept, false
+		return neutral, open
 	}
 	switch x := x.(type) {
 	case table.Condition:
-		if !slices.Contains(x.Allow, true) {
-			return never
+		if code, ok := known[x.Column]; ok {
+			return x.Allow[code], -1
 		}
-		if !slices.Contains(x.Allow, false) {
-			return always
+		some, all := slices.Contains(x.Allow, true), !slices.Contains(x.Allow, false)
+		if some && !all {
+			return false, x.Column
 		}
+		return some, -1
 	case table.And:
-		kept, decided := list(x, true)
-		switch {
-		case decided:
-			return never
-		case len(kept) == 1:
-			return kept[0]
-		}
-		return table.And(kept)
+		return list(x, true)
 	case table.Or:
-		kept, decided := list(x, false)
-		switch {
-		case decided:
-			return always
-		case len(kept) == 1:
-			return kept[0]
-		}
-		return table.Or(kept)
+		return list(x, false)
 	case table.Not:
-		of := simplify(x.Of)
-		if constant, value := constantOf(of); constant {
-			if value {
-				return never
-			}
-			return always
-		}
-		return table.Not{Of: of}
+		v, o := decide(x.Of, known)
+		return !v, o
 	}
-	return x
+	panic(fmt.Sprintf("workload: a condition of type %T", x))
 }
 
-// keyOf tells expressions apart by their text.
-func keyOf(x table.Expr) string {
-	var b strings.Builder
-	writeKey(&b, x)
-	return b.String()
-}
-
-func writeKey(b *strings.Builder, x table.Expr) {
-	list := func(sign string, parts []table.Expr) {
-		b.WriteString(sign + "(")
-		for _, p := range parts {
-			writeKey(b, p)
-		}
-		b.WriteString(")")
-	}
+// conditions calls do with each condition of x.
+func conditions(x table.Expr, do func(table.Condition)) {
+	var parts []table.Expr
 	switch x := x.(type) {
 	case table.Condition:
-		fmt.Fprintf(b, "%d:", x.Column)
-		for _, ok := range x.Allow {
-			if ok {
-				b.WriteByte('1')
-			} else {
-				b.WriteByte('0')
+		do(x)
+	case table.And:
+		parts = x
+	case table.Or:
+		parts = x
+	case table.Not:
+		parts = []table.Expr{x.Of}
+	}
+	for _, p := range parts {
+		conditions(p, do)
+	}
+}
+
+// signature tells which conditions of x on a column allow a code: codes with the same one can be
+// told apart by nothing in x.
+func signature(x table.Expr, column int, code uint16) string {
+	var out []byte
+	conditions(x, func(c table.Condition) {
+		if c.Column == column {
+			bit := byte('0')
+			if c.Allow[code] {
+				bit = '1'
+			}
+			out = append(out, bit)
+		}
+	})
+	return string(out)
+}
+
+// products writes a condition as disjoint products and calls do with each: the codes that it
+// allows, one entry a code, of each column that it restricts; do may keep the map. sizes are the
+// codes of each column.
+//
+// It is Shannon expansion: fix a column that the condition hangs on; codes that decide it go
+// together, and so do codes that the condition does not tell apart; repeat. A conjunction is one
+// product, a disjunction of d columns d. More than 4096 products are refused (ErrTooLarge).
+func products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
+	known, fixed, terms := map[int]uint16{}, map[int][]bool{}, 0
+	var expand func() error
+	expand = func() error {
+		value, c := decide(x, known)
+		if c < 0 && !value {
+			return nil
+		}
+		if c < 0 {
+			if terms++; terms > maxTerms {
+				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer",
+					ErrTooLarge, maxTerms)
+			}
+			do(maps.Clone(fixed))
+			return nil
+		}
+		defer delete(known, c)
+		defer delete(fixed, c)
+		var order []string // of classes, by their first code
+		classes := map[string][]bool{}
+		for code := range sizes[c] {
+			known[c] = uint16(code)
+			key := ""
+			if value, open := decide(x, known); open >= 0 {
+				key = signature(x, c, uint16(code))
+			} else if !value {
+				continue
+			}
+			if classes[key] == nil {
+				classes[key] = make([]bool, sizes[c])
+				order = append(order, key)
+			}
+			classes[key][code] = true
+		}
+		for _, key := range order {
+			fixed[c] = classes[key]
+			known[c] = uint16(slices.Index(fixed[c], true))
+			if err := expand(); err != nil {
+				return err
 			}
 		}
-		b.WriteByte(';')
-	case table.And:
-		list("&", x)
-	case table.Or:
-		list("|", x)
-	case table.Not:
-		list("!", []table.Expr{x.Of})
+		return nil
 	}
+	return expand()
+}
+
+// Run is the cells from Lo to Hi−1 of a table.
+type Run struct{ Lo, Hi int32 }
+
+// Runs lists the cells of a table over cols (row-major, last fastest; sizes[c] codes of column c;
+// fewer than 2³¹ cells) for which x holds, as increasing runs with gaps between them. x must touch
+// only columns in cols.
+func Runs(x table.Expr, sizes, cols []int) (out []Run) {
+	cells := 1
+	for _, c := range cols {
+		cells *= sizes[c]
+	}
+	known := map[int]uint16{}
+	var visit func(at, lo, cells int)
+	visit = func(at, lo, cells int) {
+		value, open := decide(x, known)
+		switch last := len(out) - 1; {
+		case open >= 0:
+			c := cols[at]
+			inner := cells / sizes[c]
+			for code := range sizes[c] {
+				known[c] = uint16(code)
+				visit(at+1, lo+code*inner, inner)
+			}
+			delete(known, c)
+		case !value || cells == 0:
+		case last >= 0 && out[last].Hi == int32(lo):
+			out[last].Hi = int32(lo + cells)
+		default:
+			out = append(out, Run{int32(lo), int32(lo + cells)})
+		}
+	}
+	visit(0, 0, cells)
+	return out
 }
