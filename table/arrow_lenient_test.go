@@ -49,9 +49,7 @@ func arrowTexts(t testing.TB, dictionary bool, cells []string, o ...ipc.Option) 
 
 // readArrow reads a table from a stream.
 func readArrow(data []byte, s *schema.Schema, o ReadOptions) (*Table, error) {
-	out, _, err := readTyped(func() (typedFile, error) {
-		return openArrow(context.Background(), bytes.NewReader(data))
-	}, s, o)
+	out, _, err := ReadArrow(context.Background(), data, s, o)
 	return out, err
 }
 

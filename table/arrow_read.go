@@ -22,7 +22,7 @@ var (
 
 // arrowFile is an open Arrow stream or file of flat columns of booleans, integers, floating point,
 // decimals, dates, timestamps of any unit, strings, strings in a dictionary, and nulls (no row has
-// a value); uncompressed or LZ4. Else it is as in readParquet, a record batch being a row group.
+// a value); uncompressed or LZ4. Else it is as in parquetFile, a record batch being a row group.
 type arrowFile struct {
 	*arrowMessages
 	reader *ipc.Reader

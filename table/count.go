@@ -48,15 +48,21 @@ func (t *Table) CountTo(dst []int64, cols []int) {
 		m.addTo(dst, 0, t.rows)
 		return
 	}
+	shared(workers, dst, func(w int, part []int64) {
+		m.addTo(part, t.rows*w/workers, t.rows*(w+1)/workers)
+	})
+}
+
+// shared adds to dst what so many goroutines count, each in numbers of its own.
+func shared(workers int, dst []int64, count func(worker int, part []int64)) {
 	var (
 		wg sync.WaitGroup
 		mu sync.Mutex
 	)
 	for w := range workers {
-		lo, hi := t.rows*w/workers, t.rows*(w+1)/workers
 		wg.Go(func() {
-			part := make([]int64, cells)
-			m.addTo(part, lo, hi)
+			part := make([]int64, len(dst))
+			count(w, part)
 			mu.Lock()
 			defer mu.Unlock()
 			for i, n := range part {

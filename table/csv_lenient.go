@@ -93,7 +93,7 @@ func (p *csvParser) parseLenient(c chunk) csvPart {
 		read := p.lenientRecord(out.rows, line, dirty)
 		switch {
 		case read && p.unit != nil:
-			p.unit.number[out.rows] = p.unit.texts.of(p.id)
+			p.unit.number[out.rows] = p.unit.texts.addBytes(p.id)
 		case p.unit != nil:
 			return // it is nobody's
 		case !read:
@@ -142,7 +142,7 @@ func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 		case bad:
 			p.setUnread(l, row)
 		case l.text >= 0:
-			l.number[row] = l.texts.of(cell)
+			l.number[row] = l.texts.addBytes(cell)
 		case l.codec != nil:
 			var code uint16
 			var err error
@@ -167,7 +167,7 @@ func (p *csvParser) setUnread(l *lane, row int) {
 	case l.codec != nil:
 		l.set(row, l.unread)
 	case l.text >= 0:
-		l.number[row] = l.texts.of(nil)
+		l.number[row] = l.texts.addBytes(nil)
 	}
 }
 

@@ -328,9 +328,10 @@ func TestLenientScan(t *testing.T) {
 				in = "p1,x,1,0.5,p\n" + bad
 			}
 			tab := readLenient(t, in, s, blockSize)
-			o := ScanOptions{CSV: s.CSV, Lenient: true, Columns: columns}
+			o := ScanOptions{CSV: s.CSV, Lenient: true, Columns: columns, maxCell: 32}
 			named := 0
-			err := scanCSV(strings.NewReader(in), -1, o, ReadOptions{maxCell: 32},
+			f := &opened{format: CSV, text: strings.NewReader(in), size: -1}
+			err := f.scan(context.Background(), o,
 				func(_, row []string) error {
 					if len(row) != columns {
 						t.Errorf("%.40q: %d cells", bad, len(row))

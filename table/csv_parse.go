@@ -184,7 +184,7 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 					p.refuse(&bad, line, col, cell, errEmptyUnit)
 				}
 			}
-			l.number[row] = l.texts.of(cell)
+			l.number[row] = l.texts.addBytes(cell)
 		}
 		if !last {
 			continue

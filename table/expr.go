@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync"
 )
 
 // Expr is a boolean expression over the codes of one row: a [Condition], [And], [Or] or [Not]. The
@@ -44,21 +43,21 @@ var errExpr = errors.New("not a Condition, And, Or or Not")
 
 // Columns adds the columns that x touches to cols, which is kept sorted and free of duplicates.
 func Columns(x Expr, cols []int) []int {
+	var parts []Expr
 	switch x := x.(type) {
 	case Condition:
 		if i, found := slices.BinarySearch(cols, x.Column); !found {
 			cols = slices.Insert(cols, i, x.Column)
 		}
 	case And:
-		for _, part := range x {
-			cols = Columns(part, cols)
-		}
+		parts = x
 	case Or:
-		for _, part := range x {
-			cols = Columns(part, cols)
-		}
+		parts = x
 	case Not:
-		cols = Columns(x.Of, cols)
+		parts = []Expr{x.Of}
+	}
+	for _, part := range parts {
+		cols = Columns(part, cols)
 	}
 	return cols
 }
@@ -70,19 +69,9 @@ func Holds(x Expr, code func(column int) uint16) bool {
 	case Condition:
 		return x.Allow[code(x.Column)]
 	case And:
-		for _, part := range x {
-			if !Holds(part, code) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(x, func(part Expr) bool { return !Holds(part, code) })
 	case Or:
-		for _, part := range x {
-			if Holds(part, code) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(x, func(part Expr) bool { return Holds(part, code) })
 	case Not:
 		return !Holds(x.Of, code)
 	}
@@ -94,10 +83,8 @@ func Holds(x Expr, code func(column int) uint16) bool {
 type Exprs struct {
 	sizes  []int
 	leaves []exprLeaf // each distinct condition once
-	// the expressions in postfix order, one after the other: a leaf, or one of the operations
-	ops     []int32
-	end     []int // expression i is ops[end[i-1]:end[i]]
-	deepest int   // stack that the evaluation needs
+	exprs  []exprNode
+	nodes  int // in all
 }
 
 type exprLeaf struct {
@@ -105,93 +92,92 @@ type exprLeaf struct {
 	weight []uint8 // Allow as numbers
 }
 
-// Operations besides pushing leaf ≥ 0.
-const (
-	opAnd  = -1 - iota // pops two
-	opOr               // pops two
-	opNot              // negates the top
-	opTrue             // pushes all rows
-)
+// exprNode holds where its leaf does, or where all its parts do; or where that is not so.
+type exprNode struct {
+	leaf  int // -1: none
+	parts []exprNode
+	not   bool
+}
 
 // CompileExprs checks expressions against the number of codes of each column. The error names the
 // first expression, numbered from 0, that does not fit: a column out of range, an Allow list of
 // another length, too many nested parts.
 func CompileExprs(sizes []int, xs []Expr) (*Exprs, error) {
-	e := &Exprs{sizes: slices.Clone(sizes), end: make([]int, 0, len(xs))}
-	known := map[string]int32{}
+	e := &Exprs{sizes: slices.Clone(sizes)}
+	known := map[string]int{}
 	for i, x := range xs {
-		if err := e.compile(x, 1, known); err != nil {
+		node, err := e.compile(x, false, 1, known)
+		if err != nil {
 			return nil, fmt.Errorf("table: expression %d: %w", i, err)
 		}
-		e.end = append(e.end, len(e.ops))
+		e.exprs = append(e.exprs, node)
 	}
 	return e, nil
 }
 
-func (e *Exprs) compile(x Expr, depth int, known map[string]int32) error {
-	if depth > maxExprDepth || len(e.ops) > maxExprNodes {
-		return fmt.Errorf("more than %d nested parts, or %d in all", maxExprDepth, maxExprNodes)
+// compile is the node of x or, with not, of its opposite: an Or is what is not nowhere so.
+func (e *Exprs) compile(x Expr, not bool, depth int, known map[string]int) (exprNode, error) {
+	if e.nodes++; depth > maxExprDepth || e.nodes > maxExprNodes {
+		return exprNode{}, fmt.Errorf("more than %d nested parts, or %d in all", maxExprDepth,
+			maxExprNodes)
 	}
-	e.deepest = max(e.deepest, depth+1)
-	list := func(parts []Expr, op int32) error {
-		for i, part := range parts {
-			if err := e.compile(part, depth+1, known); err != nil {
-				return err
-			}
-			if i > 0 {
-				e.ops = append(e.ops, op)
-			}
-		}
-		return nil
-	}
+	var parts []Expr
+	out := exprNode{leaf: -1, not: not}
+	inside := false
 	switch x := x.(type) {
 	case Condition:
-		if x.Column < 0 || x.Column >= len(e.sizes) || len(x.Allow) != e.sizes[x.Column] {
-			return fmt.Errorf("a condition does not fit column %d", x.Column)
-		}
-		weight := make([]uint8, len(x.Allow))
-		for code, ok := range x.Allow {
-			if ok {
-				weight[code] = 1
-			}
-		}
-		key := fmt.Sprint(x.Column, ":", string(weight))
-		leaf, ok := known[key]
-		if !ok {
-			leaf = int32(len(e.leaves))
-			known[key] = leaf
-			e.leaves = append(e.leaves, exprLeaf{x.Column, weight})
-		}
-		e.ops = append(e.ops, leaf)
-		return nil
-	case And:
-		if len(x) == 0 {
-			e.ops = append(e.ops, opTrue)
-		}
-		return list(x, opAnd)
-	case Or:
-		if len(x) == 0 {
-			e.ops = append(e.ops, opTrue, opNot)
-		}
-		return list(x, opOr)
+		var err error
+		out.leaf, err = e.leaf(x, known)
+		return out, err
 	case Not:
-		if err := e.compile(x.Of, depth+1, known); err != nil {
-			return err
-		}
-		e.ops = append(e.ops, opNot)
-		return nil
+		return e.compile(x.Of, !not, depth+1, known)
+	case And:
+		parts = x
+	case Or:
+		parts, out.not, inside = x, !not, true
+	default:
+		return out, errExpr
 	}
-	return errExpr
+	for _, part := range parts {
+		node, err := e.compile(part, inside, depth+1, known)
+		if err != nil {
+			return out, err
+		}
+		out.parts = append(out.parts, node)
+	}
+	return out, nil
+}
+
+// leaf is the number of a condition among the leaves.
+func (e *Exprs) leaf(x Condition, known map[string]int) (int, error) {
+	if x.Column < 0 || x.Column >= len(e.sizes) || len(x.Allow) != e.sizes[x.Column] {
+		return 0, fmt.Errorf("a condition does not fit column %d", x.Column)
+	}
+	weight := make([]uint8, len(x.Allow))
+	for code, ok := range x.Allow {
+		if ok {
+			weight[code] = 1
+		}
+	}
+	key := fmt.Sprint(x.Column, ":", string(weight))
+	i, ok := known[key]
+	if !ok {
+		i = len(e.leaves)
+		known[key] = i
+		e.leaves = append(e.leaves, exprLeaf{x.Column, weight})
+	}
+	return i, nil
 }
 
 // Len is the number of expressions.
-func (e *Exprs) Len() int { return len(e.end) }
+func (e *Exprs) Len() int { return len(e.exprs) }
 
 // Key tells lists of expressions apart: on every table those with one key have the same counts.
-func (e *Exprs) Key() string { return fmt.Sprint(e.ops, e.end, e.leaves) }
+func (e *Exprs) Key() string { return fmt.Sprint(e.exprs, e.leaves) }
 
 const exprWords = 64 // 64-bit words of a block: 4096 rows
 
+// exprBlock has a bit for each row of a block.
 type exprBlock [exprWords]uint64
 
 // CountExprs returns for each expression the number of rows for which it holds. It panics if they
@@ -204,34 +190,21 @@ func (t *Table) CountExprs(e *Exprs) []int64 {
 	if !slices.Equal(t.sizes, e.sizes) {
 		panic("table: CountExprs: the expressions are for other columns")
 	}
-	counts := make([]int64, e.Len())
 	const blockRows = 64 * exprWords
 	blocks := (t.rows + blockRows - 1) / blockRows
 	workers := max(1, min(runtime.GOMAXPROCS(0), blocks))
-	var (
-		wg sync.WaitGroup
-		mu sync.Mutex
-	)
-	for w := range workers {
-		wg.Go(func() {
-			part := make([]int64, len(counts))
-			maps, stack := make([]exprBlock, len(e.leaves)), make([]exprBlock, e.deepest+1)
-			for b := w; b < blocks; b += workers {
-				t.countBlock(part, e, maps, stack, b*blockRows, min(t.rows, (b+1)*blockRows))
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, n := range part {
-				counts[i] += n
-			}
-		})
-	}
-	wg.Wait()
+	counts := make([]int64, e.Len())
+	shared(workers, counts, func(w int, part []int64) {
+		maps := make([]exprBlock, len(e.leaves))
+		for b := w; b < blocks; b += workers {
+			t.countBlock(part, e, maps, b*blockRows, min(t.rows, (b+1)*blockRows))
+		}
+	})
 	return counts
 }
 
 // countBlock adds the counts of rows lo to hi-1.
-func (t *Table) countBlock(dst []int64, e *Exprs, maps, stack []exprBlock, lo, hi int) {
+func (t *Table) countBlock(dst []int64, e *Exprs, maps []exprBlock, lo, hi int) {
 	for i, leaf := range e.leaves {
 		if col := t.cols[leaf.column]; col.U16 != nil {
 			fillBits(&maps[i], col.U16[lo:hi], leaf.weight)
@@ -239,46 +212,38 @@ func (t *Table) countBlock(dst []int64, e *Exprs, maps, stack []exprBlock, lo, h
 			fillBits(&maps[i], col.U8[lo:hi], leaf.weight)
 		}
 	}
-	var all exprBlock
+	var all, x exprBlock
 	for i := range hi - lo {
 		all[i/64] |= 1 << (i % 64)
 	}
-	start := 0
-	for i, end := range e.end {
-		top := -1
-		for _, op := range e.ops[start:end] {
-			switch op {
-			case opTrue:
-				top++
-				stack[top] = all
-			case opNot:
-				x := &stack[top]
-				for w := range x {
-					x[w] = all[w] &^ x[w]
-				}
-			case opAnd:
-				top--
-				x, y := &stack[top], &stack[top+1]
-				for w := range x {
-					x[w] &= y[w]
-				}
-			case opOr:
-				top--
-				x, y := &stack[top], &stack[top+1]
-				for w := range x {
-					x[w] |= y[w]
-				}
-			default:
-				top++
-				stack[top] = maps[op]
-			}
+	for i := range e.exprs {
+		x = all
+		e.exprs[i].restrict(&x, maps)
+		for _, w := range x {
+			dst[i] += int64(bits.OnesCount64(w))
 		}
-		start = end
-		n := 0
-		for _, w := range stack[0] {
-			n += bits.OnesCount64(w)
+	}
+}
+
+// restrict takes from the bitmap the rows for which n does not hold.
+func (n *exprNode) restrict(x *exprBlock, maps []exprBlock) {
+	kept := x
+	if n.not {
+		clone := *x
+		kept = &clone
+	}
+	if n.leaf >= 0 {
+		for w, bits := range maps[n.leaf] {
+			kept[w] &= bits
 		}
-		dst[i] += int64(n)
+	}
+	for i := range n.parts {
+		n.parts[i].restrict(kept, maps)
+	}
+	if n.not {
+		for w, bits := range kept {
+			x[w] &^= bits
+		}
 	}
 }
 

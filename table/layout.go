@@ -65,13 +65,6 @@ func newLayout(s *schema.Schema) (*layout, error) {
 	return l, nil
 }
 
-// bindTexts lays out a file whose n columns all become texts.
-func (l *layout) bindTexts(n int) {
-	for range n {
-		l.bind("", -1, false)
-	}
-}
-
 // bind adds a column of the file that becomes column code of the schema or, if that is −1, texts.
 func (l *layout) bind(name string, code int, unit bool) {
 	d := destination{name: name, code: code, text: -1, unit: unit, check: -1}
@@ -260,7 +253,7 @@ type assembly struct {
 	*layout
 	parts []part
 	rows  int
-	units map[string]uint32 // number of every unit so far
+	units numbering // so far
 }
 
 // add appends p, whose unit numbers it replaces by those of the whole table.
@@ -270,18 +263,10 @@ func (a *assembly) add(p part) error {
 	if len(p.texts) == 0 {
 		return nil
 	}
-	if a.units == nil {
-		a.units = map[string]uint32{}
-	}
 	ids := &p.texts[0]
 	global := make([]uint32, len(ids.words))
 	for i, id := range ids.words {
-		n, ok := a.units[id]
-		if !ok {
-			n = uint32(len(a.units))
-			a.units[id] = n
-		}
-		global[i] = n
+		global[i] = a.units.add(id)
 	}
 	for i, u := range ids.number {
 		ids.number[i] = global[u]
@@ -293,7 +278,7 @@ func (a *assembly) add(p part) error {
 // table joins the parts column by column, freeing them on the way.
 func (a *assembly) table() *Table {
 	t := &Table{schema: a.schema, sizes: a.sizes, rows: a.rows, cols: make([]Codes, len(a.sizes))}
-	a.units = nil
+	a.units = numbering{}
 	for i, size := range a.sizes {
 		col := NewCodes(size, a.rows)
 		if !a.has[i] {
@@ -328,17 +313,24 @@ type numbering struct {
 	words  []string
 }
 
-// of returns the number of a text.
-func (u *numbering) of(text []byte) uint32 {
-	n, ok := u.number[string(text)]
+// addBytes is add for a cell, which is copied where it is new.
+func (u *numbering) addBytes(text []byte) uint32 {
+	if n, ok := u.number[string(text)]; ok {
+		return n
+	}
+	return u.add(string(text))
+}
+
+// add returns the number of a text.
+func (u *numbering) add(text string) uint32 {
+	n, ok := u.number[text]
 	if !ok {
 		if u.number == nil {
 			u.number = map[string]uint32{}
 		}
 		n = uint32(len(u.words))
-		word := string(text)
-		u.number[word] = n
-		u.words = append(u.words, word)
+		u.number[text] = n
+		u.words = append(u.words, text)
 	}
 	return n
 }

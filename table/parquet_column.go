@@ -368,10 +368,10 @@ func (a *allowance) textsConsumer(
 	}
 }
 
-// number is u.of within the allowance of the file.
+// number is u.addBytes within the allowance of the file.
 func (a *allowance) number(u *numbering, text []byte) (uint32, error) {
 	before, cost := len(u.words), lookupCost
-	n := u.of(text)
+	n := u.addBytes(text)
 	if len(u.words) > before {
 		cost = unitCost + len(text)
 	}

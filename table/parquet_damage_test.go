@@ -19,6 +19,16 @@ import (
 
 var long = flag.Bool("long", false, "run the long tests")
 
+// inParquet is a Parquet file, open.
+func inParquet(r readAtSeeker) *opened { return &opened{format: Parquet, file: inMemory{r}} }
+
+// readParquet reads a table from a Parquet file.
+func readParquet(
+	ctx context.Context, r readAtSeeker, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
+	return inParquet(r).readTyped(ctx, s, o)
+}
+
 // readDamaged reads a damaged file in every way, and reports what must not
 // happen: a panic or a dead end would end the test.
 func readDamaged(t *testing.T, data []byte, s *schema.Schema) {

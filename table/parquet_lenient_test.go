@@ -119,11 +119,8 @@ func TestLenientParquetTypes(t *testing.T) {
 				ReadOptions{}); err != nil {
 				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
 			}
-			again, err := openParquet(context.Background(), bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = scanTyped(again, ScanOptions{Lenient: true, Columns: len(p.fields)},
+			err = inParquet(bytes.NewReader(data)).scan(context.Background(),
+				ScanOptions{Lenient: true, Columns: len(p.fields)},
 				func([]string, []string) error { return nil })
 			if err != nil && !errors.Is(err, errNested) {
 				t.Errorf("%s: %v", name, err)

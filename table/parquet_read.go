@@ -12,33 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	pqschema "github.com/apache/arrow/go/v15/parquet/schema"
-
-	"github.com/decoy-dp/decoy/schema"
 )
-
-// readParquet reads a table from a Parquet file of flat columns: booleans, integers of all widths,
-// floating point of 16, 32 and 64 bits, decimals, dates, timestamps of any unit (naive ones are
-// taken as UTC), UUIDs and strings, dictionary-coded or not, compressed by uncompressed, Snappy,
-// Gzip, Brotli or Zstandard pages. A categorical column takes a value of any of these types as its
-// text, a NaN counts as a null.
-//
-// Columns are found by name, as in ReadCSV. A column of another type is an error if the schema
-// names it, and is ignored otherwise. Columns of a row group are decoded in parallel. The error is
-// about the first bad cell of each column, in the order of the rows, which are counted from 1.
-//
-// A damaged file is an error, whatever the library makes of it. Memory holds the codes, the ids of
-// the units and, for every worker, a page and its dictionary. Before room is made for them, the
-// footer, the pages, the cells and the units are held to limits that are stated with maxFooter;
-// they also bound the time.
-//
-// Under a lenient schema (s.Lenient) no value is an error: one that the column does not allow, of a
-// wrong type, not UTF-8 or of more than a megabyte has a code, as in ReadCSV, and a row that names
-// no unit is left out. Errors are about reading, damage, limits and the columns of the file only.
-func readParquet(
-	ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions,
-) (*Table, Report, error) {
-	return readTyped(func() (typedFile, error) { return openParquet(ctx, r) }, s, o)
-}
 
 // read reads a file with this layout; put takes the row groups in their order.
 func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error {
@@ -71,7 +45,24 @@ func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error
 	return nil
 }
 
-// parquetFile is an open Parquet file.
+// parquetFile is an open Parquet file of flat columns: booleans, integers of all widths,
+// floating point of 16, 32 and 64 bits, decimals, dates, timestamps of any unit (naive ones are
+// taken as UTC), UUIDs and strings, dictionary-coded or not, compressed by uncompressed, Snappy,
+// Gzip, Brotli or Zstandard pages. A categorical column takes a value of any of these types as its
+// text, a NaN counts as a null.
+//
+// Columns are found by name, as in ReadCSV. A column of another type is an error if the schema
+// names it, and is ignored otherwise. Columns of a row group are decoded in parallel. The error is
+// about the first bad cell of each column, in the order of the rows, which are counted from 1.
+//
+// A damaged file is an error, whatever the library makes of it. Memory holds the codes, the ids of
+// the units and, for every worker, a page and its dictionary. Before room is made for them, the
+// footer, the pages, the cells and the units are held to limits that are stated with maxFooter;
+// they also bound the time.
+//
+// Under a lenient schema (s.Lenient) no value is an error: one that the column does not allow, of a
+// wrong type, not UTF-8 or of more than a megabyte has a code, as in ReadCSV, and a row that names
+// no unit is left out. Errors are about reading, damage, limits and the columns of the file only.
 type parquetFile struct {
 	*source
 	rows   int64 // by the footer

@@ -101,7 +101,7 @@ func FormatOf(path string) (Format, error) {
 }
 
 // Read reads the table at path, whose extension says what it is: see [FormatOf]; for the standard
-// input, [Standard]. See ReadCSV, readParquet and arrowFile. An error about the content of the file
+// input, [Standard]. See ReadCSV, parquetFile and arrowFile. An error about the content of the file
 // wraps schema.ErrSchema.
 func Read(
 	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
@@ -114,7 +114,7 @@ func Read(
 	if f.format.IsCSV() {
 		return ReadCSV(ctx, f.text, f.size, s, o)
 	}
-	return readTyped(func() (typedFile, error) { return openTyped(ctx, f) }, s, o)
+	return f.readTyped(ctx, s, o)
 }
 
 // opened is a file that is open for reading.
@@ -127,8 +127,8 @@ type opened struct {
 
 // openFile is what os.File has of a table: its bytes, in any order unless it is a CSV file.
 type openFile interface {
-	io.ReadSeekCloser
-	io.ReaderAt
+	readAtSeeker
+	io.Closer
 }
 
 // open opens a regular file, or the standard input. A pipe is refused before it is

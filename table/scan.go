@@ -1,9 +1,11 @@
 package table
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
+	"os"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -16,6 +18,8 @@ type ScanOptions struct {
 	// optional: the separator of a file with a header follows from its columns too, as in ReadCSV
 	Schema *schema.Schema
 	Begin  func() error // optional: as in ReadOptions
+
+	maxCell int // as in ReadOptions
 }
 
 // ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at path, in order,
@@ -23,86 +27,119 @@ type ScanOptions struct {
 // schema describes. names are the column names; without a header they are column_1, column_2 and so
 // on. row has one cell a name and is valid until fn returns. The values of typed columns are
 // written as the writers of this package would, nulls as empty cells. The limits are those of
-// ReadCSV and readParquet.
+// ReadCSV and parquetFile. It holds a block or a row group at a time, and every text of a column in
+// it once.
 func ScanText(path string, o ScanOptions, fn func(names, row []string) error) error {
 	f, err := open(path)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if f.format.IsCSV() {
-		return scanCSV(f.text, f.size, o, ReadOptions{Begin: o.Begin}, fn)
+	return f.scan(context.Background(), o, fn)
+}
+
+// Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV
+// file, the names of the columns in the schema of another. It looks at no row: the names of a CSV
+// file are those of its first line alone. comma is for CSV only; where s is not nil, the separator
+// follows from its columns too, as in ReadCSV. Not for the standard input, which can be read once
+// only.
+func Header(path string, comma byte, s *schema.Schema) (names []string, err error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
 	}
-	typed, err := openTyped(context.Background(), f)
+	if f.file == os.Stdin {
+		return nil, errors.New("table: the standard input has no header of its own")
+	}
+	defer f.close()
+	o := ScanOptions{CSV: schema.CSV{Comma: comma}, Lenient: true, Schema: s}
+	err = f.readTexts(context.Background(), o, func(header []string) error {
+		names = header
+		return errHeader
+	}, nil)
+	if err == errHeader {
+		err = nil
+	}
+	return names, err
+}
+
+// errHeader ends a read behind the header.
+var errHeader = errors.New("table: the header is known")
+
+// scan is ScanText.
+func (f *opened) scan(
+	ctx context.Context, o ScanOptions, fn func(names, row []string) error,
+) error {
+	var names []string
+	return f.readTexts(ctx, o, func(header []string) error {
+		names = header
+		if o.Lenient && len(names) != o.Columns {
+			return fmt.Errorf("table: the file has %d columns, not %d: %w", len(names), o.Columns,
+				schema.ErrSchema)
+		}
+		return nil
+	}, func(p part, cost func(bytes int) error) error { return p.rowsOf(names, cost, fn) })
+}
+
+// readTexts reads a file whose columns all become texts: bind is told its column names, and put
+// takes the parts in their order, with what counts the bytes that are copied of them.
+func (f *opened) readTexts(
+	ctx context.Context, o ScanOptions, bind func(names []string) error,
+	put func(p part, cost func(bytes int) error) error,
+) error {
+	l := &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator(),
+		known: known(o.Schema)}
+	read := ReadOptions{Begin: o.Begin, maxCell: o.maxCell}
+	bound := func(names []string) error {
+		for range names {
+			l.bind("", -1, false)
+		}
+		return bind(names)
+	}
+	if f.format.IsCSV() {
+		free := func(int) error { return nil }
+		return l.readCSV(ctx, f.text, f.size, read, blockSize,
+			func(first chunk, names []string) (err error) {
+				if !l.header {
+					names, err = o.invented(first, read)
+				}
+				if err != nil {
+					return err
+				}
+				return bound(names)
+			}, func(p part) error { return put(p, free) })
+	}
+	typed, err := openTyped(ctx, f)
 	if err != nil {
 		return err
 	}
-	return scanTyped(typed, o, fn)
-}
-
-func (o ScanOptions) layout() *layout {
-	return &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator(),
-		known: known(o.Schema)}
-}
-
-// bind lays out a file with these columns, unless others are expected.
-func (o ScanOptions) bind(l *layout, names []string) error {
-	if o.Lenient && len(names) != o.Columns {
-		return fmt.Errorf("table: the file has %d columns, not %d: %w", len(names), o.Columns,
-			schema.ErrSchema)
-	}
-	l.bindTexts(len(names))
-	return nil
-}
-
-// scanCSV is ScanText for CSV.
-func scanCSV(
-	r io.Reader, size int64, o ScanOptions, read ReadOptions, fn func(names, row []string) error,
-) error {
-	l := o.layout()
-	var names []string
-	return l.readCSV(context.Background(), r, size, read, blockSize,
-		func(first chunk, header []string) (err error) {
-			names = header
-			if !l.header {
-				n := o.Columns
-				if !o.Lenient {
-					n, err = cellsOf(first, l.comma, read)
-				}
-				for i := range n {
-					names = append(names, fmt.Sprintf("column_%d", i+1))
-				}
-			}
-			if err != nil {
-				return err
-			}
-			return o.bind(l, names)
-		},
-		func(p part) error { return p.rowsOf(names, func(int) error { return nil }, fn) })
-}
-
-// cellsOf is the number of cells of the first record of a strict file.
-func cellsOf(first chunk, comma byte, o ReadOptions) (int, error) {
-	if len(first.buf) == 0 {
-		return 0, nil
-	}
-	cells, _, err := header(newTokenizer(comma, o.withDefaults().maxCell), first)
-	return len(cells), err
-}
-
-// scanTyped is ScanText for a file of typed columns. It holds a row group at a time, and every text
-// of a column in it once.
-func scanTyped(f typedFile, o ScanOptions, fn func(names, row []string) error) error {
-	l, names := o.layout(), f.names()
+	names := typed.names()
 	if len(names) == 0 {
 		return fmt.Errorf("table: %w", errEmptyFile)
 	}
-	if err := o.bind(l, names); err != nil {
+	if err := bound(names); err != nil {
 		return err
 	}
-	return f.read(l, ReadOptions{Begin: o.Begin}, func(part part) error {
-		return part.rowsOf(names, f.take, fn)
-	})
+	return typed.read(l, read, func(p part) error { return put(p, typed.take) })
+}
+
+// invented are the names of the columns of a CSV file without a header: of a strict one as many as
+// its first record has cells.
+func (o ScanOptions) invented(first chunk, read ReadOptions) (names []string, err error) {
+	n := o.Columns
+	if !o.Lenient && len(first.buf) == 0 {
+		return nil, nil
+	}
+	if !o.Lenient {
+		z := newTokenizer(o.CSV.Separator(), read.withDefaults().maxCell)
+		names, _, err = header(z, first)
+		n = len(names)
+	}
+	names = nil
+	for i := range n {
+		names = append(names, fmt.Sprintf("column_%d", i+1))
+	}
+	return names, err
 }
 
 // rowsOf calls fn for every row of texts. cost is told the length of each.
@@ -124,4 +161,9 @@ func (p *part) rowsOf(
 		}
 	}
 	return nil
+}
+
+// inBytes is the bytes of an Arrow stream or file, open.
+func inBytes(data []byte) *opened {
+	return &opened{format: Arrow, file: inMemory{bytes.NewReader(data)}}
 }

@@ -35,7 +35,13 @@ func Standard(path string) (f Format, k int) {
 var standardInput = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(os.Stdin) })
 
 // inMemory is a file that is none.
-type inMemory struct{ *bytes.Reader }
+type inMemory struct{ readAtSeeker }
+
+// readAtSeeker is bytes that can be read in any order.
+type readAtSeeker interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
 
 func (inMemory) Close() error { return nil }
 

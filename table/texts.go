@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -28,56 +27,39 @@ type TextColumn struct {
 func ReadTexts(
 	ctx context.Context, path string, csv schema.CSV, columns, unitAt int, begin func() error,
 ) (*Texts, error) {
-	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns, Begin: begin}
-	return readTexts(ctx, columns, unitAt, func(fn func(_, row []string) error) error {
-		return ScanText(path, scan, fn)
-	})
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.texts(ctx, ScanOptions{CSV: csv, Lenient: true, Columns: columns, Begin: begin}, unitAt)
 }
 
 // ReadArrowTexts reads the bytes of an Arrow stream or file, as [ReadTexts] does a file on disk.
 func ReadArrowTexts(ctx context.Context, data []byte, columns, unitAt int) (*Texts, error) {
-	return readTexts(ctx, columns, unitAt, func(fn func(_, row []string) error) error {
-		f, err := openArrow(ctx, bytes.NewReader(data))
-		if err != nil {
-			return err
-		}
-		return scanTyped(f, ScanOptions{Lenient: true, Columns: columns}, fn)
-	})
+	return inBytes(data).texts(ctx, ScanOptions{Lenient: true, Columns: columns}, unitAt)
 }
 
-func readTexts(
-	ctx context.Context, columns, unitAt int, scan func(fn func(_, row []string) error) error,
-) (*Texts, error) {
-	t := &Texts{Columns: make([]TextColumn, columns)}
-	index := make([]map[string]uint32, columns)
-	for i := range index {
-		index[i] = map[string]uint32{}
-	}
-	rows := 0
-	err := scan(func(_, row []string) error {
-		if rows%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+// texts is ReadTexts.
+func (f *opened) texts(ctx context.Context, o ScanOptions, unitAt int) (*Texts, error) {
+	t := &Texts{Columns: make([]TextColumn, o.Columns)}
+	index := make([]numbering, o.Columns)
+	err := f.scan(ctx, o, func(_, row []string) error {
 		if unitAt >= 0 {
 			if row[unitAt] = strings.Trim(row[unitAt], schema.IDBlanks); row[unitAt] == "" {
 				return nil
 			}
 		}
-		rows++
 		for i, cell := range row {
-			c := &t.Columns[i]
-			n, ok := index[i][cell]
-			if !ok {
-				n = uint32(len(c.Texts))
-				index[i][cell] = n
-				c.Texts = append(c.Texts, cell)
-			}
-			c.Cells = append(c.Cells, n)
+			t.Columns[i].Cells = append(t.Columns[i].Cells, index[i].add(cell))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range index {
+		t.Columns[i].Texts = index[i].words
 	}
 	if unitAt >= 0 {
 		t.Units = t.Columns[unitAt].Cells

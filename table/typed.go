@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -27,28 +26,27 @@ func openTyped(ctx context.Context, f *opened) (typedFile, error) {
 func ReadArrow(
 	ctx context.Context, data []byte, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	open := func() (typedFile, error) { return openArrow(ctx, bytes.NewReader(data)) }
-	return readTyped(open, s, o)
+	return inBytes(data).readTyped(ctx, s, o)
 }
 
-// readTyped reads a table from a file that is opened once the schema is known to be valid.
-func readTyped(
-	open func() (typedFile, error), s *schema.Schema, o ReadOptions,
+// readTyped reads a table from a file of typed columns.
+func (f *opened) readTyped(
+	ctx context.Context, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	f, err := open()
+	typed, err := openTyped(ctx, f)
 	if err != nil {
 		return nil, Report{}, err
 	}
 	var report Report
-	if report.Ignored, err = l.bindNames(f.names()); err != nil {
+	if report.Ignored, err = l.bindNames(typed.names()); err != nil {
 		return nil, Report{}, err
 	}
 	a := assembly{layout: l}
-	if err := f.read(l, o, a.add); err != nil {
+	if err := typed.read(l, o, a.add); err != nil {
 		return nil, Report{}, err
 	}
 	return a.table(), report, nil

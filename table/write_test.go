@@ -391,7 +391,7 @@ func TestTextsAreThoseOfCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(f.names(), ",") + "\n"
-	err = scanTyped(f, ScanOptions{}, func(_, row []string) error {
+	err = inBytes(b.Bytes()).scan(t.Context(), ScanOptions{}, func(_, row []string) error {
 		got += strings.Join(row, ",") + "\n"
 		return nil
 	})
