@@ -1,28 +1,29 @@
 package exchange
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// described is what a form says of a column, in words that the forms have in common.
+// described is what a form says of a column, in words that the forms have in common. Of its
+// categories, those of a boolean are the texts of false and true.
 type described struct {
-	kind         schema.Kind // 0: not said
-	categories   []string    // of a boolean the texts of false and true; nil: not said
-	min, max     string      // as they are written; "": not said
-	above, below bool        // min, max are no values themselves
-	pattern      string      // of dates and timestamps, as schema.Layout reads it; "": the usual one
-	missing      []string    // tokens
-	leftOut      string      // why a schema cannot have the column; "": it can
-	note         string      // for people
+	schema.Column
+	min, max     string   // as they are written; "": not said
+	above, below bool     // min, max are no values themselves
+	edges        []string // instead
+	pattern      string   // of dates and timestamps, as schema.Layout reads it; "": the usual one
+	leftOut      string   // why a schema cannot have the column; "": it can
+	note         string   // for people
 }
 
 // Reasons to leave a column out.
@@ -36,31 +37,174 @@ func noValue(kind string) string {
 	return fmt.Sprintf("of the kind %q no synthetic value can be made", kind)
 }
 
+// composite are kinds of values that a schema cannot have, whatever else is said of them.
+var composite = regexp.MustCompile("(?i)(object|array|url)$")
+
+// described reads what the paths of the form say of a column.
+func (r *reading) described(n *yaml.Node) described {
+	kinds, _ := texts(n, r.kind)
+	null := slices.Contains(kinds, "null")
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "null" })
+	x := described{Column: schema.Column{Kind: r.noKind}}
+	known := 0
+	for _, kind := range kinds {
+		said, ok := words[strings.ToLower(shortID(kind))]
+		switch {
+		case composite.MatchString(kind) || !ok && known == 0:
+			x = described{leftOut: noValue(kind)}
+		case !ok: // what the values mean
+		case known == 0:
+			x = said
+		case x.Kind != said.Kind: // it may be each of them
+			x = described{leftOut: x.leftOut}
+		}
+		if ok {
+			known++
+		}
+	}
+	if text := bound(n, r.min); text != "" {
+		x.min = text
+	}
+	if text := bound(n, r.max); text != "" {
+		x.max = text
+	}
+	x.above, x.below = isTrue(n, r.above), isTrue(n, r.below)
+	if categories, among := texts(n, r.categories); len(categories) > 0 {
+		x.Categories, null = categories, null || among
+	}
+	x.pattern = text(n, r.format)
+	if isTrue(n, r.lists) {
+		x.leftOut = "its cells are lists"
+	}
+	x.Missing, _ = texts(n, r.missing)
+	if null || r.emptyIsMissing && at(n, r.missing) == nil {
+		x.Missing = []string{""}
+	}
+	if text(n, r.required) == "true" {
+		x.Missing = nil
+	}
+	return x
+}
+
+// isTrue reports whether something but false is at a path.
+func isTrue(n *yaml.Node, paths string) bool {
+	said := text(n, paths)
+	return said != "" && said != "false"
+}
+
+// bound is the first text that is no truth value: draft 4 of JSON Schema has exclusiveMinimum: true.
+func bound(n *yaml.Node, paths string) string {
+	for path := range strings.FieldsSeq(paths) {
+		if said := text(n, path); said != "" && said != "true" && said != "false" {
+			return said
+		}
+	}
+	return ""
+}
+
+// reading is a file that is being read.
+type reading struct {
+	form
+	file, table *yaml.Node
+}
+
+// draft reads the columns of a table; "": the only one.
+func (r *reading) draft(table string) (*Draft, error) {
+	r.table = r.file
+	if tables := at(r.file, r.tables); tables != nil {
+		list, ok := entriesOf(tables, r.form.table)
+		if !ok {
+			return nil, invalid("its %s are no list of objects", r.tables)
+		}
+		list = slices.DeleteFunc(list, func(e entry) bool {
+			rows := at(e.node, r.inline)
+			return rows != nil && len(rows.Content) > 0
+		})
+		i, err := choose(list, table)
+		if err != nil {
+			return nil, err
+		}
+		r.table = list[i].node
+	} else if name := text(r.file, r.form.table); table != "" && name == "" {
+		return nil, invalid("it describes one table without a name, not %q", table)
+	} else if table != "" && table != name {
+		return nil, invalid("it describes the table %q, not %q", name, table)
+	}
+	if row := at(r.table, r.row); row != nil {
+		r.table = row
+	}
+	var err error
+	if r.table, err = r.resolve("", r.table); err != nil {
+		return nil, err
+	}
+	columns := r.table
+	if r.columns != "" {
+		columns = at(r.table, r.columns)
+	}
+	list, ok := entriesOf(columns, r.column)
+	if !ok || len(list) == 0 {
+		return nil, invalid("%s", r.none)
+	}
+	key, _ := texts(r.table, r.ids)
+	d := &Draft{Notes: []string{r.note}}
+	for _, e := range list {
+		n, err := r.resolve(e.name, e.node)
+		if err != nil {
+			return nil, err
+		}
+		if r.inherits != "" {
+			n = inherited(r.file, r.table, at(r.table, r.inherits), n)
+		}
+		x := r.described(n)
+		if x.Name = e.name; r.more != nil {
+			err = r.more(r, n, &x)
+		}
+		if len(key) == 1 && key[0] == text(e.node, "name") {
+			x.leftOut = isID
+		}
+		if err == nil {
+			err = d.add(x)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// inherited is an object with the keys of several, those of the last before others.
+func inherited(objects ...*yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.MappingNode}
+	for _, n := range objects {
+		out.Content = append(out.Content, n.Content...)
+	}
+	return out
+}
+
 // add makes a column, or a note that there is none. What is not said stays open.
-func (d *Draft) add(name string, x described) {
+func (d *Draft) add(x described) (err error) {
 	note := func(text string) {
-		d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", name, text))
+		d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", x.Name, text))
 	}
 	if x.leftOut != "" {
 		note("left out: " + x.leftOut)
-		return
+		return nil
 	}
 	if x.note != "" {
 		note(x.note)
 	}
-	c := Column{Column: schema.Column{Name: name, Kind: x.kind, Missing: x.missing}}
+	c := Column{Column: x.Column}
 	switch {
-	case x.kind == schema.Boolean:
-		c.Categories = x.categories
-	case len(x.categories) > 0:
-		c.Kind, c.Categories = schema.Categorical, x.categories
-	case x.kind == 0:
+	case x.Kind == schema.Boolean:
+	case len(x.Categories) > 0:
+		c.Kind = schema.Categorical
+	case x.Kind == 0:
 		c.Open = "the kind, and what belongs to it"
-	case x.kind == schema.Categorical:
+	case x.Kind == schema.Categorical:
 		c.Open = "the categories"
 	default:
-		if err := c.bound(x); err != nil && d.wrong == nil {
-			d.wrong = invalid("column %q: %v", name, err)
+		if err = c.bound(x); err != nil {
+			err = invalid("column %q: %v", x.Name, err)
 		}
 	}
 	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
@@ -71,6 +215,7 @@ func (d *Draft) add(name string, x described) {
 		return err == nil && c.Open == "" && c.Kind.Ordered() && number >= c.Min && number <= c.Max
 	})
 	d.Columns = append(d.Columns, c)
+	return err
 }
 
 // bound sets the format and the bounds of a column of an ordered kind.
@@ -86,6 +231,13 @@ func (c *Column) bound(x described) error {
 		c.Open = fmt.Sprintf("%s; and the format, as a Go layout (the file says %s)", what,
 			quoted(x.pattern))
 		return nil
+	}
+	for _, text := range x.edges {
+		edge, err := c.valueOf(text)
+		if err != nil {
+			return err
+		}
+		c.Edges = append(c.Edges, edge)
 	}
 	var ends [2]float64
 	said := ""
@@ -114,7 +266,9 @@ func (c *Column) bound(x described) error {
 		}
 		ends = [2]float64{first, last}
 	}
-	c.Min, c.Max = ends[0], ends[1]
+	if c.Min, c.Max = ends[0], ends[1]; len(c.Edges) > 0 {
+		c.Min, c.Max = 0, 0
+	}
 	return nil
 }
 
@@ -142,7 +296,11 @@ func (c *Column) valueOf(text string) (float64, error) {
 }
 
 // choose finds one of the tables that a file describes; its only one has no need of a name.
-func choose(names []string, table string) (int, error) {
+func choose(list []entry, table string) (int, error) {
+	var names []string
+	for _, e := range list {
+		names = append(names, e.name)
+	}
 	switch at := slices.Index(names, table); {
 	case len(names) == 0:
 		return 0, invalid("it describes no table")
@@ -155,71 +313,4 @@ func choose(names []string, table string) (int, error) {
 	default:
 		return at, nil
 	}
-}
-
-// unnamed refuses the name of a table for a file that describes one without a name.
-func unnamed(table string) error {
-	if table != "" {
-		return invalid("it describes one table without a name, not %q", table)
-	}
-	return nil
-}
-
-// object is a JSON object whose members are read when they are needed.
-type object map[string]json.RawMessage
-
-// objectOf is false for what is no object.
-func objectOf(data json.RawMessage) (o object, ok bool) {
-	return o, json.Unmarshal(data, &o) == nil && o != nil
-}
-
-// objects is a list of them; nil, true for no list at all.
-func objects(data json.RawMessage) (out []object, ok bool) {
-	if len(data) == 0 {
-		return nil, true
-	}
-	if json.Unmarshal(data, &out) != nil || slices.ContainsFunc(out, func(o object) bool {
-		return o == nil
-	}) {
-		return nil, false
-	}
-	return out, true
-}
-
-// text is a member that is a text, a number or a truth value, as it is written; else "".
-func (o object) text(key string) string {
-	text, _ := scalar(o[key])
-	return text
-}
-
-// texts are those of a member that is one such value or a list of them; a list may name a value
-// and its meaning in an object. null reports a null among them.
-func (o object) texts(key string) (out []string, null bool) {
-	var items []json.RawMessage
-	if json.Unmarshal(o[key], &items) != nil && len(o[key]) > 0 {
-		items = []json.RawMessage{o[key]}
-	}
-	for _, item := range items {
-		if named, ok := objectOf(item); ok {
-			item = named["value"]
-		}
-		if text, ok := scalar(item); ok {
-			out = append(out, text)
-		} else {
-			null = null || string(bytes.TrimSpace(item)) == "null"
-		}
-	}
-	return out, null
-}
-
-// scalar is a text, a number or a truth value as it is written.
-func scalar(data json.RawMessage) (text string, ok bool) {
-	data = bytes.TrimSpace(data)
-	if len(data) == 0 || bytes.IndexByte([]byte(`{[n`), data[0]) >= 0 {
-		return "", false
-	}
-	if data[0] != '"' {
-		return string(data), true
-	}
-	return text, json.Unmarshal(data, &text) == nil
 }

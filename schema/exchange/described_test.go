@@ -160,7 +160,7 @@ func TestFormsRefuse(t *testing.T) {
 		{"csvw", "{}", "", "no tableSchema"},
 		{"csvw", `{"tableSchema": "a.json"}`, "", "no tableSchema of its own"},
 		{"csvw", `{"tableSchema": {}}`, "", "no columns"},
-		{"csvw", `{"tables": {}}`, "", "no list"},
+		{"csvw", `{"tables": 3}`, "", "no list"},
 		{"csvw", `{"url": "a.csv", "tableSchema": {}}`, "b.csv", `"a.csv", not "b.csv"`},
 		{"csvw", column(`"datatype": {"base": "boolean", "format": "Y"}`), "", "true|false"},
 		{"csvw", column(`"datatype": "xml"`), "", "no column is left"},
@@ -170,7 +170,7 @@ func TestFormsRefuse(t *testing.T) {
 		{"croissant", `{"recordSet": [{"name": "a", "data": [{"x": 1}]}]}`, "", "no table"},
 		{"json-schema", "true", "", "not a JSON object"},
 		{"json-schema", "{}", "", "no properties"},
-		{"json-schema", `{"properties": 3}`, "", "not a JSON object"},
+		{"json-schema", `{"properties": 3}`, "", "no properties"},
 		{"json-schema", `{"properties": {"a": {"$ref": "#/$defs/b"}}}`, "", "refers to none"},
 		{"json-schema", `{"properties": {"a": {"$ref": "other.json"}}}`, "", "refers to none"},
 		{"json-schema", `{"$defs": {"b": {"$ref": "#/$defs/b"}}, "properties": {"a": {"$ref":
