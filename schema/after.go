@@ -27,7 +27,7 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 	var visit func(i int) bool
 	visit = func(i int) bool { // reports whether column i is understood
 		if state[i] != unseen {
-			return r.numbers[i].root != nil || r.codecs[i].order == nil
+			return r.numbers[i].root != nil || r.codecs[i].bins == nil
 		}
 		state[i] = open
 		r.base[i] = -1
@@ -35,7 +35,7 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 		why := ""
 		switch b := s.Index(c.column.After); {
 		case c.column.After == "":
-			if c.order != nil {
+			if c.bins != nil {
 				r.numbers[i] = numberForm{c, c.decimals()}
 			}
 		case b < 0: // said by problems.schema
@@ -51,7 +51,7 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 			ps.add(place{i, keyAfter, -1}, c.column.Name, "%s", why)
 		}
 		state[i] = done
-		return r.numbers[i].root != nil || c.order == nil
+		return r.numbers[i].root != nil || c.bins == nil
 	}
 	understood := true
 	for i := range r.codecs {
@@ -68,7 +68,7 @@ func (r *RowCodec) wrongAfter(i, b int) string {
 			yamlfile.Quote(r.codecs[b].column.Name))
 	}
 	kind := Integer
-	if from.root.traits.stored == StoredFloat {
+	if from.root.facts.stored == StoredFloat {
 		kind = Real
 	}
 	most := r.greatest(b) + from.unit()*c.bins.max
@@ -82,9 +82,9 @@ func (r *RowCodec) wrongAfter(i, b int) string {
 	case r.codecs[b].missing >= 0 && c.missing < 0:
 		return fmt.Sprintf("%s may be missing, and then so is this: it needs missing tokens",
 			yamlfile.Quote(r.codecs[b].column.Name))
-	case from.root.order.wrong(most) != "":
+	case from.root.facts.wrong(most) != "":
 		return fmt.Sprintf("max of %s and of the difference together %s",
-			yamlfile.Quote(r.codecs[b].column.Name), from.root.order.wrong(most))
+			yamlfile.Quote(r.codecs[b].column.Name), from.root.facts.wrong(most))
 	}
 	form := numberForm{from.root, -1}
 	if d := c.decimals(); d >= 0 && from.decimals >= 0 && most*pow10[max(d, from.decimals)] < 1<<52 {
@@ -105,7 +105,7 @@ func (r *RowCodec) greatest(i int) float64 {
 
 // decimals are those of written values; −1: as many as it takes.
 func (c *Codec) decimals() int {
-	if c.traits.stored == StoredFloat && c.bins.ticks.scale == 0 {
+	if c.facts.stored == StoredFloat && c.bins.ticks.scale == 0 {
 		return -1
 	}
 	return c.bins.ticks.decimals
@@ -114,7 +114,7 @@ func (c *Codec) decimals() int {
 // unit is what a difference of 1 stands for: of timestamps a second or, where the format has none,
 // the least that it tells apart.
 func (f numberForm) unit() float64 {
-	if f.root.traits.stored == StoredMicros {
+	if f.root.facts.stored == StoredMicros {
 		return float64(max(microsPerSecond, f.root.bins.ticks.step))
 	}
 	return 1
@@ -123,9 +123,9 @@ func (f numberForm) unit() float64 {
 // unitName is what differences count; "" for those of plain numbers.
 func (f numberForm) unitName() string {
 	switch {
-	case f.root.traits.stored == StoredDays:
+	case f.root.facts.stored == StoredDays:
 		return "days"
-	case f.root.traits.stored == StoredMicros:
+	case f.root.facts.stored == StoredMicros:
 		return map[float64]string{microsPerSecond: "seconds", microsPerMinute: "minutes",
 			microsPerHour: "hours", microsPerDay: "days"}[f.unit()]
 	}
@@ -134,14 +134,14 @@ func (f numberForm) unitName() string {
 
 // zoned reports whether timestamps are written with their zone.
 func (f numberForm) zoned() bool {
-	return f.root != nil && f.root.traits.stored == StoredMicros && zoned(f.root.column.Format)
+	return f.root != nil && f.root.facts.stored == StoredMicros && zoned(f.root.column.Format)
 }
 
 // difference is x − from in the units of differences: whole ones, rounded down, or a real number
 // without the noise of binary fractions, so that sum and difference undo each other.
 func (f numberForm) difference(x, from float64) float64 {
 	d := x - from
-	if f.root.traits.stored != StoredFloat {
+	if f.root.facts.stored != StoredFloat {
 		if unit := f.unit(); unit != 1 {
 			d = math.Floor(d / unit)
 		}
@@ -159,7 +159,7 @@ func (f numberForm) sum(from, d Value) Value {
 	switch {
 	case from.Missing || d.Missing:
 		return Value{Missing: true}
-	case f.root.traits.stored == StoredFloat:
+	case f.root.facts.stored == StoredFloat:
 		return Value{Float: f.round(from.Float + d.Float)}
 	}
 	return Value{Int: from.Int + d.Int*int64(f.unit())}
@@ -176,8 +176,8 @@ func (f numberForm) round(x float64) float64 {
 // write appends a value that is not missing.
 func (f numberForm) write(dst []byte, v Value) []byte {
 	switch {
-	case f.root.traits.stored != StoredFloat:
-		return f.root.rules.write(dst, f.root, v)
+	case f.root.facts.stored != StoredFloat:
+		return f.root.AppendText(dst, v)
 	case f.decimals < 0:
 		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
 	}

@@ -40,7 +40,7 @@ func (g *ticks) value(t int64) float64 {
 // newBins lays out the bins of a filled numeric column whose fields are in
 // range. The fault names the field that makes it impossible.
 func newBins(c *Column) (*bins, *fault) {
-	step, ok := c.Kind.ordered().step(c)
+	step, ok := c.Kind.facts().step(c.Format, c.Min, c.Max)
 	if !ok {
 		return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when "+
 			"it is read", yamlfile.Quote(c.Format), c.Kind)

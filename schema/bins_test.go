@@ -181,7 +181,7 @@ func anyNumbers() *rapid.Generator[Column] {
 			if rapid.Bool().Draw(t, "bins set") {
 				c.Bins = rapid.IntRange(1, 200).Draw(t, "bins")
 			}
-			if c.Kind.traits().format == "" {
+			if c.Kind.facts().format == "" {
 				c.Spacing = rapid.SampledFrom([]Spacing{Linear, Log}).Draw(t, "spacing")
 			}
 		}

@@ -14,25 +14,15 @@ import (
 // Codec is immutable and safe for concurrent use.
 type Codec struct {
 	column  Column // filled
-	rules   rules
-	traits  traits
-	order   orderedRules // nil for a kind without an order
+	facts   *facts
 	size    int
 	missing int               // its code; -1: a cell is never missing
 	other   int               // the code that takes disallowed cells; -1: none
 	words   map[string]uint16 // categories or boolean texts, and missing tokens
-	aliases bool              // the further texts of traits.alias are taken
+	aliases bool              // the further texts of facts.alias are taken
 	lenient bool              // every cell has a code
 	bins    *bins             // ordered kinds
 	absent  []float64         // missing tokens of an ordered kind that are values, such as -9
-}
-
-// Value is a decoded cell. Its kind says which field holds it: see [Stored].
-type Value struct {
-	Missing bool
-	Int     int64   // Integer; Date: days; Timestamp: microseconds; Boolean: 0 or 1
-	Float   float64 // Real
-	Text    string  // Categorical
 }
 
 // A fault is why a codec cannot be built, and the field that makes it so.
@@ -50,8 +40,7 @@ func faultf(k key, format string, args ...any) *fault {
 func newCodec(c Column) (*Codec, *fault) {
 	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges),
 		slices.Clone(c.Missing)
-	codec := &Codec{column: c, rules: c.Kind.rules(), traits: c.Kind.traits(), order: c.Kind.ordered(),
-		size: c.size(), missing: -1, other: -1}
+	codec := &Codec{column: c, facts: c.Kind.facts(), size: c.size(), missing: -1, other: -1}
 	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))
 	for i, text := range c.Categories {
 		codec.words[text] = uint16(i)
@@ -59,8 +48,8 @@ func newCodec(c Column) (*Codec, *fault) {
 			codec.other = i
 		}
 	}
-	codec.aliases = codec.traits.alias != nil && slices.Equal(c.Categories, codec.traits.pair)
-	if codec.order != nil {
+	codec.aliases = codec.facts.alias != nil && slices.Equal(c.Categories, codec.facts.pair)
+	if c.Kind.Ordered() {
 		b, fault := newBins(&c)
 		if fault != nil {
 			return nil, fault
@@ -75,12 +64,12 @@ func newCodec(c Column) (*Codec, *fault) {
 		codec.missing = codec.size - 1
 	}
 	for i, token := range c.Missing {
-		if codec.aliases && codec.traits.alias([]byte(token)) >= 0 {
+		if codec.aliases && codec.facts.alias([]byte(token)) >= 0 {
 			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
 				yamlfile.Quote(token))}
 		}
 		if codec.bins != nil && c.After == "" { // whose cells are no numbers of the column
-			if x, ok := codec.order.parse(c.Format, []byte(token)); ok {
+			if x, ok := codec.facts.parse(c.Format, []byte(token)); ok {
 				if codec.bins.allows(x) {
 					return nil, &fault{keyMissing, i,
 						fmt.Sprintf("missing token %s is a value between min and max", yamlfile.Quote(token))}
@@ -147,13 +136,14 @@ func (c *Codec) check(code uint16) {
 
 // show writes a value of an ordered column as the schema file does.
 func (c *Column) show(x float64) string {
-	return c.Kind.ordered().show(cmp.Or(c.Format, c.Kind.traits().format), x)
+	f := c.Kind.facts()
+	return f.show(cmp.Or(c.Format, f.format), x)
 }
 
 // Show writes a value of an ordered column, or a mean of values, for people: a date or a time in
 // the column's format, another number as number does.
 func (c *Codec) Show(x float64, number func(float64) string) string {
-	if c.traits.format == "" {
+	if c.facts.format == "" {
 		return number(x)
 	}
 	return c.column.show(math.Round(x))
@@ -161,7 +151,7 @@ func (c *Codec) Show(x float64, number func(float64) string) string {
 
 // ShowDifference is Show for a difference of two values: of dates and times, in days.
 func (c *Codec) ShowDifference(x float64, number func(float64) string) string {
-	switch c.traits.stored {
+	switch c.facts.stored {
 	case StoredDays:
 		return number(x) + " days"
 	case StoredMicros:

@@ -133,8 +133,8 @@ func (d *draft) add(cell string) {
 	}
 	d.values++
 	kind, x := class.kind(), 0.0
-	if o := kind.ordered(); o != nil {
-		x, _ = o.parse(o.traits().format, []byte(cell))
+	if f := kind.facts(); f.parse != nil {
+		x, _ = f.parse(f.format, []byte(cell))
 		if kind == Real && x == math.Trunc(x) && math.Abs(x) > maxWhole {
 			kind = Categorical // a long number, such as an account's
 		}

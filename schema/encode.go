@@ -45,8 +45,8 @@ var (
 func (c *Codec) EncodeText(cell []byte) (uint16, error) {
 	var x float64
 	number := false
-	if c.order != nil {
-		if x, number = c.order.parse(c.column.Format, cell); number && c.bins.allows(x) {
+	if c.bins != nil {
+		if x, number = c.facts.parse(c.column.Format, cell); number && c.bins.allows(x) {
 			return uint16(c.bins.find(x)), nil
 		}
 	}
@@ -57,33 +57,22 @@ func (c *Codec) EncodeText(cell []byte) (uint16, error) {
 		return c.encodeNumber(x)
 	}
 	if c.aliases {
-		if v := c.traits.alias(cell); v >= 0 {
+		if v := c.facts.alias(cell); v >= 0 {
 			return uint16(v), nil
 		}
 	}
-	return c.disallowed(c.traits.notOne)
-}
-
-// EncodeValue gives the code of a value that is not a text. One whose type does not fit the kind is
-// refused, whatever the column's policy. NaN is taken as missing. A categorical or boolean column
-// takes the text of a number, a date column the day of an instant and a timestamp column the
-// midnight of a day, both UTC.
-func (c *Codec) EncodeValue(as Stored, v Value) (uint16, error) {
-	if v.Missing {
-		return c.EncodeMissing()
-	}
-	return c.rules.encode(c, as, v)
+	return c.disallowed(c.facts.notOne)
 }
 
 // ParseValue reads a text as a value of an ordered column, in or out of bounds, as [Codec.Bin] has
 // them: a number or, in the column's format, as 2006-01-02 or by RFC 3339, a date or a time. False
 // for other texts, and for a column without an order.
 func (c *Codec) ParseValue(text string) (float64, bool) {
-	if c.order == nil {
+	if c.bins == nil {
 		return 0, false
 	}
 	for _, format := range []string{c.column.Format, dateFormat, timestampFormat, spaceFormat} {
-		if x, ok := c.order.parse(format, []byte(text)); ok {
+		if x, ok := c.facts.parse(format, []byte(text)); ok {
 			return x, !math.IsInf(x, 0)
 		}
 	}

@@ -1,8 +1,8 @@
 package schema
 
 // Kind is what the cells of a column are. A new one is a constant at the end of this list, its
-// rules in a file of its own, and a line in kinds: no other package asks which kind a column has,
-// but what the methods here and those of [Codec] say of it.
+// facts in a file of its own, and a line in kinds: nobody asks which kind a column has, but what
+// its facts say.
 type Kind uint8
 
 // The kinds. The zero Kind is not valid.
@@ -15,10 +15,10 @@ const (
 	Timestamp                   // an instant, as microseconds since 1970-01-01 UTC
 )
 
-// kinds has the rules of every kind.
-var kinds = [...]rules{
-	Categorical: categoricalRules{}, Integer: integerRules{}, Real: realRules{},
-	Boolean: booleanRules{}, Date: dateRules{}, Timestamp: timestampRules{},
+// kinds has the facts of every kind.
+var kinds = [...]*facts{
+	{}, Categorical: &categoricalFacts, Integer: &integerFacts, Real: &realFacts,
+	Boolean: &booleanFacts, Date: &dateFacts, Timestamp: &timestampFacts,
 }
 
 // Stored says what the values of a column are outside of a CSV file, and which field of a [Value]
@@ -35,88 +35,99 @@ const (
 	StoredMicros               // Value.Int, microseconds since 1970-01-01 UTC
 )
 
-// rules are what a kind decides about its columns.
-type rules interface {
-	traits() traits
-	// encode gives the code of a value that is not a text, nor missing.
-	encode(c *Codec, as Stored, v Value) (uint16, error)
-	// write appends the text of a value that is not missing.
-	write(dst []byte, c *Codec, v Value) []byte
-}
+// facts are all that a kind decides about its columns.
+type facts struct {
+	name   string
+	stored Stored
+	keys   keys  // of a column in a file, besides those of every column
+	notOne error // for a cell that is no value of the kind
 
-// traits are what can be said of a kind in a word.
-type traits struct {
-	name    string
-	stored  Stored
-	keys    keys                  // of a column in a file, besides those of every column
-	notOne  error                 // for a cell that is no value of the kind
-	pair    []string              // the two categories, if none are given
-	alias   func(cell []byte) int // reads further texts of this pair; −1 is neither
-	format  string                // default layout; "" for a kind whose cells have none
-	singles float64               // so many values have a bin each by default, more have defaultBins
-}
+	// of a kind without an order
+	pair  []string              // the two categories, if none are given
+	alias func(cell []byte) int // reads further texts of this pair; −1 is neither
 
-// orderedRules are the rules of a kind whose cells are numbers, which fall into bins.
-type orderedRules interface {
-	rules
-	// parse reads a cell, in or out of bounds, whole or not.
-	parse(format string, cell []byte) (x float64, ok bool)
-	// show writes a value as a schema file does.
-	show(format string, x float64) string
-	// wrong says why x, finite and whole if values are, cannot be a bound; "" if it can.
-	wrong(x float64) string
-	// step is what the values of the column are multiples of, 0 if they are not whole; false if its
-	// format does not tell all of them apart.
-	step(c *Column) (step int64, ok bool)
-	// The magnitudes of a cell of unknown bounds: see magnitude.go.
-	magnitudes(perPower int) int
-	magnitude(x float64, perPower int) (cell int, ok bool)
-	magnitudeBounds(cell, perPower int) (lo, hi float64)
+	// of a kind whose cells are numbers, which fall into bins
+	parse       func(format string, cell []byte) (x float64, ok bool) // in or out of bounds
+	least, most float64                                               // what can be a bound
+	outside     string                                                // says that something cannot
+	singles     float64                                               // so many values have a bin each by default, more have defaultBins
+
+	// of a kind whose numbers are days or times, in microseconds: 1 is so many
+	unit   int64
+	format string  // default layout
+	steps  []int64 // what all values of a format may be multiples of, finest first
+	probes []int64 // values that tell which
 }
 
 // Keys of the columns of a kind.
 const (
 	categoryKeys keys = 1<<keyCategories | 1<<keyOther
 	binKeys      keys = 1<<keyMin | 1<<keyMax | 1<<keyBins | 1<<keyEdges | 1<<keyBuy | 1<<keyShare
+	numberKeys   keys = binKeys | 1<<keySpacing | 1<<keyAfter
 )
 
 // Ordered reports whether cells of this kind are numbers, or days or times, which fall into bins:
 // the codes of the others have no order.
-func (k Kind) Ordered() bool { return k.ordered() != nil }
+func (k Kind) Ordered() bool { return k.facts().parse != nil }
 
 // Stored says what the values of a column of this kind are; of an unknown kind, texts.
-func (k Kind) Stored() Stored { return k.traits().stored }
+func (k Kind) Stored() Stored { return k.facts().stored }
 
-// ordered gives the rules of a kind with an order; nil for the others.
-func (k Kind) ordered() orderedRules {
-	o, _ := k.rules().(orderedRules)
-	return o
-}
-
-// rules gives nil for a kind that there is not.
-func (k Kind) rules() rules {
+// facts are empty for a kind that there is not.
+func (k Kind) facts() *facts {
 	if int(k) >= len(kinds) {
-		return nil
+		return kinds[0]
 	}
 	return kinds[k]
-}
-
-// traits are empty for a kind that there is not.
-func (k Kind) traits() traits {
-	if r := k.rules(); r != nil {
-		return r.traits()
-	}
-	return traits{}
 }
 
 // kindNames are the names in a schema file.
 var kindNames = func() names {
 	n := names{what: "kind", first: 1}
-	for _, r := range kinds[1:] {
-		n.texts = append(n.texts, r.traits().name)
+	for _, f := range kinds[1:] {
+		n.texts = append(n.texts, f.name)
 	}
 	return n
 }()
 
 // String gives the name of k in a schema file.
 func (k Kind) String() string { return kindNames.text(uint8(k)) }
+
+// wrong says why x, finite and whole if values are, cannot be a bound; "" if it can.
+func (f *facts) wrong(x float64) string {
+	if x < f.least || x > f.most {
+		return f.outside
+	}
+	return ""
+}
+
+// step is what the values of a column from min to max are multiples of, 0 if they are not whole;
+// false if the format does not tell all of them apart.
+func (f *facts) step(format string, least, most float64) (step int64, ok bool) {
+	if f.unit == 0 {
+		if f.stored == StoredInt {
+			return 1, true
+		}
+		return 0, true
+	}
+next:
+	for _, step := range f.steps {
+		for _, v := range append([]int64{int64(least), int64(most)}, f.probes...) {
+			x := float64(v - mod(v, step))
+			if got, ok := f.parse(format, []byte(f.show(format, x))); !ok || got != x {
+				continue next
+			}
+		}
+		return step, true
+	}
+	return 0, false
+}
+
+// mod is v modulo m, from 0 to m-1.
+func mod(v, m int64) int64 {
+	r := v % m
+	if r < 0 {
+		r += m
+	}
+	return r
+}

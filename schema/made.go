@@ -109,10 +109,10 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 	}
 	if m.Kind == Lookup {
 		from := r.codecs[c.of[0]]
-		if from.order != nil {
+		if from.bins != nil {
 			return "a lookup needs a column without an order"
 		}
-		if from.traits.stored == StoredText {
+		if from.facts.stored == StoredText {
 			c.codes = from.words
 		}
 		seen := map[string]bool{}
@@ -141,17 +141,17 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 			return fmt.Sprintf("of names %s, whose values have no order", yamlfile.Quote(m.Of[k]))
 		case k == 0:
 			c.form = form
-		case c.form.root.traits.format != form.root.traits.format:
+		case c.form.root.facts.format != form.root.facts.format:
 			return "of must name columns that are all numbers, all dates or all timestamps"
-		case form.root.traits.stored == StoredFloat && c.form.root.traits.stored == StoredFloat:
+		case form.root.facts.stored == StoredFloat && c.form.root.facts.stored == StoredFloat:
 			if c.form.decimals = max(c.form.decimals, form.decimals); form.decimals < 0 {
 				c.form.decimals = -1
 			}
-		case form.root.traits.stored == StoredFloat:
+		case form.root.facts.stored == StoredFloat:
 			c.form = form
 		}
 	}
-	if m.Kind == Sum && c.form.root.traits.format != "" {
+	if m.Kind == Sum && c.form.root.facts.format != "" {
 		return "dates and times have no sum"
 	}
 	return ""
@@ -159,7 +159,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 
 func (c *madeCodec) stored() Stored {
 	if c.form.root != nil {
-		return c.form.root.traits.stored
+		return c.form.root.facts.stored
 	}
 	return StoredText
 }

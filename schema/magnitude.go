@@ -31,25 +31,54 @@ const (
 
 // Len is the number of cells; 0 for a kind without an order, or another PerPower.
 func (m Magnitudes) Len() int {
-	if o := m.Kind.ordered(); o != nil {
-		return o.magnitudes(m.PerPower)
+	switch f := m.Kind.facts(); {
+	case f.parse == nil:
+	case f.unit > 0:
+		return yearCells
+	case m.PerPower == 1, m.PerPower == 2, m.PerPower == 4, m.PerPower == 8:
+		return 2*m.oneSide() + 1
 	}
 	return 0
 }
+
+// oneSide is the number of cells on a side of zero. The first is what is below 2^leastPower.
+func (m Magnitudes) oneSide() int { return 1 + powers*m.PerPower }
 
 // Of gives the cell of a text, 0 to m.Len()−1; false for a text that is no value of the kind, or
 // one out of its range. Years beyond the first and last cell, and numbers of 2^64 and more, are in
 // those cells.
 func (m Magnitudes) Of(text []byte) (int, bool) {
+	f := m.Kind.facts()
 	if m.Len() == 0 {
 		return 0, false
 	}
-	o := m.Kind.ordered()
-	x, ok := o.parse(cmp.Or(m.Format, o.traits().format), text)
-	if !ok {
+	x, ok := f.parse(cmp.Or(m.Format, f.format), text)
+	zero := m.oneSide()
+	switch {
+	case !ok, math.Abs(x) > maxReal, f.unit > 0 && f.wrong(x) != "":
 		return 0, false
+	case f.unit > 0:
+		year := time.UnixMicro(int64(x) * f.unit).UTC().Year()
+		return min(max(year, firstYear), lastYear) - firstYear, true
+	case x > 0:
+		return zero + 1 + m.side(x), true
+	case x < 0:
+		return zero - 1 - m.side(-x), true
 	}
-	return o.magnitude(x, m.PerPower)
+	return zero, true
+}
+
+// side is the cell of x > 0, from zero outward.
+func (m Magnitudes) side(x float64) int {
+	fraction, exponent := math.Frexp(x) // x = fraction·2^exponent, ½ ≤ fraction < 1
+	power := exponent - 1 - leastPower
+	switch {
+	case power < 0:
+		return 0
+	case power >= powers:
+		return m.oneSide() - 1
+	}
+	return 1 + power*m.PerPower + int((fraction-.5)*2*float64(m.PerPower))
 }
 
 // Bounds gives the smallest and the greatest value of a cell, as Column.Min and Max have them: of a
@@ -59,78 +88,32 @@ func (m Magnitudes) Bounds(cell int) (lo, hi float64) {
 	if cell < 0 || cell >= m.Len() {
 		panic("schema: no such magnitude")
 	}
-	return m.Kind.ordered().magnitudeBounds(cell, m.PerPower)
-}
-
-// oneSide is the number of cells on a side of zero. The first is what is below 2^leastPower.
-func oneSide(perPower int) int { return 1 + powers*perPower }
-
-func (numberRules) magnitudes(perPower int) int {
-	switch perPower {
-	case 1, 2, 4, 8:
-		return 2*oneSide(perPower) + 1
-	}
-	return 0
-}
-
-func (numberRules) magnitude(x float64, perPower int) (int, bool) {
-	if math.Abs(x) > maxReal {
-		return 0, false
-	}
-	zero := oneSide(perPower)
-	switch side := sideCell(math.Abs(x), perPower); {
-	case x > 0:
-		return zero + 1 + side, true
-	case x < 0:
-		return zero - 1 - side, true
-	}
-	return zero, true
-}
-
-// sideCell is the cell of x > 0, from zero outward.
-func sideCell(x float64, perPower int) int {
-	fraction, exponent := math.Frexp(x) // x = fraction·2^exponent, ½ ≤ fraction < 1
-	power := exponent - 1 - leastPower
-	switch {
-	case power < 0:
-		return 0
-	case power >= powers:
-		return oneSide(perPower) - 1
-	}
-	return 1 + power*perPower + int((fraction-.5)*2*float64(perPower))
-}
-
-// sideBounds are the ends of a cell on the side of the positive numbers.
-func sideBounds(side, perPower int) (lo, hi float64) {
-	if side == 0 {
-		return 0, math.Ldexp(1, leastPower)
-	}
-	power, part := (side-1)/perPower, float64((side-1)%perPower)
-	lo = math.Ldexp(1+part/float64(perPower), power+leastPower)
-	return lo, math.Ldexp(1+(part+1)/float64(perPower), power+leastPower)
-}
-
-// mirrored gives the bounds of a cell on either side, or zero, from those of the positive side.
-func mirrored(cell, perPower int, bounds func(side, perPower int) (lo, hi float64)) (
-	lo, hi float64,
-) {
-	switch zero := oneSide(perPower); {
+	zero := m.oneSide()
+	switch f := m.Kind.facts(); {
+	case f.unit > 0:
+		from, next := daysOf(firstYear+cell, 1, 1), daysOf(firstYear+cell+1, 1, 1)
+		least := max(f.unit, microsPerSecond)
+		return float64(from * microsPerDay / f.unit), float64((next*microsPerDay - least) / f.unit)
 	case cell > zero:
-		return bounds(cell-zero-1, perPower)
+		return m.sideBounds(cell - zero - 1)
 	case cell < zero:
-		lo, hi = bounds(zero-1-cell, perPower)
+		lo, hi = m.sideBounds(zero - 1 - cell)
 		return -hi, -lo
 	}
 	return 0, 0
 }
 
-// yearCell is the cell of an instant.
-func yearCell(t time.Time) int {
-	return min(max(t.UTC().Year(), firstYear), lastYear) - firstYear
-}
-
-// yearDays are the first and the last day of a cell.
-func yearDays(cell int) (first, last int64) {
-	year := firstYear + cell
-	return daysOf(year, 1, 1), daysOf(year+1, 1, 1) - 1
+// sideBounds are the ends of a cell on the side of the positive numbers; whole ones of an Integer.
+func (m Magnitudes) sideBounds(side int) (lo, hi float64) {
+	if side > 0 {
+		power, part := (side-1)/m.PerPower, float64((side-1)%m.PerPower)
+		lo = math.Ldexp(1+part/float64(m.PerPower), power+leastPower)
+		hi = math.Ldexp(1+(part+1)/float64(m.PerPower), power+leastPower)
+	} else if lo, hi = 0, math.Ldexp(1, leastPower); m.Kind.Stored() == StoredInt {
+		return 1, 0 // it would be zero
+	}
+	if m.Kind.Stored() == StoredInt {
+		return min(math.Ceil(lo), maxWhole), min(math.Ceil(hi)-1, maxWhole)
+	}
+	return lo, hi
 }

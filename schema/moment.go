@@ -1,6 +1,10 @@
 package schema
 
-import "time"
+import (
+	"math"
+	"strings"
+	"time"
+)
 
 // Microseconds of a day, an hour, a minute and a second.
 const (
@@ -8,8 +12,68 @@ const (
 	microsPerMinute = 60 * microsPerSecond
 	microsPerHour   = 60 * microsPerMinute
 	microsPerDay    = 24 * microsPerHour
-	secondsPerDay   = 86_400
 )
+
+// Layouts. A timestamp column of any of the last three reads all of them.
+const (
+	dateFormat      = "2006-01-02"
+	timestampFormat = "2006-01-02T15:04:05Z07:00" // time.RFC3339
+	spaceFormat     = "2006-01-02 15:04:05"
+	plainFormat     = "2006-01-02T15:04:05"
+)
+
+// The days of the years 1 to 9999, which are those a date column may declare.
+const (
+	firstDay = -719_162  // 0001-01-01
+	lastDay  = 2_932_896 // 9999-12-31
+)
+
+// dateFacts: a day, counted from 1970-01-01.
+var dateFacts = facts{
+	name: "date", stored: StoredDays, keys: binKeys | 1<<keyFormat, notOne: errDate, parse: dateCell,
+	least: firstDay, most: lastDay, outside: "is not in the years 1 to 9999", singles: defaultBins,
+	unit: microsPerDay, format: dateFormat, steps: []int64{1},
+	probes: []int64{11_356, 10_956}, // 2001-02-03 and 1999-12-31
+}
+
+// timestampFacts: an instant, in microseconds from 1970-01-01 UTC.
+var timestampFacts = facts{
+	name: "timestamp", stored: StoredMicros, keys: binKeys | 1<<keyFormat, notOne: errTimestamp,
+	parse: timestampCell, least: -maxWhole, most: maxWhole,
+	outside: "is not in the years 1685 to 2255", singles: defaultBins, unit: 1,
+	format: timestampFormat,
+	steps: []int64{1, 10, 100, 1_000, 10_000, 100_000,
+		microsPerSecond, microsPerMinute, microsPerHour, microsPerDay},
+	// 2001-02-03 04:05:06.123456 and 1999-12-31 23:59:58.987654
+	probes: []int64{981_173_106_123_456, 946_684_798_987_654},
+}
+
+// dateCell takes the day of a text whose format has a time of day, in the zone of that text.
+func dateCell(format string, cell []byte) (float64, bool) {
+	if format == dateFormat {
+		days, ok := parseDay(cell)
+		return float64(days), ok
+	}
+	t, ok := parseTime(format, cell)
+	year, month, day := t.Date()
+	return float64(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)), ok
+}
+
+func timestampCell(format string, cell []byte) (float64, bool) {
+	if format == timestampFormat || format == spaceFormat || format == plainFormat {
+		micros, ok := parseInstant(cell)
+		return float64(micros), ok
+	}
+	t, ok := parseTime(format, cell)
+	const limit = math.MaxInt64 / microsPerSecond
+	return float64(t.UnixMicro()), ok && t.Unix() >= -limit && t.Unix() <= limit
+}
+
+// zoned reports whether a layout writes the zone of a time.
+func zoned(format string) bool {
+	return strings.Contains(format, "Z07") || strings.Contains(format, "-07") ||
+		strings.Contains(format, "MST")
+}
 
 // daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian calendar, after
 // Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil
@@ -116,29 +180,4 @@ func parseTime(layout string, text []byte) (t time.Time, ok bool) {
 	}
 	t, err := time.Parse(layout, string(text)) // whose error holds the cell and stays here
 	return t, err == nil
-}
-
-// finestStep gives the first of the steps every multiple of which, of those about the probes, a
-// format writes such that it is read back; false if there is none.
-func finestStep(r orderedRules, format string, steps []int64, probes ...int64) (int64, bool) {
-next:
-	for _, step := range steps {
-		for _, v := range probes {
-			x := float64(v - mod(v, step))
-			if got, ok := r.parse(format, []byte(r.show(format, x))); !ok || got != x {
-				continue next
-			}
-		}
-		return step, true
-	}
-	return 0, false
-}
-
-// mod is v modulo m, from 0 to m-1.
-func mod(v, m int64) int64 {
-	r := v % m
-	if r < 0 {
-		r += m
-	}
-	return r
 }

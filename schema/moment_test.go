@@ -23,7 +23,7 @@ func TestParseDay(t *testing.T) {
 	var text []byte
 	for ; day.Year() < 10_000; day = day.AddDate(0, 0, 1) {
 		text = day.AppendFormat(text[:0], dateFormat)
-		if v, ok := parseDay(text); !ok || v*secondsPerDay != day.Unix() {
+		if v, ok := parseDay(text); !ok || v*86_400 != day.Unix() {
 			t.Fatalf("parseDay(%q) = %d, %v", text, v, ok)
 		}
 		if testing.Short() {
@@ -105,7 +105,7 @@ func TestMomentStep(t *testing.T) {
 		{Timestamp, "15:04:05", 0, false},
 	}
 	for _, test := range tests {
-		got, ok := test.kind.ordered().step(&Column{Kind: test.kind, Format: test.layout})
+		got, ok := test.kind.facts().step(test.layout, 0, 0)
 		if got != test.want || ok != test.ok {
 			t.Errorf("step(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want,
 				test.ok)

@@ -9,30 +9,26 @@ import (
 // maxNumberText is the longest text, in bytes, that is read as a number.
 const maxNumberText = 128
 
-// numberRules are the rules that integers and real numbers share.
-type numberRules struct{}
+// maxWhole bounds the values of integer and timestamp columns. float64 holds every integer up to
+// it, and rounds none beyond it into the range.
+const maxWhole = 1<<53 - 1
 
-func (numberRules) parse(_ string, cell []byte) (float64, bool) { return parseNumber(cell) }
+// maxReal bounds the values of real columns, so that their range is finite.
+const maxReal = 1e300
 
-func (numberRules) show(_ string, x float64) string { return formatNumber(x) }
-
-// encode takes NaN as missing. Integers beyond ±2^53 are rounded, and out of bounds or real.
-func (numberRules) encode(c *Codec, as Stored, v Value) (uint16, error) {
-	switch as {
-	case StoredInt:
-		return c.encodeNumber(float64(v.Int))
-	case StoredFloat:
-		switch x := v.Float; {
-		case math.IsNaN(x):
-			return c.EncodeMissing()
-		case math.IsInf(x, 0):
-			return c.disallowed(c.traits.notOne)
-		default:
-			return c.encodeNumber(x)
-		}
-	}
-	return c.mistyped()
+// integerFacts: a whole number.
+var integerFacts = facts{
+	name: "integer", stored: StoredInt, keys: numberKeys, notOne: errInteger, singles: singleValues,
+	parse: numberCell, least: -maxWhole, most: maxWhole, outside: "is not between -2^53 and 2^53",
 }
+
+// realFacts: a finite number.
+var realFacts = facts{
+	name: "real", stored: StoredFloat, keys: numberKeys | 1<<keyDecimals, notOne: errNumber,
+	parse: numberCell, least: -maxReal, most: maxReal, outside: "is beyond ±1e300",
+}
+
+func numberCell(_ string, cell []byte) (float64, bool) { return parseNumber(cell) }
 
 // pow10 holds the powers of ten that a float64 holds exactly.
 var pow10 = [...]float64{
@@ -113,4 +109,31 @@ func formatNumber(x float64) string {
 		format = 'e'
 	}
 	return strings.Replace(strconv.FormatFloat(x, format, -1, 64), "e+", "e", 1)
+}
+
+// write appends a real number with the decimals of the column or, without a step, as many as it
+// takes to read it back.
+func (g *ticks) write(dst []byte, x float64) []byte {
+	if g.scale == 0 {
+		return strconv.AppendFloat(dst, x, 'g', -1, 64)
+	}
+	t := math.Round(x * g.scale)
+	if math.Abs(t) > 1<<53 || t/g.scale != x { // not one of our own values
+		return strconv.AppendFloat(dst, x, 'f', g.decimals, 64)
+	}
+	if t < 0 {
+		dst = append(dst, '-')
+		t = -t
+	}
+	unit := uint64(g.scale)
+	dst = strconv.AppendUint(dst, uint64(t)/unit, 10)
+	if g.decimals == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	fraction := uint64(t) % unit
+	for unit /= 10; unit > 0; unit /= 10 {
+		dst = append(dst, byte('0'+fraction/unit%10))
+	}
+	return dst
 }

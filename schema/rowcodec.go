@@ -72,7 +72,7 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 		f := FileColumn{Name: c.Name, Column: i, Made: -1, Stored: c.Kind.Stored(),
 			Nullable: codecs[i].missing >= 0, Categories: codecs[i].column.Categories}
 		if form.root != nil {
-			f.Stored, f.Zoned = form.root.traits.stored, form.zoned()
+			f.Stored, f.Zoned = form.root.facts.stored, form.zoned()
 		}
 		r.file = append(r.file, f)
 	}
@@ -125,11 +125,11 @@ func (r *RowCodec) Cell(i int, cell []byte) (code uint16, x float64, err error) 
 	} else if code, ok := c.words[string(cell)]; ok {
 		return code, math.NaN(), nil
 	}
-	if x, ok := root.order.parse(root.column.Format, cell); ok && !math.IsInf(x, 0) {
+	if x, ok := root.facts.parse(root.column.Format, cell); ok && !math.IsInf(x, 0) {
 		return code, x, nil
 	}
 	if r.base[i] >= 0 {
-		code, err = c.disallowed(root.traits.notOne)
+		code, err = c.disallowed(root.facts.notOne)
 	}
 	return code, math.NaN(), err
 }
@@ -141,34 +141,25 @@ func (r *RowCodec) Value(i int, as Stored, v Value) (code uint16, x float64, err
 		code, err = c.EncodeValue(as, v)
 		return code, math.NaN(), err
 	}
-	switch stored := root.traits.stored; {
-	case as == StoredFloat:
-		x = v.Float
-	case as == StoredDays && stored == StoredMicros:
-		x = float64(v.Int) * microsPerDay
-	case as == StoredMicros && stored == StoredDays:
-		x = float64((v.Int - mod(v.Int, microsPerDay)) / microsPerDay)
-	default:
-		x = float64(v.Int)
-	}
+	x, ok := root.facts.number(as, v)
 	if r.base[i] < 0 {
-		if code, err = c.EncodeValue(as, v); int(code) == c.missing || err != nil {
+		if code, err = c.EncodeValue(as, v); int(code) == c.missing || err != nil || !ok {
 			x = math.NaN()
 		}
 		return code, x, err
 	}
-	dated := root.traits.format != ""
-	switch word, ok := c.words[formatNumber(x)]; {
-	case ok && !dated:
-		return word, math.NaN(), nil
-	case as == StoredFloat && math.IsNaN(x):
-		code, err = c.EncodeMissing()
-		return code, x, err
-	case math.IsInf(x, 0), as == StoredBool, dated != (as == StoredDays || as == StoredMicros):
+	word, isWord := c.words[formatNumber(x)]
+	switch {
+	case !ok || math.IsInf(x, 0):
 		code, err = c.mistyped()
-		return code, math.NaN(), err
+	case isWord && root.facts.unit == 0:
+		code = word
+	case math.IsNaN(x):
+		code, err = c.EncodeMissing()
+	default:
+		return code, x, nil
 	}
-	return code, x, nil
+	return code, math.NaN(), err
 }
 
 // Related reports whether Row or Check looks at column i, or sets it.

@@ -70,7 +70,7 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			if t == nil {
 				c := r.codecs[set.Column]
 				t = &then{column: set.Column, values: c.size - min(len(c.column.Missing), 1),
-					ordered: c.order != nil}
+					ordered: c.bins != nil}
 				byColumn[set.Column] = t
 			}
 			for k, i := range t.rules {
@@ -204,13 +204,13 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 	c := r.codecs[i]
 	set = CodeSet{Column: i, Allow: make([]bool, c.size)}
 	switch {
-	case c.order == nil && (x.From != "" || x.To != "" || x.Below != ""):
+	case c.bins == nil && (x.From != "" || x.To != "" || x.Below != ""):
 		return set, "its values have no order: list them"
-	case c.order == nil && len(x.Values) == 0, c.order != nil && len(x.Values) > 0:
+	case c.bins == nil && len(x.Values) == 0, c.bins != nil && len(x.Values) > 0:
 		return set, "give the values of a column without an order, and from, to or below for one with"
 	case s.Columns[i].BuyBins > 0:
 		return set, "its bins are bought, so where they begin is not known"
-	case c.order != nil:
+	case c.bins != nil:
 		return c.rangeSet(set, x)
 	}
 	for k, text := range x.Values {

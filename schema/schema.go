@@ -139,7 +139,7 @@ const (
 
 // filled gives the column with its defaults written out.
 func (c Column) filled() Column {
-	t := c.Kind.traits()
+	t := c.Kind.facts()
 	if len(c.Categories) == 0 {
 		c.Categories = t.pair
 	}
@@ -162,7 +162,7 @@ func (c Column) filled() Column {
 // evenBins is the default number of bins, among whose edges some may be bought: one a value, where
 // there are not more than singles, else most.
 func (c Column) evenBins(singles float64, most int) int {
-	step, ok := c.Kind.ordered().step(&c)
+	step, ok := c.Kind.facts().step(c.Format, c.Min, c.Max)
 	if !ok {
 		step = 1 // the format is refused later
 	}

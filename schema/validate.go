@@ -140,7 +140,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		add(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
 		return nil
 	}
-	allowed := c.Kind.traits().keys | 1<<keyMissing | 1<<keyOnInvalid
+	allowed := c.Kind.facts().keys | 1<<keyMissing | 1<<keyOnInvalid
 	for k := keyCategories; k < keyNone; k++ {
 		if given.has(k) && !allowed.has(k) {
 			add(k, -1, "%s does not apply to kind %s%s", k, c.Kind, instead(k, c.Kind))
@@ -195,7 +195,7 @@ func instead(k key, kind Kind) string {
 
 // categories checks what a categorical or boolean column declares.
 func (ps *problems) categories(c *Column, given keys, add func(key, int, string, ...any)) {
-	pair := c.Kind.traits().pair
+	pair := c.Kind.facts().pair
 	switch k := len(c.Categories); {
 	case k == 0 && (pair == nil || given.has(keyCategories)):
 		add(keyCategories, -1, "categories must list at least one text")
@@ -364,7 +364,7 @@ func (c *Column) badValue(x float64) string {
 	case c.Kind.Stored() != StoredFloat && x != math.Trunc(x):
 		return "is not a whole number"
 	}
-	return c.Kind.ordered().wrong(x)
+	return c.Kind.facts().wrong(x)
 }
 
 // badText says what is wrong with a text of the schema, or "".

@@ -157,8 +157,8 @@ func dpsynthColumn(_ *reading, n *yaml.Node, x *described) error {
 		return invalid("column %q is no attribute", x.Name)
 	case at(n, "possible_values") != nil:
 		x.Kind = schema.Categorical
-		i, err := strconv.Atoi(text(n, "out_of_domain_index"))
-		if err == nil && i >= 0 && i < len(x.Categories) {
+		i, _ := strconv.Atoi(text(n, "out_of_domain_index")) // by default the first
+		if i >= 0 && i < len(x.Categories) {
 			x.OnInvalid, x.Other = schema.Other, x.Categories[i]
 		}
 	case at(n, "min_value") != nil && at(n, "max_value") != nil:

@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// Value is a decoded cell. Its kind says which field holds it: see [Stored].
+type Value struct {
+	Missing bool
+	Int     int64   // Integer; Date: days; Timestamp: microseconds; Boolean: 0 or 1
+	Float   float64 // Real
+	Text    string  // Categorical
+}
+
+// number is a value as a number of the kind: the day of an instant and the midnight of a day, both
+// UTC; false if its type does not fit. Integers beyond ±2^53 are rounded.
+func (f *facts) number(as Stored, v Value) (x float64, ok bool) {
+	moment := as == StoredDays || as == StoredMicros
+	switch {
+	case as == StoredText, as == StoredBool, moment != (f.unit > 0):
+		return 0, false
+	case as == StoredFloat:
+		return v.Float, true
+	case as == StoredDays && f.stored == StoredMicros:
+		return float64(v.Int) * microsPerDay, true
+	case as == StoredMicros && f.stored == StoredDays:
+		return float64((v.Int - mod(v.Int, microsPerDay)) / microsPerDay), true
+	}
+	return float64(v.Int), true
+}
+
+// EncodeValue gives the code of a value that is not a text. One whose type does not fit the kind is
+// refused, whatever the column's policy. NaN is taken as missing. A categorical or boolean column
+// takes the text of a number (of a float64 the shortest decimal, 1 for 1.0), a date column the day
+// of an instant and a timestamp column the midnight of a day, both UTC.
+func (c *Codec) EncodeValue(as Stored, v Value) (uint16, error) {
+	x, ok := v.Float, as != StoredText
+	if c.bins != nil {
+		x, ok = c.facts.number(as, v)
+	}
+	var text [32]byte
+	switch {
+	case v.Missing:
+		return c.EncodeMissing()
+	case !ok:
+		return c.mistyped()
+	case as == StoredFloat && math.IsNaN(x):
+		return c.EncodeMissing()
+	case c.bins != nil && math.IsInf(x, 0):
+		return c.disallowed(c.facts.notOne)
+	case c.bins != nil:
+		return c.encodeNumber(x)
+	}
+	switch as {
+	case StoredBool:
+		if c.facts.stored == StoredBool {
+			return uint16(min(max(v.Int, -v.Int), 1)), nil
+		}
+		return c.EncodeText(strconv.AppendBool(text[:0], v.Int != 0))
+	case StoredInt:
+		return c.EncodeText(strconv.AppendInt(text[:0], v.Int, 10))
+	case StoredFloat:
+		return c.EncodeText(strconv.AppendFloat(text[:0], x, 'f', -1, 64))
+	}
+	return c.mistyped()
+}
+
+// Decode draws a value of the code: the category itself, or each value of the bin with the same
+// probability (for a real column, each value that is written with the column's decimals), but for
+// the tails of [Codec.WithTails]. A bin
+// between edges that is narrower than a 50,000th of the range, and begins at zero or lies between
+// wider ones, stands for one value, the roundest in it: such bins are bought for values that many
+// rows have. Encoding the value, or its text, gives the code again. u may be nil for categorical
+// and boolean columns. It panics for a code that is not less than Size. The draws depend on u
+// alone, on every platform.
+func (c *Codec) Decode(code uint16, u *rand.Rand) Value {
+	c.check(code)
+	switch {
+	case int(code) == c.missing:
+		return Value{Missing: true}
+	case c.facts.stored == StoredText:
+		return Value{Text: c.column.Categories[code]}
+	case c.bins == nil:
+		return Value{Int: int64(code)}
+	}
+	x := c.bins.draw(int(code), u)
+	if c.facts.stored == StoredFloat {
+		return Value{Float: x}
+	}
+	return Value{Int: int64(x)}
+}
+
+// AppendText appends the CSV cell of v, unquoted: the first missing token, the category, the
+// boolean's text, a number, or a date in the column's format. A real number has the column's
+// decimals, or as many as it takes to read it back. A boolean other than 0 or 1 panics.
+func (c *Codec) AppendText(dst []byte, v Value) []byte {
+	switch {
+	case v.Missing && len(c.column.Missing) > 0:
+		return append(dst, c.column.Missing[0]...)
+	case v.Missing:
+		return dst
+	case c.facts.unit > 0:
+		return time.UnixMicro(v.Int*c.facts.unit).UTC().AppendFormat(dst, c.column.Format)
+	}
+	switch c.facts.stored {
+	case StoredText:
+		return append(dst, v.Text...)
+	case StoredBool:
+		return append(dst, c.column.Categories[v.Int]...)
+	case StoredFloat:
+		return c.bins.ticks.write(dst, v.Float)
+	}
+	return strconv.AppendInt(dst, v.Int, 10)
+}
+
+// show writes a value as a schema file does.
+func (f *facts) show(format string, x float64) string {
+	if f.unit == 0 || f.wrong(x) != "" {
+		return formatNumber(x)
+	}
+	return time.UnixMicro(int64(x) * f.unit).UTC().Format(format)
+}
