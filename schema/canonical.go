@@ -163,7 +163,7 @@ func each[T any](list []T, write func(T) string) []string {
 
 // bound writes a bound or an edge as a scalar of the file.
 func (c *Column) bound(x float64) string {
-	if c.Format != "" {
+	if c.Kind.facts().quoted() {
 		return scalar(c.show(x))
 	}
 	return c.show(x)

@@ -137,13 +137,13 @@ func (c *Codec) check(code uint16) {
 // show writes a value of an ordered column as the schema file does.
 func (c *Column) show(x float64) string {
 	f := c.Kind.facts()
-	return f.show(cmp.Or(c.Format, f.format), x)
+	return f.write(cmp.Or(c.Format, f.format), x)
 }
 
 // Show writes a value of an ordered column, or a mean of values, for people: a date or a time in
 // the column's format, another number as number does.
 func (c *Codec) Show(x float64, number func(float64) string) string {
-	if c.facts.format == "" {
+	if !c.facts.quoted() {
 		return number(x)
 	}
 	return c.column.show(math.Round(x))

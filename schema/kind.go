@@ -16,7 +16,7 @@ const (
 )
 
 // kinds has the facts of every kind.
-var kinds = [...]*facts{
+var kinds = []*facts{
 	{}, Categorical: &categoricalFacts, Integer: &integerFacts, Real: &realFacts,
 	Boolean: &booleanFacts, Date: &dateFacts, Timestamp: &timestampFacts,
 }
@@ -47,10 +47,12 @@ type facts struct {
 	alias func(cell []byte) int // reads further texts of this pair; −1 is neither
 
 	// of a kind whose cells are numbers, which fall into bins
-	parse       func(format string, cell []byte) (x float64, ok bool) // in or out of bounds
-	least, most float64                                               // what can be a bound
-	outside     string                                                // says that something cannot
-	singles     float64                                               // so many values have a bin each by default, more have defaultBins
+	parse func(format string, cell []byte) (x float64, ok bool) // in or out of bounds
+	// how a value is written; nil: as a number is or, of a kind with a unit, in the format
+	show        func(x float64) string
+	least, most float64 // what can be a bound
+	outside     string  // says that something cannot
+	singles     float64 // so many values have a bin each by default, more have defaultBins
 
 	// of a kind whose numbers are days or times, in microseconds: 1 is so many
 	unit   int64
@@ -114,7 +116,7 @@ next:
 	for _, step := range f.steps {
 		for _, v := range append([]int64{int64(least), int64(most)}, f.probes...) {
 			x := float64(v - mod(v, step))
-			if got, ok := f.parse(format, []byte(f.show(format, x))); !ok || got != x {
+			if got, ok := f.parse(format, []byte(f.write(format, x))); !ok || got != x {
 				continue next
 			}
 		}

@@ -165,7 +165,7 @@ func (names names) read(dst *uint8, n *yaml.Node) error {
 // boundOf gives a bound or an edge of an ordered column whose kind and format are known.
 func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	t := c.Kind.facts()
-	if t.format == "" {
+	if !t.quoted() {
 		x, err := yamlfile.Number(n)
 		return x + 0, err // +0 makes 0 of -0
 	}
@@ -175,7 +175,10 @@ func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	}
 	format := cmp.Or(c.Format, t.format)
 	x, ok := t.parse(format, []byte(text))
-	if !ok {
+	switch {
+	case !ok && format == "":
+		return 0, fmt.Errorf("%s is not a %s", yamlfile.Quote(text), c.Kind)
+	case !ok:
 		return 0, fmt.Errorf("%s is not a %s in the format %s, which is %s", yamlfile.Quote(text), c.Kind,
 			yamlfile.Quote(format), spelled(format))
 	}

@@ -4,8 +4,8 @@ package schema
 var categoricalFacts = facts{name: "categorical", keys: categoryKeys, notOne: errCategory}
 
 // booleanFacts: one of two texts, that of false and that of true.
-var booleanFacts = facts{name: "boolean", stored: StoredBool, keys: categoryKeys, notOne: errBoolean,
-	pair: []string{"false", "true"}, alias: booleanAlias}
+var booleanFacts = facts{name: "boolean", stored: StoredBool, keys: categoryKeys,
+	notOne: errBoolean, pair: []string{"false", "true"}, alias: booleanAlias}
 
 // booleanAlias reads a common text of true (1) or false (0); −1 is neither.
 func booleanAlias(cell []byte) int {

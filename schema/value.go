@@ -102,6 +102,8 @@ func (c *Codec) AppendText(dst []byte, v Value) []byte {
 		return append(dst, c.column.Missing[0]...)
 	case v.Missing:
 		return dst
+	case c.facts.show != nil:
+		return append(dst, c.facts.show(float64(v.Int))...)
 	case c.facts.unit > 0:
 		return time.UnixMicro(v.Int*c.facts.unit).UTC().AppendFormat(dst, c.column.Format)
 	}
@@ -116,10 +118,16 @@ func (c *Codec) AppendText(dst []byte, v Value) []byte {
 	return strconv.AppendInt(dst, v.Int, 10)
 }
 
-// show writes a value as a schema file does.
-func (f *facts) show(format string, x float64) string {
+// write gives a value as a schema file does.
+func (f *facts) write(format string, x float64) string {
+	if f.show != nil && f.wrong(x) == "" {
+		return f.show(x)
+	}
 	if f.unit == 0 || f.wrong(x) != "" {
 		return formatNumber(x)
 	}
 	return time.UnixMicro(int64(x) * f.unit).UTC().Format(format)
 }
+
+// quoted reports whether values are written as texts rather than as numbers.
+func (f *facts) quoted() bool { return f.unit > 0 || f.show != nil }

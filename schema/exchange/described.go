@@ -92,7 +92,8 @@ func isTrue(n *yaml.Node, paths string) bool {
 	return said != "" && said != "false"
 }
 
-// bound is the first text that is no truth value: draft 4 of JSON Schema has exclusiveMinimum: true.
+// bound is the first text that is no truth value: draft 4 of JSON Schema has exclusiveMinimum as
+// one.
 func bound(n *yaml.Node, paths string) string {
 	for path := range strings.FieldsSeq(paths) {
 		if said := text(n, path); said != "" && said != "true" && said != "false" {

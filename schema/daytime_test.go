@@ -1,0 +1,53 @@
+package schema
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// daytimeFacts are the kind that CONTRIBUTING adds: nothing but its facts is of its own.
+var daytimeFacts = facts{
+	name: "daytime", stored: StoredInt, keys: binKeys, parse: daytimeCell,
+	notOne: cellError("not a time of day"), show: daytimeText, most: 24*60 - 1,
+	outside: "is not between 00:00 and 23:59", singles: defaultBins,
+}
+
+func daytimeCell(_ string, cell []byte) (float64, bool) {
+	t, err := time.Parse("15:04", string(cell))
+	return float64(60*t.Hour() + t.Minute()), err == nil
+}
+
+func daytimeText(x float64) string { return fmt.Sprintf("%02d:%02d", int(x)/60, int(x)%60) }
+
+func TestAKindIsItsFacts(t *testing.T) {
+	kinds, kindNames.texts = append(kinds, &daytimeFacts), append(kindNames.texts, daytimeFacts.name)
+	defer func() {
+		kinds, kindNames.texts = kinds[:len(kinds)-1], kindNames.texts[:len(kindNames.texts)-1]
+	}()
+	const file = "decoy: 1\ncolumns:\n" +
+		"  - {name: at, kind: daytime, min: 08:00, max: 17:59, bins: 10}\n"
+	s, err := Parse([]byte(file))
+	check(t, err)
+	text, err := s.YAML()
+	check(t, err)
+	again, err := Parse(text)
+	check(t, err)
+	codecs, err := again.Codecs()
+	check(t, err)
+	c := codecs[0]
+	code, err := c.EncodeText([]byte("09:30"))
+	if err != nil || c.Label(code) != "[09:00, 10:00)" {
+		t.Errorf("09:30 is in %s: %v", c.Label(code), err)
+	}
+	cell := c.AppendText(nil, c.Decode(code, rand.New(rand.NewPCG(1, 2))))
+	if back, err := c.EncodeText(cell); err != nil || back != code {
+		t.Errorf("%s has code %d: %v", cell, back, err)
+	}
+	for _, cell := range []string{"9:3", "24:00", "570", "07:59"} {
+		if _, err := c.EncodeText([]byte(cell)); err == nil {
+			t.Errorf("%q is taken", cell)
+		}
+	}
+}
