@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -211,34 +210,11 @@ const short = schema.ClassShortDates - schema.ClassDaySlash
 
 // kindOf is the kind of the cells of a class, numbers being whole until fractions are looked at.
 func kindOf(c schema.Class, rows float64) standingKind {
-	if c >= schema.ClassShortDates && c < schema.ClassComma {
-		k := kindOf(c-short, rows)
-		k.format = strings.NewReplacer("02", "2", "01", "1").Replace(k.format)
-		return k
+	kind, layout := c.Looks()
+	if kind == schema.Real {
+		kind = schema.Integer
 	}
-	switch c {
-	case schema.ClassText, schema.ClassComma:
-		return standingKind{schema.Categorical, rows, ""}
-	case schema.ClassBoolean:
-		return standingKind{schema.Boolean, rows, ""}
-	case schema.ClassDate:
-		return standingKind{schema.Date, rows, ""}
-	case schema.ClassDaySlash, schema.ClassEitherSlash:
-		return standingKind{schema.Date, rows, "02/01/2006"}
-	case schema.ClassMonthSlash:
-		return standingKind{schema.Date, rows, "01/02/2006"}
-	case schema.ClassDayDot:
-		return standingKind{schema.Date, rows, "02.01.2006"}
-	case schema.ClassDayDash:
-		return standingKind{schema.Date, rows, "02-01-2006"}
-	case schema.ClassTimestamp:
-		return standingKind{schema.Timestamp, rows, ""}
-	case schema.ClassSpaceTime:
-		return standingKind{schema.Timestamp, rows, "2006-01-02 15:04:05"}
-	case schema.ClassPlainTime:
-		return standingKind{schema.Timestamp, rows, "2006-01-02T15:04:05"}
-	}
-	return standingKind{schema.Integer, rows, ""}
+	return standingKind{kind, rows, layout}
 }
 
 // mostly is the class that has the most cells, of those that hold values.

@@ -53,19 +53,29 @@ func (c Class) MissingToken() (string, bool) {
 	return "", false
 }
 
-// kind is the kind whose values look so, Real for all numbers; 0 for what means missing.
-func (c Class) kind() Kind {
-	switch {
-	case c < ClassWhole:
-		return 0
-	case c <= ClassReal:
-		return Real
-	case c == ClassSpaceTime || c == ClassPlainTime:
-		return Timestamp
-	case c > ClassText: // a draft takes them for texts
-		return Categorical
+// Looks is the kind whose values look so, Real for numbers that are not whole, and the layout of
+// dates and times if it is not that of the kind; 0 for what means missing.
+func (c Class) Looks() (kind Kind, layout string) {
+	if c >= ClassShortDates && c < ClassComma {
+		kind, layout = (c - shortDates).Looks()
+		return kind, strings.NewReplacer("02", "2", "01", "1").Replace(layout)
 	}
-	return [...]Kind{Boolean, Date, Timestamp, Categorical}[c-ClassBoolean]
+	x := looks[c]
+	return x.kind, x.layout
+}
+
+var looks = [Classes]struct {
+	kind   Kind
+	layout string
+}{
+	ClassWhole: {Integer, ""}, ClassDecimals1: {Real, ""}, ClassDecimals1 + 1: {Real, ""},
+	ClassDecimals1 + 2: {Real, ""}, ClassDecimals1 + 3: {Real, ""}, ClassDecimals1 + 4: {Real, ""},
+	ClassDecimals1 + 5: {Real, ""}, ClassReal: {Real, ""}, ClassBoolean: {Boolean, ""},
+	ClassDate: {Date, ""}, ClassDaySlash: {Date, "02/01/2006"}, ClassMonthSlash: {Date, "01/02/2006"},
+	ClassEitherSlash: {Date, "02/01/2006"}, ClassDayDot: {Date, "02.01.2006"},
+	ClassDayDash: {Date, "02-01-2006"}, ClassTimestamp: {Timestamp, ""},
+	ClassSpaceTime: {Timestamp, spaceFormat}, ClassPlainTime: {Timestamp, plainFormat},
+	ClassText: {Categorical, ""}, ClassComma: {Categorical, ""},
 }
 
 // Classify gives the class of a cell. It allocates nothing but for numbers longer than 32 bytes.
@@ -85,13 +95,13 @@ func Classify(cell []byte) Class {
 		return ClassDate
 	}
 	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
-		switch timestampFormatOf(string(cell)) {
-		case spaceFormat:
+		switch {
+		case len(cell) > len(plainFormat): // it says its zone, or parts of a second
+			return ClassTimestamp
+		case cell[10] == ' ':
 			return ClassSpaceTime
-		case plainFormat:
-			return ClassPlainTime
 		}
-		return ClassTimestamp
+		return ClassPlainTime
 	}
 	if i := bytes.IndexByte(cell, ','); i >= 0 && len(cell) <= 32 {
 		var point [32]byte

@@ -38,17 +38,17 @@ const draftSample = 4096
 // A draft is what is known of one column.
 type draft struct {
 	name   string
-	kinds  map[Kind]bool   // those of its cells, Real for all numbers
+	seen   [Classes]bool   // of its cells
 	values int             // cells that are not draftTokens
-	tokens [8]bool         // draftTokens that occur
 	texts  map[string]bool // distinct cells but "", until there are too many
 	many   bool            // there are
 	broken bool            // a cell is not valid UTF-8, or has a NUL
 
-	min, max float64 // of an ordered kind
-	format   string  // of all timestamps so far; "" if they differ
-	fraction bool    // some number is not whole
-	decimals int     // most digits behind the point; -1: some number has an exponent
+	// of an ordered kind
+	min, max float64
+	long     bool // a whole number of 2^53 and more, such as an account's
+	fraction bool // some number is not whole
+	decimals int  // most digits behind the point
 	sample   []float64
 	random   *rand.Rand // picks the sample; public rows need no secret
 }
@@ -58,7 +58,7 @@ func NewDrafter(names []string) *Drafter {
 	d := &Drafter{columns: make([]draft, len(names))}
 	for i, name := range names {
 		d.columns[i] = draft{
-			name: name, kinds: map[Kind]bool{}, texts: map[string]bool{},
+			name: name, texts: map[string]bool{},
 			min: math.Inf(1), max: math.Inf(-1),
 			random: rand.New(rand.NewPCG(uint64(i), 0)),
 		}
@@ -127,52 +127,25 @@ func (d *draft) add(cell string) {
 		}
 	}
 	class := Classify([]byte(cell))
-	if int(class) < len(d.tokens) {
-		d.tokens[class] = true
+	d.seen[class] = true
+	kind, _ := class.Looks()
+	if kind == 0 {
 		return
 	}
 	d.values++
-	kind, x := class.kind(), 0.0
-	if f := kind.facts(); f.parse != nil {
-		x, _ = f.parse(f.format, []byte(cell))
-		if kind == Real && x == math.Trunc(x) && math.Abs(x) > maxWhole {
-			kind = Categorical // a long number, such as an account's
-		}
+	f := kind.facts()
+	if f.parse == nil {
+		return
 	}
-	d.kinds[kind] = true
-	switch kind {
-	case Real:
-		d.number(cell, x)
-		fallthrough
-	case Date, Timestamp:
-		d.min, d.max = min(d.min, x), max(d.max, x)
-		if f := timestampFormatOf(cell); d.values == 1 {
-			d.format = f
-		} else if f != d.format {
-			d.format = ""
-		}
+	x, _ := f.parse(f.format, []byte(cell))
+	d.min, d.max = min(d.min, x), max(d.max, x)
+	if f.unit > 0 {
+		return
 	}
-}
-
-// timestampFormatOf gives the format of a timestamp that says no zone; "" if it does.
-func timestampFormatOf(cell string) string {
-	switch {
-	case len(cell) == len(spaceFormat) && cell[10] == ' ':
-		return spaceFormat
-	case len(cell) == len(plainFormat) && cell[10] == 'T':
-		return plainFormat
-	}
-	return ""
-}
-
-// number takes one number into account.
-func (d *draft) number(cell string, x float64) {
-	d.fraction = d.fraction || x != math.Trunc(x)
-	if strings.ContainsAny(cell, "eE") {
-		d.decimals = -1
-	} else if _, behind, _ := strings.Cut(cell, "."); d.decimals >= 0 {
-		d.decimals = max(d.decimals, len(behind))
-	}
+	whole := x == math.Trunc(x)
+	d.long, d.fraction = d.long || whole && math.Abs(x) > maxWhole, d.fraction || !whole
+	_, behind, _ := strings.Cut(cell, ".")
+	d.decimals = max(d.decimals, len(behind))
 	if len(d.sample) < draftSample {
 		d.sample = append(d.sample, x)
 	} else if i := d.random.IntN(d.values); i < draftSample {
@@ -180,13 +153,36 @@ func (d *draft) number(cell string, x float64) {
 	}
 }
 
+// kind is that of all cells, and their layout; of several kinds, and of dates whose day and month
+// come first, texts. Numbers are Real.
+func (d *draft) kind() (kind Kind, layout string) {
+	first := true
+	for c := range Classes {
+		k, l := c.Looks()
+		switch {
+		case !d.seen[c] || k == 0:
+			continue
+		case k == Date && l != "" || d.long:
+			return Categorical, ""
+		case k == Integer:
+			k = Real
+		}
+		if !first && k != kind {
+			return Categorical, ""
+		}
+		if !first && l != layout {
+			l = ""
+		}
+		kind, layout, first = k, l, false
+	}
+	return kind, layout
+}
+
 // column gives the draft of one column, or what is wrong.
 func (d *draft) column() (c Column, problem string) {
-	c = Column{Name: d.name, Kind: Categorical}
-	for kind := range d.kinds {
-		if len(d.kinds) == 1 {
-			c.Kind = kind
-		}
+	c = Column{Name: d.name}
+	if c.Kind, c.Format = d.kind(); c.Kind == 0 {
+		c.Kind = Categorical
 	}
 	switch {
 	case d.broken:
@@ -203,7 +199,6 @@ func (d *draft) column() (c Column, problem string) {
 		from, end := roundMoments(int64(d.min)*microsPerDay, int64(d.max)*microsPerDay, microsPerDay)
 		c.Min, c.Max = float64(from/microsPerDay), float64(end/microsPerDay-1)
 	case Timestamp:
-		c.Format = d.format
 		from, end := roundMoments(int64(d.min), int64(d.max), microsPerHour)
 		c.Min, c.Max = float64(from), float64(end)
 	default:
@@ -213,7 +208,7 @@ func (d *draft) column() (c Column, problem string) {
 		slices.Sort(c.Categories)
 	}
 	for i, token := range draftTokens {
-		if d.tokens[i] && (token == "" || c.Kind != Categorical) {
+		if d.seen[i] && (token == "" || c.Kind != Categorical) {
 			c.Missing = append(c.Missing, token)
 		}
 	}
@@ -261,7 +256,7 @@ func (d *draft) bounds(c *Column) {
 	if d.skewed() {
 		c.Spacing = Log
 	}
-	if d.decimals > 0 && d.decimals <= 6 { // more look like computed numbers
+	if d.decimals > 0 && !d.seen[ClassReal] { // more look like computed numbers
 		c.Decimals = d.decimals
 		if values := math.Floor((c.Max - c.Min) * pow10[d.decimals]); values < defaultBins {
 			c.Bins, c.Spacing = int(values), Linear // one bin a value, about
