@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -9,58 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
-
-func TestEdges(t *testing.T) {
-	tests := []struct {
-		name string
-		c    Column
-		want []float64
-	}{
-		{"one bin a value", Column{Kind: Integer, Min: 17, Max: 20}, []float64{17, 18, 19, 20}},
-		{"whole widths", Column{Kind: Integer, Min: 0, Max: 9, Bins: 4}, []float64{0, 2, 5, 7}},
-		{"one bin", Column{Kind: Integer, Min: -5, Max: 5, Bins: 1}, []float64{-5}},
-		{"tenths", Column{Kind: Real, Min: 0, Max: 0.7, Bins: 7}, []float64{0, .1, .2, .3, .4, .5, .6}},
-		{"thirds", Column{Kind: Real, Min: -1, Max: 0, Bins: 3}, []float64{-1, -.666666666666667,
-			-.333333333333333}},
-		{"zero keeps a bin", Column{Kind: Integer, Min: 0, Max: 1023, Bins: 11, Spacing: Log},
-			[]float64{0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
-		{"from one", Column{Kind: Integer, Min: 1, Max: 1023, Bins: 10, Spacing: Log}, []float64{1, 2, 4,
-			8, 16, 32, 64, 128, 256, 512}},
-		{"single values first", Column{Kind: Integer, Min: 0, Max: 99, Bins: 12, Spacing: Log},
-			[]float64{0, 1, 2, 3, 4, 6, 9, 13, 20, 30, 45, 67}},
-		{"shifted", Column{Kind: Integer, Min: -10, Max: 5, Bins: 5, Spacing: Log}, []float64{-10, -9, -8,
-			-6, -2}},
-		{"log of values far from 0", Column{Kind: Integer, Min: 1000, Max: 15999, Bins: 4, Spacing: Log},
-			[]float64{1000, 2000, 4000, 8000}},
-		{"as many bins as values", Column{Kind: Integer, Min: 0, Max: 5, Bins: 6, Spacing: Log},
-			[]float64{0, 1, 2, 3, 4, 5}},
-		{"decades", Column{Kind: Real, Min: 0.01, Max: 1000, Bins: 5, Spacing: Log}, []float64{.01, .1, 1,
-			10, 100}},
-		{"log from 0", Column{Kind: Real, Min: 0, Max: 1000, Bins: 4, Spacing: Log}, []float64{0, 4.62,
-			30.6, 177}},
-		{"explicit", Column{Kind: Real, Edges: []float64{0, .5, 2}}, []float64{0, .5}},
-		{"days", Column{Kind: Date, Min: 0, Max: 5, Bins: 2}, []float64{0, 3}},
-		{"few days", Column{Kind: Date, Min: 0, Max: 2}, []float64{0, 1, 2}},
-		{"seconds", Column{Kind: Timestamp, Min: 0, Max: 3e6, Bins: 2}, []float64{0, 2e6}},
-		{"few minutes", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 120e6},
-			[]float64{0, 60e6, 120e6}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			test.c.Name = "x"
-			codec, err := NewCodec(test.c)
-			check(t, err)
-			if diff := cmp.Diff(test.want, codec.bins.lower); diff != "" {
-				t.Errorf("lower edges (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // The edges of wide ranges are those of exact arithmetic.
 func TestWholeEdgesAreExact(t *testing.T) {
@@ -259,31 +210,6 @@ func TestDecodeIsUniform(t *testing.T) {
 	}
 }
 
-func TestDecimals(t *testing.T) {
-	tests := []struct {
-		c     Column
-		value float64
-		want  string
-	}{
-		{Column{Min: 0, Max: 100}, 17.25, "17.25"},
-		{Column{Min: 0, Max: 100}, 17, "17.00"},
-		{Column{Min: 0, Max: 1e6}, 31250, "31250"},
-		{Column{Min: -1, Max: 1, Decimals: 3}, -0.5, "-0.500"},
-		{Column{Min: -1, Max: 1, Decimals: 3}, -0.0625, "-0.062"}, // not one of ours: rounded
-		{Column{Min: 0, Max: 1e-12}, 1.5e-13, "1.5e-13"},
-		{Column{Min: 0, Max: 1e300}, 1e299, "1e+299"},
-	}
-	for _, test := range tests {
-		test.c.Name, test.c.Kind = "x", Real
-		codec, err := NewCodec(test.c)
-		check(t, err)
-		if got := string(codec.AppendText(nil, Value{Float: test.value})); got != test.want {
-			t.Errorf("%v between %v and %v is written %s, want %s", test.value, test.c.Min, test.c.Max, got,
-				test.want)
-		}
-	}
-}
-
 // A bought bin of a single cell is a value that many rows have: zeros stay zeros.
 func TestSingles(t *testing.T) {
 	for _, test := range []struct {
@@ -327,25 +253,4 @@ func seenNumber(seen map[string]bool, want string) bool {
 		return ok && x == y
 	}
 	return false
-}
-
-func BenchmarkFind(b *testing.B) {
-	for _, spacing := range []Spacing{Linear, Log} {
-		b.Run(fmt.Sprint(spacing), func(b *testing.B) {
-			codec, err := NewCodec(Column{Name: "x", Kind: Integer, Min: 0, Max: 99_999, Spacing: spacing})
-			if err != nil {
-				b.Fatal(err)
-			}
-			u := rand.New(rand.NewPCG(1, 2))
-			x := make([]float64, 4096)
-			for i := range x {
-				x[i] = float64(u.IntN(100_000))
-			}
-			i := 0
-			for b.Loop() {
-				codec.bins.find(x[i&4095])
-				i++
-			}
-		})
-	}
 }

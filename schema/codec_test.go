@@ -2,13 +2,16 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 )
 
@@ -31,26 +34,6 @@ func mustCodec(t testing.TB, c Column) *Codec {
 	return codec
 }
 
-// A result of an Encode method: a code, or an error if it is not nil.
-type result struct {
-	code uint16
-	err  error
-}
-
-func (r result) check(t *testing.T, what string, code uint16, err error) {
-	t.Helper()
-	if err != r.err || err == nil && code != r.code {
-		t.Errorf("%s: got %d, %v, want %d, %v", what, code, err, r.code, r.err)
-	}
-	if err != nil && !errors.Is(err, ErrSchema) {
-		t.Errorf("%s: %v does not wrap ErrSchema", what, err)
-	}
-}
-
-func code(c uint16) result     { return result{code: c} }
-func failed(err error) result  { return result{err: err} }
-func named(s string) []string  { return strings.Fields(s) }
-func micros(days int64) int64  { return days * microsPerDay }
 func column(c Column) Column   { c.Name = "x"; return c }
 func clamp(c Column) Column    { c.OnInvalid = Clamp; return c }
 func optional(c Column) Column { c.Missing = []string{"", "NA"}; return c }
@@ -67,230 +50,100 @@ var (
 
 func other(c Column, text string) Column { c.OnInvalid, c.Other = Other, text; return c }
 
-func TestEncodeText(t *testing.T) {
-	tests := []struct {
-		name  string
-		c     Column
-		cells map[string]result
-	}{
-		{"integer", age, map[string]result{
-			"17": code(0), "90": code(73), "18.0": code(1), "+20": code(3), "2e1": code(3), "017": code(0),
-			"17.": code(0),
-			"16":  failed(errBounds), "91": failed(errBounds), "-17": failed(errBounds),
-			"1e400":                failed(errBounds),
-			"99999999999999999999": failed(errBounds),
-			"17.5":                 failed(errInteger), "2.05e1": failed(errInteger),
-			"": failed(errInteger), " 17": failed(errInteger), "17 ": failed(errInteger),
-			"NaN": failed(errInteger), "Inf": failed(errInteger), "0x11": failed(errInteger),
-			"1_7": failed(errInteger), "seventeen": failed(errInteger),
-		}},
-		{"clamped integer", clamp(age), map[string]result{
-			"16": code(0), "91": code(73), "-1e400": code(0), "1e400": code(73), "17.4": code(0),
-			"17.5": code(1), "95.5": code(73),
-			"": failed(errInteger), "NaN": failed(errInteger), "Inf": failed(errInteger),
-		}},
-		{"optional integer", optional(age), map[string]result{
-			"": code(74), "NA": code(74), "17": code(0), "na": failed(errInteger), "16": failed(errBounds),
-		}},
-		{"clamped optional integer", clamp(optional(age)), map[string]result{
-			"": code(74), "seventeen": code(74), "Inf": code(74), "16": code(0),
-		}},
-		{"numbers that mean missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9", "1.5",
-			"99"}}, map[string]result{
-			"-9": code(10), "-9.0": code(10), "1.5": code(10), "99": code(10), "9.9e1": code(10),
-			"98": failed(errBounds), "2.5": failed(errInteger),
-		}},
-		{"real", dose, map[string]result{
-			"-1": code(0), "-0.5": code(1), "-0.50000000000000001": code(1), "-0": code(2),
-			"0.4999999": code(2), ".5": code(3), "1": code(3), "1e-9": code(2),
-			"1.0000001": failed(errBounds), "": failed(errNumber), "nan": failed(errNumber),
-			"-Inf": failed(errNumber), "1,0": failed(errNumber),
-		}},
-		{"clamped real", clamp(dose), map[string]result{"7": code(3), "-7": code(0),
-			"x": failed(errNumber)}},
-		{"categorical", sex, map[string]result{
-			"female": code(0), "male": code(1), "1": code(2),
-			"Male": failed(errCategory), " male": failed(errCategory), "": failed(errCategory),
-			"1.0": failed(errCategory),
-		}},
-		{"clamped categorical", clamp(optional(sex)), map[string]result{"x": code(3), "": code(3),
-			"male": code(1)}},
-		{"categorical with other", other(sex, "male"), map[string]result{"x": code(1), "": code(1),
-			"female": code(0)}},
-		{"optional categorical with other", other(optional(sex), "male"), map[string]result{"x": code(1),
-			"": code(3)}},
-		{"boolean", alive, map[string]result{
-			"false": code(0), "true": code(1), "FALSE": code(0), "True": code(1), "t": code(1),
-			"F": code(0), "yes": code(1), "No": code(0), "1": code(1), "0": code(0),
-			"": failed(errBoolean), "2": failed(errBoolean), "on": failed(errBoolean),
-			"1.0": failed(errBoolean), "true ": failed(errBoolean), "falsehood": failed(errBoolean),
-		}},
-		{"declared boolean", died, map[string]result{"No": code(0), "Yes": code(1),
-			"no": failed(errBoolean), "true": failed(errBoolean), "1": failed(errBoolean)}},
-		{"boolean with other", other(died, "No"), map[string]result{"no": code(0), "Yes": code(1)}},
-		{"date", day, map[string]result{
-			"1970-01-01": code(0), "1970-01-10": code(0), "1970-01-11": code(1), "1970-04-10": code(9),
-			"1969-12-31": failed(errBounds), "1970-04-11": failed(errBounds), "1970-02-29": failed(errDate),
-			"": failed(errDate), "01/01/1970": failed(errDate),
-		}},
-		{"clamped date", clamp(day), map[string]result{"1900-01-01": code(0), "2000-01-01": code(9),
-			"soon": failed(errDate)}},
-		{"date in a format", Column{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99, Bins: 10,
-			Missing: []string{"31/12/9999"}}, map[string]result{
-			"11/01/1970": code(1), "31/12/9999": code(10), "1970-01-11": failed(errDate),
-			"30/02/1970": failed(errDate), "31/12/9998": failed(errBounds),
-			strings.Repeat("1", 1000): failed(errDate),
-		}},
-		{"date in a format with a time", Column{Kind: Date, Format: "2006-01-02T15:04:05Z07:00", Min: 0,
-			Max: 99, Bins: 10}, map[string]result{
-			"1970-01-11T23:59:59Z": code(1), "1970-01-11T23:59:59-12:00": code(1),
-		}},
-		{"timestamp", moment, map[string]result{
-			"1970-01-01T00:00:00Z": code(0), "1970-01-01 00:00:09.999999": code(0),
-			"1970-01-01T01:00:10+01:00": code(1), "1970-01-01T00:01:39": code(9),
-			"1970-01-01T00:01:40Z": failed(errBounds), "1970-01-01": failed(errTimestamp),
-			"": failed(errTimestamp),
-		}},
-		{"timestamp in a format", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 60e6},
-			map[string]result{
-				"1970-01-01 00:00": code(0), "1970-01-01 00:01": code(1),
-				"1970-01-01 00:02": failed(errBounds), "1970-01-01T00:01:00Z": failed(errTimestamp),
-			}},
+// cases reads a list of test cases from testdata.
+func cases[T any](t *testing.T, name string) (list []T) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	check(t, err)
+	check(t, yaml.Unmarshal(text, &list))
+	return list
+}
+
+// columnOf reads a schema of one column, as a file has it.
+func columnOf(t *testing.T, text string, lenient bool) *Schema {
+	t.Helper()
+	s, err := Parse(fmt.Appendf(nil, "decoy: 1\nlenient: %v\ncolumns:\n  - {name: x, %s\n", lenient,
+		strings.TrimPrefix(text, "{")))
+	check(t, err)
+	return s
+}
+
+// outcome is a code, or an error of a cell.
+func outcome(t *testing.T, code uint16, err error) string {
+	t.Helper()
+	if err == nil {
+		return strconv.Itoa(int(code))
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			c := mustCodec(t, test.c)
-			for cell, want := range test.cells {
-				got, err := c.EncodeText([]byte(cell))
-				want.check(t, cell, got, err)
+	if !errors.Is(err, ErrSchema) {
+		t.Errorf("%v does not wrap ErrSchema", err)
+	}
+	return err.Error()
+}
+
+func TestColumns(t *testing.T) {
+	for _, test := range cases[struct {
+		Name, Column           string
+		Lenient                bool
+		Cells, Values, Written map[string]string
+		Labels                 []string
+		Edges                  []float64
+	}](t, "columns.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
+			codecs, err := columnOf(t, test.Column, test.Lenient).Codecs()
+			check(t, err)
+			c := codecs[0]
+			for cell, want := range test.Cells {
+				code, err := c.EncodeText([]byte(cell))
+				if cell == "unreadable" {
+					code, err = c.Unreadable(), nil
+				}
+				if got := outcome(t, code, err); got != want {
+					t.Errorf("%q: %s, want %s", cell, got, want)
+				}
+			}
+			for value, want := range test.Values {
+				code, err := encodeNamed(c, value)
+				if got := outcome(t, code, err); got != want {
+					t.Errorf("%s: %s, want %s", value, got, want)
+				}
+			}
+			for number, want := range test.Written {
+				x, err := strconv.ParseFloat(number, 64)
+				check(t, err)
+				if got := string(c.AppendText(nil, Value{Float: x})); got != want {
+					t.Errorf("%v is written %s, want %s", number, got, want)
+				}
+			}
+			for code, want := range test.Labels {
+				if got := c.Label(uint16(code)); got != want || len(test.Labels) != c.Size() {
+					t.Errorf("the label of %d is %s, want %s", code, got, want)
+				}
+			}
+			if test.Edges != nil && !slices.Equal(c.bins.lower, test.Edges) {
+				t.Errorf("edges %v, want %v", c.bins.lower, test.Edges)
 			}
 		})
 	}
+}
+
+// encodeNamed encodes a value such as "days 17".
+func encodeNamed(c *Codec, value string) (uint16, error) {
+	kind, number, _ := strings.Cut(value, " ")
+	as := Stored(slices.Index([]string{"", "bool", "int", "float", "days", "micros"}, kind))
+	x, _ := strconv.ParseFloat(number, 64)
+	n, _ := strconv.ParseInt(number, 10, 64)
+	switch kind {
+	case "null":
+		return c.EncodeMissing()
+	case "absent":
+		return c.Absent()
+	}
+	return c.EncodeValue(as, Value{Int: n, Float: x})
 }
 
 // stored encodes a value that is not a text.
 func stored(as Stored, v Value) func(*Codec) (uint16, error) {
 	return func(c *Codec) (uint16, error) { return c.EncodeValue(as, v) }
-}
-
-func TestEncodeTyped(t *testing.T) {
-	const far = math.MaxInt64
-	tests := []struct {
-		name   string
-		c      Column
-		encode func(*Codec) (uint16, error)
-		want   result
-	}{
-		{"int as integer", age, stored(StoredInt, Value{Int: 18}), code(1)},
-		{"far int as integer", age, stored(StoredInt, Value{Int: far}),
-			failed(errBounds)},
-		{"far int, clamped", clamp(age), stored(StoredInt, Value{Int: -far}),
-			code(0)},
-		{"int just beyond", Column{Kind: Integer, Min: 0, Max: maxWhole}, func(c *Codec) (uint16,
-			error) {
-			return c.EncodeValue(StoredInt, Value{Int: maxWhole + 1})
-		}, failed(errBounds)},
-		{"int as real", dose, stored(StoredInt, Value{Int: -1}), code(0)},
-		{"int as category", sex, stored(StoredInt, Value{Int: 1}), code(2)},
-		{"int as no category", sex, stored(StoredInt, Value{Int: 2}),
-			failed(errCategory)},
-		{"int as boolean", alive, stored(StoredInt, Value{Int: 1}), code(1)},
-		{"int as no boolean", alive, stored(StoredInt, Value{Int: 2}),
-			failed(errBoolean)},
-		{"int as date", clamp(day), stored(StoredInt, Value{Int: 1}),
-			failed(errType)},
-		{"int as timestamp", moment, stored(StoredInt, Value{Int: 1}),
-			failed(errType)},
-		{"int that means missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9"}},
-			stored(StoredInt, Value{Int: -9}), code(10)},
-		{"float as integer", age, stored(StoredFloat, Value{Float: 18}), code(1)},
-		{"fraction as integer", age, stored(StoredFloat, Value{Float: 18.5}),
-			failed(errInteger)},
-		{"fraction, clamped", clamp(age), stored(StoredFloat, Value{Float: 18.4}),
-			code(1)},
-		{"float as real", dose, stored(StoredFloat, Value{Float: 0.75}), code(3)},
-		{"NaN", dose, stored(StoredFloat, Value{Float: math.NaN()}),
-			failed(errMissing)},
-		{"NaN as missing", optional(dose), stored(StoredFloat, Value{Float: math.NaN()}), code(4)},
-		{"NaN as category", optional(sex), stored(StoredFloat, Value{Float: math.NaN()}), code(3)},
-		{"NaN as date", optional(day), stored(StoredFloat, Value{Float: math.NaN()}), failed(errType)},
-		{"Inf", dose, stored(StoredFloat, Value{Float: math.Inf(1)}),
-			failed(errNumber)},
-		{"Inf, clamped", clamp(optional(dose)), stored(StoredFloat, Value{Float: math.Inf(1)}), code(4)},
-		{"float as category", sex, stored(StoredFloat, Value{Float: 1}), code(2)},
-		{"float as boolean", alive, stored(StoredFloat, Value{Float: 0}), code(0)},
-		{"bool", died, stored(StoredBool, Value{Int: 1}), code(1)},
-		{"bool, false", died, stored(StoredBool, Value{Int: 0}), code(0)},
-		{"bool as category", Column{Kind: Categorical, Categories: named("false true")},
-			stored(StoredBool, Value{Int: 1}), code(1)},
-		{"bool as integer", clamp(age), stored(StoredBool, Value{Int: 1}),
-			failed(errType)},
-		{"days", day, stored(StoredDays, Value{Int: 10}), code(1)},
-		{"days, far", day, stored(StoredDays, Value{Int: math.MaxInt32}),
-			failed(errBounds)},
-		{"days, clamped", clamp(day), stored(StoredDays, Value{Int: -1}),
-			code(0)},
-		{"days as timestamp", moment, stored(StoredDays, Value{Int: 0}), code(0)},
-		{"days as integer", age, stored(StoredDays, Value{Int: 20}),
-			failed(errType)},
-		{"micros", moment, stored(StoredMicros, Value{Int: 10_000_000}), code(1)},
-		{"micros, far", moment, stored(StoredMicros, Value{Int: far}),
-			failed(errBounds)},
-		{"micros as date", day, stored(StoredMicros, Value{Int: micros(11) - 1}),
-			code(1)},
-		{"micros before 1970 as date", day, stored(StoredMicros, Value{Int: -1}),
-			failed(errBounds)},
-		{"micros as integer", age, stored(StoredMicros, Value{Int: 20}),
-			failed(errType)},
-		{"null", optional(age), (*Codec).EncodeMissing, code(74)},
-		{"null, refused", age, (*Codec).EncodeMissing, failed(errMissing)},
-		{"null, clamped", clamp(age), (*Codec).EncodeMissing, failed(errMissing)},
-		{"null to other", other(sex, "male"), (*Codec).EncodeMissing, code(1)},
-		{"absent", optional(age), (*Codec).Absent, failed(errAbsent)},
-		{"absent, clamped", clamp(optional(age)), (*Codec).Absent, code(74)},
-		{"absent, clamped, never missing", clamp(age), (*Codec).Absent, failed(errAbsent)},
-		{"absent to other", other(sex, "male"), (*Codec).Absent, code(1)},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := test.encode(mustCodec(t, test.c))
-			test.want.check(t, test.name, got, err)
-		})
-	}
-}
-
-func TestLabel(t *testing.T) {
-	tests := []struct {
-		name string
-		c    Column
-		want []string
-	}{
-		{"single values", optional(Column{Kind: Integer, Min: -1, Max: 1}), []string{"-1", "0", "1",
-			"(missing)"}},
-		{"integers", Column{Kind: Integer, Min: 17, Max: 90, Bins: 4}, []string{"[17, 35)", "[35, 54)",
-			"[54, 72)", "[72, 90]"}},
-		{"reals", dose, []string{"[-1, -0.5)", "[-0.5, 0)", "[0, 0.5)", "[0.5, 1]"}},
-		{"tiny reals", Column{Kind: Real, Min: 0, Max: 1e-9, Bins: 1}, []string{"[0, 1e-09]"}},
-		{"categories", sex, []string{"female", "male", "1"}},
-		{"booleans", optional(alive), []string{"false", "true", "(missing)"}},
-		{"dates", Column{Kind: Date, Format: "02.01.2006", Min: 0, Max: 30, Bins: 2},
-			[]string{"[01.01.1970, 16.01.1970)", "[16.01.1970, 31.01.1970]"}},
-		{"timestamps", Column{Kind: Timestamp, Min: 0, Max: 2e6, Bins: 2},
-			[]string{"[1970-01-01T00:00:00Z, 1970-01-01T00:00:01Z)",
-				"[1970-01-01T00:00:01Z, 1970-01-01T00:00:02Z]"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			c := mustCodec(t, test.c)
-			var got []string
-			for i := range c.Size() {
-				got = append(got, c.Label(uint16(i)))
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("labels (-want +got):\n%s", diff)
-			}
-		})
-	}
 }
 
 func TestBin(t *testing.T) {
@@ -346,7 +199,7 @@ func TestMissingValue(t *testing.T) {
 
 // The codec keeps its own copy of the column.
 func TestCodecIsImmutable(t *testing.T) {
-	categories := named("a b")
+	categories := []string{"a", "b"}
 	c := mustCodec(t, Column{Kind: Categorical, Categories: categories})
 	categories[0] = "z"
 	if got := c.Label(0); got != "a" {
@@ -577,46 +430,6 @@ func BenchmarkEncodeText(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/cell")
 		})
-	}
-}
-
-// lenientCodec is the codec of a column of a lenient schema.
-func lenientCodec(t testing.TB, c Column) *Codec {
-	t.Helper()
-	codecs, err := (&Schema{Lenient: true, Columns: []Column{column(c)}}).Codecs()
-	check(t, err)
-	return codecs[0]
-}
-
-// TestLenient: what a strict schema refuses has a code, all else the same one.
-func TestLenient(t *testing.T) {
-	for _, tt := range []struct {
-		name               string
-		column             Column
-		cell               string
-		code, rest, unread uint16 // of the cell, of a number that is none, of a row that cannot be read
-	}{
-		{"missing", optional(age), "91", 74, 74, 74},
-		{"fraction", optional(age), "17.5", 74, 74, 74},
-		{"bounds", age, "91", 73, 0, 0},
-		{"rounded", age, "17.5", 1, 0, 0},
-		{"clamped", clamp(optional(age)), "91", 73, 74, 74},
-		{"real", dose, "-7", 0, 0, 0},
-		{"category", sex, "x", 0, 0, 0},
-		{"optional category", optional(sex), "x", 3, 3, 3},
-		{"other", other(sex, "male"), "x", 1, 1, 1},
-		{"optional other", other(optional(sex), "male"), "x", 1, 1, 3},
-		{"boolean", alive, "x", 0, 0, 0},
-		{"day", day, "3000-01-01", 9, 0, 0},
-	} {
-		c := lenientCodec(t, tt.column)
-		got, err := c.EncodeText([]byte(tt.cell))
-		code(tt.code).check(t, tt.name, got, err)
-		got, err = c.EncodeText([]byte("\xff no number"))
-		code(tt.rest).check(t, tt.name+": no value", got, err)
-		if got := c.Unreadable(); got != tt.unread {
-			t.Errorf("%s: unreadable is %d, not %d", tt.name, got, tt.unread)
-		}
 	}
 }
 

@@ -49,85 +49,24 @@ func checkEncodes(t *testing.T, s *Schema, rows [][]string) {
 }
 
 func TestDraftKinds(t *testing.T) {
-	tests := []struct {
-		name  string
-		cells string // separated by |
-		want  Column
-	}{
-		{"labels", "0|1|1|0", Column{Kind: Integer, Min: 0, Max: 1, Bins: 2}},
-		{"one integer", "7", Column{Kind: Integer, Min: 7, Max: 7, Bins: 1}},
-		{"written as reals", "3.0|15.0|NaN", Column{Kind: Integer, Min: 3, Max: 15, Bins: 13,
-			Missing: []string{"NaN"}}},
-		{"outward", "-1234|1234", Column{Kind: Integer, Min: -1300, Max: 1300, Bins: 32}},
-		{"a long tail", strings.Repeat("0|3|8|", 30) + "99999", Column{Kind: Integer, Min: 0, Max: 100000,
-			Bins: 32, Spacing: Log}},
-		{"a short range has no tail", strings.Repeat("0|", 30) + "90", Column{Kind: Integer, Min: 0,
-			Max: 90, Bins: 91}},
-		{"a negative tail", strings.Repeat("-1|3|8|", 30) + "99999", Column{Kind: Integer, Min: -1,
-			Max: 100000, Bins: 32}},
-		{"the greatest", "9007199254740991", Column{Kind: Integer, Min: 9.0e15, Max: maxWhole, Bins: 32}},
-		{"account numbers", "9007199254740993|1", Column{Kind: Categorical,
-			Categories: named("1 9007199254740993")}},
-		{"real", "36.6|37|?|42.25", Column{Kind: Real, Min: 36, Max: 43, Bins: 32, Decimals: 2,
-			Missing: []string{"?"}}},
-		{"few decimals", "0.1|0.9", Column{Kind: Real, Min: .1, Max: .9, Bins: 8, Decimals: 1}},
-		{"one real", "2.5", Column{Kind: Real, Min: 2.2, Max: 2.8, Bins: 5, Decimals: 1}},
-		{"one small real", "0.001", Column{Kind: Real, Min: .0009, Max: .0011, Bins: 32}},
-		{"computed", "0.123456789|0.9", Column{Kind: Real, Min: .12, Max: .9, Bins: 32}},
-		{"exponents", "1e-3|0.9", Column{Kind: Real, Min: .001, Max: .9, Bins: 32}},
-		{"skewed real", strings.Repeat("0.5|1.25|", 30) + "900.75", Column{Kind: Real, Min: .5, Max: 910,
-			Bins: 32, Spacing: Log, Decimals: 2}},
-		{"skewed real, narrow bins", strings.Repeat("0|1.5|", 30) + "90.5", Column{Kind: Real, Min: 0,
-			Max: 91, Bins: 32, Spacing: Log}},
-		{"a huge real", "1e301|2", Column{Kind: Categorical, Categories: named("1e301 2")}},
-		{"postal codes", "02138|90210", Column{Kind: Categorical, Categories: named("02138 90210")}},
-		{"telephone numbers", "+1|+2", Column{Kind: Categorical, Categories: named("+1 +2")}},
-		{"negative codes", "-01|1", Column{Kind: Categorical, Categories: named("-01 1")}},
-		{"boolean", "true|false||NA", Column{Kind: Boolean, Categories: named("false true"),
-			Missing: []string{"", "NA"}}},
-		{"boolean in Python", "True|False", Column{Kind: Boolean, Categories: named("False True")}},
-		{"boolean in any case", "True|TRUE|false", Column{Kind: Boolean,
-			Categories: named("false true")}},
-		{"boolean, half of it", "True", Column{Kind: Boolean, Categories: named("false true")}},
-		{"yes and no are words", "yes|no", Column{Kind: Categorical, Categories: named("no yes")}},
-		{"a mixture", "true|1|2001-01-01", Column{Kind: Categorical,
-			Categories: named("1 2001-01-01 true")}},
-		{"tokens among words", "NA|?|a||.", Column{Kind: Categorical, Categories: named(". ? NA a"),
-			Missing: []string{""}}},
-		{"nothing but tokens", "NA|NA|", Column{Kind: Categorical, Categories: named("NA"),
-			Missing: []string{""}}},
-		{"tokens among numbers", "NA|?|5||.|null|None|N/A|NaN", Column{Kind: Integer, Min: 5, Max: 5,
-			Bins: 1, Missing: draftTokens}},
-		{"years", "2001-05-03|2004-02-01", Column{Kind: Date, Format: dateFormat, Min: 11323, Max: 12783,
-			Bins: 32}},
-		{"months", "2001-05-03|2001-09-01", Column{Kind: Date, Format: dateFormat, Min: 11443, Max: 11595,
-			Bins: 32}},
-		{"days", "1970-01-03|1970-01-09|null", Column{Kind: Date, Format: dateFormat, Min: 2, Max: 8,
-			Bins: 7, Missing: []string{"null"}}},
-		{"the last year", "0001-05-03|9999-02-01", Column{Kind: Date, Format: dateFormat, Min: firstDay,
-			Max: lastDay, Bins: 32}},
-		{"hours", "1970-01-01 00:30:00|1970-01-01T01:59:59.5Z", Column{Kind: Timestamp,
-			Format: timestampFormat, Min: 0, Max: 2 * microsPerHour, Bins: 32}},
-		{"with a space", "1970-01-01 00:30:00||1970-01-01 01:59:59", Column{Kind: Timestamp,
-			Format: spaceFormat, Min: 0, Max: 2 * microsPerHour, Bins: 32, Missing: []string{""}}},
-		{"with a T", "1970-01-01T00:30:00|1970-01-01T01:59:59", Column{Kind: Timestamp,
-			Format: plainFormat, Min: 0, Max: 2 * microsPerHour, Bins: 32}},
-		{"years of timestamps", "1970-05-05 00:30:00|1973-12-31T01:59:59.5Z", Column{Kind: Timestamp,
-			Format: timestampFormat, Min: 0, Max: 1461 * microsPerDay, Bins: 32}},
-		{"timestamps out of range", "2500-05-05 00:30:00", Column{Kind: Categorical,
-			Categories: []string{"2500-05-05 00:30:00"}}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	for _, test := range cases[struct {
+		Name, Cells, Column string
+		Times               int
+	}](t, "drafts.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
 			rows := [][]string{{"x"}}
-			for _, cell := range strings.Split(test.cells, "|") {
-				rows = append(rows, []string{cell})
+			cells := strings.Split(test.Cells, "|")
+			for range max(1, test.Times) {
+				for _, cell := range cells[:len(cells)-1] {
+					rows = append(rows, []string{cell})
+				}
 			}
+			rows = append(rows, cells[len(cells)-1:])
 			s, err := draftOf(rows)
 			check(t, err)
-			test.want.Name = "x"
-			if diff := cmp.Diff(test.want, s.Columns[0]); diff != "" {
-				t.Errorf("column (-want +got):\n%s", diff)
+			want := columnOf(t, test.Column, false)
+			if diff := cmp.Diff(want.filled(), s); diff != "" {
+				t.Errorf("schema (-want +got):\n%s", diff)
 			}
 			checkIdentity(t, s)
 			checkEncodes(t, s, rows)

@@ -2,13 +2,11 @@ package schema
 
 import "strings"
 
-// strftime has the codes of strftime in Go layouts.
-var strftime = map[byte]string{
-	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'b': "Jan", 'B': "January", 'a': "Mon",
-	'A': "Monday", 'j': "002",
-	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'f': "000000", 'z': "-0700", '%': "%",
-	'T': "15:04:05", 'F': "2006-01-02",
-}
+// strftime has the codes of strftime in Go layouts; %% becomes a NUL for the while.
+var strftime = strings.NewReplacer("%Y", "2006", "%y", "06", "%m", "01", "%d", "02", "%b", "Jan",
+	"%B", "January", "%a", "Mon", "%A", "Monday", "%j", "002", "%H", "15", "%I", "03", "%M", "04",
+	"%S", "05", "%p", "PM", "%f", "000000", "%z", "-0700", "%T", "15:04:05", "%F", "2006-01-02",
+	"%%", "\x00")
 
 // letters has the runs of letters of patterns such as DD/MM/YYYY hh:mm:ss, in lower case. What mm
 // means depends on whether an hour is before it.
@@ -22,7 +20,8 @@ var letters = map[string]string{
 func Layout(pattern string) (layout string, ok bool) {
 	switch {
 	case strings.Contains(pattern, "%"):
-		return replaceCodes(pattern)
+		layout = strftime.Replace(pattern)
+		return strings.ReplaceAll(layout, "\x00", "%"), !strings.Contains(layout, "%")
 	case strings.ContainsAny(pattern, "0123456789") || pattern == "":
 		return pattern, pattern != ""
 	}
@@ -46,26 +45,6 @@ func Layout(pattern string) (layout string, ok bool) {
 		hour = hour || run == "hh"
 		b.WriteString(text)
 		lower = lower[n:]
-	}
-	return b.String(), true
-}
-
-// replaceCodes replaces the codes of strftime.
-func replaceCodes(pattern string) (layout string, ok bool) {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' {
-			b.WriteByte(pattern[i])
-			continue
-		}
-		if i++; i == len(pattern) {
-			return "", false
-		}
-		text, known := strftime[pattern[i]]
-		if !known {
-			return "", false
-		}
-		b.WriteString(text)
 	}
 	return b.String(), true
 }

@@ -123,31 +123,27 @@ func (r Reader) Decode(n *yaml.Node, key string, dst any) {
 			r.Decode(item, fmt.Sprint(key, ".", i), v.Index(i).Addr().Interface())
 		}
 	case reflect.String:
-		var text string
-		text, err = String(n)
-		v.SetString(text)
+		err = set(v.SetString, n, String)
 	case reflect.Bool:
-		var truth bool
-		truth, err = Truth(n)
-		v.SetBool(truth)
+		err = set(v.SetBool, n, Truth)
 	case reflect.Float64:
-		var x float64
-		x, err = Number(n)
-		v.SetFloat(x)
+		err = set(v.SetFloat, n, Number)
 	case reflect.Int:
-		var x int64
-		x, err = Whole(n, 64)
-		v.SetInt(x)
+		err = set(v.SetInt, n, func(n *yaml.Node) (int64, error) { return Whole(n, 64) })
 	case reflect.Uint64:
-		var x uint64
-		x, err = Natural(n)
-		v.SetUint(x)
+		err = set(v.SetUint, n, Natural)
 	default:
 		panic("yamlfile: no values of type " + v.Type().String())
 	}
 	if err != nil {
 		r.Report(n.Line, key+" "+err.Error())
 	}
+}
+
+func set[T any](to func(T), n *yaml.Node, read func(*yaml.Node) (T, error)) error {
+	x, err := read(n)
+	to(x)
+	return err
 }
 
 // fields reads the fields of a struct.

@@ -40,57 +40,45 @@ func Truth(n *yaml.Node) (bool, error) {
 	return text == "true", nil
 }
 
-// plain gives the text of a scalar that should be a number, which is not in quotes. What names the
-// kind of number.
-func plain(n *yaml.Node, what string) (string, error) {
+// number gives the value of a scalar that is no text in quotes. What names the kind of number.
+func number[T any](
+	n *yaml.Node, what string, parse func(text string) (T, error),
+) (x T, err error) {
 	if n.Kind != yaml.ScalarNode {
-		return "", fmt.Errorf("must be %s, not %s", what, Kind(n))
+		return x, fmt.Errorf("must be %s, not %s", what, Kind(n))
 	}
 	text, err := Text(n)
 	if err == nil && quoted(n) {
-		return "", fmt.Errorf("must be a number, not the text %s", Quote(text))
+		return x, fmt.Errorf("must be a number, not the text %s", Quote(text))
 	}
-	return text, err
+	if err != nil {
+		return x, err
+	}
+	if x, err = parse(text); err != nil || !Decimal(text) {
+		return *new(T), fmt.Errorf("must be %s, not %s%s", what, Quote(text), instead(text))
+	}
+	return x, nil
 }
 
 // Whole gives the value of a whole number of so many bits.
 func Whole(n *yaml.Node, bits int) (int64, error) {
-	text, err := plain(n, "a whole number")
-	if err != nil {
-		return 0, err
-	}
-	x, err := strconv.ParseInt(text, 10, bits)
-	if err != nil || !Decimal(text) {
-		return 0, fmt.Errorf("must be a whole number, not %s%s", Quote(text), instead(text))
-	}
-	return x, nil
+	return number(n, "a whole number", func(text string) (int64, error) {
+		return strconv.ParseInt(text, 10, bits)
+	})
 }
 
 // Natural gives the value of a whole number that is not negative.
 func Natural(n *yaml.Node) (uint64, error) {
-	text, err := plain(n, "a whole number")
-	if err != nil {
-		return 0, err
-	}
-	x, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || !Decimal(text) {
-		return 0, fmt.Errorf("must be a whole number from 0 to %d, not %s%s", uint64(math.MaxUint64),
-			Quote(text), instead(text))
-	}
-	return x, nil
+	return number(n, fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)),
+		func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
 }
 
 // Number gives the value of a number, ±Inf for one that is too large.
 func Number(n *yaml.Node) (float64, error) {
-	text, err := plain(n, "a number")
-	if err != nil {
-		return 0, err
-	}
-	x, _ := strconv.ParseFloat(text, 64) // an error but for the form is one of range
-	if !Decimal(text) {
-		return 0, fmt.Errorf("must be a number, not %s%s", Quote(text), instead(text))
-	}
-	return x, nil
+	return number(n, "a number", func(text string) (float64, error) {
+		x, _ := strconv.ParseFloat(text, 64) // an error but for the form is one of range
+		return x, nil
+	})
 }
 
 var decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)

@@ -20,6 +20,8 @@ func show(c Column) string {
 		text = c.Name + " any"
 	case len(c.Categories) > 0:
 		text += fmt.Sprintf(" %q", c.Categories)
+	case len(c.Edges) > 0:
+		text += fmt.Sprint(" ", c.Edges)
 	case c.Kind.Ordered() && c.Open == "":
 		text += fmt.Sprintf(" %v..%v", c.Min, c.Max)
 	}
@@ -29,6 +31,9 @@ func show(c Column) string {
 	if len(c.Missing) > 0 {
 		text += fmt.Sprintf(" missing %q", c.Missing)
 	}
+	if c.OnInvalid != schema.Refuse {
+		text += " " + c.OnInvalid.String() + c.Other
+	}
 	if c.Open != "" {
 		text += " open"
 	}
@@ -37,6 +42,11 @@ func show(c Column) string {
 
 // TestForms: what each form says is taken, and what it does not say is open.
 func TestForms(t *testing.T) {
+	hotel := []string{
+		"has_rewards boolean", "room_type categorical open", "fee real open", "nights integer 0..255",
+		"checkin date 02 Jan 2006 open", "left timestamp 2006-01-02 15:04:05 open",
+		"odd timestamp open",
+	}
 	for _, tt := range []struct {
 		form, file, table string
 		want              []string
@@ -70,6 +80,16 @@ func TestForms(t *testing.T) {
 			`ward categorical missing [""] open`, `stage categorical ["1" "2" "3"] missing [""]`,
 			"born date open", "seen timestamp open", "died boolean", "code any open", "note any open",
 		}, []string{"mail", "visits"}},
+		{"mbi", "mbi.json", "", []string{"age integer 0..84", "workclass integer 0..8",
+			"always integer 0..0", "income>50K integer 0..299"}, nil},
+		{"dpsynth", "dpsynth.yaml", "", []string{
+			"age integer 10..50 clamp", `gender categorical ["unknown" "M" "F"] otherunknown`,
+			"dose real [0 0.5 2 40] clamp", `lab real 0..9.5 missing [""] clamp`,
+			`flag categorical ["true" "false"] othertrue`, "city categorical open",
+			`job categorical ["<OOD>" "nurse" "clerk"] other<OOD>`,
+		}, []string{"note"}},
+		{"sdv", "sdv.json", "", hotel, []string{"guest_email"}},
+		{"sdv", "sdv_tables.json", "guests", hotel, []string{"guest_email"}},
 	} {
 		d, err := Import(tt.form, load(t, tt.file), tt.table)
 		if err != nil {
@@ -178,10 +198,39 @@ func TestFormsRefuse(t *testing.T) {
 		{"json-schema", `{"properties": {"a": {}, "a": {}}}`, "", "twice"},
 		{"json-schema", `{"properties": {"a": {"enum": ["x", "x"]}}}`, "", `"x"`},
 		{"json-schema", `{"properties": {"a": {}}}`, "t", "without a name"},
+		{"xml", "{}", "", "unknown form"},
+		{"mbi", "", "", "not a JSON object"},
+		{"mbi", `{"a": 2} x`, "", "not a JSON object"},
+		{"mbi", "{}", "", "no columns"},
+		{"mbi", `{"a": 0}`, "", "whole number"},
+		{"mbi", `{"a": 2.5}`, "", "whole number"},
+		{"mbi", `{"a": [2]}`, "", "whole number"},
+		{"mbi", `{"a": 70000}`, "", "whole number"},
+		{"mbi", `{"a": 2, "a": 3}`, "", "twice"},
+		{"mbi", `{"": 2}`, "", "no name"},
+		{"mbi", strings.Repeat(" ", maxFile+1), "", "longer than 16 MiB"},
+		{"dpsynth", "", "", "not a YAML mapping"},
+		{"dpsynth", "- a", "", "not a YAML mapping"},
+		{"dpsynth", "a: 1", "", "no attribute"},
+		{"dpsynth", "a: {min_value: x, max_value: 2}", "", "no number"},
+		{"dpsynth", "a: {min_value: 3, max_value: 2}", "", "min"},
+		{"dpsynth", "a: {min_value: 1, min_value: 2}", "", "twice"},
+		{"dpsynth", "a: {possible_values: [x, x]}", "", "twice"},
+		{"dpsynth", "a: {max_tokens: 3}", "", "no column is left"},
+		{"dpsynth", "a: {unknown: 3}", "", "no column is left"},
+		{"dpsynth", "a: {min_value: 1, max_value: 2, bin_edges: [x]}", "", "no number"},
+		{"sdv", "{}", "", "no columns"},
+		{"sdv", `{"columns": 3}`, "", "no columns"},
+		{"sdv", `{"columns": {"a": {"sdtype": "id"}}}`, "", "no column is left"},
+		{"sdv", `{"columns": {"a": 3}}`, "", "no sdtype"},
+		{"sdv", `{"tables": {}}`, "", "no table"},
+		{"sdv", `{"tables": 3}`, "", "no list"},
+		{"sdv", string(load(t, "sdv_tables.json")), "", "describes 2 tables (hotels, guests)"},
+		{"sdv", string(load(t, "sdv_tables.json")), "rooms", "no table"},
 	} {
 		_, err := Import(tt.form, []byte(tt.data), tt.table)
 		if !errors.Is(err, schema.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %s: %v, want %q", tt.form, tt.data, err, tt.want)
+			t.Errorf("%s %.99s: %v, want %q", tt.form, tt.data, err, tt.want)
 		}
 	}
 }
