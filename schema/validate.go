@@ -120,61 +120,78 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	}
 }
 
-// column checks column i and, where nothing is wrong, makes its codec. A broken
-// field has a problem reported already.
-func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
-	before := len(ps.found)
-	add := func(k key, item int, format string, args ...any) {
-		if !broken.has(k) {
-			ps.add(place{i, k, item}, c.Name, format, args...)
-		}
-	}
-	sound := func(k key) bool { return given.has(k) && !broken.has(k) }
+// checked is a column that is being checked.
+type checked struct {
+	*Column
+	ps     *problems
+	at     int
+	given  keys // fields that say something
+	broken keys // those with a problem that is reported already
+}
 
+func (c *checked) wrong(k key, item int, format string, args ...any) {
+	if !c.broken.has(k) {
+		c.ps.add(place{c.at, k, item}, c.Name, format, args...)
+	}
+}
+
+func (c *checked) sound(k key) bool { return c.given.has(k) && !c.broken.has(k) }
+
+// column checks column i and, where nothing is wrong, makes its codec.
+func (ps *problems) column(i int, column *Column, given, broken keys) *Codec {
+	before := len(ps.found)
+	c := &checked{column, ps, i, given, broken}
 	if c.Name == "" {
-		add(keyName, -1, "a column needs a name")
+		c.wrong(keyName, -1, "a column needs a name")
 	} else if why := badText(c.Name); why != "" {
-		add(keyName, -1, "name %s", why)
+		c.wrong(keyName, -1, "name %s", why)
 	}
 	if !kindNames.has(uint8(c.Kind)) {
-		add(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
+		c.wrong(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
 		return nil
 	}
 	allowed := c.Kind.facts().keys | 1<<keyMissing | 1<<keyOnInvalid
 	for k := keyCategories; k < keyNone; k++ {
 		if given.has(k) && !allowed.has(k) {
-			add(k, -1, "%s does not apply to kind %s%s", k, c.Kind, instead(k, c.Kind))
-			broken.add(k)
+			c.wrong(k, -1, "%s does not apply to kind %s%s", k, c.Kind, instead(k, c.Kind))
+			c.broken.add(k)
 		}
 	}
 	if !spacingNames.has(uint8(c.Spacing)) {
-		add(keySpacing, -1, "%s", spacingNames.unknown(c.Spacing.String()))
+		c.wrong(keySpacing, -1, "%s", spacingNames.unknown(c.Spacing.String()))
 	}
+	c.texts(keyMissing, "missing token", c.Missing)
 	if c.Kind.Ordered() {
-		ps.numbers(c, given, sound, add)
+		c.numbers()
 	} else {
-		ps.categories(c, given, add)
+		c.categories()
 	}
-	ps.invalid(c, given, add)
-	missing := map[string]bool{}
-	for j, token := range c.Missing {
-		switch why := badText(token); {
-		case why != "":
-			add(keyMissing, j, "missing token %s", why)
-		case missing[token]:
-			add(keyMissing, j, "missing token %s is there twice", yamlfile.Quote(token))
-		}
-		missing[token] = true
-	}
+	c.invalid()
 	if len(ps.found) > before || broken != 0 {
 		return nil
 	}
 	codec, fault := newCodec(c.filled())
 	if fault != nil {
-		add(fault.key, fault.item, "%s", fault.text)
+		c.wrong(fault.key, fault.item, "%s", fault.text)
 		return nil
 	}
 	return codec
+}
+
+// texts checks a list of texts, which must differ.
+func (c *checked) texts(k key, what string, list []string) (first map[string]int) {
+	first = make(map[string]int, len(list))
+	for j, text := range list {
+		if why := badText(text); why != "" {
+			c.wrong(k, j, "%s %s", what, why)
+		} else if at, ok := first[text]; ok {
+			c.wrong(k, j, "%s %s is there twice: as number %d and number %d", what,
+				yamlfile.Quote(text), at+1, j+1)
+		} else {
+			first[text] = j
+		}
+	}
+	return first
 }
 
 // instead says how to write what a key was meant for that does not apply to a kind.
@@ -194,135 +211,121 @@ func instead(k key, kind Kind) string {
 }
 
 // categories checks what a categorical or boolean column declares.
-func (ps *problems) categories(c *Column, given keys, add func(key, int, string, ...any)) {
+func (c *checked) categories() {
 	pair := c.Kind.facts().pair
 	switch k := len(c.Categories); {
-	case k == 0 && (pair == nil || given.has(keyCategories)):
-		add(keyCategories, -1, "categories must list at least one text")
+	case k == 0 && (pair == nil || c.given.has(keyCategories)):
+		c.wrong(keyCategories, -1, "categories must list at least one text")
 		return
 	case k > 0 && pair != nil && k != len(pair):
-		add(keyCategories, -1, "categories of a %s are two texts: that of false, then that of true",
+		c.wrong(keyCategories, -1, "categories of a %s are two texts: that of false, then that of true",
 			c.Kind)
 		return
 	}
 	if n := len(c.Categories) + min(len(c.Missing), 1); n > maxCodes {
-		add(keyCategories, -1, "%d categories (and a missing one, if there is one) are more than %d",
+		c.wrong(keyCategories, -1, "%d categories (and a missing one, if there is one) are more than %d",
 			len(c.Categories), maxCodes)
 		return
 	}
-	first := make(map[string]int, len(c.Categories))
-	for j, text := range c.Categories {
-		if why := badText(text); why != "" {
-			add(keyCategories, j, "category %s", why)
-		} else if at, ok := first[text]; ok {
-			add(keyCategories, j, "category %s is there twice: as number %d and number %d",
-				yamlfile.Quote(text), at+1, j+1)
-		} else {
-			first[text] = j
-		}
-	}
+	first := c.texts(keyCategories, "category", c.Categories)
 	for j, token := range c.Missing {
 		if _, ok := first[token]; ok {
-			add(keyMissing, j, "missing token %s is also a category: it can be one or the other",
+			c.wrong(keyMissing, j, "missing token %s is also a category: it can be one or the other",
 				yamlfile.Quote(token))
 		}
 	}
-	if c.OnInvalid == Other && given.has(keyOther) && len(first) > 0 {
+	if c.OnInvalid == Other && c.given.has(keyOther) && len(first) > 0 {
 		if _, ok := first[c.Other]; !ok {
-			add(keyOther, -1, "other %s is not one of the categories", yamlfile.Quote(c.Other))
+			c.wrong(keyOther, -1, "other %s is not one of the categories", yamlfile.Quote(c.Other))
 		}
 	}
 }
 
 // invalid checks on_invalid and other.
-func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ...any)) {
+func (c *checked) invalid() {
 	switch {
 	case !policyNames.has(uint8(c.OnInvalid)):
-		add(keyOnInvalid, -1, "%s", policyNames.unknown(c.OnInvalid.String()))
+		c.wrong(keyOnInvalid, -1, "%s", policyNames.unknown(c.OnInvalid.String()))
 	case c.OnInvalid == Other && c.Kind.Ordered():
-		add(keyOnInvalid, -1, "on_invalid: other does not apply to kind %s: use clamp", c.Kind)
-	case c.OnInvalid == Other && !given.has(keyOther):
-		add(keyOnInvalid, -1, "on_invalid: other needs other: the category that takes such cells")
-	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.Ordered():
-		add(keyOther, -1, "other needs on_invalid: other")
+		c.wrong(keyOnInvalid, -1, "on_invalid: other does not apply to kind %s: use clamp", c.Kind)
+	case c.OnInvalid == Other && !c.given.has(keyOther):
+		c.wrong(keyOnInvalid, -1, "on_invalid: other needs other: the category that takes such cells")
+	case c.OnInvalid != Other && c.given.has(keyOther) && !c.Kind.Ordered():
+		c.wrong(keyOther, -1, "other needs on_invalid: other")
 	case c.OnInvalid == Clamp && !c.Kind.Ordered() && len(c.Missing) == 0:
-		add(keyOnInvalid, -1, "on_invalid: clamp turns a cell of kind %s into a missing one, so it "+
+		c.wrong(keyOnInvalid, -1, "on_invalid: clamp turns a cell of kind %s into a missing one, so it "+
 			"needs missing tokens", c.Kind)
 	}
 }
 
 // numbers checks the bounds and bins of a numeric column.
-func (ps *problems) numbers(
-	c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any),
-) {
-	if given.has(keyEdges) {
-		if given.has(keyBins) || given.has(keySpacing) || given.has(keyBuy) {
-			add(keyEdges, -1, "edges and bins cannot both be set")
+func (c *checked) numbers() {
+	if c.given.has(keyEdges) {
+		if c.given.has(keyBins) || c.given.has(keySpacing) || c.given.has(keyBuy) {
+			c.wrong(keyEdges, -1, "edges and bins cannot both be set")
 		}
-		if sound(keyEdges) {
-			ps.edges(c, sound, add)
+		if c.sound(keyEdges) {
+			c.edges()
 		}
 	} else {
 		for _, b := range []struct {
 			key   key
 			value float64
 		}{{keyMin, c.Min}, {keyMax, c.Max}} {
-			if !given.has(b.key) {
-				add(b.key, -1, "%s is missing: kind %s needs min and max, or edges", b.key, c.Kind)
-			} else if sound(b.key) {
+			if !c.given.has(b.key) {
+				c.wrong(b.key, -1, "%s is missing: kind %s needs min and max, or edges", b.key, c.Kind)
+			} else if c.sound(b.key) {
 				if why := c.badValue(b.value); why != "" {
-					add(b.key, -1, "%s %s", b.key, why)
+					c.wrong(b.key, -1, "%s %s", b.key, why)
 				}
 			}
 		}
-		if sound(keyMin) && sound(keyMax) {
+		if c.sound(keyMin) && c.sound(keyMax) {
 			if c.Min > c.Max {
-				add(keyMin, -1, "min %s is greater than max %s", c.show(c.Min), c.show(c.Max))
+				c.wrong(keyMin, -1, "min %s is greater than max %s", c.show(c.Min), c.show(c.Max))
 			} else if c.Min == c.Max && c.Kind.Stored() == StoredFloat {
-				add(keyMin, -1, "min equals max: a real column needs a range")
+				c.wrong(keyMin, -1, "min equals max: a real column needs a range")
 			}
 		}
 	}
-	if sound(keyBins) {
+	if c.sound(keyBins) {
 		if c.Bins < 1 || c.Bins > maxCodes {
-			add(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
+			c.wrong(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
 		} else if values := c.Max - c.Min + 1; c.Kind.Stored() != StoredFloat && values >= 1 &&
-			sound(keyMin) && sound(keyMax) && float64(c.Bins) > values {
-			add(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
+			c.sound(keyMin) && c.sound(keyMax) && float64(c.Bins) > values {
+			c.wrong(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
 		} else if c.Bins+min(len(c.Missing), 1) > maxCodes {
-			add(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)
+			c.wrong(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)
 		}
 	}
-	ps.bought(c, given, sound, add)
-	if sound(keyFormat) {
+	c.bought()
+	if c.sound(keyFormat) {
 		switch {
 		case c.Format == "":
-			add(keyFormat, -1, "format is empty")
+			c.wrong(keyFormat, -1, "format is empty")
 		case strings.Contains(c.Format, "MST"):
-			add(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 "+
+			c.wrong(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 "+
 				"or Z07:00")
 		case badText(c.Format) != "":
-			add(keyFormat, -1, "format %s", badText(c.Format))
+			c.wrong(keyFormat, -1, "format %s", badText(c.Format))
 		}
 	}
-	if sound(keyDecimals) && (c.Decimals < 1 || c.Decimals > maxDecimals) {
-		add(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen",
+	if c.sound(keyDecimals) && (c.Decimals < 1 || c.Decimals > maxDecimals) {
+		c.wrong(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen",
 			maxDecimals, c.Decimals)
 	}
 }
 
 // bought checks bins whose edges are bought.
-func (ps *problems) bought(
-	c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any),
-) {
-	if sound(keyBuy) && c.BuyBins < 2 {
-		add(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
+func (c *checked) bought() {
+	if c.sound(keyBuy) && c.BuyBins < 2 {
+		c.wrong(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
 	}
 	switch {
-	case given.has(keyShare) && !given.has(keyBuy):
-		add(keyShare, -1, "share needs dp: the number of bins to buy")
-	case sound(keyShare) && !(c.BuyShare > 0 && c.BuyShare <= maxShare):
-		add(keyShare, -1, "share must be above 0 and at most %v, not %v", maxShare, c.BuyShare)
+	case c.given.has(keyShare) && !c.given.has(keyBuy):
+		c.wrong(keyShare, -1, "share needs dp: the number of bins to buy")
+	case c.sound(keyShare) && !(c.BuyShare > 0 && c.BuyShare <= maxShare):
+		c.wrong(keyShare, -1, "share must be above 0 and at most %v, not %v", maxShare, c.BuyShare)
 	}
 }
 
@@ -330,29 +333,29 @@ func (ps *problems) bought(
 const maxShare = 0.5
 
 // edges checks explicit edges.
-func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, string, ...any)) {
+func (c *checked) edges() {
 	k := len(c.Edges)
 	if k < 2 {
-		add(keyEdges, -1, "edges must list at least two numbers")
+		c.wrong(keyEdges, -1, "edges must list at least two numbers")
 		return
 	}
 	if k-1+min(len(c.Missing), 1) > maxCodes {
-		add(keyEdges, -1, "%d edges make more than %d codes", k, maxCodes)
+		c.wrong(keyEdges, -1, "%d edges make more than %d codes", k, maxCodes)
 		return
 	}
 	for j, e := range c.Edges {
 		if why := c.badValue(e); why != "" {
-			add(keyEdges, j, "edge number %d %s", j+1, why)
+			c.wrong(keyEdges, j, "edge number %d %s", j+1, why)
 		} else if j > 0 && e <= c.Edges[j-1] {
-			add(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e),
+			c.wrong(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e),
 				c.show(c.Edges[j-1]))
 		}
 	}
-	if sound(keyMin) && c.Min != c.Edges[0] {
-		add(keyMin, -1, "min is not the first edge; leave it out")
+	if c.sound(keyMin) && c.Min != c.Edges[0] {
+		c.wrong(keyMin, -1, "min is not the first edge; leave it out")
 	}
-	if sound(keyMax) && c.Max != c.Edges[k-1] {
-		add(keyMax, -1, "max is not the last edge; leave it out")
+	if c.sound(keyMax) && c.Max != c.Edges[k-1] {
+		c.wrong(keyMax, -1, "max is not the last edge; leave it out")
 	}
 }
 
