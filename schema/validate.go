@@ -347,8 +347,8 @@ func (c *checked) edges() {
 		if why := c.badValue(e); why != "" {
 			c.wrong(keyEdges, j, "edge number %d %s", j+1, why)
 		} else if j > 0 && e <= c.Edges[j-1] {
-			c.wrong(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e),
-				c.show(c.Edges[j-1]))
+			c.wrong(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1,
+				c.show(e), c.show(c.Edges[j-1]))
 		}
 	}
 	if c.sound(keyMin) && c.Min != c.Edges[0] {
