@@ -304,8 +304,8 @@ func (c *checked) numbers() {
 		case c.Format == "":
 			c.wrong(keyFormat, -1, "format is empty")
 		case strings.Contains(c.Format, "MST"):
-			c.wrong(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 "+
-				"or Z07:00")
+			c.wrong(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use "+
+				"-0700 or Z07:00")
 		case badText(c.Format) != "":
 			c.wrong(keyFormat, -1, "format %s", badText(c.Format))
 		}
