@@ -63,7 +63,7 @@ func (b *batch) showPlans(memory int64) error {
 					rows += " assumed"
 				}
 				return row(p.number, p.Job, p.Method, job.Short(p.Epsilon), job.Short(p.Delta), p.Calls,
-					p.Noise, rows, spelling.Size(p.Needs.MemoryBytes), timeText(p.Needs.Seconds), p.Out)
+					p.Noise, rows, spelling.Size(p.Needs.MemoryBytes), spelling.Time(p.Needs.Seconds), p.Out)
 			}},
 		listing[plannedLedger]{head: "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT",
 			line: func(p plannedLedger) string {

@@ -2,15 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // generate are the flags of decoy generate, and of decoy fit, which has fewer of them.
@@ -180,4 +186,124 @@ func fitCommand(t *terminal) *cobra.Command {
 		}
 		return g.run(cmd, t, args)
 	}, g.flags(), flags{"randomized": &answers})
+}
+
+// schemaShare is the part of the noise budget that buys the schema of a run without one.
+const schemaShare = 1. / 3
+
+// purchase checks a run without a schema; nothing but the header is read.
+func (g *generate) purchase(
+	cmd *cobra.Command, t *terminal, j *job.Checked,
+) (*purchase, error) {
+	f, ok := j.Fitter.(synth.Continuer)
+	switch {
+	case !g.texts.public && !g.texts.noHeader:
+		return nil, usagef(`--schema is missing: it says what is publicly known of the columns. Without
+it a third of the budget buys one from the private rows, if --header-is-public says
+that the names of the columns, which become part of it, may be shown to anyone. A
+schema that you write (decoy help schema), or draft from a public file with the same
+columns (decoy schema draft), costs nothing`)
+	case !ok:
+		return nil, usagef("--method %s plans by a schema, and --schema is missing: auto, aim and mst "+
+			"can go on from one that is bought in the same run", j.Method)
+	}
+	s := &schemaInfer{g.jobFlags, g.texts}
+	s.maxCategories = maxCategories
+	p, err := s.purchase(cmd, g.Input)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Unseen(p.table.Names()); err != nil {
+		return nil, &job.UsageError{Err: err}
+	}
+	if j.Bought, err = besides(j.Out, j.Model); err != nil {
+		return nil, err
+	}
+	sayIDs(t, s.unit, p.table.Names())
+	p.plan.Share = schemaShare
+	t.say("a third of the budget buys a schema: a column needs about %d rows that hold a value",
+		wholeRows(p.plan.Needs().Kind))
+	return p, nil
+}
+
+// besides is the file of a bought schema, beside the synthetic table or the model.
+func besides(out, model string) (string, error) {
+	if out == "" || job.IsStandard(out) {
+		out = model
+	}
+	if out == "" {
+		return "", usagef("--out -: the schema that is bought is kept beside a file: give --model, too")
+	}
+	dir, name := filepath.Split(out)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return dir + strings.TrimSuffix(name, filepath.Ext(name)) + ".schema.yaml", nil
+}
+
+// buy is fit on a table whose schema is bought first.
+func (g *generate) buy(
+	ctx context.Context, t *terminal, j *job.Checked, p *purchase, account *job.Account,
+	outputs *job.Outputs,
+) error {
+	shown := t.privateProgress()
+	o := g.options(ctx, t, j, account, outputs, shown)
+	_, s, err := synth.RunBought(ctx, p.table, p.plan, infer.Options{CSV: p.csv,
+		MaxCategories: maxCategories,
+		Deliver: func(r *infer.Result) error {
+			yaml, err := r.YAML()
+			if err != nil {
+				return err
+			}
+			bought := r.Schema()
+			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(bought.Columns),
+				cells(bought)), r.Rows)
+			sayDoubts(t, r)
+			return outputs.WriteSchema(yaml, t.force, t.say)
+		}}, j.Fitter.(synth.Continuer), o)
+	switch {
+	case errors.Is(err, infer.ErrNothing):
+		return sayNothing(t, err)
+	case err != nil:
+		return account.Explain(err, s != nil)
+	}
+	return nil
+}
+
+// sayUnreadable tells of columns in which nearly all rows of the model have the code that a cell
+// gets that cannot be read: a missing one, the category for others or, where a column has neither,
+// its first code. A wrong separator or decimal commas look like that. It sees rows of the model
+// only. Many columns are mostly their first code, so these count where they are most of the table.
+func sayUnreadable(ctx context.Context, t *terminal, m *release.Model, input string) error {
+	const rows, most, seed = 400, 0.95, 1
+	codecs, err := m.Schema().Codecs()
+	if err != nil {
+		return err
+	}
+	var sure, perhaps []string
+	err = m.Sample(ctx, rows, seed, func(drawn *table.Table) error {
+		for i, c := range codecs {
+			code, n := c.Unreadable(), 0
+			for r := range drawn.Rows() {
+				if drawn.Column(i).At(r) == code {
+					n++
+				}
+			}
+			switch column := c.Column(); {
+			case float64(n) < most*rows:
+			case len(column.Missing) > 0 || column.Other != "":
+				sure = append(sure, fmt.Sprintf("%q", column.Name))
+			default:
+				perhaps = append(perhaps, fmt.Sprintf("%q", column.Name))
+			}
+		}
+		return nil
+	})
+	if len(perhaps) > 1 && 2*len(perhaps) > len(codecs) {
+		sure = append(sure, perhaps...)
+	}
+	if len(sure) > 0 {
+		t.say("nearly all cells are missing, or could not be read, in %s: if that is not so in the "+
+			"table, look at its separator, decimal commas and dates (decoy schema check SCHEMA %s)",
+			strings.Join(sure, ", "), input)
+	}
+	return err
 }

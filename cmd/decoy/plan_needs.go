@@ -207,8 +207,8 @@ func (p planned) needsText(w io.Writer) {
 		fmt.Fprintf(w, "in Spark\t%s of %d cells in all, %s in each task and here; %s\n",
 			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes), queries)
 	}
-	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", timeText(p.Needs.Seconds),
-		timeText(p.Forecast.Seconds))
+	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", spelling.Time(p.Needs.Seconds),
+		spelling.Time(p.Forecast.Seconds))
 }
 
 func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
@@ -271,7 +271,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 				or(fmt.Sprintf("%.0f rows", usableSigmas*l.Sigma), l.Sigma),
 				or(fmt.Sprint(wholeRows(l.Rows.Column)), l.Rows.Column),
 				or(fmt.Sprint(wholeRows(l.Rows.Pair)), l.Rows.Pair),
-				spelling.Size(l.Needs.MemoryBytes), timeText(l.Needs.Seconds))
+				spelling.Size(l.Needs.MemoryBytes), spelling.Time(l.Needs.Seconds))
 		}})
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // TestEveryResultIsJSON: each verb prints JSON when asked to, but for those whose result is a file
@@ -91,7 +93,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 func TestTimeText(t *testing.T) {
 	for seconds, want := range map[float64]string{.034: "0.034 s", 6.4: "6 s", 480: "8 min",
 		90: "90 s", 20000: "6 h"} {
-		if got := timeText(seconds); got != want {
+		if got := spelling.Time(seconds); got != want {
 			t.Errorf("%v seconds are %q, want %q", seconds, got, want)
 		}
 	}

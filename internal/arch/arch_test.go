@@ -218,8 +218,8 @@ var allowed = map[string][]string{
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "spark/driver", "spark/worker"},
 	"postgres":               {"internal/engine", "internal/engine/helper", "schema"},
 	"docs":                   {},
-	"internal/serve": {"accountant", "configs", "internal/disk", "internal/spelling", "schema",
-		"schema/exchange", "table"},
+	"internal/serve": {"accountant", "configs", "internal/disk", "internal/job", "internal/spelling",
+		"schema", "schema/exchange"},
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/serve", "internal/spelling", "internal/yamlfile",
 		"schema", "table", "accountant",

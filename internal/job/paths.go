@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/table"
@@ -111,6 +112,22 @@ func FormatOf(name, path string) (table.Format, error) {
 			".arrow (or - for CSV on standard input and output, arrow:- for Arrow)", name, path)
 	}
 	return f, nil
+}
+
+// Separators may stand between the cells of a CSV file in place of the comma.
+const Separators = ";\t|"
+
+// Header is the first line of a table: the names of the columns, and the separator of a CSV file,
+// which the line says itself if it is one name with another separator in it than comma.
+func Header(path string, comma byte) (names []string, separator byte, err error) {
+	names, err = table.Header(path, comma, nil)
+	if format, _ := table.FormatOf(path); err == nil && len(names) == 1 && format.IsCSV() {
+		if i := strings.IndexAny(names[0], Separators); i >= 0 {
+			comma = names[0][i]
+			names, err = table.Header(path, comma, nil)
+		}
+	}
+	return names, comma, err
 }
 
 // Readable refuses an input that is not a regular file or may not be opened, and reads nothing.

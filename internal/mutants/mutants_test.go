@@ -74,7 +74,7 @@ var mutants = []mutant{
 		"./cmd/decoy TestNothingBesideTheRun",
 	},
 	{
-		"a ledger has the run of whatever is around its lines", "cmd/decoy/ledger_verify.go",
+		"a ledger has the run of whatever is around its lines", "cmd/decoy/verify.go",
 		"return v.Unbound, cmp.Or(m.Ledger.In(l), err)",
 		"_ = err; return v.Unbound, cmp.Or(m.Ledger.In(l))", "./cmd/decoy TestNothingBesideTheRun",
 	},
@@ -1285,7 +1285,7 @@ var mutants = []mutant{
 		"./internal/replay TestVerbs/fit/nobody",
 	},
 	{
-		"lines of progress by the clock", "cmd/decoy/progress.go", "if p.private && !p.bar {",
+		"lines of progress by the clock", "cmd/decoy/talk.go", "if p.private && !p.bar {",
 		"if p.long && !p.bar {", "./internal/replay TestVerbs/standard_input/strict",
 	},
 	{

@@ -50,7 +50,7 @@ func (q *request) redirect(to string, values url.Values) error {
 // files and columns and a budget, all of which are public, and never a cell.
 type choice struct {
 	Table, Schema   string
-	Header          bool // without a schema: the names of the columns may be shown
+	Header          string // "public" without a schema: the names of the columns may be shown
 	Unit, UnitRows  string
 	Epsilon, Delta  string
 	Target, Method  string
@@ -59,8 +59,8 @@ type choice struct {
 
 // parts are the choices by their names in an address.
 func (c *choice) parts() map[string]*string {
-	return map[string]*string{"table": &c.Table, "schema": &c.Schema, "unit": &c.Unit,
-		"unit_rows": &c.UnitRows, "epsilon": &c.Epsilon, "delta": &c.Delta, "target": &c.Target,
+	return map[string]*string{"table": &c.Table, "schema": &c.Schema, "header": &c.Header,
+		"unit": &c.Unit, "unit_rows": &c.UnitRows, "epsilon": &c.Epsilon, "delta": &c.Delta, "target": &c.Target,
 		"method": &c.Method, "out": &c.Out, "rows": &c.SampleRows}
 }
 
@@ -68,7 +68,7 @@ func choiceOf(q *request) (c choice) {
 	for name, part := range c.parts() {
 		*part = q.value(name)
 	}
-	c.Header, c.Epsilon = q.value("header") != "", cmp.Or(c.Epsilon, "1")
+	c.Epsilon = cmp.Or(c.Epsilon, "1")
 	return c
 }
 
@@ -78,9 +78,6 @@ func (c choice) values() url.Values {
 		if *part != "" {
 			v.Set(name, *part)
 		}
-	}
-	if c.Header {
-		v.Set("header", "public")
 	}
 	return v
 }
@@ -107,37 +104,42 @@ func (c choice) budget(args []string) []string {
 	return flags(args, "epsilon", c.Epsilon, "delta", c.Delta, "method", c.Method, "target", c.Target)
 }
 
-// checked are the figures of a choice, of which the program is asked only if they are numbers: its
-// own checks say the rest.
-func (c choice) checked() error {
-	for _, f := range []struct{ what, text string }{{"ε", c.Epsilon}, {"δ", c.Delta}} {
-		if x, err := strconv.ParseFloat(f.text, 64); f.text != "" &&
-			(err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
-			return problemf("%s: %q is not a number", f.what, f.text)
-		} else if x < 0 || f.what == "ε" && x == 0 && f.text != "" {
-			return problemf("%s: %s is not above 0", f.what, f.text)
+// checked are the figures of a choice, of which the program is asked only if they can be: its own
+// checks say the rest.
+func (c choice) checked() (j configs.Job, err error) {
+	j = configs.Job{}.WithDefaults()
+	for _, f := range []struct {
+		name, text string
+		figure     *float64
+	}{{"epsilon", c.Epsilon, &j.Epsilon}, {"delta", c.Delta, &j.Delta}} {
+		if x, err := strconv.ParseFloat(f.text, 64); f.text != "" && err != nil {
+			return j, problemf("%s: %q is not a number", f.name, f.text)
+		} else if f.text != "" {
+			*f.figure = x
 		}
 	}
 	if n, err := strconv.ParseInt(c.SampleRows, 10, 64); c.SampleRows != "" &&
 		(err != nil || n < 1) {
-		return problemf("rows: %q is not a whole number from 1", c.SampleRows)
+		return j, problemf("rows: %q is not a whole number from 1", c.SampleRows)
 	}
-	return nil
+	if err := j.CheckBudget(); err != nil {
+		return j, problem{spelling.Plain(err)}
+	}
+	return j, nil
 }
 
 // weak is what is to be said of a budget: of ε for a run whose schema is bought, as the command
 // line says it, since there is no plan that would; and of δ, which the command line holds against
 // the noisy number of rows, when it is spent.
-func (c choice) weak() (out []string) {
+func (c choice) weak(j configs.Job) (out []string) {
 	const largeDelta = 1e-6
-	e, _ := strconv.ParseFloat(c.Epsilon, 64)
-	if weak := configs.Weakness(e); c.Bought() && weak != "" {
+	if weak := configs.Weakness(j.Epsilon); c.Bought() && weak != "" {
 		out = append(out, weak)
 	}
-	if d, _ := strconv.ParseFloat(c.Delta, 64); d > largeDelta {
+	if j.Delta > largeDelta {
 		out = append(out, fmt.Sprintf("delta %v is large: in a table of %s rows or more, showing the "+
-			"row of one person at random would be within the guarantee; take 1e-9", d,
-			short(math.Ceil(1/d))))
+			"row of one person at random would be within the guarantee; take 1e-9", j.Delta,
+			short(math.Ceil(1/j.Delta))))
 	}
 	return out
 }
@@ -199,6 +201,7 @@ var functions = template.FuncMap{
 	"bytes": spelling.Size,
 	"short": short,
 	"rows":  func(x float64) string { return short(math.Ceil(x)) },
+	"time":  spelling.Time,
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
 	"base":  path.Base,

@@ -2,13 +2,16 @@ package serve
 
 import (
 	"cmp"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -175,7 +178,8 @@ func (s *Server) send(q *request, name string) error {
 func (s *Server) sample(q *request) error {
 	c := choiceOf(q)
 	model := q.value("model")
-	if err := cmp.Or(c.checked(), s.folder.have("model", model, modelEndings),
+	_, err := c.checked()
+	if err := cmp.Or(err, s.folder.have("model", model, modelEndings),
 		s.folder.fresh("synthetic table", c.Out, outputEndings)); err != nil {
 		return err
 	}
@@ -227,4 +231,35 @@ func (s *Server) report(q *request, r *run) error {
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, err = io.Copy(q.w, f)
 	return err
+}
+
+// preview is the first rows of a synthetic CSV file, which may be shown to anyone.
+func (s *Server) preview(name string) ([][]string, error) {
+	if !strings.HasSuffix(name, ".csv") {
+		return nil, errMissing
+	}
+	_, comma, err := s.header(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.folder.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const most, mostBytes = 7, 64 << 10
+	lines := csv.NewReader(io.LimitReader(f, mostBytes))
+	lines.Comma, lines.FieldsPerRecord = rune(comma), -1
+	var out [][]string
+	for len(out) < most {
+		line, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, line)
+	}
+	return out, nil
 }

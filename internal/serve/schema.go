@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Step 2: what is publicly known of the columns. A schema is chosen, bought in the run, imported,
@@ -26,7 +27,7 @@ func (s *Server) schema(q *request) error {
 	body := map[string]any{}
 	switch q.value("do") {
 	case "form":
-		if !c.Header {
+		if c.Header == "" {
 			return problemf("Say first that the names of the columns may be shown.")
 		}
 		names, _, err := s.header(c.Table)
@@ -59,26 +60,15 @@ func (s *Server) schema(q *request) error {
 		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
 }
 
-// header is the names of a table's columns and the separator of a CSV file: a comma, or else what
-// the header, which is public, says, as in 'schema infer'.
+// header is the names of a table's columns and the separator of a CSV file, which they say.
 func (s *Server) header(name string) (names []string, comma byte, err error) {
-	path := filepath.Join(s.folder.dir, filepath.FromSlash(name))
-	comma = ','
-	names, err = table.Header(path, comma, nil)
-	format, _ := table.FormatOf(name)
-	if err == nil && len(names) == 1 && format.IsCSV() {
-		const others = ";\t|"
-		if i := strings.IndexAny(names[0], others); i >= 0 {
-			comma = names[0][i]
-			names, err = table.Header(path, comma, nil)
-		}
-		if err == nil && len(names) == 1 && strings.ContainsAny(names[0], others) {
-			return nil, 0, problemf("The first line of %s is one name with ; or | or a tab in it: write "+
-				"the table with one of them, or a comma, between the columns.", name)
-		}
-	}
-	if err != nil {
+	names, comma, err = job.Header(filepath.Join(s.folder.dir, filepath.FromSlash(name)), ',')
+	switch {
+	case err != nil:
 		return nil, 0, problemf("The first line of %s could not be read: %v", name, err)
+	case len(names) == 1 && strings.ContainsAny(names[0], job.Separators):
+		return nil, 0, problemf("The first line of %s is one name with ; or | or a tab in it: write "+
+			"the table with one of them, or a comma, between the columns.", name)
 	}
 	return names, comma, nil
 }
@@ -154,7 +144,7 @@ func (s *Server) save(q *request) error {
 	if err := disk.WriteFile(full, []byte(text), 0o644); err != nil {
 		return err
 	}
-	c.Schema, c.Header = name, false
+	c.Schema, c.Header = name, ""
 	return q.redirect("/plan", c.values())
 }
 
@@ -181,17 +171,17 @@ func (s *Server) importSchema(q *request) error {
 	return q.redirect("/schema", values)
 }
 
-// Kinds of column that the form offers, and what each asks for.
-var formKinds = []struct{ Kind, Words string }{
-	{"categorical", "one of a few texts"},
-	{"integer", "whole number"},
-	{"real", "number with a fraction"},
-	{"boolean", "yes or no"},
-	{"date", "date without a time"},
-	{"timestamp", "date and time"},
-	{"unit", "id of a person: their rows are protected together"},
-	{"id", "made-up id, not read"},
-	{"skip", "leave the column out"},
+// formKinds are the kinds of column that the form offers, and the fields that each has.
+var formKinds = []struct{ Kind, Words, Fields string }{
+	{"categorical", "one of a few texts", "values other"},
+	{"integer", "whole number", "min max"},
+	{"real", "number with a fraction", "min max decimals"},
+	{"boolean", "yes or no", "values"},
+	{"date", "date without a time", "min max after format"},
+	{"timestamp", "date and time", "min max after format"},
+	{"unit", "id of a person: their rows are protected together", "most"},
+	{"id", "made-up id, not read", "pattern"},
+	{"skip", "leave the column out", ""},
 }
 
 // formColumn is a column as the form describes it, in the order of the file's keys.
@@ -246,17 +236,10 @@ var formFormats = map[string]string{"date": "YYYY-MM-DD", "timestamp": "YYYY-MM-
 // compose turns the form into the text of a schema, which is then shown for the last word.
 func (s *Server) compose(q *request) error {
 	c := choiceOf(q)
-	f := q.r.PostForm
-	field := func(name string, i int) string {
-		if v := f[name]; i < len(v) {
-			return strings.TrimSpace(v[i])
-		}
-		return ""
-	}
 	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
 		return err
 	}
-	if !c.Header {
+	if c.Header == "" {
 		return problemf("Say first that the names of the columns may be shown.")
 	}
 	_, comma, err := s.header(c.Table)
@@ -268,45 +251,10 @@ func (s *Server) compose(q *request) error {
 		out.CSV = &formCSV{yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle,
 			Value: string(rune(comma))}}
 	}
-	for i, name := range f["name"] {
-		kind := field("kind", i)
-		col := formColumn{Name: name, Kind: kind}
-		switch kind {
-		case "skip", "":
-			continue
-		case "unit":
-			if out.Unit != "" {
-				return problemf("Two columns are ids of a person: %s and %s.", out.Unit, name)
-			}
-			out.Unit, out.Rows = name, plain(field("most", i))
-			continue
-		case "id":
-			col.Pattern = field("pattern", i)
-		case "categorical":
-			col.Categories = list(field("values", i))
-			col.unlisted(field("other", i))
-		case "boolean":
-			col.Categories = list(field("values", i))
-			col.unlisted("")
-		case "date", "timestamp":
-			col.Format = cmp.Or(field("format", i), formFormats[kind])
-			if col.After = field("after", i); col.After != "" { // the difference, in whole numbers
-				col.Kind, col.Format = "integer", ""
-			}
-			fallthrough
-		default:
-			if kind == "real" {
-				col.Decimals = plain(field("decimals", i))
-			}
-			col.Min, col.Max = plain(field("min", i)), plain(field("max", i))
+	for i, name := range q.r.PostForm["name"] {
+		if err := out.add(q.r.PostForm, i, name); err != nil {
+			return err
 		}
-		if slices.Contains(f["missing"], name) && kind != "id" {
-			col.Missing = missingTexts
-		}
-		col.Missing = slices.DeleteFunc(slices.Clone(col.Missing), func(text string) bool {
-			return slices.Contains(col.Categories, text)
-		})
-		out.Columns = append(out.Columns, col)
 	}
 	text, err := yaml.Marshal(out)
 	if err != nil {
@@ -317,6 +265,50 @@ func (s *Server) compose(q *request) error {
 	c.Schema = ""
 	return s.show(q, "schema.html",
 		page{Title: "Describe the columns", Step: 2, Choice: c, Body: body})
+}
+
+// add takes column number i of the form.
+func (s *formSchema) add(f url.Values, i int, name string) error {
+	kind, fields := "", ""
+	field := func(key string) string {
+		if v := f[key]; i < len(v) && slices.Contains(strings.Fields(fields), key) {
+			return strings.TrimSpace(v[i])
+		}
+		return ""
+	}
+	for _, k := range formKinds {
+		if kinds := f["kind"]; i < len(kinds) && kinds[i] == k.Kind {
+			kind, fields = k.Kind, k.Fields
+		}
+	}
+	col := formColumn{Name: name, Kind: kind, Categories: list(field("values")),
+		Min: plain(field("min")), Max: plain(field("max")), Decimals: plain(field("decimals")),
+		Format: field("format"), After: field("after"), Pattern: field("pattern")}
+	switch kind {
+	case "skip", "":
+		return nil
+	case "unit":
+		if s.Unit != "" {
+			return problemf("Two columns are ids of a person: %s and %s.", s.Unit, name)
+		}
+		s.Unit, s.Rows = name, plain(field("most"))
+		return nil
+	case "categorical", "boolean":
+		col.unlisted(field("other"))
+	case "date", "timestamp":
+		col.Format = cmp.Or(col.Format, formFormats[kind])
+		if col.After != "" { // the difference, in whole numbers
+			col.Kind, col.Format = "integer", ""
+		}
+	}
+	if slices.Contains(f["missing"], name) && kind != "id" {
+		col.Missing = missingTexts
+	}
+	col.Missing = slices.DeleteFunc(slices.Clone(col.Missing), func(text string) bool {
+		return slices.Contains(col.Categories, text)
+	})
+	s.Columns = append(s.Columns, col)
+	return nil
 }
 
 // plain is a scalar as it was typed, or nothing.

@@ -135,20 +135,6 @@ type planned struct {
 	} `json:"needs"`
 }
 
-// Time is a forecast for people.
-func (p planned) Time() string {
-	switch t := p.Needs.Seconds; {
-	case t < 2:
-		return "a second or two"
-	case t < 90:
-		return short(math.Round(t)) + " seconds"
-	case t < 5400:
-		return short(math.Round(t/60)) + " minutes"
-	default:
-		return short(math.Round(t/3600)) + " hours"
-	}
-}
-
 // columns are those of a schema, as 'schema check' has them, and its unit.
 func (s *Server) columns(q *request, file string) ([]schema.ColumnOverview, string, error) {
 	var checked struct {
@@ -167,7 +153,7 @@ func (s *Server) reads(c choice) error {
 	switch {
 	case !c.Bought():
 		return s.folder.have("schema", c.Schema, schemaEndings)
-	case !c.Header:
+	case c.Header == "":
 		return problemf("Without a schema, say first that the names of the columns may be shown.")
 	}
 	return nil
@@ -245,10 +231,11 @@ type outcome struct {
 
 func (s *Server) outcome(q *request, c choice) (outcome, error) {
 	out := outcome{Choice: c}
-	if err := c.checked(); err != nil {
+	j, err := c.checked()
+	if err != nil {
 		return out, err
 	}
-	out.Talk, out.Ledger = c.weak(), s.ledger(q.r.Context(), c.Table)
+	out.Talk, out.Ledger = c.weak(j), s.ledger(q.r.Context(), c.Table)
 	if c.Bought() { // what is found decides the rest
 		out.Refused = out.Ledger.refuses(c.Unit)
 		return out, nil
@@ -341,7 +328,8 @@ func (s *Server) start(q *request) error {
 	if q.value("resume") != "" {
 		args, place = append(args, "--resume"), s.folder.place
 	}
-	if err := cmp.Or(c.checked(), s.reads(c), place("synthetic table", c.Out, outputEndings),
+	_, err := c.checked()
+	if err := cmp.Or(err, s.reads(c), place("synthetic table", c.Out, outputEndings),
 		place("model", modelOf(c.Out), modelEndings)); err != nil {
 		return err
 	}

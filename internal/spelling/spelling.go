@@ -76,3 +76,16 @@ func Size(n int64) string {
 	}
 	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
 }
+
+// Time is a forecast of some seconds for people.
+func Time(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return fmt.Sprintf("%.2g s", seconds)
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.0f h", seconds/3600)
+}

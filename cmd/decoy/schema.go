@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -228,4 +230,123 @@ func sayIDs(t *terminal, unit string, names []string) {
 				name)
 		}
 	}
+}
+
+type schemaDraft struct {
+	public, noHeader bool
+	comma            string
+}
+
+func schemaDraftCommand(t *terminal) *cobra.Command {
+	d := &schemaDraft{comma: ","}
+	return t.verb("schema draft", d.run, flags{"public": &d.public, "no-header": &d.noHeader,
+		"comma": &d.comma})
+}
+
+func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
+	path := args[0]
+	if !d.public {
+		return usagef("a draft shows every category and every extreme of the file without protection: " +
+			"--public says that the rows are " +
+			"public. The schema of a private file is written by hand, or drafted from a public sample")
+	}
+	if len(d.comma) != 1 {
+		return usagef("--comma %q must be one byte", d.comma)
+	}
+	if _, err := job.FormatOf("FILE", path); err != nil {
+		return err
+	}
+	if err := job.Readable(path); err != nil {
+		return err
+	}
+	for _, name := range []string{path, job.Resolve(path)} {
+		if _, err := os.Lstat(name + ".ledger"); err == nil {
+			return usagef("%s has a ledger, %s.ledger: somebody keeps the account of what was spent on it, "+
+				"so it is private, and --public would void every guarantee. Buy the schema ('decoy schema "+
+				"infer'), or draft it from a public sample", path, name)
+		}
+	}
+	// A notice about a leak is no talk: --quiet does not silence it.
+	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its "+
+		"rows, without any protection.\n"+
+		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n",
+		path)
+	var drafter *schema.Drafter
+	csv := schema.CSV{NoHeader: d.noHeader, Comma: d.comma[0]}
+	err := table.ScanText(path, table.ScanOptions{CSV: csv}, func(names, row []string) error {
+		if drafter == nil {
+			drafter = schema.NewDrafter(names)
+		}
+		drafter.Add(row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if drafter == nil {
+		return fmt.Errorf("%s has no rows to draft from: %w", path, schema.ErrSchema)
+	}
+	s, err := drafter.Schema()
+	if err != nil {
+		return err
+	}
+	s.CSV = csv
+	yaml, err := s.YAML()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every kind, bound, "+
+		"category and bin before use.\n%s", yaml)
+	return nil
+}
+
+type schemaImport struct{ from, table, out string }
+
+func schemaImportCommand(t *terminal) *cobra.Command {
+	s := &schemaImport{out: job.Standard}
+	return t.verb("schema import", s.run, flags{"from": &s.from, "table": &s.table, "out": &s.out})
+}
+
+func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
+	data, err := job.ReadBounded(args[0], 64<<20)
+	if err != nil {
+		return job.Bare(args[0], err)
+	}
+	d, err := exchange.Import(s.from, data, s.table)
+	if err != nil {
+		return err
+	}
+	yaml, err := d.YAML()
+	if err != nil {
+		return err
+	}
+	for _, c := range d.Columns {
+		if c.Open != "" {
+			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
+		}
+	}
+	return t.writeText("--out", s.out, job.ReleaseMode, yaml)
+}
+
+type schemaExport struct {
+	jsonSchema bool
+	out        string
+}
+
+func schemaExportCommand(t *terminal) *cobra.Command {
+	s := &schemaExport{out: job.Standard}
+	return t.verb("schema export", func(_ *cobra.Command, t *terminal, args []string) error {
+		if !s.jsonSchema {
+			return usagef("--json-schema is required: it is the one form that there is")
+		}
+		in, err := job.LoadSchema(args[0])
+		if err != nil {
+			return err
+		}
+		text, err := exchange.JSONSchema(in)
+		if err != nil {
+			return err
+		}
+		return t.writeText("--out", s.out, job.ReleaseMode, text)
+	}, flags{"json-schema": &s.jsonSchema, "out": &s.out})
 }
