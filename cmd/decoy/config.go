@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/synth/all"
 )
@@ -78,19 +77,4 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 	}
 	return t.print(listing[resolved]{out, "KEY\tVALUE\tFROM",
 		func(r resolved) string { return row(r.Key, r.Value, r.From) }})
-}
-
-func configSchemaCommand(t *terminal) *cobra.Command {
-	var batch bool
-	return t.verb("config schema", func(_ *cobra.Command, t *terminal, _ []string) error {
-		make := configs.JobSchema
-		if batch {
-			make = configs.BatchSchema
-		}
-		text, err := make()
-		if err == nil {
-			_, err = t.stdout.Write(text)
-		}
-		return err
-	}, flags{"batch": &batch})
 }

@@ -36,7 +36,7 @@ func (t *terminal) pageOf(path, page string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := verifyModel(path, m); err != nil {
+	if _, err := verifyFile(path, m); err != nil {
 		return err
 	}
 	return t.write("--report", page, job.ReleaseMode, "", func(w io.Writer) error {

@@ -93,7 +93,7 @@ func newRoot(t *terminal) *cobra.Command {
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))
 	parties := t.group("party", partyKeygenCommand(t), partyRunCommand(t))
-	config := t.group("config", configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
+	config := t.group("config", configShowCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), parties, collectCommand(t), analyzeCommand(t),
@@ -125,6 +125,10 @@ func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
 		}
 		cmd.SuggestionsMinimumDistance = 2
 		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
+		if name == "config" && args[0] == "schema" {
+			return usagef("%s: it is gone, as a wrong key of a file is told with its line and the nearest "+
+				"right one; 'decoy config settings' lists the settings of a method", text)
+		}
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			text += fmt.Sprintf(", did you mean %q?", near[0])
 		}

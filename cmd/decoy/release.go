@@ -98,7 +98,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	v, err := verifyModel(path, m)
+	v, err := verifyFile(path, m)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (t *terminal) verifyRelease(
 		return nil, nil, fmt.Errorf("%s: %w", inside, err)
 	}
 	var unbound error
-	if out.Model, err = verifyModel(inside, m); errors.Is(err, errUnbound) {
+	if out.Model, err = verifyFile(inside, m); errors.Is(err, errUnbound) {
 		unbound = err
 	} else if err != nil {
 		return nil, nil, err

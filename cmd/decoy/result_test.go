@@ -73,7 +73,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 	}
 	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
 		"predict", "release", "serve", "schema draft", "schema import", "schema export",
-		"datasets export", "config schema", "ledger limit"}
+		"datasets export", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")
 		f := c.Flags().Lookup("json")

@@ -96,82 +96,64 @@ type interval struct {
 var errUnbound = errors.New("made before outputs were bound: nothing shows that its contents are " +
 	"what the run in its ledger delivered")
 
-// unless is errUnbound of a file that is bound to no run.
-func unless(path string, v release.Verification) error {
-	if v.Unbound {
-		return fmt.Errorf("%s: %w", path, errUnbound)
-	}
-	return nil
-}
-
 // notChecked is what no file can prove.
 const notChecked = "that the program which wrote the file, whatever it calls itself, ran the " +
 	"mechanisms it logged"
 
-// verifyBought recomputes the claim of what a run delivers but models, and returns its ledger: of a
-// published evaluation, a validated statistic, a classifier. The error wraps release.ErrFormat if
-// the file is none of them.
-func verifyBought(file []byte) (v release.Verification, l excerpt.Entries, err error) {
-	var f release.File
-	if p, no := publish.Read(bytes.NewReader(file)); no == nil {
-		f = p
-	} else if r, no := validate.Read(bytes.NewReader(file)); no == nil {
-		f = r
-	} else if c, no := train.Read(bytes.NewReader(file)); no == nil {
-		f = c
-	} else {
-		return v, nil, release.ErrFormat
+// readBought reads what a run delivers but models: a published evaluation, a validated statistic, a
+// classifier. It is nil of any other file.
+func readBought(text []byte) release.File {
+	if p, err := publish.Read(bytes.NewReader(text)); err == nil {
+		return p
 	}
-	v, err = f.Verify(pld.Epsilon)
-	return v, f.Account(), err
+	if r, err := validate.Read(bytes.NewReader(text)); err == nil {
+		return r
+	}
+	if c, err := train.Read(bytes.NewReader(text)); err == nil {
+		return c
+	}
+	return nil
 }
-
-// maxBought bounds such a file, in bytes.
-const maxBought = 64<<20 + 1
 
 // verify recomputes the claim of a model, which it returns too, or of something else that a run
 // has bought. Of a file that is bound to no run it returns both, and errUnbound.
 func verify(path string) (result, *release.Model, error) {
 	m, err := readModel(path)
 	if errors.Is(err, release.ErrFormat) {
-		file, failed := job.ReadBounded(path, maxBought)
-		v, l, other := verifyBought(file)
-		switch {
-		case failed != nil || errors.Is(other, release.ErrFormat):
-		case other != nil:
-			return nil, nil, fmt.Errorf("%s: %w", path, other)
-		default:
-			return verifiedRun(v, l), nil, unless(path, v)
+		text, failed := job.ReadBounded(path, signed.MaxBytes)
+		switch f := readBought(text); {
+		case failed == nil && f != nil:
+			v, err := verifyFile(path, f)
+			return v, nil, err
+		case signed.Is(text):
+			return nil, nil, usagef("%s is a signed release: --key names the signer's public key", path)
 		}
 	}
 	if err != nil {
-		if errors.Is(err, release.ErrFormat) {
-			if data, _ := job.ReadBounded(path, signed.MaxBytes); signed.Is(data) {
-				return nil, nil, usagef("%s is a signed release: --key names the signer's public key",
-					path)
-			}
-		}
 		return nil, nil, err
 	}
-	v, err := verifyModel(path, m)
+	v, err := verifyFile(path, m)
 	return v, m, err
 }
 
-// verifyModel recomputes the claim of a model, which errors call path. Of one that is bound to no
+// verifyFile recomputes the claim of a file, which errors call path. Of one that is bound to no
 // run it returns both, what was recomputed and errUnbound.
-func verifyModel(path string, m *release.Model) (result, error) {
-	v, err := m.Verify(pld.Epsilon)
+func verifyFile(path string, f release.File) (result, error) {
+	v, err := f.Verify(pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	unbound := unless(path, v)
+	if v.Unbound {
+		err = fmt.Errorf("%s: %w", path, errUnbound)
+	}
+	m, _ := f.(*release.Model)
 	switch {
+	case m == nil || len(m.Parties) == 0 && !m.Claim.Local:
+		return verifiedRun(v, f.Account()), err
 	case m.Claim.Local:
 		return statedLocal{v.Claim, "schema and parameters as the manifest states them; there is no " +
 			"ledger, as each respondent keeps their own",
-			"that every answer was randomised: each respondent knows it of their own"}, unbound
-	case len(m.Parties) == 0:
-		return verifiedRun(v, m.Ledger), unbound
+			"that every answer was randomised: each respondent knows it of their own"}, err
 	}
 	out := verifiedJoint{Claim: v.Claim, Unbound: v.Unbound}
 	for i, p := range m.Parties {
@@ -179,7 +161,7 @@ func verifyModel(path string, m *release.Model) (result, error) {
 		one.Party = p.Name
 		out.Parties = append(out.Parties, one)
 	}
-	return out, unbound
+	return out, err
 }
 
 // statedLocal is the claim of a model of randomised answers.
@@ -337,15 +319,16 @@ func heldBy(
 			}
 		}
 	}
+	f := readBought(data)
 	if m, err := release.Read(bytes.NewReader(data), int64(len(data))); err == nil {
-		if len(m.Ledger) == 0 {
-			return false, usagef("has no run of its own")
-		}
-		v, err := m.Verify(pld.Epsilon)
-		return v.Unbound, cmp.Or(m.Ledger.In(l), err)
+		f = m
 	}
-	if v, es, err := verifyBought(data); !errors.Is(err, release.ErrFormat) {
-		return v.Unbound, cmp.Or(es.In(l), err)
+	switch {
+	case f != nil && len(f.Account()) == 0:
+		return false, usagef("has no run of its own")
+	case f != nil:
+		v, err := f.Verify(pld.Epsilon)
+		return v.Unbound, cmp.Or(f.Account().In(l), err)
 	}
 	outputs := excerpt.OutputsOf(data)
 	for _, e := range l.Entries {

@@ -75,8 +75,8 @@ var mutants = []mutant{
 	},
 	{
 		"a ledger has the run of whatever is around its lines", "cmd/decoy/verify.go",
-		"return v.Unbound, cmp.Or(m.Ledger.In(l), err)",
-		"_ = err; return v.Unbound, cmp.Or(m.Ledger.In(l))", "./cmd/decoy TestNothingBesideTheRun",
+		"return v.Unbound, cmp.Or(f.Account().In(l), err)",
+		"_ = err; return v.Unbound, cmp.Or(f.Account().In(l))", "./cmd/decoy TestNothingBesideTheRun",
 	},
 	{
 		"lines that are gone at the end are not missed", "ledger/excerpt/outputs.go",

@@ -13,15 +13,28 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/table"
 )
 
 func main() {
@@ -86,4 +99,180 @@ func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err err
 		out = append(out, accountant.Budget{Epsilon: epsilon, Delta: delta})
 	}
 	return out, nil
+}
+
+// scores of a synthetic table: the mean total variation distance of all one-way, two-way and
+// three-way marginals from those of the fitted rows; the AUROC of a logistic regression trained on
+// the synthetic rows and tested on real ones; the share of the positive class as a multiple of its
+// share of the fitted rows; wall and processor seconds; megabytes of a command.
+type scores [8]float64
+
+// digits are those that are printed of each score.
+var digits = [len(scores{})]int{4, 4, 4, 4, 2, 2, 2, 0}
+
+// way makes synthetic rows of a table and scores them.
+type way struct {
+	name string
+	run  func(t *testTable, b accountant.Budget) (scores, error)
+}
+
+// head prints what a table's lines are about.
+func (t *testTable) head(delta float64, runs int) {
+	fmt.Printf("%s: %d rows fitted, delta %v, %d runs", t.name, t.train.Rows(), delta, runs)
+	if t.task.Label != "" {
+		real := must(eval.TRTR(t.train, t.test, t.task))
+		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
+	}
+	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %-20s %s\n", "variant", "epsilon",
+		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU",
+		"MB")
+}
+
+// line prints the means of some runs and, in brackets, the smallest and the largest; or in a word
+// why there are none. It is printed as soon as they are done, so that the command may be cut short.
+func line(t *testTable, w way, b accountant.Budget, runs int) {
+	var cells [len(scores{})][]float64
+	for range runs {
+		r, err := w.run(t, b)
+		if err != nil {
+			fmt.Printf("%-30s %7v  %v\n", w.name, b.Epsilon, err)
+			return
+		}
+		for i, x := range r {
+			cells[i] = append(cells[i], x)
+		}
+	}
+	fmt.Printf("%-30s %7v ", w.name, b.Epsilon)
+	for i, width := range [len(scores{})]int{22, 22, 22, 22, 18, 20, 20, 0} {
+		text := fmt.Sprintf("%.*f (%.*f–%.*f)", digits[i], stat.Mean(cells[i], nil), digits[i],
+			slices.Min(cells[i]), digits[i], slices.Max(cells[i]))
+		if slices.Max(cells[i]) == 0 {
+			text = "-" // not measured
+		}
+		fmt.Printf(" %-*s", width, text)
+	}
+	fmt.Println()
+}
+
+// split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
+// hidden=64,128,mst".
+func split(list string) (names []string) {
+	if list == "" {
+		return nil
+	}
+	for _, name := range strings.Split(list, ",") {
+		first, _, _ := strings.Cut(name, " ")
+		if _, err := strconv.Atoi(first); err == nil && len(names) > 0 {
+			names[len(names)-1] += "," + name
+			continue
+		}
+		names = append(names, strings.Join(strings.Fields(name), " "))
+	}
+	return names
+}
+
+// fit makes a model of a table.
+type fit func(t *table.Table, b accountant.Budget) (*release.Model, error)
+
+// variant is a method with settings, in this process.
+func variant(name string) (fit, error) {
+	words := strings.Fields(name)
+	if len(words) == 0 {
+		return nil, errors.New("a variant without a name")
+	}
+	if name == "collect" {
+		return answered, nil
+	}
+	var given []configs.Given
+	for _, word := range words[1:] {
+		g, err := configs.ParseSet(word, "-variants")
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, g)
+	}
+	f, err := all.New(words[0], configs.Decoder(words[0], given))
+	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+		return m, err
+	}, err
+}
+
+// answered is a model of randomised answers, one of each row.
+func answered(t *table.Table, b accountant.Budget) (*release.Model, error) {
+	form, err := collect.NewForm(t.Schema(), b.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	tally := form.NewTally()
+	for r := range t.Rows() {
+		row := privacy.FromTable(t.Select([]int{r}))
+		a, _, err := form.Answer(context.Background(), row, collect.Options{})
+		if err == nil {
+			err = tally.Add(a)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tally.Fit(context.Background(), "bench", nil)
+}
+
+// drawn is as many rows of a model as it was fitted to.
+func (f fit) drawn(t *table.Table, b accountant.Budget) (out *table.Table, err error) {
+	m, err := f(t, b)
+	if err != nil {
+		return nil, err
+	}
+	err = m.Sample(context.Background(), t.Rows(), rand.Uint64(), func(t *table.Table) error {
+		out = t
+		return nil
+	})
+	return out, err
+}
+
+// scored scores what it draws.
+func (f fit) scored(t *testTable, b accountant.Budget) (out scores, err error) {
+	start, used := time.Now(), cpu()
+	syn, err := f.drawn(t.train, b)
+	if err != nil {
+		return out, err
+	}
+	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
+	return out, t.score(syn, &out)
+}
+
+// mostTriples is the most columns of a table whose triples are all counted.
+const mostTriples = 50
+
+// score is of what a synthetic table holds. One with one class only has an AUROC of 0.5.
+func (t *testTable) score(syn *table.Table, out *scores) (err error) {
+	for i := range 3 {
+		if i == 2 && len(t.train.Schema().Columns) > mostTriples {
+			break
+		}
+		if out[i], err = eval.MarginalError(t.train, syn, i+1); err != nil {
+			return err
+		}
+	}
+	if t.task.Label == "" {
+		return nil
+	}
+	out[4] = rate(syn, t.task) / rate(t.train, t.task)
+	p, err := eval.TSTR(syn, t.test, t.task)
+	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
+		out[3] = .5
+		return nil
+	}
+	out[3] = p.AUROC
+	return err
+}
+
+// rate is the share of the positive class.
+func rate(t *table.Table, task eval.Task) float64 {
+	k := t.Schema().Index(task.Label)
+	counts := make([]int64, t.Schema().Sizes()[k])
+	t.CountTo(counts, []int{k})
+	return float64(counts[task.Positive]) / float64(t.Rows())
 }
