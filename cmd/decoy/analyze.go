@@ -41,9 +41,6 @@ type analyzed struct {
 }
 
 func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
-	if a.replicates < 2 {
-		return usagef("--replicates %d must be at least 2", a.replicates)
-	}
 	m, err := openModel(args[0])
 	if err != nil {
 		return err

@@ -103,12 +103,6 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	if !cmd.Flags().Changed("jobs") {
 		b.jobs = cmp.Or(b.file.Parallel, runtime.GOMAXPROCS(0))
 	}
-	if b.jobs < 1 {
-		return 0, usagef("--jobs %d must be at least 1", b.jobs)
-	}
-	if b.interrupted != "stop" && b.interrupted != "rerun" {
-		return 0, usagef("--on-interrupted %q must be stop or rerun", b.interrupted)
-	}
 	if memory, err = configs.ParseBytes(b.memory); err != nil {
 		return 0, &job.UsageError{Err: fmt.Errorf("--memory: %w", err)}
 	}

@@ -98,9 +98,8 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	var other error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(ofAnswers, f.Name) && other == nil {
-			_, place := origin(f)
 			other = usagef("%s: --%s is for a private table: answers are noise already, and cost nothing",
-				place, f.Name)
+				placeOf(f), f.Name)
 		}
 	})
 	if other != nil {

@@ -27,7 +27,7 @@ type configShow struct{ generate }
 
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{newGenerate()}
-	return t.verb("config show", c.show, c.flags())
+	return t.verb("config show", c.show, c.flags(), c.texts.flags())
 }
 
 // resolved is one value and its origin.
@@ -55,8 +55,8 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 	var out []resolved
 	for _, key := range shownKeys {
 		f := cmd.Flags().Lookup(key)
-		from, place := origin(f)
-		if from == fromDefault && (f.DefValue == "" || f.DefValue == "0") {
+		place := placeOf(f)
+		if place == "default" && (f.DefValue == "" || f.DefValue == "0") {
 			continue
 		}
 		out = append(out, resolved{key, f.Value.String(), place})

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,6 @@ type evaluate struct {
 	train, holdout    string
 	synthetic, models []string
 	html, json, pairs string
-	drop, quasi       string
 	classifier        string
 	options           report.Options
 }
@@ -48,7 +46,8 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		return e.run(cmd, t)
 	}, e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
 		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
-		"positive": &e.options.Positive, "drop": &e.drop, "quasi": &e.quasi, "seed": &e.options.Seed,
+		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop),
+		"quasi": (*names)(&e.options.Quasi), "seed": &e.options.Seed,
 		"classifier": &e.classifier, "pairs": &e.pairs, "report": &e.html, "json": &e.json})
 }
 
@@ -58,12 +57,6 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	}
 	s, err := e.check()
 	if err != nil {
-		return err
-	}
-	if e.options.Drop, err = list("--drop", e.drop); err != nil {
-		return err
-	}
-	if e.options.Quasi, err = list("--quasi", e.quasi); err != nil {
 		return err
 	}
 	if err := e.named(s); err != nil {
@@ -173,18 +166,6 @@ func (e *evaluate) named(s *schema.Schema) error {
 		}
 	}
 	return nil
-}
-
-// list splits names at commas; one that has a comma itself is put in quotes, as in CSV.
-func list(flag, text string) ([]string, error) {
-	if text == "" {
-		return nil, nil
-	}
-	names, err := csv.NewReader(strings.NewReader(text)).Read()
-	if err != nil {
-		return nil, usagef("%s %q is not a list of names separated by commas", flag, text)
-	}
-	return names, nil
 }
 
 // pairs is how many pairs of columns are drawn, −1 for all.
@@ -380,7 +361,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			"synthesizer did not see) or --train, not both"))
 	case e.holdout == "" && e.train == "":
 		return fail(usagef("--holdout or --train is required"))
-	case e.html != "" || e.quasi != "" || cmd.Flags().Changed("pairs") || e.models != nil ||
+	case e.html != "" || e.options.Quasi != nil || cmd.Flags().Changed("pairs") || e.models != nil ||
 		e.classifier != "":
 		return fail(usagef("--report, --quasi, --pairs, --model and --classifier are for what is not " +
 			"private; --epsilon gives numbers only (--json)"))
@@ -396,10 +377,6 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	synthetic := e.synthetic[0]
 	if e.Input == job.Standard && synthetic == job.Standard {
 		return fail(usagef("only one table can come from standard input"))
-	}
-	var err error
-	if e.options.Drop, err = list("--drop", e.drop); err != nil {
-		return fail(err)
 	}
 	if _, err := job.FormatOf("--synthetic", synthetic); err != nil {
 		return fail(err)

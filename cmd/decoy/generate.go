@@ -27,16 +27,10 @@ type generate struct {
 
 func generateCommand(t *terminal) *cobra.Command {
 	g := newGenerate()
-	return t.verb("generate", g.run, g.flags())
+	return t.verb("generate", g.run, g.flags(), g.texts.flags())
 }
 
 func newGenerate() generate { return generate{newJob(), inferFlags{comma: ","}} }
-
-func (g *generate) flags() flags {
-	out := g.jobFlags.flags()
-	maps.Copy(out, g.texts.flags())
-	return out
-}
 
 // run fits and, for generate, samples.
 func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -167,7 +161,7 @@ func (g *generate) checkTexts(cmd *cobra.Command) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.texts.flags())) {
 		if f := cmd.Flag(name); f.Changed {
-			_, place := origin(f)
+			place := placeOf(f)
 			if place != "--"+name {
 				place += ": " + name
 			}
@@ -185,7 +179,7 @@ func fitCommand(t *terminal) *cobra.Command {
 			return g.fitAnswers(cmd, t, answers, args)
 		}
 		return g.run(cmd, t, args)
-	}, g.flags(), flags{"randomized": &answers})
+	}, g.flags(), g.texts.flags(), flags{"randomized": &answers})
 }
 
 // schemaShare is the part of the noise budget that buys the schema of a run without one.

@@ -44,12 +44,6 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return err
 	}
 	rule := ledger.Rule(l.rule)
-	if rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
-		return usagef("--rule %q must be basic or zcdp", l.rule)
-	}
-	if l.runs < 1 {
-		return usagef("--runs %d must be at least 1", l.runs)
-	}
 	if rule == ledger.RuleZCDP && l.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
 	}

@@ -133,10 +133,7 @@ func joinCommand(t *terminal) *cobra.Command {
 func join(
 	cmd *cobra.Command, t *terminal, paths []string, people release.People, out string,
 ) error {
-	switch {
-	case people != release.Disjoint && people != release.MayOverlap:
-		return usagef("--people %s: want %s or %s", people, release.Disjoint, release.MayOverlap)
-	case out == job.Standard:
+	if out == job.Standard {
 		return usagef("--out -: a model needs a file")
 	}
 	o := release.JoinOptions{People: people, Tool: tool(), Price: pld.Epsilon}

@@ -98,9 +98,6 @@ func (p *plan) plan(f synth.Fitter, s *schema.Schema) (synth.Plan, error) {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
-	if p.releases < 1 || p.releases > maxReleases {
-		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)
-	}
 	if p.all {
 		return p.compare(cmd, t)
 	}
@@ -194,9 +191,6 @@ func sizeText(columns int, cells float64) string {
 	}
 	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
 }
-
-// maxReleases is the most releases that a plan adds up.
-const maxReleases = 10_000
 
 // releases is what several runs of one plan on one table cost together, each perhaps chosen after
 // the ones before.

@@ -300,115 +300,68 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// TestInterrupt stops a run by SIGINT or SIGTERM, before and after its first mechanism.
+// TestInterrupt stops a run by SIGINT or SIGTERM, before and after its first mechanism, and while
+// it writes: its budget is spent, it leaves nothing half done, and goes on at no further cost.
 func TestInterrupt(t *testing.T) {
-	t.Run("while reading", func(t *testing.T) {
-		t.Parallel()
-		w := newWorkplace(t, 1, 2, 3)
-		r, pipe, err := os.Pipe()
-		check(t, err)
-		defer pipe.Close()
-		io.WriteString(pipe, "c0,c1\n1,2\n")
-		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv",
-			r)
-		w.await("my.ledger", ledger.EntryReserve, 1)
-		cmd.Process.Signal(syscall.SIGINT)
-		if code := ended(t, cmd); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
-		}
-		want := "the same command with --resume goes on, at no further cost\n"
-		if !strings.HasSuffix(stderr.String(), want) {
-			t.Errorf("said %q, want %q at the end", stderr, want)
-		}
-		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != ledger.StatusUnfinished {
-			t.Errorf("runs %v, want one unfinished", got)
-		}
-	})
-	t.Run("while fitting", func(t *testing.T) {
-		t.Parallel()
-		w := newWorkplace(t, 20_000, 15, 150)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 "+
-			"--out out.csv", nil)
-		w.await("in.csv.ledger", ledger.EntryCharge, 2)
-		began := time.Now()
-		cmd.Process.Signal(syscall.SIGTERM)
-		if code := ended(t, cmd); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
-		}
-		t.Logf("ended %v after the signal", time.Since(began))
-		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with " +
-			"--resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
-			t.Errorf("said %q, want %q at the end", stderr, want)
-		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusUnfinished {
-			t.Errorf("runs %v, want one unfinished", got)
-		}
-		if spent := w.ledger("in.csv.ledger").Spent(); spent.Epsilon != 10 {
-			t.Errorf("spent epsilon %v, want 10", spent.Epsilon)
-		}
-		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
-			t.Errorf("an output is left")
-		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 " +
-			"--out out.csv --resume"); code != 0 {
-			t.Errorf("continuing: exit code %d\n%s", code, text)
-		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone ||
-			w.ledger("in.csv.ledger").Spent().Epsilon != 10 {
-			t.Errorf("runs %v after the continuation, want one done, and epsilon 10", got)
-		}
-	})
-	t.Run("to standard output", func(t *testing.T) {
-		t.Parallel()
-		w := newWorkplace(t, 20_000, 15, 150)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 "+
-			"--out -", nil)
-		w.await("in.csv.ledger", ledger.EntryCharge, 1)
-		cmd.Process.Signal(syscall.SIGTERM)
-		if code := ended(t, cmd); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
-		}
-		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(
-			stderr.String(), want) {
-			t.Errorf("said %q, want %q at the end", stderr, want)
-		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 " +
-			"--out - --resume"); code != 0 {
-			t.Errorf("continuing: exit code %d\n%s", code, text)
-		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
-			t.Errorf("runs %v, want one done", got)
-		}
-	})
-	t.Run("while writing", func(t *testing.T) {
-		t.Parallel()
-		w := newWorkplace(t, 100, 3, 4)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 "+
-			"--rows 100000000 --out out.csv", nil)
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(stderr.String(), "guarantee") &&
-			time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond)
-		}
-		cmd.Process.Signal(syscall.SIGINT)
-		if code := ended(t, cmd); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
-		}
-		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(
-			stderr.String(), want) {
-			t.Errorf("said %q, want %q at the end", stderr, want)
-		}
-		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
-			t.Errorf("an output is left")
-		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --rows 10 --out out.csv " +
-			"--resume"); code != 0 {
-			t.Errorf("continuing: %s", text)
-		}
-		if l := w.ledger("in.csv.ledger"); l.Spent().Epsilon != 1 ||
-			l.Runs()[0].Status != ledger.StatusDone {
-			t.Errorf("runs %+v", l.Runs())
-		}
-	})
+	for name, c := range map[string]struct {
+		columns, values int
+		run, resume     string // "" is not continued
+		signal          syscall.Signal
+		reached         func(w workplace, said fmt.Stringer)
+	}{
+		"while reading": {2, 3, "generate - --out out.csv", "", syscall.SIGINT,
+			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryReserve, 1) }},
+		"while fitting": {15, 150, "generate in.csv --out out.csv", "generate in.csv --out out.csv",
+			syscall.SIGTERM,
+			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 2) }},
+		"to standard output": {12, 150, "generate in.csv --out -", "generate in.csv --out -",
+			syscall.SIGTERM,
+			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 1) }},
+		"while writing": {3, 4, "generate in.csv --rows 100000000 --out out.csv",
+			"generate in.csv --rows 10 --out out.csv", syscall.SIGINT,
+			func(w workplace, said fmt.Stringer) {
+				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) &&
+					!strings.Contains(said.String(), "guarantee"); {
+					time.Sleep(time.Millisecond)
+				}
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const flags = " --schema s.yaml --epsilon 10 --ledger l"
+			w := newWorkplace(t, 20_000, c.columns, c.values)
+			r, pipe, err := os.Pipe()
+			check(t, err)
+			defer pipe.Close()
+			io.WriteString(pipe, "c0,c1\n1,2\n")
+			state := func(want string) {
+				t.Helper()
+				if got := w.statuses("l"); len(got) != 1 || got[0] != want ||
+					w.ledger("l").Spent().Epsilon != 10 {
+					t.Errorf("runs %v, want one %s, and epsilon 10", got, want)
+				}
+			}
+			cmd, said := w.start(c.run+flags, r)
+			c.reached(w, said)
+			cmd.Process.Signal(c.signal)
+			code := ended(t, cmd)
+			if want := "the budget stays spent in l; the same command with --resume goes on, at no further " +
+				"cost\n"; code != exitError || !strings.HasSuffix(said.String(), want) {
+				t.Errorf("exit code %d, said %q, want %q at the end", code, said, want)
+			}
+			state(ledger.StatusUnfinished)
+			if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
+				t.Errorf("an output is left")
+			}
+			if c.resume == "" {
+				return
+			}
+			if code, text := w.run(c.resume + flags + " --resume"); code != 0 {
+				t.Errorf("continuing: exit code %d\n%s", code, text)
+			}
+			state(ledger.StatusDone)
+		})
+	}
 }
 
 // TestNobodyListens closes the reader of standard error before a run talks to it: the table and the

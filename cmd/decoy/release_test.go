@@ -28,18 +28,12 @@ func TestVerifyRelease(t *testing.T) {
 	}
 	public, secret, err := minisign.GenerateKey(nil)
 	check(t, err)
-	text, err := public.MarshalText()
-	check(t, err)
-	check(t, os.WriteFile("k.pub", text, 0o600))
-	if text, err = secret.MarshalText(); err == nil {
-		err = os.WriteFile("k.key", text, 0o600)
-	}
-	check(t, err)
+	writeKeys(t, public, secret)
 	run(0, "fit", "--dataset", "icu-readmission", "--epsilon", "1", "--method", "mst", "--ledger", "l",
 		"--model", "m.decoy")
-	run(0, "release", "m.decoy", "--ledger", "l", "--sign", "k.key", "--rows", "40", "--seed", "3",
+	run(0, "release", "m.decoy", "--ledger", "l", "--sign", "a.key", "--rows", "40", "--seed", "3",
 		"--out", "r.zip")
-	run(0, "verify", "r.zip", "--key", "k.pub")
+	run(0, "verify", "r.zip", "--key", "a.pub")
 	data, err := os.ReadFile("r.zip")
 	check(t, err)
 	members, err := signed.Open(data, public)
@@ -85,7 +79,7 @@ func TestVerifyRelease(t *testing.T) {
 			var b bytes.Buffer
 			check(t, signed.Write(&b, c.members, secret))
 			check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
-			if text := run(exitError, "verify", "r.zip", "--key", "k.pub"); !strings.Contains(text,
+			if text := run(exitError, "verify", "r.zip", "--key", "a.pub"); !strings.Contains(text,
 				c.want) {
 				t.Errorf("got %q, want %q", text, c.want)
 			}
@@ -106,7 +100,7 @@ func TestVerifyRelease(t *testing.T) {
 			bad := bytes.Clone(data)
 			bad[change] ^= 1
 			check(t, os.WriteFile("r.zip", bad, 0o600))
-			text := run(exitError, "verify", "r.zip", "--key", "k.pub")
+			text := run(exitError, "verify", "r.zip", "--key", "a.pub")
 			if !strings.Contains(text, "the key did not sign this") {
 				t.Errorf("%s: %s", f.Name, text)
 			}
@@ -123,7 +117,7 @@ func TestVerifyRelease(t *testing.T) {
 	check(t, signed.Write(&b, slices.Concat(replaced("synthetic.csv", last, "")[:2],
 		replaced("claim.json", thisVersion().Version, "decoy v0.0.1")[2:]), secret))
 	check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
-	code, out, complaint := decoy("verify", "r.zip", "--key", "k.pub")
+	code, out, complaint := decoy("verify", "r.zip", "--key", "a.pub")
 	if code != 0 || !strings.Contains(out, `that it comes from the model could not be shown: `+
 		`"decoy v0.0.1" drew it`) {
 		t.Errorf("exit code %d\n%s\n%s", code, out, complaint)
@@ -187,18 +181,16 @@ func TestPageOfAModel(t *testing.T) {
 // TestVerifyBounded: a file that is larger than any release is not read into memory.
 func TestVerifyBounded(t *testing.T) {
 	t.Chdir(t.TempDir())
-	public, _, err := minisign.GenerateKey(nil)
+	public, secret, err := minisign.GenerateKey(nil)
 	check(t, err)
-	text, err := public.MarshalText()
-	check(t, err)
-	check(t, os.WriteFile("k.pub", text, 0o600))
+	writeKeys(t, public, secret)
 	for _, begin := range []string{"PK\x03\x04", `{"a":`} {
 		check(t, os.WriteFile("big", []byte(begin), 0o600))
 		check(t, os.Truncate("big", signed.MaxBytes+1))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		code, _, _ := decoy("verify", "big")
-		keyed, _, text := decoy("verify", "big", "--key", "k.pub")
+		keyed, _, text := decoy("verify", "big", "--key", "a.pub")
 		runtime.ReadMemStats(&after)
 		if code != 1 || keyed == 0 || !strings.Contains(text, "big has more than 2147483648 bytes") {
 			t.Errorf("exit codes %d and %d: %s", code, keyed, text)

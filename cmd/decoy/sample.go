@@ -72,8 +72,6 @@ func (s *sample) runReplicates(
 	ctx context.Context, t *terminal, path string, m *release.Model,
 ) error {
 	switch {
-	case s.replicates < 2 || s.replicates > 1000: // all files are open at once
-		return usagef("--replicates %d must be 2 to 1000", s.replicates)
 	case s.where != "" || s.uncertainty != "":
 		return usagef("--replicates goes with neither --where nor --uncertainty")
 	case s.Out == job.Standard:

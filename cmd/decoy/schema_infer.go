@@ -28,7 +28,7 @@ type schemaInfer struct {
 // inferFlags are the flags of the verb.
 type inferFlags struct {
 	public, noHeader       bool
-	names                  string // of the columns, with commas between
+	columns                names
 	comma, unit            string
 	maxRows, maxCategories int
 	partial, target        string
@@ -57,7 +57,7 @@ const maxCategories = 1000
 
 // flags are those by which a person says of a file what no schema does.
 func (s *inferFlags) flags() flags {
-	return flags{"header-is-public": &s.public, "no-header": &s.noHeader, "columns": &s.names,
+	return flags{"header-is-public": &s.public, "no-header": &s.noHeader, "columns": &s.columns,
 		"comma": &s.comma, "unit": &s.unit, "max-rows-per-unit": &s.maxRows}
 }
 
@@ -194,13 +194,11 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 	case s.unit == "" && s.maxRows != 0, s.unit != "" && s.maxRows < 1:
 		return usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
 			"rows that one unit may have")
-	case s.maxCategories < 1 || s.maxCategories > 60000:
-		return usagef("--max-categories %d must be from 1 to 60000", s.maxCategories)
-	case s.noHeader && s.names == "" && s.partial == "":
+	case s.noHeader && len(s.columns) == 0 && s.partial == "":
 		return usagef("--no-header needs the names of the columns: --columns a,b,c")
-	case !s.noHeader && s.names != "":
+	case !s.noHeader && len(s.columns) > 0:
 		return usagef("--columns names the columns of a file without a header: it needs --no-header")
-	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
+	case s.noHeader && s.unit != "" && (len(s.columns) == 0 || s.columns[0] != s.unit):
 		return usagef("--no-header: columns go by position, and the unit must be the first")
 	case !s.noHeader && !s.public:
 		return usagef("the names of the columns become part of the schema: --header-is-public "+
@@ -223,7 +221,7 @@ func (s *schemaInfer) header(
 	if err := job.Readable(input); err != nil {
 		return nil, err
 	}
-	names = strings.Split(s.names, ",")
+	names = s.columns
 	if s.noHeader && declared != nil { // by position, the unit first
 		names = nil
 		if s.unit != "" {

@@ -32,35 +32,33 @@ func typed(f *pflag.Flag) bool {
 	return slices.Contains(onlyByHand, f.Name) || f.Annotations[typedKey] != nil
 }
 
-// source is where a value comes from: the higher wins.
-type source int
-
-const (
-	fromDefault source = iota
-	fromFile
-	fromEnvironment
-	fromCommandLine
-)
-
 const originKey = "decoy-origin"
 
-// origin is where a flag's value comes from: the source, and the place as an error should name it.
-func origin(f *pflag.Flag) (source, string) {
+// placeOf is where a flag's value comes from, as an error should name it.
+func placeOf(f *pflag.Flag) string {
 	switch at := f.Annotations[originKey]; {
-	case len(at) == 1 && strings.HasPrefix(at[0], "DECOY_"):
-		return fromEnvironment, at[0]
 	case len(at) == 1:
-		return fromFile, at[0]
+		return at[0]
 	case f.Changed:
-		return fromCommandLine, "--" + f.Name
+		return "--" + f.Name
 	}
-	return fromDefault, "default"
+	return "default"
 }
 
 // typedNow reports whether a flag was given on this command line.
 func typedNow(cmd *cobra.Command, name string) bool {
-	from, _ := origin(cmd.Flags().Lookup(name))
-	return from == fromCommandLine
+	return placeOf(cmd.Flags().Lookup(name)) == "--"+name
+}
+
+// rank orders the places where a setting may be given: the higher wins.
+func rank(place string) int {
+	switch {
+	case strings.HasPrefix(place, "--config "):
+		return 0
+	case strings.HasPrefix(place, variable("")):
+		return 1
+	}
+	return 2 // the command line
 }
 
 // fill gives every flag that the command line left alone its value from the environment or the
@@ -91,7 +89,7 @@ func fill(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settings); ok {
-			s.add(fromFile, file.settings...)
+			*s = append(*s, file.settings...)
 			s.fillFromEnvironment()
 		}
 		if err != nil || f.Changed || typed(f) {
@@ -137,27 +135,24 @@ func (c *configFile) read(cmd *cobra.Command) error {
 		return usagef("--config %w", err)
 	}
 	c.values, c.lines = map[string]any{}, map[string]int{}
-	type problem struct {
-		line int
-		text string
-	}
-	var problems []problem
+	var problems []string
 	r := yamlfile.Reader{Report: func(line int, text string) {
-		problems = append(problems, problem{line, text})
+		problems = append(problems, fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(line, text)))
 	}}
-	shown := func(p problem) string {
-		return fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(p.line, p.text))
-	}
 	known := settable(cmd)
 	r.Unknown = func(key string, _ []string) string {
 		return known.refusal(cmd, "key", key, strconv.Quote)
 	}
-	root := r.Document(text, "a config file", "epsilon: 1")
-	if root == nil {
-		return usagef("%s", shown(problems[0]))
+	values, names := map[string]*yaml.Node{}, known.of(cmd)
+	if root := r.Document(text, "a config file", "epsilon: 1"); root != nil {
+		values = r.Fields(root, "", names)
 	}
-	for name, n := range r.Fields(root, "", known.of(cmd)) {
-		if name == settingsKey {
+	for _, name := range names {
+		n := values[name]
+		switch {
+		case n == nil:
+			continue
+		case name == settingsKey:
 			r.Decode(n, name, &c.settings)
 			continue
 		}
@@ -174,20 +169,12 @@ func (c *configFile) read(cmd *cobra.Command) error {
 	for i := range c.settings {
 		c.settings[i].From = fmt.Sprintf("--config %s, %s", c.path, c.settings[i].From)
 	}
-	slices.SortFunc(problems, func(a, b problem) int {
-		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
-	})
 	const most = 10
-	var lines []string
-	for i, p := range problems {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more", len(problems)-most))
-			break
-		}
-		lines = append(lines, shown(p))
+	if more := len(problems) - most; more > 0 {
+		problems = append(problems[:most], fmt.Sprintf("and %d more", more))
 	}
-	if len(lines) > 0 {
-		return usagef("%s", strings.Join(lines, "\n"))
+	if len(problems) > 0 {
+		return usagef("%s", strings.Join(problems, "\n"))
 	}
 	return nil
 }
@@ -335,16 +322,18 @@ func kindOf(f *pflag.Flag) string {
 		return "true or false"
 	case "key=value":
 		return "KEY=VALUE"
+	case "stringSlice":
+		return "a list of names separated by commas"
 	}
 	return "valid"
 }
 
 // settings is the flag --set, and what the environment and the config file say of the same.
-type settings map[source]configs.Settings
+type settings configs.Settings
 
 func (s *settings) String() string {
 	var parts []string
-	for _, g := range (*s)[fromCommandLine] {
+	for _, g := range *s {
 		parts = append(parts, fmt.Sprintf("%s=%v", g.Key, g.Value))
 	}
 	return strings.Join(parts, " ")
@@ -356,16 +345,9 @@ func (s *settings) Type() string { return "key=value" }
 func (s *settings) Set(text string) error {
 	g, err := configs.ParseSet(text, "--set")
 	if err == nil {
-		s.add(fromCommandLine, g)
+		*s = append(*s, g)
 	}
 	return err
-}
-
-func (s *settings) add(from source, given ...configs.Given) {
-	if *s == nil {
-		*s = settings{}
-	}
-	(*s)[from] = append((*s)[from], given...)
 }
 
 // settingsVariable begins the environment variables of single settings: DECOY_SETTINGS_STEPS.
@@ -376,7 +358,7 @@ func (s *settings) fillFromEnvironment() {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		if key, ok := strings.CutPrefix(name, settingsVariable); ok && value != "" {
-			s.add(fromEnvironment, configs.Given{Key: strings.ToLower(key), Value: value, From: name})
+			*s = append(*s, configs.Given{Key: strings.ToLower(key), Value: value, From: name})
 		}
 	}
 }
@@ -391,14 +373,16 @@ func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, erro
 		if f == nil || !f.Changed { // not of this verb, or not given
 			continue
 		}
-		from, place := origin(f)
-		given := configs.Given{Key: key, Value: f.Value.String(), From: place}
-		if slices.ContainsFunc((*s)[from], func(g configs.Given) bool {
-			return g.Key == key && g != given
+		given := configs.Given{Key: key, Value: f.Value.String(), From: placeOf(f)}
+		if slices.ContainsFunc(*s, func(g configs.Given) bool {
+			return g.Key == key && rank(g.From) == rank(given.From) && g != given
 		}) {
-			return nil, usagef("%s: %s is given twice, as a setting and by --%s", place, key, name)
+			return nil, usagef("%s: %s is given twice, as a setting and by --%s", given.From, key, name)
 		}
-		s.add(from, given)
+		*s = append(*s, given)
 	}
-	return slices.Concat((*s)[fromFile], (*s)[fromEnvironment], (*s)[fromCommandLine]), nil
+	slices.SortStableFunc(*s, func(a, b configs.Given) int {
+		return cmp.Compare(rank(a.From), rank(b.From))
+	})
+	return configs.Settings(*s), nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,14 +18,13 @@ import (
 type trainRun struct {
 	jobFlags
 	options train.Options
-	drop    string
 	dryRun  bool
 }
 
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
 	r.options.By = train.Descent
-	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target, "drop": &r.drop,
+	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target, "drop": (*names)(&r.options.Drop),
 		"by": &r.options.By, "dry-run": &r.dryRun})
 }
 
@@ -83,12 +80,7 @@ func (r *trainRun) check(cmd *cobra.Command) error {
 	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
 		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
 	}
-	if !slices.Contains(train.Ways, r.options.By) {
-		return usagef("--by %s: there is %s", r.options.By, strings.Join(train.Ways, ", "))
-	}
-	var err error
-	r.options.Drop, err = list("--drop", r.drop)
-	return err
+	return nil
 }
 
 // trainNeeds is what --dry-run prints.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,15 +20,17 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/train"
 	"github.com/decoy-dp/decoy/validate"
 )
 
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
 // usage, a summary, the exit codes beyond 0 to 2, the flags whose text is in flags.txt, those that
 // must be given, those that must be typed because their names mean something else in other verbs,
-// and what is a file; then what it does; its operands; its own flags; one worked session, whose
+// what is a file, and what numbers and words may be; then what it does; its operands; its own flags; one worked session, whose
 // lines after "$ " run as they are, in order, in an empty directory.
 //
 //go:embed manual
@@ -41,10 +43,16 @@ const (
 	inputsKey   = "inputs" // operands that are files, the last for all further ones
 	readsKey    = "reads"  // flags that name files
 	writesKey   = "writes"
+	limitsKey   = "limits" // NAME=LEAST..MOST: flags that are numbers
+	oneOfKey    = "one-of" // flags that are one of their choices
 )
 
 // flags are the variables that the flags of a verb set. What they hold is the default.
 type flags map[string]any
+
+// names are a flag of names with commas between; one that has a comma itself is put in quotes, as
+// in CSV.
+type names []string
 
 // does is what a verb does with its operands.
 type does func(cmd *cobra.Command, t *terminal, args []string) error
@@ -157,6 +165,8 @@ func define(f *pflag.FlagSet, name, text string, variable any) {
 		f.StringVar(v, name, *v, text)
 	case *[]string:
 		f.StringArrayVar(v, name, nil, text)
+	case *names:
+		f.StringSliceVar((*[]string)(v), name, nil, text)
 	case *time.Duration:
 		f.DurationVar(v, name, *v, text)
 	case pflag.Value:
@@ -190,11 +200,16 @@ var choices = map[string]func(of func(flag string) string) []string{
 	"rule": func(func(string) string) []string {
 		return []string{string(ledger.RuleBasic), string(ledger.RuleZCDP)}
 	},
-	"method":  func(func(string) string) []string { return all.Choices() },
-	"dataset": func(func(string) string) []string { return datasets.Names() },
-	"from":    func(func(string) string) []string { return exchange.Formats() },
-	"attack":  func(func(string) string) []string { return attackNames },
-	"tables":  func(func(string) string) []string { return append(shapeNames(), "all") },
+	"people": func(func(string) string) []string {
+		return []string{string(release.Disjoint), string(release.MayOverlap)}
+	},
+	"on-interrupted": func(func(string) string) []string { return []string{"stop", "rerun"} },
+	"by":             func(func(string) string) []string { return train.Ways },
+	"method":         func(func(string) string) []string { return all.Choices() },
+	"dataset":        func(func(string) string) []string { return datasets.Names() },
+	"from":           func(func(string) string) []string { return exchange.Formats() },
+	"attack":         func(func(string) string) []string { return attackNames },
+	"tables":         func(func(string) string) []string { return append(shapeNames(), "all") },
 	"target": func(of func(string) string) []string {
 		if s, err := job.SchemaOf(of("schema"), of("dataset")); err == nil {
 			return s.Names()
@@ -248,18 +263,40 @@ func checkFlags(cmd *cobra.Command) error {
 	if err := job.Distinct(filesOf(cmd)); err != nil {
 		return err
 	}
-	rows, _ := f.GetInt("rows")
-	switch {
-	case !f.Changed("rows"):
-	case rows < 1:
-		return usagef("--rows %d must be at least 1", rows)
-	case rows > math.MaxInt32: // the bound of a job file
-		return usagef("--rows %d must be at most %d", rows, math.MaxInt32)
+	if err := checkLimits(cmd); err != nil {
+		return err
 	}
 	out, _ := f.GetString("out")
 	safe, _ := f.GetBool("spreadsheet-safe")
 	if format, err := job.FormatOf("--out", out); safe && err == nil && !format.IsCSV() {
 		return usagef("--spreadsheet-safe is for CSV, which %s is not", out)
+	}
+	return nil
+}
+
+// checkLimits holds the numbers and the words that were given to what the manual allows. Rows have
+// the bound of a job file.
+func checkLimits(cmd *cobra.Command) error {
+	for _, limit := range strings.Fields(cmd.Annotations[limitsKey] + " rows=1..2147483647") {
+		name, ends, _ := strings.Cut(limit, "=")
+		least, most, _ := strings.Cut(ends, "..")
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		x, _ := strconv.ParseFloat(f.Value.String(), 64)
+		if a, err := strconv.ParseFloat(least, 64); err != nil || x < a {
+			return usagef("--%s %s must be at least %s", name, f.Value, least)
+		}
+		if b, err := strconv.ParseFloat(most, 64); err == nil && x > b {
+			return usagef("--%s %s must be at most %s", name, f.Value, most)
+		}
+	}
+	for _, name := range strings.Fields(cmd.Annotations[oneOfKey]) {
+		words := choices[name](nil)
+		if f := cmd.Flag(name); f.Changed && !slices.Contains(words, f.Value.String()) {
+			return usagef("--%s %q must be one of %s", name, f.Value, strings.Join(words, ", "))
+		}
 	}
 	return nil
 }

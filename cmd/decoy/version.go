@@ -96,9 +96,6 @@ func (v version) text(w io.Writer) { fmt.Fprintf(w, "%s %s %s\n", v.Version, v.G
 func serveCommand(t *terminal) *cobra.Command {
 	port := 0
 	return t.verb("serve", func(cmd *cobra.Command, t *terminal, args []string) error {
-		if port < 0 || port > 65535 {
-			return usagef("--port: %d is not 0 to 65535", port)
-		}
 		dir := "."
 		if len(args) == 1 {
 			dir = args[0]

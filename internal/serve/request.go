@@ -60,8 +60,8 @@ type choice struct {
 // parts are the choices by their names in an address.
 func (c *choice) parts() map[string]*string {
 	return map[string]*string{"table": &c.Table, "schema": &c.Schema, "header": &c.Header,
-		"unit": &c.Unit, "unit_rows": &c.UnitRows, "epsilon": &c.Epsilon, "delta": &c.Delta, "target": &c.Target,
-		"method": &c.Method, "out": &c.Out, "rows": &c.SampleRows}
+		"unit": &c.Unit, "unit_rows": &c.UnitRows, "epsilon": &c.Epsilon, "delta": &c.Delta,
+		"target": &c.Target, "method": &c.Method, "out": &c.Out, "rows": &c.SampleRows}
 }
 
 func choiceOf(q *request) (c choice) {
