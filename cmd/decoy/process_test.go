@@ -345,8 +345,8 @@ func TestInterrupt(t *testing.T) {
 			c.reached(w, said)
 			cmd.Process.Signal(c.signal)
 			code := ended(t, cmd)
-			if want := "the budget stays spent in l; the same command with --resume goes on, at no further " +
-				"cost\n"; code != exitError || !strings.HasSuffix(said.String(), want) {
+			if want := "the budget stays spent in l; the same command with --resume goes on, at no " +
+				"further cost\n"; code != exitError || !strings.HasSuffix(said.String(), want) {
 				t.Errorf("exit code %d, said %q, want %q at the end", code, said, want)
 			}
 			state(ledger.StatusUnfinished)

@@ -24,8 +24,8 @@ type trainRun struct {
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
 	r.options.By = train.Descent
-	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target, "drop": (*names)(&r.options.Drop),
-		"by": &r.options.By, "dry-run": &r.dryRun})
+	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target,
+		"drop": (*names)(&r.options.Drop), "by": &r.options.By, "dry-run": &r.dryRun})
 }
 
 func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {

@@ -30,8 +30,9 @@ import (
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
 // usage, a summary, the exit codes beyond 0 to 2, the flags whose text is in flags.txt, those that
 // must be given, those that must be typed because their names mean something else in other verbs,
-// what is a file, and what numbers and words may be; then what it does; its operands; its own flags; one worked session, whose
-// lines after "$ " run as they are, in order, in an empty directory.
+// what is a file, and what numbers and words may be; then what it does; its operands; its own
+// flags; one worked session, whose lines after "$ " run as they are, in order, in an empty
+// directory.
 //
 //go:embed manual
 var manuals embed.FS
