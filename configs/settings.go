@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func Decoder(method string, given Settings) func(config any) error {
 			}
 			if i < 0 {
 				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method,
-					g.Key, hint(g.Key, names), ErrConfig))
+					g.Key, hint(method, g.Key, names), ErrConfig))
 				continue
 			}
 			if err := decodeOne(config, g); err != nil {
@@ -170,19 +171,15 @@ func quote(v any) string {
 
 // deleted says what to write for a key of earlier versions.
 var deleted = map[string]string{
-	"preset": "wgan sizes itself by budget and rows; for mst, write settings: {group_sigmas: 3} in " +
-		"place of presets small and medical, and {group_sigmas: 1} in place of large and fraud",
 	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
 		"charged: leave the key out",
-	"cold_start":  "the generator starts from a marginal model, which marginal_share pays for",
-	"total_share": "the number of rows is that of the marginal model, which marginal_share pays for",
 }
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them
 // where none is near.
-func hint(key string, names []string) string {
-	if instead, ok := deleted[key]; ok {
-		return "; " + instead
+func hint(method, key string, names []string) string {
+	if why := cmp.Or(deleted[key], all.Gone(method, key)); why != "" {
+		return "; " + why
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })
 	if near := spelling.Hint(key, names); near != "" {

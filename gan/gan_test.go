@@ -83,7 +83,7 @@ func TestGeneratorGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := g.NewPass(13, Head{Temperature: .7})
+	p := g.NewPass(13, Head{})
 	weights := normals(u, 13*g.encoder.Cells(), 1)
 	p.Forward(u)
 	loss := func() float64 {

@@ -1,6 +1,7 @@
 package gan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,9 +13,14 @@ import (
 
 // GeneratorOptions sets the size of a generator. Zero values are the defaults.
 type GeneratorOptions struct {
-	Latent int // latent numbers, default 64
+	Latent int // latent numbers, default 16
 	Hidden int // units of either hidden layer, default 128
 }
+
+const (
+	defaultLatent = 16
+	defaultHidden = 128
+)
 
 // Limits of the networks' sizes.
 const (
@@ -42,13 +48,7 @@ type Generator struct {
 // NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers,
 // N(0, 1/in) in the last; biases 0.
 func NewGenerator(e *critic.Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, error) {
-	if o.Latent == 0 {
-		o.Latent = 64
-	}
-	if o.Hidden == 0 {
-		o.Hidden = 128
-	}
-	g, err := newGenerator(e, o.Latent, o.Hidden)
+	g, err := newGenerator(e, cmp.Or(o.Latent, defaultLatent), cmp.Or(o.Hidden, defaultHidden))
 	if err != nil {
 		return nil, err
 	}
@@ -109,68 +109,37 @@ func (g *Generator) Encoder() *critic.Encoder { return g.encoder }
 // it.
 func (g *Generator) Parameters() []float32 { return g.parameters }
 
-// SetMarginals makes the last bias the logarithm of given probabilities of every cell, and the last
+// setMarginals makes the last bias the logarithm of given probabilities of every cell, and the last
 // weights smaller by factor, in [0, 1]: a start at independent columns. Probabilities are raised to
 // at least 1e-4.
-func (g *Generator) SetMarginals(cells []float64, factor float32) {
+func (g *Generator) setMarginals(cells []float32, factor float32) {
 	last := g.layers[2]
 	if len(cells) != len(last.B) {
 		panic(fmt.Sprintf("gan: %d marginal probabilities of %d cells", len(cells), len(last.B)))
 	}
 	for i, p := range cells {
-		last.B[i] = float32(math.Log(max(p, 1e-4)))
+		last.B[i] = float32(math.Log(max(float64(p), 1e-4)))
 	}
 	for i := range last.W.Data {
 		last.W.Data[i] *= factor
 	}
 }
 
-// SetConditionals gives the generator the start that SetMarginals gives, conditional on a column's
-// code: given y = k, which has probability prior[k], cells have the probabilities given[k]. factor
-// is that of SetMarginals.
-//
-// The first latent number z decides: y passes from k−1 to k where z passes the quantile t_k of the
-// prior, which two hidden units make a step of, φ(a(z−t_k)) − φ(a(z−t_k) − 1), and each step adds
-// its difference of log probabilities to the logits. Nothing else reaches those units. It panics
-// unless there are two hidden units for each code but the first, and all shapes fit.
-func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor float32) {
-	if len(given) != len(prior) || 2*(len(prior)-1) > g.hidden {
-		panic(fmt.Sprintf("gan: %d conditionals of %d codes, %d hidden units", len(given),
-			len(prior), g.hidden))
-	}
-	g.SetMarginals(given[0], factor)
-	const steep = 8
-	first, second, last := g.layers[0], g.layers[1], g.layers[2]
-	below := 0.
-	for k := 1; k < len(prior); k++ {
-		below += prior[k-1]
-		t := math.Sqrt2 * math.Erfinv(2*min(max(below, 1e-6), 1-1e-6)-1)
-		for side, sign := range []float32{1, -1} {
-			j := 2*(k-1) + side
-			for i := range first.W.Rows {
-				first.W.Row(i)[j] = 0
-			}
-			first.W.Row(0)[j] = steep
-			first.B[j] = float32(-steep*t - float64(side))
-			for i := range second.W.Rows {
-				second.W.Row(i)[j] = 0
-			}
-			second.B[j] = 0
-			for c := range last.B {
-				last.W.Row(j)[c] = sign * float32(math.Log(max(given[k][c],
-					1e-4))-math.Log(max(given[k-1][c], 1e-4)))
-			}
-		}
-	}
-}
-
-// Head says how a pass turns logits into cells.
+// Head says how a pass turns logits into cells. The zero value makes a relaxed draw, at temperature
+// ½ (Jang, Gu, Poole 2017, arXiv 1611.01144).
 type Head struct {
-	Temperature float32 // of the relaxed draw, > 0; 0 = default .5
 	// straight-through: cells are 0 or 1 and the gradient is that of the relaxed draw
 	Hard bool
 	// no draw: cells are their probabilities given the latent noise, at temperature 1
 	Mean bool
+}
+
+// temperature is that of the softmax.
+func (h Head) temperature() float32 {
+	if h.Mean {
+		return 1
+	}
+	return .5
 }
 
 // Pass runs a generator forward and backward on batches of one size. It is for one goroutine at a
@@ -189,14 +158,8 @@ type Pass struct {
 
 // NewPass returns a pass of the given number of rows a batch, at least 1.
 func (g *Generator) NewPass(batch int, head Head) *Pass {
-	if head.Temperature == 0 {
-		head.Temperature = .5
-	}
-	if head.Mean {
-		head.Temperature = 1
-	}
-	if batch < 1 || !(head.Temperature > 0) {
-		panic(fmt.Sprintf("gan: a pass of %d rows at temperature %v", batch, head.Temperature))
+	if batch < 1 {
+		panic(fmt.Sprintf("gan: a pass of %d rows", batch))
 	}
 	hidden := func() matrix.Matrix { return matrix.New(batch, g.hidden) }
 	p := &Pass{g: g, head: head, z: matrix.New(batch, g.latent), s1: hidden(), x1: hidden(),
@@ -235,7 +198,7 @@ func (p *Pass) forward() matrix.Matrix {
 	kernels.LeakyReLUTo(p.x2.Data, p.s2.Data, 0)
 	kernels.AddTo(p.x2.Data, p.x1.Data)
 	l[2].To(p.soft, p.x2)
-	matrix.SoftmaxTo(p.soft, p.noise, p.g.offsets, p.head.Temperature)
+	matrix.SoftmaxTo(p.soft, p.noise, p.g.offsets, p.head.temperature())
 	if p.head.Hard {
 		p.harden()
 	}
@@ -265,7 +228,7 @@ func (p *Pass) harden() {
 // own, valid until the next call.
 func (p *Pass) Backward(rows matrix.Matrix) []float32 {
 	l := &p.g.layers
-	matrix.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.Temperature)
+	matrix.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.temperature())
 	collect(p.parts[2], p.x2, rows)
 	matrix.MulTo(p.down, 1, rows, l[2].W.T(), 0) // ∇x²
 	copy(p.side.Data, p.down.Data)
@@ -290,7 +253,7 @@ func (g *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
 		codes[k] = make([]uint16, n)
 	}
 	const batch = 1024
-	p := g.NewPass(batch, Head{Temperature: 1})
+	p := g.NewPass(batch, Head{})
 	for first := 0; first < n; first += batch {
 		x := p.Forward(u)
 		g.largestTo(codes, first, x.Head(min(batch, n-first)))

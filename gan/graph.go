@@ -112,7 +112,7 @@ func (p *Pass) Graph() *GeneratorGraph {
 	x1 := g.Must(g.Rectify(b.affine(b.input("z", p.z), 0)))
 	x2 := g.Must(g.Add(x1, g.Must(g.Rectify(b.affine(x1, 1)))))
 	logits := g.Must(g.Add(b.affine(x2, 2), noise))
-	powers := g.Must(g.Exp(g.Must(g.HadamardProd(logits, g.NewConstant(1/p.head.Temperature)))))
+	powers := g.Must(g.Exp(g.Must(g.HadamardProd(logits, g.NewConstant(1/p.head.temperature())))))
 	// Sums over blocks, back on every cell, are products with 0/1 matrices.
 	block := matrix.New(p.soft.Cols, len(offsets)-1)
 	for k := 1; k < len(offsets); k++ {

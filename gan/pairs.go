@@ -8,51 +8,38 @@ import (
 	"github.com/decoy-dp/decoy/steer"
 )
 
-// Pairs are the one- and two-way marginals of public rows, at full resolution: what a generator is
-// to agree with. It is for one goroutine at a time.
-type Pairs struct {
-	// share below which cells do not weigh more, in (0, 1]; default 0.003. A generator that is far
-	// away needs a larger one: what weighs most are the cells that must be empty, and the shortest
-	// way to empty them is to draw one row only.
-	Floor float32
+// pairLoss compares a generator with the one- and two-way marginals of public rows, at full
+// resolution. It is for one goroutine at a time.
+type pairLoss struct {
+	// share below which cells do not weigh more, in (0, 1]. A generator that is far away needs a
+	// larger one: what weighs most are the cells that must be empty, and the shortest way to empty
+	// them is to draw one row only.
+	floor float32
 	*steer.Pairs
 	x, down matrix.Matrix // batch × cells of the columns of a step
 	mean    [2]matrix.Matrix
 }
 
-// Shares is the share of each cell.
-func (p *Pairs) Shares() []float64 {
-	out := make([]float64, len(p.Ones))
-	for i, x := range p.Ones {
-		out[i] = float64(x)
-	}
-	return out
-}
+// pairRows is what an error counts: pairRows/p times its square, p the share and at least a floor:
+// as many standard deviations of the count of so many rows, squared.
+const pairRows = 512
 
-// What an error counts: pairRows/p times its square, p the share and at least a floor: as many
-// standard deviations of the count of so many rows, squared.
-const (
-	pairRows  = 512
-	pairFloor = 3e-3
-)
+func newPairLoss(p *steer.Pairs) *pairLoss { return &pairLoss{floor: lastFloor, Pairs: p} }
 
-// NewPairs is a comparison with p.
-func NewPairs(p *steer.Pairs) *Pairs { return &Pairs{Floor: pairFloor, Pairs: p} }
-
-// MaxPairCells bounds the cells that a step compares: of wider rows it compares some columns,
+// maxPairCells bounds the cells that a step compares: of wider rows it compares some columns,
 // drawn anew at each step.
-const MaxPairCells = 512
+const maxPairCells = 512
 
 // AddTo adds to dst the gradient with respect to the cells of rows x, at least 0 and each column's
 // adding up to 1, of weight · L with
 //
-//	L = mean over marginals and cells k of pairRows/max(p_k, Floor) · (a_k − p_k)·(b_k − p_k),
+//	L = mean over marginals and cells k of pairRows/max(p_k, floor) · (a_k − p_k)·(b_k − p_k),
 //
 // where p is the share of the public rows and a, b are the means over the first and the second
 // half of x of the product of two cells, or of a cell: an unbiased estimate of the generator's
 // squared error, as in [History.GradientTo]. It returns weight · L. The number of
 // rows must be even.
-func (p *Pairs) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float64 {
+func (p *pairLoss) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float64 {
 	columns := p.draw(u)
 	at := []int{0}
 	for _, k := range columns {
@@ -98,7 +85,7 @@ func (p *Pairs) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float6
 }
 
 // residuals turns means, and ones, sums of cells, into the gradients of weight · L and returns it.
-func (p *Pairs) residuals(
+func (p *pairLoss) residuals(
 	columns, at []int, ones [2][]float32, scale, weight float32,
 ) float64 {
 	cells := at[len(at)-1]
@@ -112,7 +99,7 @@ func (p *Pairs) residuals(
 		for c := at[i]; c < at[i+1]; c++ {
 			cell := p.Offsets[k] + c - at[i]
 			want := p.Ones[cell]
-			w := norm / max(want, p.Floor)
+			w := norm / max(want, p.floor)
 			a, b := ones[0][c]*scale-want, ones[1][c]*scale-want
 			loss += float64(a * b * w)
 			ones[0][c], ones[1][c] = a*w*scale, b*w*scale
@@ -127,7 +114,7 @@ func (p *Pairs) residuals(
 				from := wants[p.Offsets[other]:p.Offsets[other+1]]
 				partA, partB := rowA[at[j]:][:len(from)], rowB[at[j]:][:len(from)]
 				for d, want := range from {
-					w := norm / max(want, p.Floor)
+					w := norm / max(want, p.floor)
 					a, b := partA[d]-want, partB[d]-want
 					sum += a * b * w
 					partA[d], partB[d] = a*w, b*w
@@ -140,11 +127,11 @@ func (p *Pairs) residuals(
 }
 
 // draw draws the columns of a step, in order of their place.
-func (p *Pairs) draw(u *rand.Rand) []int {
+func (p *pairLoss) draw(u *rand.Rand) []int {
 	n := len(p.Offsets) - 1
 	use, cells := make([]bool, n), 0
 	for i, k := range u.Perm(n) {
-		if cells += p.Offsets[k+1] - p.Offsets[k]; cells > MaxPairCells && i > 1 {
+		if cells += p.Offsets[k+1] - p.Offsets[k]; cells > maxPairCells && i > 1 {
 			break
 		}
 		use[k] = true

@@ -26,7 +26,7 @@ func someRows(n int, sizes []int) [][]uint16 {
 }
 
 // slow is weight · L by its definition.
-func (p *Pairs) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
+func (p *pairLoss) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
 	half, n := x.Rows/2, float64(len(codes[0]))
 	mean := func(side, i, j int) (sum float64) {
 		for r := range half {
@@ -41,7 +41,7 @@ func (p *Pairs) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
 	}
 	count := 0.
 	cell := func(share float64, i, j int) {
-		loss += pairRows / max(share/n, float64(p.Floor)) * (mean(0, i, j) - share/n) *
+		loss += pairRows / max(share/n, float64(p.floor)) * (mean(0, i, j) - share/n) *
 			(mean(1, i, j) - share/n)
 		count++
 	}
@@ -75,7 +75,7 @@ func (p *Pairs) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
 func TestPairsGradient(t *testing.T) {
 	e, u := testEncoder(t, testSizes...), testRand(32)
 	codes := someRows(200, testSizes)
-	p := NewPairs(steer.Count(e.Sizes(), codes))
+	p := newPairLoss(steer.Count(e.Sizes(), codes))
 	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
 	if err != nil {
 		t.Fatal(err)
@@ -92,27 +92,21 @@ func TestPairsGradient(t *testing.T) {
 		func() float64 { return weight * p.slow(x, codes) })
 }
 
-// TestPairsAreLearned: a generator that follows the gradient has the dependence of two columns, of
-// wide rows too, of which a step sees some columns. Null: independent columns are .5 off or more.
+// TestPairsAreLearned: a generator that was distilled has the dependence of two columns, of wide rows
+// too, of which a step sees some columns. Null: independent columns are .5 off or more.
 func TestPairsAreLearned(t *testing.T) {
 	for name, sizes := range map[string][]int{"narrow": {4, 4, 3}, "wide": {4, 4, 300, 300}} {
 		e, u := testEncoder(t, sizes...), testRand(33)
 		codes := someRows(2000, sizes)
-		p := NewPairs(steer.Count(e.Sizes(), codes))
 		g, err := NewGenerator(e, GeneratorOptions{Latent: 8, Hidden: 32}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.SetMarginals(p.Shares(), .5)
-		pass, down := g.NewPass(64, Head{Mean: true}), matrix.New(64, e.Cells())
-		adam := matrix.NewAdam(len(g.Parameters()), .9, .99)
+		d := g.Distil(steer.Count(e.Sizes(), codes))
 		for k := range 400 {
-			p.Floor = max(.003, float32(1-float64(k)/200))
-			x := pass.Forward(u)
-			clear(down.Data)
-			p.AddTo(down, x, 1, u)
-			adam.Update(g.Parameters(), pass.Backward(down), .01)
+			d.Step(float64(k)/400, u)
 		}
+		d.Settle()
 		same, rows := 0, g.Sample(4000, u)
 		for r, code := range rows[0] {
 			if rows[1][r] == code {

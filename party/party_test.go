@@ -40,7 +40,7 @@ func methods(t *testing.T) map[string]synth.Fitter {
 		t.Fatal(err)
 	}
 	small, err := wgan.New(wgan.Config{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
-		Batch: 32, Hidden: []int{4}, GeneratorUnits: 8})
+		Hidden: []int{4}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 500, 3, 4)
 	settings := " --set steps=6 --set distil_steps=300 --set generator_steps=150 " +
-		"--set post_steps=300 --set hidden=16 --set batch=256"
+		"--set post_steps=300 --set hidden=16"
 	generate := "generate in.csv --schema s.yaml --method wgan --epsilon 1 --out out.csv" + settings
 	cmd, _ := w.start(generate, nil)
 	w.await("in.csv.ledger", ledger.EntryCharge, 5)

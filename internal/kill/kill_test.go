@@ -49,10 +49,9 @@ type scenario struct {
 
 const (
 	wganSmall = "--method wgan --set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
-		"--set generator_steps=1 --set generator_units=4 --set batch=16"
-	pateganSmall = "--method pategan --set rounds=2 --set questions=4 --set warm_steps=2 " +
-		"--set generator_steps=1 --set post_steps=2 --set student_steps=2 --set batch=16 " +
-		"--set student_hidden=4 --set pairs=1"
+		"--set generator_steps=1"
+	pateganSmall = "--method pategan --set rounds=2 --set questions=4 --set distil_steps=2 " +
+		"--set generator_steps=1"
 )
 
 // scenarios has a run of each method, and of each verb that reads private rows.

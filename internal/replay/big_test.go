@@ -111,17 +111,17 @@ func TestBigMethods(t *testing.T) {
 	}{
 		{"mst", "in", "--set iterations=20", inBig},
 		{"aim", "in", "--set time_limit=1s", inBig[:2]},
-		{"mwem", "in", "--set rounds=6 --set sweeps=2", inBig[1:3]},
+		{"mwem", "in", "--set rounds=6", inBig[1:3]},
 		{"bayes", "in", "", inBig[2:]},
 		{"smalldb", "small", "", inBig[1:3]},
 		{"wgan", "in", wganSmall, inBig[:2]},
 		{"wgan", "in", wganSmall + " --set rate=0.02", inBig},
-		{"wgan", "in", wganSmall + " --set rate=0.02 --set mode=ball --set no_replay=true " +
+		{"wgan", "in", wganSmall + " --set rate=0.02 --set mode=ball " +
 			"--set lipschitz=interpolates", inBig[1:3]},
 		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates", inBig[3:]},
 		{"wgan", "in", wganSmall + " --set mode=thesis", inBig[2:3]},
 		{"pategan", "in", pateganBig, inBig},
-		{"pategan", "in", pateganBig + " --set directions=2", inBig[1:2]},
+		{"pategan", "in", pateganBig + " --set directions=2 --set aggregator=lnmax", inBig[1:2]},
 	} {
 		stories = append(stories, story{m.name, []string{fmt.Sprintf("generate in.csv --schema "+
 			"%s.yaml --epsilon 1 --method %s %s RELATION --seed 7 --rows 100 --out out.csv", m.schema,
@@ -130,9 +130,8 @@ func TestBigMethods(t *testing.T) {
 	compare(t, stories)
 }
 
-const pateganBig = "--set rounds=2 --set questions=100 --set warm_steps=2 " +
-	"--set generator_steps=1 --set post_steps=2 --set student_steps=2 --set batch=16 " +
-	"--set student_hidden=4 --set pairs=1 --set shard_rows=400 --set teacher_epochs=1"
+const pateganBig = "--set rounds=2 --set questions=100 --set distil_steps=2 " +
+	"--set generator_steps=1 --set shard_rows=400"
 
 // TestBigVerbs runs the verbs that ask the gate, on such tables.
 func TestBigVerbs(t *testing.T) {

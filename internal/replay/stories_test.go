@@ -11,9 +11,8 @@ var everywhere = []string{"strict", "units", "nobody", "no unit"}
 
 const (
 	wganSmall = "--set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
-		"--set generator_steps=1 --set generator_units=4 --set batch=16"
-	pateganSmall = "--set rounds=2 --set questions=4 --set warm_steps=2 --set generator_steps=1 " +
-		"--set post_steps=2 --set student_steps=2 --set batch=16 --set student_hidden=4 --set pairs=1"
+		"--set generator_steps=1"
+	pateganSmall = "--set rounds=2 --set questions=4 --set distil_steps=2 --set generator_steps=1"
 )
 
 // TestMethods fits with each method and makes tables.
@@ -26,7 +25,7 @@ func TestMethods(t *testing.T) {
 		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates"},
 		{"wgan", "in", wganSmall + " --set mode=thesis"},
 		{"pategan", "in", pateganSmall},
-		{"pategan", "in", pateganSmall + " --set directions=2"},
+		{"pategan", "in", pateganSmall + " --set directions=2 --set aggregator=confident"},
 		{"mwem", "in", "--set rounds=2"},
 		{"bayes", "in", ""},
 		{"smalldb", "small", ""},

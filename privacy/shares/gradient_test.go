@@ -205,7 +205,7 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 	}
 	train := func(sum func(q Question, step int, asked counting) []int64) []byte {
 		f, err := wgan.New(wgan.Config{Steps: 4, DistilSteps: 10, GeneratorSteps: 2, PostSteps: 5,
-			Batch: 32, Hidden: []int{8}, GeneratorUnits: 8})
+			Hidden: []int{8}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,7 @@
 // explains worst, beyond what noise would do to it, and measure that; estimate a graphical model
 // from all measurements.
 //
-// With Config.Published the rounds are those of the paper: 16d of them at most, a tenth of each for
-// the choice, noise halved when a round changed less than its noise, zCDP accounting, the last
-// round spends the rest. Without it:
+// Beside the paper:
 //
 //   - the whole budget is one Gaussian filter (accountant.GDPFilter), exact where zCDP is not;
 //   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
@@ -54,15 +52,12 @@ var l1 = math.Sqrt(2 / math.Pi)
 //	        than two rounds are left, spend it all                               (algorithm 3)
 //
 // Its steps are marked in the code. Beside them stand what bounds the work, and what differs from
-// the paper, which Config.Published switches off.
+// the paper.
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (out synth.Model, err error) {
 	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9),
 		sizes: s.Schema().Sizes()}
-	if p.cfg.Published {
-		f.total = 2 * p.rho
-	}
 	progress.Report("measuring columns", 0)
 	if err = f.columns(); err != nil {
 		return out, err
@@ -85,7 +80,7 @@ func (p *plan) Fit(
 			spend = left
 		}
 		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
-		sigma, memory := p.sigma(forTable), f.memoryShare((f.used+spend)/f.total)
+		sigma, memory := p.sigma(forTable), memoryShare((f.used+spend)/f.total)
 
 		if len(batch) == 0 {
 			candidates = f.candidates(sigma, memory) // C
@@ -96,7 +91,8 @@ func (p *plan) Fit(
 			}
 			break
 		}
-		k, err := s.Select(f.scored(candidates, sigma), f.exponential(forChoice)) // select
+		k, err := s.Select(f.scored(candidates, sigma),
+			calibrate.Exponential(math.Sqrt(forChoice))) // select
 		if err != nil {
 			return out, err
 		}
@@ -142,7 +138,7 @@ type fit struct {
 	ctx     context.Context
 	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
 
-	total, used float64 // μ², of the filter or, in the published form, 2ρ
+	total, used float64 // μ², of the filter
 	step        float64 // what a round spends
 	sizes       []int   // codes of each column
 	groups      *marginal.Grouping
@@ -163,9 +159,6 @@ const minRounds = 6
 // firstStep is what the first round spends: the budget would last for p.rounds() of them, or for
 // fewer where rows are few.
 func (f *fit) firstStep() float64 {
-	if f.cfg.Published {
-		return f.total / f.rounds()
-	}
 	left := f.total - f.used
 	return math.Max(left/f.rounds(), math.Min(left/minRounds, f.minRoundBudget()))
 }
@@ -178,29 +171,11 @@ func (f *fit) minRoundBudget() float64 {
 
 // batch is how many marginals are measured before the model is estimated anew: more of them late,
 // when one moves little. Two-way errors on adult, support2 and nltcs at ε = 10 are as with one.
-func (f *fit) batch() int {
-	if f.cfg.Published {
-		return 1
-	}
-	return 1 + len(f.chosen)/16
-}
+func (f *fit) batch() int { return 1 + len(f.chosen)/16 }
 
 // memoryShare is the share of the memory that the tree may have when a share of the budget is used:
 // the same in the paper, its square here. Large trees early cost time and bring nothing.
-func (f *fit) memoryShare(used float64) float64 {
-	if f.cfg.Published {
-		return used
-	}
-	return used * used
-}
-
-// exponential is the ε of a choice that takes mu2, in the accounting of the form in use.
-func (f *fit) exponential(mu2 float64) float64 {
-	if f.cfg.Published {
-		return 2 * math.Sqrt(mu2) // ε²/8 = mu2/2
-	}
-	return calibrate.Exponential(math.Sqrt(mu2))
-}
+func memoryShare(used float64) float64 { return used * used }
 
 // measure spends mu2 on a table, less if there is less left.
 func (f *fit) measure(cols []int, level int, mu2 float64) error {
@@ -275,7 +250,7 @@ func (f *fit) settings() map[string]any {
 	spent := f.used / f.total
 	return map[string]any{
 		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
-		"published": f.cfg.Published, "pool_mu": f.mu,
-		"spent": math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
+		"pool_mu": f.mu,
+		"spent":   math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
 	}
 }

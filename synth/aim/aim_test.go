@@ -32,16 +32,6 @@ func TestConformance(t *testing.T) {
 	synthtest.Run(t, fitter(t, Config{MemoryMB: 1}), fitter(t, Config{}))
 }
 
-func TestConformancePublished(t *testing.T) {
-	f := fitter(t, Config{Published: true, MemoryMB: 1})
-	s := synthtest.Schema(7)
-	m := synthtest.Fit(t, f, synthtest.Table(t, s, 500), one)
-	v, err := m.Verify(pld.Epsilon)
-	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .8 {
-		t.Errorf("%+v, %v", v, err)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"unknown workload":        {Workload: "quads"},
@@ -118,9 +108,6 @@ func TestShares(t *testing.T) {
 	if got := p.columnShares(); math.Abs(got[1]/got[0]-4) > 1e-9 ||
 		math.Abs(got[0]+got[1]-1) > 1e-9 {
 		t.Errorf("shares %v, want 1/5 and 4/5", got)
-	}
-	if got := plan(Config{Published: true}).columnShares(); got[0] != .5 {
-		t.Errorf("published: shares %v, want even ones", got)
 	}
 	last := 1.
 	for _, rows := range []float64{-50, 0, 100, 1e4, 1e6} {

@@ -90,10 +90,7 @@ func closure(sets []ColumnSet, target int) []wanted {
 // noise: an L1 error is at most 2n. Of many sets it looks at every second, third or fourth in turn.
 // It brings estimates up to date, on all processors.
 func (f *fit) candidates(sigma, share float64) (out []candidate) {
-	turns := 1
-	if !f.cfg.Published {
-		turns = max(1, min(len(f.closure)/lookedAt, 4))
-	}
+	turns := max(1, min(len(f.closure)/lookedAt, 4))
 	for range turns {
 		f.turn = (f.turn + 1) % turns
 		if out = f.turnOf(turns, sigma, share); len(out) > 0 {
@@ -111,7 +108,7 @@ func (f *fit) turnOf(turns int, sigma, share float64) (out []candidate) {
 		i = i*turns + f.turn
 		c := &f.closure[i]
 		runs := 0
-		for _, level := range f.levels() {
+		for _, level := range allLevels {
 			if _, cells := f.fine.of(c.cols, level, f.groupSizes); l1*sigma*cells < most {
 				runs++
 			}
@@ -134,7 +131,7 @@ func (f *fit) turnOf(turns int, sigma, share float64) (out []candidate) {
 		}
 		c, offered := &f.closure[i], 0
 		for _, t := range c.tables {
-			if l1*sigma*float64(len(t.estimate)) < most || f.cfg.Published {
+			if l1*sigma*float64(len(t.estimate)) < most {
 				out = append(out, t)
 				offered++
 			}
@@ -187,14 +184,6 @@ func (f *fit) scored(candidates []candidate, sigma float64) []privacy.Candidate 
 	return out
 }
 
-// levels are the resolutions in use.
-func (f *fit) levels() []int {
-	if f.cfg.Published {
-		return []int{0}
-	}
-	return append([]int{0}, levels...)
-}
-
 // refresh computes the estimates of a candidate at all resolutions that the noise does not drown.
 func (f *fit) refresh(c *wanted, sigma float64) error {
 	fine, err := f.tableOf(c.cols, 0)
@@ -202,11 +191,11 @@ func (f *fit) refresh(c *wanted, sigma float64) error {
 		return err
 	}
 	c.tables, c.sigma, c.age = c.tables[:0], sigma, 0
-	for _, level := range f.levels() {
+	for _, level := range allLevels {
 		runs, cells := f.fine.of(c.cols, level, f.groupSizes)
 		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables,
 			func(t candidate) bool { return len(t.estimate) == int(cells) })) ||
-			l1*sigma*cells >= f.model.Total() && !f.cfg.Published {
+			l1*sigma*cells >= f.model.Total() {
 			continue
 		}
 		c.tables = append(c.tables, candidate{c.cols, c.weight, level,
@@ -220,8 +209,7 @@ func (f *fit) expire(measured []int) {
 	for i := range f.closure {
 		c := &f.closure[i]
 		c.age++
-		if f.cfg.Published || slices.ContainsFunc(measured,
-			func(col int) bool { return slices.Contains(c.cols, col) }) {
+		if slices.ContainsFunc(measured, func(col int) bool { return slices.Contains(c.cols, col) }) {
 			c.age = stale
 		}
 	}

@@ -24,11 +24,8 @@ const (
 func (f *fit) columns() error {
 	d := len(f.sizes)
 	share := firstShare
-	switch {
-	case d == 1:
+	if d == 1 {
 		share = 1
-	case f.cfg.Published:
-		share = (1 - f.cfg.SelectShare) * float64(d) / f.rounds()
 	}
 	raw, err := f.measureColumns(share, f.columnShares())
 	if err != nil {
@@ -37,7 +34,7 @@ func (f *fit) columns() error {
 	rows := marginal.Total(raw)
 	noise := f.columnNoise(rows)
 	all := f.oneWay(noise)
-	if more := all - share; !f.cfg.Published && more > 0 && d > 1 {
+	if more := all - share; more > 0 && d > 1 {
 		parts := f.columnShares()
 		if all == 1 {
 			parts = slices.Repeat([]float64{1 / float64(d)}, d)
@@ -51,17 +48,14 @@ func (f *fit) columns() error {
 		}
 	}
 	raw = synth.Known(raw, f.known)
-	f.groups = marginal.NoGroups(f.sizes)
-	if !f.cfg.Published {
-		for i := range raw {
-			raw[i] = marginal.Smooth(raw[i], rows)
-		}
-		if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
-			return err
-		}
-		if noise >= largeTable {
-			f.groups = f.groups.Apart(apartCodes)
-		}
+	for i := range raw {
+		raw[i] = marginal.Smooth(raw[i], rows)
+	}
+	if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
+		return err
+	}
+	if noise >= largeTable {
+		f.groups = f.groups.Apart(apartCodes)
 	}
 	f.groupSizes = f.groups.Sizes()
 	mass := make([][]float64, d)
@@ -76,7 +70,7 @@ func (f *fit) columns() error {
 	f.fine = newResolutions(mass)
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
-	if d == 1 || f.cfg.Published {
+	if d == 1 {
 		return nil
 	}
 	share = math.Min(f.targetShare(noise), 1-all)
@@ -169,7 +163,7 @@ const (
 // coarsest is the first level, from full detail down, at which the pair has at most so many cells,
 // or the last one.
 func (f *fit) coarsest(pair []int, most float64) int {
-	for _, level := range append([]int{0}, levels...) {
+	for _, level := range allLevels {
 		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= most {
 			return level
 		}

@@ -34,8 +34,6 @@ type Config struct {
 	MemoryMB int `mapstructure:"memory_mb" default:"80" min:"1" max:"1048576"`
 	// most work of choosing, in the time of one ordinary core; default none
 	TimeLimit time.Duration `mapstructure:"time_limit"`
-	// the rounds and the accounting of the paper, to compare with
-	Published bool `mapstructure:"published"`
 }
 
 // ColumnSet is one set of columns whose marginal should be right.

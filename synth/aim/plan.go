@@ -29,9 +29,7 @@ type plan struct {
 	nb     privacy.Neighbours
 	sets   []ColumnSet
 	mu     float64                // of the filter
-	rho    float64                // of the budget, for the published form
 	known  []marginal.Measurement // of columns, from before
-
 }
 
 // Plan reserves one filter of the largest μ that the budget allows.
@@ -52,15 +50,14 @@ func (f *Fitter) Plan(
 	if p.mu, err = calibrate.Mu(b); err != nil {
 		return nil, fmt.Errorf("aim: %w", err)
 	}
-	p.rho, err = calibrate.Rho(b)
-	return p, err
+	return p, nil
 }
 
 // Unseen refuses the settings that speak of a schema, and a target that is no column.
 func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	switch {
-	case len(f.cfg.Sets) > 0, f.cfg.Published:
-		return "", fmt.Errorf("aim: sets and published need a schema: %w", synth.ErrConfig)
+	case len(f.cfg.Sets) > 0:
+		return "", fmt.Errorf("aim: sets need a schema: %w", synth.ErrConfig)
 	case f.cfg.Target != "" && !slices.Contains(columns, f.cfg.Target):
 		return "", fmt.Errorf("aim: target (--target): there is no column %q: %w", f.cfg.Target,
 			synth.ErrConfig)
@@ -96,7 +93,7 @@ func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err err
 	}
 	if p.cfg.SelectShare == 0 {
 		p.cfg.SelectShare = 0.1
-		if !p.cfg.Published && p.codes() < shortColumns {
+		if p.codes() < shortColumns {
 			p.cfg.SelectShare = 0.2
 		}
 	}
@@ -149,14 +146,11 @@ func (p *plan) work() float64 {
 }
 
 // columnShares divides what is spent on columns, in μ², so that the sum of L1 errors is least:
-// that of k codes is k·σ·√(2/π) with σ² ∝ 1/μ², so μ² ∝ k^(2/3). In the published form it is even.
+// that of k codes is k·σ·√(2/π) with σ² ∝ 1/μ², so μ² ∝ k^(2/3).
 func (p *plan) columnShares() []float64 {
 	out, sum := make([]float64, len(p.schema.Columns)), 0.0
 	for c, k := range p.schema.Sizes() {
 		out[c] = math.Pow(float64(k), 2./3)
-		if p.cfg.Published {
-			out[c] = 1
-		}
 		sum += out[c]
 	}
 	for c := range out {
@@ -238,9 +232,6 @@ const firstShare = 0.05
 // rounds is how many rounds the budget would last if its noise never fell.
 func (p *plan) rounds() float64 {
 	d := float64(len(p.schema.Columns))
-	if p.cfg.Published {
-		return 16 * d
-	}
 	if p.codes() < shortColumns {
 		return math.Min(8*d, 128)
 	}
@@ -286,7 +277,7 @@ func (p *plan) Forecast() synth.Forecast {
 func (p *plan) ForecastRows(rows int) synth.Forecast {
 	f := p.Forecast()
 	d := float64(len(p.schema.Columns))
-	if rows == 0 || d == 1 || p.cfg.Published {
+	if rows == 0 || d == 1 {
 		return f
 	}
 	x := math.Max(float64(rows)/f.Noise[0].Sigma, 1.01)

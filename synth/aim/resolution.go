@@ -9,6 +9,9 @@ import (
 // levels are the resolutions of a candidate besides full detail: codes a column at most.
 var levels = []int{32, 16, 8, 4}
 
+// allLevels begin with full detail.
+var allLevels = append([]int{0}, levels...)
+
 // resolutions holds, for each level, the run of each code of each column; nil where the column has
 // no more codes than the level.
 type resolutions map[int][][]uint16

@@ -83,7 +83,7 @@ func untrained(config any) error {
 	case *wgan.Config:
 		c.Steps, c.DistilSteps, c.PostSteps = 2, 100, 10
 	case *pategan.Config:
-		c.Rounds, c.Questions, c.WarmSteps, c.StudentSteps, c.PostSteps = 2, 20, 20, 20, 20
+		c.Rounds, c.Questions, c.DistilSteps = 2, 20, 20
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -39,7 +40,7 @@ func (p *plan) Fit(
 	return synth.Model{Params: params, Settings: r.settings()}, err
 }
 
-// dense fits a product of dense components, of which the form "paper" has one.
+// dense fits one histogram. Columns that no query speaks of stay uniform.
 func (r *run) dense() (*marginal.Model, error) {
 	r.progress.Report("counting the rows", 0)
 	n, err := r.measureOne(query.Total{}, r.total)
@@ -47,11 +48,7 @@ func (r *run) dense() (*marginal.Model, error) {
 		return nil, err
 	}
 	r.n = max(1, n)
-	limit := r.cfg.MaxCells
-	if r.algorithm == Paper {
-		limit = math.MaxInt32
-	}
-	f, err := newFactored(r.sizes, r.items, limit)
+	h, err := newHistogram(r.sizes, r.items)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +57,7 @@ func (r *run) dense() (*marginal.Model, error) {
 		if err := r.start(t); err != nil {
 			return nil, err
 		}
-		best, err := r.pick(r.candidates(f, r.tableRound(t)))
-		if err == errNothing {
-			break
-		}
+		best, err := r.pick(r.candidates(h, r.tableRound(t)))
 		if err != nil {
 			return nil, err
 		}
@@ -72,18 +66,20 @@ func (r *run) dense() (*marginal.Model, error) {
 			return nil, err
 		}
 		if r.algorithm == Paper {
-			average = f.update(best.item, y, sigma, r.n, average)
-		} else if err := f.add(best.item, y, sigma, r.n, r.cfg.Shrink, r.cfg.Sweeps); err != nil {
-			return nil, err
+			average = h.update(best.item, y[0], r.n, average)
+		} else {
+			h.add(best.item, y, sigma)
+			h.fit(r.n)
 		}
 	}
-	var cliques [][]int
-	var tables [][]float64
-	for i, c := range f.comps {
-		cliques, tables = append(cliques, c.cols), append(tables, f.views[i].weights)
-	}
+	cliques, tables := [][]int{h.cols}, [][]float64{h.weights}
 	if r.algorithm == Paper {
 		tables[0] = average
+	}
+	for c, n := range r.sizes {
+		if !slices.Contains(h.cols, c) {
+			cliques, tables = append(cliques, []int{c}), append(tables, slices.Repeat([]float64{1}, n))
+		}
 	}
 	return marginal.FromTables(r.sizes, cliques, tables, r.n)
 }
@@ -100,8 +96,8 @@ type run struct {
 	log      []any                  // what else was measured, for the settings
 }
 
-// errNothing ends the rounds: no further query can be measured within the limit of cells. That is
-// public knowledge.
+// errNothing ends the rounds of a graph: no further query can be measured within the limit of cells.
+// That is public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
 // tableRound reports whether round t of the plan measures a marginal: those rounds are spread
@@ -123,14 +119,14 @@ type candidate struct {
 	item int
 }
 
-// candidates are the marginals, or the counts, that f can take up.
-func (r *run) candidates(f *factored, tables bool) (out []candidate) {
+// candidates are the marginals, or the counts.
+func (r *run) candidates(h *histogram, tables bool) (out []candidate) {
 	for i, it := range r.items {
-		if it.IsCount() == tables || !f.fits(i) {
+		if it.IsCount() == tables {
 			continue
 		}
 		c := candidate{privacy.Candidate{Query: queryOf(it), Weight: it.Weight}, i}
-		for _, x := range f.answer(i) {
+		for _, x := range h.answers[i] {
 			c.Estimate = append(c.Estimate, r.n*x)
 		}
 		if tables {
@@ -222,37 +218,4 @@ func (r *run) settings() map[string]any {
 	return map[string]any{"algorithm": r.algorithm, "rounds": r.tables + r.counts,
 		"queries": len(r.items), "left_out": r.leftOut,
 		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
-}
-
-// update makes the update of the paper with a measured count, on the one component, and adds the
-// distribution to sum.
-func (f *factored) update(i int, y []float64, sigma, n float64, sum []float64) []float64 {
-	c, v := f.comps[0], f.views[0]
-	c.add(i, f.items[i].Columns(), f.partsOf(i), y, sigma)
-	c.multiply(i, y[0]/n-f.answer(i)[0])
-	v.refresh(c)
-	if sum == nil {
-		sum = make([]float64, len(v.weights))
-	}
-	for k, x := range v.weights {
-		sum[k] += x
-	}
-	return sum
-}
-
-// multiply multiplies the cells of a measured count by exp(gap/2) and normalises.
-func (c *component) multiply(item int, gap float64) {
-	for _, m := range c.measured {
-		if m.item != item {
-			continue
-		}
-		factor, z := math.Exp(gap/2), 0.0
-		for k, g := range m.group {
-			if g >= 0 {
-				c.mass[k] *= factor
-			}
-			z += c.mass[k]
-		}
-		c.normalise(z)
-	}
 }

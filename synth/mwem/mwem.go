@@ -19,7 +19,8 @@
 //     (package marginal), which needs cells for the cliques of its junction tree only. One-way
 //     marginals are measured first and rare codes merged, as in MST.
 //
-// The default is "graph" where it applies, else "dense".
+// The histogram is over the columns that queries speak of; other columns are uniform. The default is
+// "graph" where it applies, else "dense".
 package mwem
 
 import (
@@ -55,20 +56,17 @@ type Config struct {
 	// SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper,
 	// else 0.2.
 	SelectShare float64 `mapstructure:"select_share"`
-	// TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it
-	// spends OneWayShare first.
-	TotalShare float64 `mapstructure:"total_share" default:"0.02" min:"1e-6" max:"1"`
-	// OneWayShare is the share (in ρ) for the one-way marginals of graph; default 0.2.
-	OneWayShare float64 `mapstructure:"one_way_share" default:"0.2" min:"1e-6" max:"1"`
-	// Sweeps is the most times that dense goes over all measurements after a round; default 20.
-	Sweeps int `mapstructure:"sweeps" default:"20" min:"1" max:"10000"`
-	// Shrink is the strength of the pull towards the uniform distribution in dense, see Fit;
-	// default 1.
-	Shrink float64 `mapstructure:"shrink" default:"1" min:"1e-6" max:"1e6"`
-	// MaxCells is the limit on the cells of the histogram, of all components, or of the junction
-	// tree; default 10,000,000.
+	// MaxCells is the limit on the cells of the histogram or of the junction tree; default
+	// 10,000,000.
 	MaxCells int `mapstructure:"max_cells" default:"10000000" min:"1" max:"100000000"`
 }
+
+// What is measured first has these shares of the budget (in ρ): with graph the one-way marginals,
+// else the number of rows.
+const (
+	oneWayShare = 0.2
+	totalShare  = 0.02
+)
 
 // Fitter is a configured MWEM.
 type Fitter struct {
@@ -95,9 +93,9 @@ func New(c Config) (*Fitter, error) {
 	if err := synth.Fill(Name, &c); err != nil {
 		return nil, err
 	}
-	if !(c.SelectShare > 0 && c.SelectShare+max(c.TotalShare, c.OneWayShare) < 1) {
-		return bad("shares %v, %v and %v must be positive and leave something for measuring",
-			c.SelectShare, c.TotalShare, c.OneWayShare)
+	if !(c.SelectShare > 0 && c.SelectShare+oneWayShare < 1) {
+		return bad("select_share %v must be positive and leave something for measuring beside the %v "+
+			"of columns", c.SelectShare, oneWayShare)
 	}
 	file, err := workload.Source(c.Workload)
 	if err != nil {

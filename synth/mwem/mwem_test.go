@@ -19,20 +19,11 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	for _, algorithm := range []string{Graph, Dense} {
-		t.Run(algorithm, func(t *testing.T) {
-			quick, err := New(Config{Algorithm: algorithm, Rounds: 4, MaxCells: 50000, Sweeps: 5})
-			if err != nil {
-				t.Fatal(err)
-			}
-			good := synthtest.Must(New(Config{Algorithm: algorithm}))
-			if algorithm == Graph { // the default
-				synthtest.Run(t, quick, good)
-			} else {
-				synthtest.RunFit(t, quick, good)
-			}
-		})
-	}
+	quick := synthtest.Must(New(Config{Rounds: 4, MaxCells: 50000}))
+	synthtest.Run(t, quick, synthtest.Must(New(Config{})))
+	t.Run(Dense, func(t *testing.T) {
+		synthtest.RunTiny(t, synthtest.Must(New(Config{Algorithm: Dense, Rounds: 4})))
+	})
 }
 
 func TestConfig(t *testing.T) {
@@ -40,11 +31,9 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"algorithm":       {Algorithm: "best"},
 		"select share":    {SelectShare: -.1},
-		"shares over 1":   {SelectShare: .9, OneWayShare: .2},
-		"NaN share":       {TotalShare: math.NaN()},
+		"shares over 1":   {SelectShare: .9},
+		"NaN share":       {SelectShare: math.NaN()},
 		"negative rounds": {Rounds: -1},
-		"negative sweeps": {Sweeps: -1},
-		"shrink":          {Shrink: math.Inf(1)},
 		"cells":           {MaxCells: -1},
 		"many cells":      {MaxCells: 1 << 30},
 		"no file":         {Workload: missing},
@@ -162,7 +151,7 @@ func TestLearnsCounts(t *testing.T) {
 	want := synthtest.Must(w.OnTable(tab))
 	mean := map[string]float64{}
 	for name, c := range map[string]Config{
-		"paper": {Algorithm: Paper}, "dense": {}, "components": {MaxCells: 250},
+		"paper": {Algorithm: Paper}, "dense": {},
 	} {
 		c.Workload = text
 		f := synthtest.Must(New(c))
@@ -177,11 +166,8 @@ func TestLearnsCounts(t *testing.T) {
 			}
 		}
 		mean[name] /= numbers
-		if cliques := len(p.Model.Cliques()); (cliques == 1) != (name != "components") {
-			t.Errorf("%s: %d cliques", name, cliques)
-		}
 	}
-	if mean["dense"] > .004 || mean["components"] > .012 || mean["paper"] > .2 ||
+	if mean["dense"] > .004 || mean["paper"] > .2 ||
 		mean["paper"] < 2*mean["dense"] {
 		t.Errorf("mean errors %v", mean)
 	}

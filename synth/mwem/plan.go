@@ -96,11 +96,6 @@ func (p *plan) choose() error {
 			"cannot fit; use dense: %w", counts, synth.ErrConfig)
 	}
 	sizes := p.w.Schema().Sizes()
-	if cells := domain(sizes); p.algorithm == Paper && cells > float64(p.cfg.MaxCells) {
-		return fmt.Errorf(
-			"mwem: the algorithm paper needs the whole histogram, %.4g cells; the limit is %d: %w",
-			cells, p.cfg.MaxCells, synth.ErrConfig)
-	}
 	var heavy, light float64 // weight of marginals and counts
 	for i := range p.w.Len() {
 		it := p.w.Item(i)
@@ -130,6 +125,12 @@ func (p *plan) choose() error {
 		return fmt.Errorf("mwem: every query of the workload spans more than %d cells: %w",
 			p.cfg.MaxCells, synth.ErrConfig)
 	}
+	cells := cellsOf(sizes, named(p.items))
+	if p.algorithm != Graph && cells > float64(p.cfg.MaxCells) {
+		return fmt.Errorf("mwem: the algorithm %s needs one histogram of all columns that the workload "+
+			"names, %.4g cells; the limit is %d: name fewer columns, or marginals only, which the "+
+			"algorithm graph fits: %w", p.algorithm, cells, p.cfg.MaxCells, synth.ErrConfig)
+	}
 	rounds := p.cfg.Rounds
 	if rounds == 0 {
 		rounds = 30
@@ -157,28 +158,19 @@ func cellsOf(sizes, cols []int) float64 {
 	return cells
 }
 
-// domain is the number of cells of the table over all columns.
-func domain(sizes []int) float64 {
-	cells := 1.0
-	for _, n := range sizes {
-		cells *= float64(n)
-	}
-	return cells
-}
-
 // at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian
 // with multiplier z is 1/(2z²)-zCDP, an exponential mechanism ε²/8, a Laplace mechanism at most
 // ε²/2.
 func (p *plan) at(scale float64) *plan {
 	q := *p
-	rounds, first := float64(p.tables+p.counts), p.cfg.TotalShare
+	rounds, first := float64(p.tables+p.counts), totalShare
 	k := float64(max(1, p.nb.MaxRowsPerUnit))
 	unit := k
 	if p.nb.Adjacency == accountant.ReplaceOne {
 		unit *= math.Sqrt2
 	}
 	if p.algorithm == Graph {
-		first = p.cfg.OneWayShare
+		first = oneWayShare
 		q.oneWay = unit * scale * math.Sqrt(float64(p.columns)/(2*first))
 	}
 	q.total = k * scale / math.Sqrt(2*first)
@@ -251,7 +243,7 @@ func (p *plan) Forecast() synth.Forecast {
 			Sigma: p.deviation(p.count)})
 	}
 	sizes := p.w.Schema().Sizes()
-	cells := min(domain(sizes), float64(p.cfg.MaxCells))
+	cells := cellsOf(sizes, named(p.items))
 	rounds := float64(p.tables + p.counts)
 	candidates := 0.0
 	for _, it := range p.items {

@@ -3,8 +3,10 @@ package pategan
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
 // Votes on directions are those of G-PATE (Long, Wang, Yang, Kailkhura, Zhang, Gunter, Li, NeurIPS
@@ -12,8 +14,7 @@ import (
 // respect to the row. It is projected onto a few random directions, which are public; each
 // coordinate is clipped and put into a bin, for which the teacher votes. Where the noisy count of a
 // bin is half of the teachers, its middle is the coordinate that the generator follows. (The paper
-// asks by Confident-GNMax, with a check before each answer. Checks and the answers of half of the
-// questions would cost as much as all answers, of which the largest is the check.)
+// asks by Confident-GNMax: that is aggregator confident.)
 const (
 	directionBins = 10
 	// of what a direction fades from round to round, as teachers change
@@ -81,8 +82,8 @@ func (t *teacher) slopeTo(dst []float32, row []int32) {
 // follow projects the coordinates that were answered back, and adds them to the field: a direction
 // for rows of each code of the target. As directions are drawn anew each round, its expectation is
 // the gradient's. It is post-processing.
-func (t *training) follow(batch *voteBatch, bins []int64) {
-	target, k := t.p.target, len(batch.directions)
+func (t *training) follow(l *shown, votes vote.Tally) {
+	target, k := t.column, len(l.directions)
 	if t.field == nil {
 		t.field = make([][]float32, t.offsets[target+1]-t.offsets[target])
 		for y := range t.field {
@@ -95,14 +96,17 @@ func (t *training) follow(batch *voteBatch, bins []int64) {
 		}
 	}
 	reach := directionRange(k)
-	for q, bin := range bins {
-		if bin < 0 {
+	for q, answered := range votes.Answered {
+		counts := votes.Counts[q*directionBins:][:directionBins]
+		most := slices.Max(counts)
+		if !answered || most < int64(t.teachers/2) {
 			continue
 		}
 		t.trust = 1
+		bin := slices.Index(counts, most)
 		x := float32(((float64(bin)+.5)/directionBins*2 - 1) * reach)
-		field := t.field[int(batch.asked.row(q / k)[target])-t.offsets[target]]
-		for c, d := range batch.directions[q%k] {
+		field := t.field[int(l.asked.row(q / k)[target])-t.offsets[target]]
+		for c, d := range l.directions[q%k] {
 			field[c] += x * d
 		}
 	}
@@ -110,7 +114,7 @@ func (t *training) follow(batch *voteBatch, bins []int64) {
 
 // fieldTo is the direction for each row of hard cells.
 func (t *training) fieldTo(dst, x matrix.Matrix) {
-	first := t.offsets[t.p.target]
+	first := t.offsets[t.column]
 	for i := range x.Rows {
 		for y, field := range t.field {
 			if x.Row(i)[first+y] == 1 {

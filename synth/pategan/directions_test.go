@@ -1,49 +1,30 @@
 package pategan
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
-func TestDirectionsConform(t *testing.T) {
-	quick, err := New(Config{Rounds: 2, Questions: 8, Directions: 4, WarmSteps: 2, GeneratorSteps: 2,
-		PostSteps: 2, Batch: 16})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := synthtest.Must(New(Config{Directions: 10}))
-	synthtest.RunFit(t, quick, good)
-	if _, err := New(Config{Directions: 300}); !errors.Is(err, synth.ErrConfig) {
-		t.Errorf("more directions than questions: %v", err)
-	}
-}
-
 // TestDirectionsArePaid states by hand what votes cost: a vector of k histograms moves by √(2k), so
-// that it costs a μ of √(2k)/σ.
+// that it costs a μ of √(2k)/σ, or an ε of 2k/b.
 func TestDirectionsArePaid(t *testing.T) {
-	f := synthtest.Must(New(Config{Directions: 10, Rounds: 4, Questions: 105, ColdStart: true}))
-	s := synthtest.Schema(3)
-	made, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := made.(*plan)
+	c := Config{Directions: 10, Rounds: 4, Questions: 105}
 	const k = 400 // questions: 4 rounds of 10 rows in 10 directions
-	want := 1/(p.total*p.total) + 2*k/(p.votes*p.votes)
-	got := 0.0
-	for _, c := range p.Composition() {
-		z := c.Event.(accountant.Gaussian).NoiseMultiplier
-		got += float64(c.Count) / (z * z)
+	s := synthtest.Schema(3)
+	p := planned(t, c, s, budget)
+	if got, want := 2*k/(p.votes.Sigma*p.votes.Sigma), .1*p.mu*p.mu; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
-	if math.Abs(got/want-1) > 1e-9 {
-		t.Errorf("the plan has μ² = %v, want %v", got, want)
+	c.Aggregator = lnmax
+	p = planned(t, c, s, budget)
+	votes := p.Composition()[1]
+	if e, ok := votes.Event.(accountant.Laplace); !ok || votes.Count != k ||
+		math.Abs(e.Epsilon*p.votes.Laplace/2-1) > 1e-9 {
+		t.Errorf("votes with Laplace noise of %v cost %+v", p.votes.Laplace, votes)
 	}
 }
 

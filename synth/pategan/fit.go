@@ -5,233 +5,243 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )
 
+// source is all that a fit learns of the private rows: the releases of the gate. A fit is a
+// function of what its source returned and of a public seed; the tests replay it.
+type source struct {
+	marginals func() (synth.Model, error)
+	vote      func(*shown) (vote.Tally, error)
+}
+
+// source is a session, which sells what the plan has reserved.
+func (p *plan) source(ctx context.Context, s *privacy.Session, progress synth.Progress) source {
+	var shards *vote.Shards[*shown] // made for the first vote
+	return source{
+		marginals: func() (synth.Model, error) { return p.marginals.Fit(ctx, s, progress) },
+		vote: func(l *shown) (tally vote.Tally, err error) {
+			if shards == nil {
+				shards, err = vote.Split(s, l.teachers, func(shard int) vote.Teacher[*shown] {
+					return newTeacher(shard, l.offsets, teacherHidden)
+				})
+				if err != nil {
+					return tally, err
+				}
+			}
+			if err := shards.Train(l); err != nil {
+				return tally, err
+			}
+			how := p.votes
+			if how.CheckSigma > 0 {
+				how.Threshold = agreement * float64(l.teachers)
+			}
+			return shards.Vote(how, p.ballot(), l)
+		},
+	}
+}
+
+// agreement is the share of the teachers that a question of aggregator confident needs.
+const agreement = .6
+
 // training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
 // was computed from them. Teachers are not in it.
 type training struct {
-	p         *plan
+	*plan
 	u         *rand.Rand
-	from      source
 	encoder   *critic.Encoder
-	offsets   []int
-	rows      float64 // noisy number of rows, at least 1
-	rowsError float64 // its relative standard deviation
+	offsets   []int // first cell of each column, one more than columns
+	column    int   // the target, or the last
 	teachers  int
-	oneWays   [][]int64
-	chosen    [][2]int
 	generator *gan.Generator
+	released  *release.Generator
+	distil    *gan.Distillation
 	pass      *gan.Pass
 	down      matrix.Matrix
-	opinion   matrix.Matrix
-	adam      *matrix.Adam
-	average   []float32 // moving average of the generator's parameters: what is released
-	match     *matcher
 	student   *student
 	field     [][]float32 // of directions
 	trust     float32     // in the student, 0 to 1
-	loss      float64     // mean squared error of measured cells in units of their noise
-	steps     int
 }
 
 // Fit runs the plan on an open session.
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (synth.Model, error) {
-	t := &training{p: p, u: rand.New(rand.NewPCG(synth.Seed(s))), from: &gate{p: p, s: s}}
-	return t.run(ctx, progress)
+	t := &training{plan: p, u: rand.New(rand.NewPCG(synth.Seed(s)))}
+	return t.run(ctx, p.source(ctx, s, progress), progress)
 }
 
 // run is the algorithm of the paper, where the steps in brackets are ours:
 //
-//	[buy the number of rows and marginals; start the generator at them]
+//	[buy a marginal model; distil the generator from it]
 //	split the rows into disjoint shards, a teacher on each
 //	in each round:
 //	    draw rows from the generator
 //	    teachers learn to tell their shards from them, and vote on rows: noisy counts
 //	    the student learns from [all] votes [so far]
-//	    the generator takes steps towards the student's opinion [and the marginals]
-//	[more steps, on what was released; the generator is the average of its steps]
-func (t *training) run(ctx context.Context, progress synth.Progress) (out synth.Model, err error) {
-	progress.Report("counting", 0)
-	if err := ctx.Err(); err != nil {
+//	    the generator takes steps towards the student's opinion [and the marginal model]
+//	[the generator is the average of its steps]
+func (t *training) run(
+	ctx context.Context, from source, progress synth.Progress,
+) (out synth.Model, err error) {
+	bought, err := from.marginals()
+	if err != nil {
 		return out, err
 	}
-	if err := t.start(); err != nil {
+	if err := t.start(bought.Params.(*release.Marginal)); err != nil {
 		return out, err
 	}
-	c := t.p.cfg
-	generate := func(steps int, stage string, decay float64) error {
-		return t.generate(ctx, progress, steps, stage, decay)
+	c := t.cfg
+	steps := synth.Steps{Ctx: ctx, Progress: progress, All: c.DistilSteps + c.Rounds*c.GeneratorSteps}
+	err = steps.Take(c.DistilSteps, "distilling the marginal model", func(k int) error {
+		t.distil.Step(float64(k)/float64(c.DistilSteps), t.u)
+		return nil
+	})
+	if err != nil {
+		return out, err
 	}
-	if !c.ColdStart {
-		if err := generate(c.WarmSteps, "warming up on marginals", 0); err != nil {
-			return out, err
-		}
-	}
-	t.from.split(t.teachers, t.offsets)
+	t.distil.Settle()
 	for round := range c.Rounds {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		asked := c.Questions
-		if c.Directions > 0 {
-			asked /= c.Directions
-		}
-		rows := t.draw(asked + shownRows)
-		batch := &voteBatch{seed: t.u.Uint64(), epochs: c.TeacherEpochs,
-			rate: float32(c.TeacherRate), asked: rows.head(asked), fakes: rows.tail(asked),
-			directions: randomDirections(c.Directions, t.encoder.Cells(), t.u)}
-		votes, err := t.from.vote(batch)
+		rows := t.show()
+		votes, err := from.vote(rows)
 		if err != nil {
 			return out, err
 		}
-		t.teach(batch, votes)
+		t.learn(rows, votes)
 		stage := fmt.Sprintf("vote %d of %d, %d teachers", round+1, c.Rounds, t.teachers)
-		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
+		err = steps.Take(c.GeneratorSteps, stage, func(k int) error {
+			t.step(generatorRate * (1 - .9*float64(k-c.DistilSteps)/float64(c.Rounds*c.GeneratorSteps)))
+			return nil
+		})
+		if err != nil {
 			return out, err
 		}
 	}
-	if err := generate(c.PostSteps, "replaying measurements", .9); err != nil {
-		return out, err
+	t.distil.Settle()
+	out.Params = t.released
+	out.Settings = map[string]any{
+		"target": t.schema.Columns[t.column].Name, "teachers": t.teachers, "rounds": c.Rounds,
+		"questions": c.Questions, "aggregator": c.Aggregator, "marginal_share": c.MarginalShare,
+		"vote_sigma": max(t.votes.Sigma, math.Sqrt2*t.votes.Laplace),
+		"marginals":  bought.Settings["marginals"], "generator_steps": steps.All,
 	}
-	copy(t.generator.Parameters(), t.average)
-	out.Params = &release.Generator{Net: t.generator, Rows: t.rows}
-	out.Settings = t.settings()
 	return out, nil
 }
 
-// generate takes generator steps at a rate that falls by a share decay.
-func (t *training) generate(
-	ctx context.Context, progress synth.Progress, steps int, stage string, decay float64,
-) error {
-	c := t.p.cfg
-	all := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
-	for k := range steps {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		t.step(float32(c.GeneratorRate * (1 - decay*float64(k)/float64(steps))))
-		if t.steps%16 == 0 {
-			progress.Report(stage, float64(t.steps)/all)
-		}
-	}
-	return nil
-}
+// What the generator is trained with.
+const (
+	batch         = 512  // generated rows that a step shows the student
+	generatorRate = .001 // Adam's learning rate, which falls to a tenth
+	// length of the pull of a student that is fully trusted, beside that of the marginal model
+	studentWeight = .3
+)
 
-// teach has the student learn from the votes on a batch.
-func (t *training) teach(batch *voteBatch, votes []int64) {
-	if len(batch.directions) > 0 {
-		t.follow(batch, votes)
-		return
-	}
-	t.student.keep(batch.asked, votes, t.teachers)
-	sd := t.p.votes / float64(t.teachers)
-	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
-	t.student.learn(t.p.cfg.StudentSteps, .003, float32(sd), t.u)
-}
+// maxTeachers bounds memory and time; teachers beyond it would add little.
+const maxTeachers = 2000
 
-// start buys the number of rows and the marginals, and makes the networks.
-func (t *training) start() (err error) {
-	p, c := t.p, t.p.cfg
-	if t.encoder, err = critic.NewEncoder(p.schema); err != nil {
+// start makes the networks.
+func (t *training) start(marginals *release.Marginal) (err error) {
+	if t.encoder, err = critic.NewEncoder(t.schema); err != nil {
 		return err
 	}
 	for k := range t.encoder.Columns() + 1 {
 		t.offsets = append(t.offsets, t.encoder.Offset(k))
 	}
-	n, err := t.from.total()
-	if err != nil {
-		return err
+	if t.column = t.schema.Index(t.cfg.Target); t.column < 0 {
+		t.column = t.encoder.Columns() - 1
 	}
-	t.rows, t.rowsError = max(1, float64(n)), p.total/max(1, float64(n))
-	if !c.ColdStart {
-		if err := t.measureColumns(); err != nil {
-			return err
-		}
-	}
-	t.teachers = c.teachers(t.rows)
+	rows := max(1, marginals.Total())
+	t.teachers = t.cfg.teachers(rows)
 	if t.generator, err = gan.NewGenerator(t.encoder, gan.GeneratorOptions{}, t.u); err != nil {
 		return err
 	}
-	t.match = newMatcher(t.offsets)
-	if !c.ColdStart {
-		if err := t.buy(); err != nil {
-			return err
-		}
-	}
-	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
-	t.down, t.opinion = matrix.New(c.Batch, t.encoder.Cells()),
-		matrix.New(c.Batch, t.encoder.Cells())
-	t.adam = matrix.NewAdam(len(t.generator.Parameters()), .5, .9)
-	t.average = slices.Clone(t.generator.Parameters())
-	t.student, err = newStudent(t.encoder, c.StudentHidden, c.Batch, t.u)
+	t.released = &release.Generator{Net: t.generator, Rows: rows, Toward: &release.Marginal{
+		Model: marginals.Model, Grouping: marginals.Grouping}}
+	t.distil = t.generator.Distil(t.released.Pairs())
+	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
+	t.down = matrix.New(batch, t.encoder.Cells())
+	t.student, err = newStudent(t.encoder, studentHidden, batch, t.u)
 	return err
 }
-
-// maxTeachers bounds memory and time; teachers beyond it would add little.
-const maxTeachers = 2000
 
 // teachers is their number for a noisy number of rows.
 func (c Config) teachers(rows float64) int {
 	return int(min(max(math.Round(rows/float64(c.ShardRows)), 1), maxTeachers))
 }
 
-// shownRows is how many generated rows teachers are shown a round; each looks at as many as its
+// shownRows is how many generated rows teachers learn from in a round; each looks at as many as its
 // shard has, times its passes.
 const shownRows = 2048
 
-// draw is n rows of the generator.
-func (t *training) draw(n int) cells {
-	codes := t.generator.Sample(n, t.u)
-	out := cells{columns: len(codes), at: make([]int32, n*len(codes))}
+// show draws what teachers are shown in a round.
+func (t *training) show() *shown {
+	asked := t.ballot().Questions / max(1, t.cfg.Directions)
+	codes := t.generator.Sample(asked+shownRows, t.u)
+	rows := cells{columns: len(codes), at: make([]int32, (asked+shownRows)*len(codes))}
 	for k, column := range codes {
 		for i, code := range column {
-			out.at[i*out.columns+k] = int32(t.offsets[k]) + int32(code)
+			rows.at[i*rows.columns+k] = int32(t.offsets[k]) + int32(code)
 		}
 	}
-	return out
+	return &shown{teachers: t.teachers, offsets: t.offsets, seed: t.u.Uint64(),
+		asked: rows.part(0, asked), fakes: rows.part(asked, asked+shownRows),
+		directions: randomDirections(t.cfg.Directions, t.encoder.Cells(), t.u)}
 }
 
-// step moves the generator towards the measured marginals and the student's good opinion. It is
+// learn has the student learn from the votes on what was shown, or follows the directions.
+func (t *training) learn(l *shown, votes vote.Tally) {
+	if len(l.directions) > 0 {
+		t.follow(l, votes)
+		return
+	}
+	var asked cells
+	var real []int64
+	for q, answered := range votes.Answered {
+		if answered {
+			asked.columns, asked.at = l.asked.columns, append(asked.at, l.asked.row(q)...)
+			real = append(real, votes.Counts[2*q+1])
+		}
+	}
+	if len(real) == 0 {
+		return
+	}
+	t.student.keep(asked, real, t.teachers)
+	sd := max(t.votes.Sigma, math.Sqrt2*t.votes.Laplace) / float64(t.teachers)
+	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
+	t.student.learn(studentSteps, float32(sd), t.u)
+}
+
+// step moves the generator towards the marginal model and the student's good opinion. It is
 // post-processing.
-func (t *training) step(rate float32) {
-	x := t.pass.Forward(t.u)
-	clear(t.down.Data)
-	loss := t.match.gradientTo(t.down, x)
-	t.loss += .01 * (loss - t.loss)
-	if w := float32(t.p.cfg.StudentWeight) * t.trust; w > 0 {
+func (t *training) step(rate float64) {
+	gradient := t.distil.Gradient(t.u)
+	if t.trust > 0 {
+		x := t.pass.Forward(t.u)
 		if t.field != nil {
-			t.fieldTo(t.opinion, x)
+			t.fieldTo(t.down, x)
 		} else {
-			t.student.judge.InputTo(t.opinion, x)
+			t.student.judge.InputTo(t.down, x)
 		}
-		pull(t.down.Data, t.opinion.Data, w)
+		pull(gradient, t.pass.Backward(t.down), studentWeight*t.trust)
 	}
-	t.adam.Update(t.generator.Parameters(), t.pass.Backward(t.down), rate)
-	for i, w := range t.generator.Parameters() {
-		t.average[i] += averageRate * (w - t.average[i])
-	}
-	t.steps++
+	t.distil.Update(gradient, rate)
 }
 
-// pull takes the opinion's gradient off the measurements', made as long as it and then w times:
-// their units are the noise of measurements and parts of the teachers, and have nothing to do with
-// each other. Without measurements the opinion is left as long as it is.
-func pull(down, opinion []float32, w float32) {
-	if d, o := square(down), square(opinion); d > 0 && o > 0 {
-		w *= float32(math.Sqrt(d / o))
+// pull takes the opinion's gradient off the marginal model's, made as long as it and then w times:
+// their units are shares of rows and parts of the teachers, and have nothing to do with each other.
+func pull(gradient, opinion []float32, w float32) {
+	if length := square(opinion); length > 0 {
+		w *= float32(math.Sqrt(square(gradient) / length))
 	}
 	for i, g := range opinion {
-		down[i] -= w * g
+		gradient[i] -= w * g
 	}
 }
 
@@ -241,23 +251,4 @@ func square(x []float32) (sum float64) {
 		sum += float64(v * v)
 	}
 	return sum
-}
-
-// averageRate is the weight of the newest parameters in the moving average, which takes the noise
-// of single steps off.
-const averageRate = .01
-
-func (t *training) settings() map[string]any {
-	c, p := t.p.cfg, t.p
-	pairs := make([]any, len(t.chosen))
-	for i, e := range t.chosen {
-		pairs[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
-	}
-	return map[string]any{
-		"target": p.schema.Columns[p.target].Name, "teachers": t.teachers, "rounds": c.Rounds,
-		"questions": c.Questions, "vote_sigma": p.votes,
-		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.targetPair,
-		"pair_sigma": p.pair, "pair_epsilon": p.epsilon, "pairs": pairs,
-		"generator_steps": t.steps,
-	}
 }

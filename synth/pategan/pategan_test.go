@@ -7,15 +7,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	quick, err := New(Config{Rounds: 2, Questions: 20, WarmSteps: 10, GeneratorSteps: 4,
-		PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 5, ShardRows: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, err := New(Config{Rounds: 3, Questions: 50, WarmSteps: 500, GeneratorSteps: 20,
-		PostSteps: 500, Batch: 256, ShardRows: 200, StudentSteps: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
-	synthtest.Run(t, quick, good)
+	quick := Config{Rounds: 2, Questions: 20, DistilSteps: 10, GeneratorSteps: 4, ShardRows: 50}
+	good := Config{Rounds: 3, Questions: 50, DistilSteps: 500, GeneratorSteps: 20, ShardRows: 200}
+	synthtest.Run(t, synthtest.Must(New(quick)), synthtest.Must(New(good)))
 }

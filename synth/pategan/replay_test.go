@@ -8,177 +8,86 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // small are settings of a fit of a few hundredths of a second.
-var small = Config{Pairs: 2, Rounds: 4, Questions: 30, WarmSteps: 10, GeneratorSteps: 5,
-	PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 10, ShardRows: 10}
+var small = Config{Rounds: 4, Questions: 30, DistilSteps: 10, GeneratorSteps: 5, ShardRows: 10,
+	MarginalShare: .5}
 
 var budget = accountant.Budget{Epsilon: 2, Delta: 1e-6}
 
-// recorder is a source that keeps what another returned; with answers already there and no source
-// it repeats them.
-type recorder struct {
-	from    source
-	next    int
-	Answers []answer
+// answers are what a source returned, and what teachers were shown.
+type answers struct {
+	marginals synth.Model
+	votes     []vote.Tally
+	shown     []*shown
 }
 
-type answer struct {
-	Kind   string
-	Counts []int64
-	Index  int
-	Asked  []int32 // the rows that were voted on
-}
-
-func (r *recorder) ask(kind string, live func(*answer) error) (answer, error) {
-	if r.next < len(r.Answers) {
-		r.next++
-		return r.Answers[r.next-1], nil
-	}
-	a := answer{Kind: kind}
-	err := live(&a)
-	r.Answers = append(r.Answers, a)
-	r.next++
-	return a, err
-}
-
-func (r *recorder) total() (int64, error) {
-	a, err := r.ask("total", func(a *answer) error {
-		n, err := r.from.total()
-		a.Counts = []int64{n}
-		return err
-	})
-	return a.Counts[0], err
-}
-
-func (r *recorder) oneWay(column int) ([]int64, error) {
-	a, err := r.ask("one-way", func(a *answer) (err error) {
-		a.Counts,
-			err = r.from.oneWay(column)
-		return err
-	})
-	return a.Counts, err
-}
-
-func (r *recorder) choose(candidates []privacy.Candidate) (int, error) {
-	a, err := r.ask("choice", func(a *answer) (err error) {
-		a.Index,
-			err = r.from.choose(candidates)
-		return err
-	})
-	return a.Index, err
-}
-
-func (r *recorder) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
-	a, err := r.ask("pair", func(a *answer) (err error) {
-		a.Counts,
-			err = r.from.pair(m, withTarget)
-		return err
-	})
-	return a.Counts, err
-}
-
-func (r *recorder) split(teachers int, offsets []int) {
-	if r.from != nil {
-		r.from.split(teachers, offsets)
+// recorded is a source that keeps what another returned.
+func (a *answers) recorded(from source) source {
+	return source{
+		marginals: func() (m synth.Model, err error) {
+			a.marginals, err = from.marginals()
+			return a.marginals, err
+		},
+		vote: func(l *shown) (vote.Tally, error) {
+			votes, err := from.vote(l)
+			a.votes, a.shown = append(a.votes, votes), append(a.shown, l)
+			return votes, err
+		},
 	}
 }
 
-func (r *recorder) vote(l *voteBatch) ([]int64, error) {
-	a, err := r.ask("vote", func(a *answer) (err error) {
-		a.Counts, err = r.from.vote(l)
-		a.Asked = l.asked.at
-		return err
-	})
-	return a.Counts, err
+// frozen is a source that asks another all that a fit asks, if it is not nil, and returns the
+// answers. It keeps what teachers were shown.
+func (a *answers) frozen(other *source, seen *[]*shown) source {
+	return source{
+		marginals: func() (synth.Model, error) {
+			if other != nil {
+				if _, err := other.marginals(); err != nil {
+					return synth.Model{}, err
+				}
+			}
+			return a.marginals, nil
+		},
+		vote: func(l *shown) (vote.Tally, error) {
+			*seen = append(*seen, l)
+			if other != nil {
+				if _, err := other.vote(l); err != nil {
+					return vote.Tally{}, err
+				}
+			}
+			return a.votes[len(*seen)-1], nil
+		},
+	}
 }
 
-// frozen asks its own gate everything that a fit asks, and returns what was answered in another
-// fit.
-type frozen struct {
-	gate    *gate
-	answers []answer
-	next    int
-	batches []voteBatch // shown to the teachers
-}
-
-func (f *frozen) answer() answer { f.next++; return f.answers[f.next-1] }
-
-func (f *frozen) total() (int64, error) {
-	_, err := f.gate.total()
-	return f.answer().Counts[0], err
-}
-
-func (f *frozen) oneWay(column int) ([]int64, error) {
-	_, err := f.gate.oneWay(column)
-	return f.answer().Counts, err
-}
-
-func (f *frozen) choose(c []privacy.Candidate) (int, error) {
-	_, err := f.gate.choose(c)
-	return f.answer().Index, err
-}
-
-func (f *frozen) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
-	_, err := f.gate.pair(m, withTarget)
-	return f.answer().Counts, err
-}
-
-func (f *frozen) split(teachers int, offsets []int) { f.gate.split(teachers, offsets) }
-
-func (f *frozen) vote(l *voteBatch) ([]int64, error) {
-	copied := *l
-	copied.asked.at, copied.fakes.at = slices.Clone(l.asked.at), slices.Clone(l.fakes.at)
-	f.batches = append(f.batches, copied)
-	_, err := f.gate.vote(l)
-	return f.answer().Counts, err
-}
-
-// opened is a plan of the settings and a session for it on the table.
-func opened(
-	t testing.TB, c Config, tab *table.Table, b accountant.Budget,
-) (*plan, *privacy.Session) {
+// live is a plan of the settings, a source for it on the table, and its session.
+func live(t testing.TB, c Config, tab *table.Table) (*plan, source, *privacy.Session) {
 	t.Helper()
-	p := planned(t, c, tab.Schema(), b)
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b,
-		Plan: p.Composition(), Method: Name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, s
+	p := planned(t, c, tab.Schema(), budget)
+	s := synthtest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
+		privacy.Options{Budget: budget, Plan: p.Composition(), Price: p.Price(), Method: Name}))
+	return p, p.source(context.Background(), s, nil), s
 }
 
-type planKey struct {
-	c Config
-	s string
-	b accountant.Budget
-}
-
-var plans = map[planKey]*plan{}
-
-// planned is the plan of the settings; plans are kept, as calibrating one takes longer than a small
-// fit.
+// planned is the plan of the settings.
 func planned(t testing.TB, c Config, s *schema.Schema, b accountant.Budget) *plan {
 	t.Helper()
-	key := planKey{c, s.Fingerprint(), b}
-	if p := plans[key]; p != nil {
-		return p
-	}
 	f := synthtest.Must(New(c))
-	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
-	plans[key] = p.(*plan)
-	return plans[key]
+	return synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b)).(*plan)
 }
 
 // fitted runs a fit on a source and returns its end.
 func fitted(t testing.TB, p *plan, from source) *training {
 	t.Helper()
-	tr := &training{p: p, u: rand.New(rand.NewPCG(1, 2)), from: from}
-	if _, err := tr.run(context.Background(), nil); err != nil {
+	tr := &training{plan: p, u: rand.New(rand.NewPCG(1, 2))}
+	if _, err := tr.run(context.Background(), from, nil); err != nil {
 		t.Fatal(err)
 	}
 	return tr
@@ -187,13 +96,12 @@ func fitted(t testing.TB, p *plan, from source) *training {
 // TestGrayBoxReplay: with the answers of one fit frozen, a fit on a neighbour, or on any other
 // table, whose teachers train and vote on that table, ends with the same student and the same
 // generator, bit for bit, and has shown the teachers the same. So nothing but the answers reaches
-// them.
+// them. The same holds for a fit without a session, a teacher or a table to ask.
 func TestGrayBoxReplay(t *testing.T) {
-	s := synthtest.Schema(4)
-	tab := synthtest.Table(t, s, 300)
-	p, session := opened(t, small, tab, budget)
-	first := &recorder{from: &gate{p: p, s: session}}
-	want := fitted(t, p, first)
+	tab := synthtest.Table(t, synthtest.Schema(4), 300)
+	p, from, _ := live(t, small, tab)
+	var first answers
+	want := fitted(t, p, first.recorded(from))
 	all := make([]int, 300)
 	for i := range all {
 		all[i] = i
@@ -202,43 +110,42 @@ func TestGrayBoxReplay(t *testing.T) {
 		"the same": tab, "row 0 removed": tab.Select(all[1:]),
 		"a row added":    tab.Select(append(all, 17)),
 		"a row replaced": tab.Select(append(all[:299:299], 3)),
-		"one row":        tab.Select(all[:1]), "another table": tab.Select(slices.Repeat([]int{5},
-			400)),
+		"one row":        tab.Select(all[:1]),
+		"another table":  tab.Select(slices.Repeat([]int{5}, 400)),
+		"none":           nil,
 	}
-	var batches []voteBatch
 	for name, other := range tables {
-		q, session := opened(t, small, other, budget)
-		f := &frozen{gate: &gate{p: q, s: session}, answers: first.Answers}
-		got := fitted(t, q, f)
+		var asked *source
+		if other != nil {
+			_, from, _ := live(t, small, other)
+			asked = &from
+		}
+		var seen []*shown
+		got := fitted(t, p, first.frozen(asked, &seen))
 		if !slices.Equal(got.generator.Parameters(), want.generator.Parameters()) {
 			t.Errorf("%s: another generator", name)
 		}
 		if !slices.Equal(got.student.critic.Parameters(), want.student.critic.Parameters()) {
 			t.Errorf("%s: another student", name)
 		}
-		if batches == nil {
-			batches = f.batches
-		}
-		for i, l := range f.batches {
-			if l.seed != batches[i].seed || !slices.Equal(l.asked.at, batches[i].asked.at) ||
-				!slices.Equal(l.fakes.at, batches[i].fakes.at) {
+		for i, l := range seen {
+			if was := first.shown[i]; l.seed != was.seed || !slices.Equal(l.asked.at, was.asked.at) ||
+				!slices.Equal(l.fakes.at, was.fakes.at) || l.teachers != was.teachers {
 				t.Errorf("%s: teachers were shown something else in round %d", name, i)
 			}
 		}
-		if len(f.batches) != small.Rounds || f.next != len(first.Answers) {
-			t.Errorf("%s: %d rounds, %d of %d answers", name, len(f.batches), f.next,
-				len(first.Answers))
+		if len(seen) != small.Rounds {
+			t.Errorf("%s: %d rounds", name, len(seen))
 		}
 	}
 	// The answers do matter: with one vote changed the end is another.
-	changed := slices.Clone(first.Answers)
-	last := &changed[len(changed)-1]
+	changed := first
+	changed.votes = slices.Clone(first.votes)
+	last := &changed.votes[len(changed.votes)-1]
 	last.Counts = slices.Clone(last.Counts)
-	last.Counts[0] += 1000
-	q, session := opened(t, small, tab, budget)
-	if got := fitted(t, q, &frozen{gate: &gate{p: q, s: session},
-		answers: changed}); slices.Equal(got.student.critic.Parameters(),
-		want.student.critic.Parameters()) {
+	last.Counts[1] += 1000
+	if got := fitted(t, p, changed.frozen(nil, new([]*shown))); slices.Equal(
+		got.student.critic.Parameters(), want.student.critic.Parameters()) {
 		t.Error("a changed vote went unnoticed: the test shows nothing")
 	}
 }
@@ -246,8 +153,7 @@ func TestGrayBoxReplay(t *testing.T) {
 // TestTeachersDependOnTheirShardOnly: of teachers trained on shards that are alike but for one,
 // only that one differs; and the same batch makes the same teacher.
 func TestTeachersDependOnTheirShardOnly(t *testing.T) {
-	s := synthtest.Schema(4)
-	tab := synthtest.Table(t, s, 100)
+	tab := synthtest.Table(t, synthtest.Schema(4), 100)
 	offsets := []int{0, 2, 5, 9, 14}
 	rows := func(from, n int) *table.Table {
 		var pick []int
@@ -266,7 +172,7 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	weights := func(number int, shard *table.Table) []float32 {
 		teacher := newTeacher(number, offsets, 4)
 		for round := range 3 {
-			teacher.Train(shard, &voteBatch{seed: uint64(round), epochs: 2, rate: .1, fakes: fakes})
+			teacher.Train(shard, &shown{seed: uint64(round), fakes: fakes})
 		}
 		return teacher.weights
 	}
@@ -279,7 +185,7 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	}
 	empty := newTeacher(1, offsets, 4)
 	before := slices.Clone(empty.weights)
-	empty.Train(rows(0, 0), &voteBatch{epochs: 2, rate: .1, fakes: fakes})
+	empty.Train(rows(0, 0), &shown{fakes: fakes})
 	if !slices.Equal(before, empty.weights) {
 		t.Error("a teacher without rows learnt something")
 	}
@@ -291,35 +197,31 @@ func TestTeachersTellRowsApart(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 400)
 	offsets := []int{0, 2, 5, 9, 14}
 	u := rand.New(rand.NewPCG(5, 6))
-	draw := func(n int) (c cells) {
+	draw := func(n int, row func(int) int) (c cells) {
 		c.columns = 4
-		for range n {
+		for i := range n {
 			for k := range 4 {
-				c.at = append(c.at, int32(offsets[k])+int32(tab.Column(k).At(u.IntN(400))))
+				c.at = append(c.at, int32(offsets[k])+int32(tab.Column(k).At(row(i))))
 			}
 		}
 		return c
 	}
-	real := cells{columns: 4}
-	for i := range 200 {
-		for k := range 4 {
-			real.at = append(real.at, int32(offsets[k])+int32(tab.Column(k).At(i)))
-		}
-	}
+	apart := func(int) int { return u.IntN(400) }
 	teacher := newTeacher(0, offsets, 8)
 	for round := range 10 {
-		teacher.Train(tab, &voteBatch{seed: uint64(round), epochs: 3, rate: .1, fakes: draw(400)})
+		teacher.Train(tab, &shown{seed: uint64(round), fakes: draw(400, apart)})
 	}
 	share := func(c cells) float64 {
 		votes := make([]uint8, 200)
-		teacher.VotesTo(votes, &voteBatch{asked: c})
+		teacher.VotesTo(votes, &shown{asked: c})
 		n := 0.
 		for _, v := range votes {
 			n += float64(v)
 		}
 		return n / 200
 	}
-	if r, f := share(real), share(draw(200)); r < f+.3 {
+	real := draw(200, func(i int) int { return i })
+	if r, f := share(real), share(draw(200, apart)); r < f+.3 {
 		t.Errorf("takes %.2f of the real rows for real, %.2f of the others", r, f)
 	}
 }

@@ -25,7 +25,14 @@ type student struct {
 	square float64 // Σ forecast² over them, likewise
 }
 
-const studentBatch = 256
+// What the student learns with.
+const (
+	studentHidden = 32
+	studentSteps  = 200 // a round
+	studentBatch  = 256
+	studentRate   = .003 // Adam's learning rate, which falls to a tenth within a round
+	studentPrior  = .01  // variance of a weight in its prior
+)
 
 func newStudent(e *critic.Encoder, hidden, batch int, u *rand.Rand) (*student, error) {
 	c, err := critic.New(e, critic.Options{Hidden: []int{hidden}}, u)
@@ -97,7 +104,7 @@ func (s *student) trust(sd float64) float32 {
 
 // learn takes steps down the squared error over all votes kept, with weights held small: votes are
 // noisy, and what noise there is in a vote, sd, is known.
-func (s *student) learn(steps int, rate, sd float32, u *rand.Rand) {
+func (s *student) learn(steps int, sd float32, u *rand.Rand) {
 	n := s.asked.rows()
 	picks := make([]int, studentBatch)
 	decay := sd * sd / float32(n) / studentPrior
@@ -110,17 +117,12 @@ func (s *student) learn(steps int, rate, sd float32, u *rand.Rand) {
 				row[cell] = 1
 			}
 		}
-		g := s.tutor.GradientOf(s.rows,
-			func(i int,
-				score float32) float32 {
-				return (score - s.votes[picks[i]]) / studentBatch
-			})
+		g := s.tutor.GradientOf(s.rows, func(i int, score float32) float32 {
+			return (score - s.votes[picks[i]]) / studentBatch
+		})
 		for i, w := range s.critic.Parameters() {
 			g[i] += decay * w
 		}
-		s.adam.Update(s.critic.Parameters(), g, rate*(1-.9*float32(k)/float32(steps)))
+		s.adam.Update(s.critic.Parameters(), g, studentRate*(1-.9*float32(k)/float32(steps)))
 	}
 }
-
-// studentPrior is the variance of a weight in the student's prior.
-const studentPrior = .01

@@ -7,14 +7,21 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// voteBatch is what all teachers are shown: generated rows, and a seed for the order in which they
-// are taken. It is public.
-type voteBatch struct {
-	seed   uint64
-	epochs int
-	rate   float32
-	fakes  cells // to be told from the shard's rows
-	asked  cells // to be voted on
+// What teachers learn with.
+const (
+	teacherHidden = 4  // units beside the linear part
+	teacherEpochs = 3  // passes over its shard a round
+	teacherRate   = .1 // Adagrad's learning rate
+)
+
+// shown is what all teachers are shown: how many of them there are, generated rows, and a seed for
+// the order in which they are taken. It is public.
+type shown struct {
+	teachers int
+	offsets  []int // first cell of each column, one more than columns
+	seed     uint64
+	fakes    cells // to be told from the shard's rows
+	asked    cells // to be voted on
 	// directions over the cells, if these are voted on
 	directions [][]float32
 }
@@ -25,10 +32,11 @@ type cells struct {
 	at      []int32
 }
 
-func (c cells) rows() int           { return len(c.at) / c.columns }
-func (c cells) row(i int) []int32   { return c.at[i*c.columns:][:c.columns] }
-func (c cells) head(n int) cells    { return cells{c.columns, c.at[:n*c.columns]} }
-func (c cells) tail(from int) cells { return cells{c.columns, c.at[from*c.columns:]} }
+func (c cells) rows() int         { return len(c.at) / c.columns }
+func (c cells) row(i int) []int32 { return c.at[i*c.columns:][:c.columns] }
+func (c cells) part(from, to int) cells {
+	return cells{c.columns, c.at[from*c.columns : to*c.columns]}
+}
 
 // teacher tells the rows of its shard from generated ones: D(x) = w·φ(xᵀW + b) + xᵀv + c with φ =
 // ReLU, x one cell a column. It keeps its weights and its optimiser's state (Adagrad: Duchi, Hazan,
@@ -89,14 +97,14 @@ func (t *teacher) score(row []int32) float32 {
 
 // learn takes one step down the logistic loss of one row; label is 1 for a row of the shard, 0 for
 // a generated one.
-func (t *teacher) learn(row []int32, label, rate float32) {
+func (t *teacher) learn(row []int32, label float32) {
 	d := t.score(row)
 	g := float32(1/(1+math.Exp(-float64(d)))) - label
 	bias, out, constant := t.tail(t.weights)
 	sBias, sOut, sConstant := t.tail(t.state)
 	step := func(w, s *float32, g float32) {
 		*s += g * g
-		*w -= rate * g / (float32(math.Sqrt(float64(*s))) + 1e-3)
+		*w -= teacherRate * g / (float32(math.Sqrt(float64(*s))) + 1e-3)
 	}
 	step(&constant[0], &sConstant[0], g)
 	for j, s := range t.units {
@@ -121,9 +129,9 @@ func (t *teacher) learn(row []int32, label, rate float32) {
 	}
 }
 
-// Train goes epochs times through the shard's rows, each with a generated row beside it. What it
+// Train goes some times through the shard's rows, each with a generated row beside it. What it
 // does depends on the shard, the batch and the teacher's number.
-func (t *teacher) Train(shard *table.Table, l *voteBatch) {
+func (t *teacher) Train(shard *table.Table, l *shown) {
 	n := shard.Rows()
 	if n == 0 || l.fakes.rows() == 0 {
 		return
@@ -134,19 +142,19 @@ func (t *teacher) Train(shard *table.Table, l *voteBatch) {
 		columns[k] = shard.Column(k)
 	}
 	row := make([]int32, len(columns))
-	for range l.epochs {
+	for range teacherEpochs {
 		for _, r := range u.Perm(n) {
 			for k, c := range columns {
 				row[k] = int32(t.offsets[k]) + int32(c.At(r))
 			}
-			t.learn(row, 1, l.rate)
-			t.learn(l.fakes.row(u.IntN(l.fakes.rows())), 0, l.rate)
+			t.learn(row, 1)
+			t.learn(l.fakes.row(u.IntN(l.fakes.rows())), 0)
 		}
 	}
 }
 
 // VotesTo votes 1 for rows that look like the shard's; or on directions.
-func (t *teacher) VotesTo(votes []uint8, l *voteBatch) {
+func (t *teacher) VotesTo(votes []uint8, l *shown) {
 	if k := len(l.directions); k > 0 {
 		for r := range l.asked.rows() {
 			t.directionsTo(votes[r*k:][:k], l.asked.row(r), l.directions)

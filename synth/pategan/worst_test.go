@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -48,14 +49,16 @@ func TestAudit_WorstCase(t *testing.T) {
 	pair := &attack.Pair{Name: "four rows 000, and 111", Out: rows(0), In: rows(1),
 		Strong: rows(20), Strength: 20, Target: []uint16{1, 1, 1}, Corner: []uint16{0, 0, 0}}
 	claimed := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	for name, c := range map[string]Config{"warm": {}, "votes alone": {ColdStart: true}} {
-		c.Rounds, c.Questions, c.WarmSteps, c.GeneratorSteps, c.PostSteps = 4, 16, 20, 5, 20
-		c.Batch, c.StudentHidden, c.StudentSteps, c.ShardRows = 64, 8, 20, 1
+	for name, c := range map[string]Config{"default": {}, "votes alone": {MarginalShare: 1e-4},
+		"lnmax": {MarginalShare: 1e-4, Aggregator: lnmax}} {
+		c.Rounds, c.Questions, c.DistilSteps, c.GeneratorSteps, c.ShardRows = 4, 16, 20, 5, 1
 		honest := planned(t, c, s, claimed)
+		lying := *honest.at(10)
+		lying.marginals = honest.marginals
 		for _, tt := range []struct {
 			plan    *plan
 			refuted bool
-		}{{honest, false}, {honest.at(.1), true}} {
+		}{{honest, false}, {&lying, true}} {
 			claim, err := attack.ClaimOf(claimed, accountant.AddRemove, honest.Composition())
 			if err != nil {
 				t.Fatal(err)
@@ -63,18 +66,18 @@ func TestAudit_WorstCase(t *testing.T) {
 			run := func(ctx context.Context, tab *table.Table) ([]float64, error) {
 				session, err := privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{
 					Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5},
-					Plan:   tt.plan.Composition(), Method: Name,
+					Plan:   tt.plan.Composition(), Price: tt.plan.Price(), Method: Name,
 				})
 				if err != nil {
 					return nil, err
 				}
-				j := &recorder{from: &gate{p: tt.plan, s: session}}
-				tr := &training{p: tt.plan, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-					from: j}
-				if _, err := tr.run(ctx, nil); err != nil {
+				var got answers
+				tr := &training{plan: tt.plan, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+				from := got.recorded(tt.plan.source(ctx, session, nil))
+				if _, err := tr.run(ctx, from, nil); err != nil {
 					return nil, err
 				}
-				return released(j, tr), nil
+				return seen(&got, tr), nil
 			}
 			r, err := attack.ManyRun(context.Background(), attack.Mechanism{Name: Name,
 				Claim: claim, Run: run}, pair, attack.Options{Runs: 400})
@@ -91,37 +94,32 @@ func TestAudit_WorstCase(t *testing.T) {
 	}
 }
 
-// released is what an auditor sees of a fit: counts of ones, votes on rows by their number of ones,
-// and draws of 111.
-func released(j *recorder, tr *training) []float64 {
-	out := []float64{0, 0, 0, 0, 0, 0, 0}
-	for _, a := range j.Answers {
-		switch a.Kind {
-		case "total":
-			out[0] += float64(a.Counts[0])
-		case "one-way":
-			out[1] += float64(a.Counts[1])
-		case "pair":
-			out[2] += float64(a.Counts[len(a.Counts)-1]) // the codes of a rare column may be merged
-		case "vote":
-			for q, n := range a.Counts {
-				ones := 0
-				for k := range 3 {
-					ones += int(a.Asked[3*q+k]) & 1
-				}
-				if ones == 3 {
-					out[3] += float64(n)
-				} else {
-					out[4] += float64(n)
-				}
-				out[5] += float64(n)
+// seen is what an auditor sees of a fit: the rows and the ones that the marginal model has, votes on
+// rows by their number of ones, and draws of 111.
+func seen(got *answers, tr *training) []float64 {
+	out := []float64{0, 0, 0, 0, 0, 0}
+	out[0] = got.marginals.Params.Total()
+	for _, m := range got.marginals.Params.(*release.Marginal).Measured {
+		out[1] += m.Counts[len(m.Counts)-1]
+	}
+	for i, votes := range got.votes {
+		for q := range votes.Answered {
+			ones, n := 0, float64(votes.Counts[2*q+1])
+			for k := range 3 {
+				ones += int(got.shown[i].asked.row(q)[k]) & 1
 			}
+			if ones == 3 {
+				out[2] += n
+			} else {
+				out[3] += n
+			}
+			out[4] += n
 		}
 	}
 	codes := tr.generator.Sample(1000, tr.u)
 	for i := range codes[0] {
 		if codes[0][i]+codes[1][i]+codes[2][i] == 3 {
-			out[6]++
+			out[5]++
 		}
 	}
 	return out

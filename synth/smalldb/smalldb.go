@@ -29,6 +29,9 @@ import (
 // Name is the method's name.
 const Name = "smalldb"
 
+// totalShare is the share of epsilon for the number of rows.
+const totalShare = 0.1
+
 // The limits: cells of the domain, and queries.
 const (
 	maxDomain  = 1 << 12
@@ -45,8 +48,6 @@ type Config struct {
 	Alpha float64 `mapstructure:"alpha" default:"0.3" min:"0.01" max:"0.999999"`
 	// Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.
 	Rows int `mapstructure:"rows" min:"0" max:"1048576"`
-	// TotalShare is the share of epsilon for the number of rows; default 0.1.
-	TotalShare float64 `mapstructure:"total_share" default:"0.1" min:"1e-6" max:"0.999999"`
 	// MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.
 	MaxCandidates int `mapstructure:"max_candidates" default:"33554432" min:"1" max:"33554432"`
 }
@@ -231,8 +232,8 @@ func (p *plan) ask(file []byte, s *schema.Schema) error {
 func (p *plan) at(scale float64) *plan {
 	q := *p
 	k := float64(max(1, p.nb.MaxRowsPerUnit))
-	q.total = k * scale / p.cfg.TotalShare
-	q.epsilon = (1 - p.cfg.TotalShare) / scale
+	q.total = k * scale / totalShare
+	q.epsilon = (1 - totalShare) / scale
 	return &q
 }
 

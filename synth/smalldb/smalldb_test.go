@@ -29,7 +29,6 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"alpha 1":          {Alpha: 1},
 		"alpha NaN":        {Alpha: math.NaN()},
-		"share":            {TotalShare: 1},
 		"rows":             {Rows: -1},
 		"candidates":       {MaxCandidates: -1},
 		"candidates above": {MaxCandidates: database.Max + 1},
@@ -198,7 +197,7 @@ func TestLaw(t *testing.T) {
 	tab := binaryRows(t, n)
 	for _, rows := range []int{1, 3} { // a unit
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
-		p := &plan{cfg: Config{Rows: 3, TotalShare: .1, MaxCandidates: 1 << 20}, nb: nb,
+		p := &plan{cfg: Config{Rows: 3, MaxCandidates: 1 << 20}, nb: nb,
 			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
 		p.candidates = int(Candidates(16, 3).Int64())
 		for cell := range 16 {

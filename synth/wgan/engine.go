@@ -5,18 +5,18 @@ import (
 	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
-// penaltyWeight is that of the free penalty at generated points.
-func (c Config) penaltyWeight() float32 {
-	if c.Lipschitz != "penalty" {
+// freeWeight is the weight of the penalty at generated points.
+func (p *plan) freeWeight() float32 {
+	if p.cfg.Lipschitz != freePenalty {
 		return 0
 	}
-	return float32(c.Penalty)
+	return float32(p.penaltyWeight)
 }
 
 // graphs builds the Gorgonia graphs of the training, which share the parameters of its networks.
 func (t *training) graphs() {
 	t.generatorGraph = t.pass.Graph()
-	t.criticGraph = gan.NewCriticGraph(t.critic, fakes, t.cfg.penaltyWeight(), true)
+	t.criticGraph = gan.NewCriticGraph(t.critic, fakes, t.freeWeight(), true)
 }
 
 // close releases what Gorgonia holds.
@@ -30,7 +30,7 @@ func (t *training) close() {
 // criticGradient is the gradient of the critic's loss at the generated rows x, and with the free
 // penalty between them. It is the engine's own memory.
 func (t *training) criticGradient(x matrix.Matrix) ([]float32, error) {
-	weight := t.cfg.penaltyWeight()
+	weight := t.freeWeight()
 	if weight > 0 {
 		gan.MixTo(t.mixed, x, t.u)
 	}

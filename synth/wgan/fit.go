@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
@@ -25,21 +24,18 @@ type training struct {
 	u         *rand.Rand
 	rows      float64        // noisy number of rows, at least 1
 	bought    map[string]any // settings of the marginal model
-	distil    *distillation
 	released  *release.Generator
 	generator *gan.Generator
+	distil    *gan.Distillation
 	critic    *critic.Critic
 	history   *gan.History
 	pass      *gan.Pass
 	tutor     *gan.Tutor
 	fake      *gan.Pass
-	judge     *gan.Tutor // without replay: the critic's score of the generator's batch
 	mixed     matrix.Matrix
 	down      matrix.Matrix
 	folded    matrix.Matrix // generated rows as the critic sees them, with scaled columns
-	adamG     *matrix.Adam
-	average   []float32 // moving average of the generator's parameters: what is released
-	adamC     *matrix.Adam
+	adam      *matrix.Adam  // of the critic
 	// Of engine gorgonia; else nil.
 	generatorGraph *gan.GeneratorGraph
 	criticGraph    *gan.CriticGraph
@@ -76,39 +72,23 @@ func (p *plan) train(
 	defer t.close()
 	c := t.cfg
 	trained := c.Steps*c.GeneratorSteps + c.PostSteps
-	done := 0
-	generate := func(steps int, stage string, step func(k int) error) error {
-		for k := range steps {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := step(k); err != nil {
-				return err
-			}
-			if done++; done%16 == 0 {
-				progress.Report(stage, float64(done)/float64(c.DistilSteps+trained))
-			}
-		}
+	steps := synth.Steps{Ctx: ctx, Progress: progress, All: c.DistilSteps + trained}
+	err = steps.Take(c.DistilSteps, "distilling the marginal model", func(k int) error {
+		t.distil.Step(float64(k)/float64(c.DistilSteps), t.u)
 		return nil
-	}
-	if err := generate(c.DistilSteps, "distilling the marginal model", func(k int) error {
-		t.distilStep(float64(k) / float64(c.DistilSteps))
-		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return fitted, err
 	}
-	copy(t.generator.Parameters(), t.average)
-	first := done
-	refine := func(int) error {
-		fall := float64(done-first) / float64(trained)
-		return t.generatorStep(c.GeneratorRate * (1 - .9*fall))
+	t.distil.Settle()
+	refine := func(k int) error {
+		return t.generatorStep(generatorRate * (1 - .9*float64(k-c.DistilSteps)/float64(trained)))
 	}
 	for k := range c.Steps {
 		if p.observe != nil {
 			p.observe(t.critic)
 		}
-		progress.Report(fmt.Sprintf("release %d of %d", k+1, c.Steps),
-			float64(done)/float64(c.DistilSteps+trained))
+		steps.Tell(fmt.Sprintf("release %d of %d", k+1, c.Steps))
 		released, multiplier, err := from.released(t)
 		if err != nil {
 			return fitted, err
@@ -122,45 +102,49 @@ func (p *plan) train(
 		}
 		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1,
 			c.Steps, t.z, released.Certificate.TotalStd())
-		if err := generate(c.GeneratorSteps, stage, refine); err != nil {
+		if err := steps.Take(c.GeneratorSteps, stage, refine); err != nil {
 			return fitted, err
 		}
 	}
 	stage := fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.history.Len(), t.z)
-	if err := generate(c.PostSteps, stage, refine); err != nil {
+	if err := steps.Take(c.PostSteps, stage, refine); err != nil {
 		return fitted, err
 	}
-	copy(t.generator.Parameters(), t.average)
-	if c.Unsteered {
-		t.released = &release.Generator{Net: t.generator, Rows: t.rows}
-	}
-	fitted.Params = t.released
-	fitted.Settings = map[string]any{
+	t.distil.Settle()
+	return synth.Model{Params: t.released, Settings: t.settings()}, nil
+}
+
+// settings are those of the model.
+func (t *training) settings() map[string]any {
+	c := t.cfg
+	out := map[string]any{
 		"certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
 		"marginal_share": c.MarginalShare, "noise_multiplier": t.z, "hidden": c.Hidden,
-		"generator_units": c.GeneratorUnits, "engine": c.Engine,
-		"generator_steps": c.DistilSteps + trained,
+		"engine":          c.Engine,
+		"generator_steps": c.DistilSteps + c.Steps*c.GeneratorSteps + c.PostSteps,
 	}
 	for _, key := range []string{"marginals", "tree", "parties"} { // which were chosen, and whose
 		if x, ok := t.bought[key]; ok {
-			fitted.Settings[key] = x
+			out[key] = x
 		}
 	}
-	if c.Unsteered {
-		fitted.Settings["unsteered"] = true
-	}
 	if c.Target != "" {
-		fitted.Settings["target"] = c.Target
+		out["target"] = c.Target
 	}
-	if c.Lipschitz == interpolates {
-		fitted.Settings["penalty_share"] = c.PenaltyShare
-		fitted.Settings["penalty_reach"] = c.PenaltyReach
+	if p := t.penalty(); p.Share > 0 {
+		out["penalty_share"], out["penalty_reach"] = p.Share, p.Reach
 	}
-	return fitted, nil
+	return out
 }
 
-// fakes is how many generated rows a step of the critic looks at.
-const fakes = 4096
+// What the generator and the critic are trained with.
+const (
+	fakes         = 4096 // generated rows that a step of the critic looks at
+	batch         = 512  // generated rows that a step of the generator compares with measurements
+	snapshots     = 4    // measurements that it looks at
+	generatorRate = .001 // Adam's learning rate of the generator, which falls to a tenth
+	weightLimit   = 1    // of each layer's spectral norm, or of every weight
+)
 
 // start buys the marginal model and makes the networks.
 func (p *plan) start(from Source) (*training, error) {
@@ -181,34 +165,27 @@ func (p *plan) start(from Source) (*training, error) {
 	}
 	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
 	t.plan = p.sized(t.rows)
-	c := t.cfg
-	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Latent: latent,
-		Hidden: c.GeneratorUnits}, t.u); err != nil {
+	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, t.u); err != nil {
 		return nil, err
 	}
 	marginals := model.Params.(*release.Marginal)
 	t.released = &release.Generator{Net: t.generator, Rows: t.rows, Toward: &release.Marginal{
 		Model: marginals.Model, Grouping: marginals.Grouping}}
-	t.distil = newDistillation(t.released)
-	if t.critic, err = t.newCritic(); err != nil {
+	t.distil = t.generator.Distil(t.released.Pairs())
+	t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
+	if err != nil {
 		return nil, err
 	}
 	t.history = gan.NewHistory(t.critic)
-	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough,
-		Temperature: float32(c.Temperature)})
-	t.down = matrix.New(c.Batch, e.Cells())
+	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
+	t.down = matrix.New(batch, e.Cells())
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = matrix.New(fakes, t.encoder.Inputs())
-	t.average = slices.Clone(t.generator.Parameters())
 	t.tutor = gan.NewTutor(t.critic, fakes)
-	if c.NoReplay {
-		t.judge = gan.NewTutor(t.critic, c.Batch)
-	}
-	if c.Engine == gorgonia {
+	if t.cfg.Engine == gorgonia {
 		t.graphs()
 	}
-	t.adamG = matrix.NewAdam(len(t.generator.Parameters()), .9, .99)
-	t.adamC = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
+	t.adam = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
 }
 
@@ -221,57 +198,41 @@ func (t *training) release(s *privacy.Session) (clipped.Released, float64, error
 	}
 	shown := sums.Critic{Critic: t.critic}
 	if p.Penalty.Share > 0 {
-		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u)).Data
+		shown.Generated = t.seen(t.fake.Forward(t.u)).Data
 	}
 	released, err := clipped.Sum(s, p, shown)
 	return released, multiplier, err
 }
 
-func (t *training) newCritic() (*critic.Critic, error) {
-	return critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden,
-		Slope: float32(t.cfg.Slope)}, t.u)
-}
-
-// generatorStep moves the generator towards agreement with a random few of the measurements, or
-// without replay towards a better score of the critic, and towards the pairs of the marginal model,
-// at the given learning rate. It is post-processing.
+// generatorStep moves the generator towards agreement with a random few of the measurements, and
+// towards the pairs of the marginal model, at the given learning rate. It is post-processing.
 func (t *training) generatorStep(rate float64) error {
-	if t.cfg.NoReplay {
-		t.judgeTo(t.down, t.pass.Forward(t.u))
-		for i := range t.down.Data {
-			t.down.Data[i] *= -1
-		}
-	} else {
-		t.history.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
+	picks := make([]int, min(snapshots, t.history.Len()))
+	rows := t.pass.Forward(t.u)
+	for i := range picks {
+		picks[i] = t.u.IntN(t.history.Len())
 	}
+	t.history.GradientTo(t.down, rows, picks)
 	gradient, err := t.generatorGradient()
 	if err != nil {
 		return err
 	}
-	for i, g := range t.distil.gradient(t.cfg.TableWeight, t.u) {
+	for i, g := range t.distil.Gradient(t.u) {
 		gradient[i] += g
 	}
-	t.update(gradient, rate)
+	t.distil.Update(gradient, rate)
 	return nil
 }
 
-// update moves the generator and the average of its parameters.
-func (t *training) update(gradient []float32, rate float64) {
-	t.adamG.Update(t.generator.Parameters(), gradient, float32(rate))
-	for i, w := range t.generator.Parameters() {
-		t.average[i] += averageRate * (w - t.average[i])
+// seen is what the critic sees of generated rows: x itself, or with scaled columns the training's
+// own matrix.
+func (t *training) seen(x matrix.Matrix) matrix.Matrix {
+	if t.scaled == nil {
+		return x
 	}
-}
-
-// picks draws the measurements of a generator step.
-func (t *training) picks() []int {
-	picks := make([]int, min(t.cfg.Snapshots, t.history.Len()))
-	for i := range picks {
-		picks[i] = t.u.IntN(t.history.Len())
+	if t.folded.Rows != x.Rows {
+		t.folded = matrix.New(x.Rows, t.encoder.Inputs())
 	}
-	return picks
+	gan.FoldTo(t.encoder, t.folded, x)
+	return t.folded
 }
-
-// averageRate is the weight of the newest parameters in the moving average, which takes the noise
-// of single steps off.
-const averageRate = .01

@@ -23,10 +23,11 @@ func (t *training) remember(r gradient.Certified, multiplier float64) ([]float64
 	for k := range inputs {
 		inputs[k] /= batch
 	}
+	// A mean has the noise of its sum, and that of the grid which the gate rounds factors to.
 	scales, zPerRow := cert.Scales(), multiplier/batch
 	sds := make([]float32, len(gradient))
 	for k, scale := range scales[cert.Inputs():] {
-		sds[k] = t.deviation(scale*zPerRow, cert.Factor())
+		sds[k] = float32(math.Hypot(scale*zPerRow, cert.Factor()))
 	}
 	m := gan.Measurement{Critic: t.critic, SDs: sds}
 	means := slices.Clone(gradient)
@@ -38,7 +39,7 @@ func (t *training) remember(r gradient.Certified, multiplier float64) ([]float64
 		p.takeOff(means, inputs)
 		m.MeanInputs, m.SDInputs = narrow(inputs), make([]float32, len(inputs))
 		for k, scale := range scales[:cert.Inputs()] {
-			m.SDInputs[k] = t.deviation(scale*zPerRow, 0)
+			m.SDInputs[k] = float32(scale * zPerRow)
 		}
 	}
 	t.asSeen(sds, m.SDInputs, p)
@@ -53,15 +54,7 @@ func (t *training) remember(r gradient.Certified, multiplier float64) ([]float64
 // and holds it Lipschitz, if that takes a released penalty by what was released.
 func (t *training) criticStep(gradient []float64, released clipped.Released) error {
 	c := t.cfg
-	if c.FreshCritics {
-		fresh, err := t.newCritic()
-		if err != nil {
-			return err
-		}
-		copy(t.critic.Parameters(), fresh.Parameters())
-		return nil
-	}
-	got, err := t.criticGradient(t.seen(&t.folded, t.fake.Forward(t.u)))
+	got, err := t.criticGradient(t.seen(t.fake.Forward(t.u)))
 	if err != nil {
 		return err
 	}
@@ -69,26 +62,20 @@ func (t *training) criticStep(gradient []float64, released clipped.Released) err
 		paid := make([]float64, len(got))
 		released.Penalty.DecodeTo(paid, released.ReleasedPenalty)
 		for k := range got {
-			got[k] += float32(c.Penalty / (c.Rate * t.rows) * paid[k])
+			got[k] += float32(t.penaltyWeight / (c.Rate * t.rows) * paid[k])
 		}
 	}
 	for k := range got {
 		got[k] -= float32(gradient[k])
 	}
-	t.adamC.Update(t.critic.Parameters(), got, float32(c.CriticRate))
+	t.adam.Update(t.critic.Parameters(), got, t.criticRate)
 	switch c.Lipschitz {
 	case "spectral":
-		t.tutor.LimitSpectral(c.Limit, 3)
+		t.tutor.LimitSpectral(weightLimit, 3)
 	case "clip":
-		gan.Clip(t.critic, float32(c.Limit))
+		gan.Clip(t.critic, weightLimit)
 	}
 	return nil
-}
-
-// deviation is the standard deviation of a mean: that of its noise, and of the grid that the gate
-// rounds factors to and the generator does not.
-func (t *training) deviation(noise, grid float64) float32 {
-	return float32(math.Hypot(noise, grid))
 }
 
 func narrow(x []float64) []float32 {

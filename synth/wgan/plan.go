@@ -32,7 +32,9 @@ type plan struct {
 	z         float64    // noise multiplier of a gradient sum
 	scaled    []bool     // of each column, whether the critic sees it as one number; nil if none is
 
-	observe func(*critic.Critic) // called with each critic before it is measured; nil for none
+	criticRate    float32              // Adam's learning rate of the critic
+	penaltyWeight float64              // of the gradient penalty
+	observe       func(*critic.Critic) // called with each critic before it is measured; nil for none
 }
 
 // Plan splits the budget in shares of μ². At rate 1 it is one filter. Below, the gradient sums are
@@ -95,12 +97,30 @@ func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (*plan, error) {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
 			"coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
-	mode, err := modes.Of(f.cfg.Mode, f.cfg.Radius)
+	mode, err := modes.Of(f.cfg.Mode, 1)
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrConfig)
 	}
 	return &plan{mode: mode, cfg: f.cfg, fitter: f, schema: s, nb: nb,
-		scaled: scaledColumns(s, f.cfg)}, nil
+		scaled: scaledColumns(s, f.cfg), criticRate: .01, penaltyWeight: 1}, nil
+}
+
+// scaledColumns are those that encoder scaled shows to the critic as one number: ordered bins,
+// three or more, without a code for missing cells, which has no place among them. nil if there are
+// none.
+func scaledColumns(s *schema.Schema, c Config) []bool {
+	if c.Encoder != scaled {
+		return nil
+	}
+	out := make([]bool, len(s.Columns))
+	for k, m := range s.Sizes() {
+		column := s.Columns[k]
+		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind.Ordered()
+	}
+	if !slices.Contains(out, true) {
+		return nil
+	}
+	return out
 }
 
 // mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser
@@ -200,7 +220,7 @@ func (p *plan) penalty() clipped.Penalty {
 	if p.cfg.Lipschitz != interpolates {
 		return clipped.Penalty{}
 	}
-	return clipped.Penalty{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
+	return clipped.Penalty{Share: .2, Reach: .1}
 }
 
 // sumEvent is the event of a gradient sum.
@@ -233,12 +253,10 @@ const forecastRows = 30_000
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
 func (p *plan) Forecast() synth.Forecast {
 	p = p.sized(forecastRows)
-	cells, c := float64(cellCount(p.schema)), p.cfg
-	compared := min(cells, gan.MaxPairCells)
+	c := p.cfg
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
-	network := 3 * float64(c.GeneratorUnits) * (cells + float64(c.GeneratorUnits) + 64)
-	pairs := float64(distilBatch) * (network + 2*compared*compared)
-	measured := float64(c.Batch) * (network + 4*critic*float64(min(c.Snapshots, c.Steps)))
+	row, distil := gan.Work(cellCount(p.schema))
+	measured := batch * (row + 4*critic*float64(min(snapshots, c.Steps)))
 	speed := 2.7e10
 	if c.Engine == gorgonia {
 		speed /= 4
@@ -251,9 +269,9 @@ func (p *plan) Forecast() synth.Forecast {
 		f.Noise = append(f.Noise, synth.Noise{What: "sum of the penalty's gradient",
 			Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
 	}
-	f.MemoryBytes = max(f.MemoryBytes, int64(
-		4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots))+
-			4*21*critic*float64(c.Steps)+4*cells*cells))
-	f.Seconds += (float64(c.DistilSteps)*pairs + trained*(pairs+measured)) / speed
+	cells := float64(cellCount(p.schema))
+	f.MemoryBytes = max(f.MemoryBytes, int64(4*batch*(6*cells+float64(1024+4*snapshots*c.Hidden[0]))+
+		4*21*critic*float64(c.Steps)+4*cells*cells))
+	f.Seconds += (float64(c.DistilSteps)*distil + trained*(distil+measured)) / speed
 	return f
 }

@@ -66,12 +66,12 @@ func TestScaledFits(t *testing.T) {
 	s := numbers()
 	tab := numbersTable(t, s, 400)
 	for name, c := range map[string]Config{"residual": {}, "box": {Mode: "box"},
-		"thesis": {Mode: "thesis"}, "no replay": {NoReplay: true},
+		"thesis":         {Mode: "thesis"},
 		"target":         {Target: "c"},
 		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"},
-		"Poisson":      {Rate: .5, FreshCritics: true},
+		"Poisson":      {Rate: .5},
 		"interpolates": {Lipschitz: interpolates}, "gorgonia": {Engine: gorgonia}} {
-		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 5, 4, 10, 64
+		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps = 3, 5, 4, 10
 		c.Encoder = scaled
 		if c.Hidden == nil {
 			c.Hidden = []int{6}
@@ -202,7 +202,7 @@ func TestScaledStepSizes(t *testing.T) {
 	nb := privacy.NeighboursOf(s, 0)
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	f, err := New(Config{Encoder: scaled, Steps: 4, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10,
-		Batch: 64, Hidden: []int{6}})
+		Hidden: []int{6}})
 	if err != nil {
 		t.Fatal(err)
 	}

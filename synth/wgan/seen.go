@@ -33,7 +33,7 @@ const groups = 16
 // can show would outweigh all other measurements with the batch's own noise. The variance is that
 // of the means of groups of generated rows.
 func (t *training) asSeen(gradient, inputs []float32, p predictor) {
-	x := t.seen(&t.folded, t.fake.Forward(t.u))
+	x := t.seen(t.fake.Forward(t.u))
 	const each = fakes / groups
 	tutor := gan.NewTutor(t.critic, each)
 	n := len(gradient)
@@ -58,7 +58,7 @@ func (t *training) asSeen(gradient, inputs []float32, p predictor) {
 			square[k] += v * v
 		}
 	}
-	half := float64(t.cfg.Batch) / 2
+	const half = batch / 2.
 	raise := func(sds []float32, from int) {
 		for k, sd := range sds {
 			mean := sum[from+k] / groups

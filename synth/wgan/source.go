@@ -59,7 +59,7 @@ func (f *Fitter) Shared() error {
 		why = "mode ball, which clips rows"
 	case c.Lipschitz == interpolates:
 		why = "lipschitz interpolates, which takes sums of another kind"
-	case c.Engine != handWritten:
+	case c.Engine == gorgonia:
 		why = "engine " + c.Engine + ", which does not promise the same everywhere"
 	case c.Target != "":
 		why = "target: sums over all rows choose the pairs that are counted"

@@ -16,16 +16,119 @@
 // hdl 20.500.13015/6261) for noise from interval bounds, which package bounds sharpens.
 package wgan
 
-import "github.com/decoy-dp/decoy/synth"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/aim"
+)
 
 // Name is the method's name.
 const Name = "wgan"
+
+// Config are the settings. Zero values are the defaults.
+type Config struct {
+	// column to predict: the marginal model looks at its pairs first
+	Target string `mapstructure:"target"`
+	// of the certificate: residual, box, thesis or ball (clipped rows); default residual
+	Mode string `mapstructure:"mode"`
+	// critic steps, one release each; default 4 to 64, by budget and noisy number of rows, and 16
+	// at a rate below 1
+	Steps int `mapstructure:"steps" default:"16" min:"1" max:"100000"`
+	// Poisson rate of a batch, in (0, 1]; default 1
+	Rate float64 `mapstructure:"rate" default:"1" min:"1e-6" max:"1"`
+	// share of the budget (in μ²) for the marginal model that the generator is distilled from; the
+	// rest is for the critic's gradients; default 0.9
+	MarginalShare float64 `mapstructure:"marginal_share" default:"0.9" min:"1e-4" max:"0.999"`
+	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one of 16
+	// to 256, by budget and noisy number of rows
+	Hidden []int `mapstructure:"hidden"`
+	// how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled
+	// (one number in [0, 1]); default one_hot
+	Encoder string `mapstructure:"encoder"`
+	// of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation
+	// of Gorgonia graphs, several times slower); default kernels
+	Engine string `mapstructure:"engine"`
+	// how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between
+	// private and generated rows, paid), spectral or clip; default penalty
+	Lipschitz string `mapstructure:"lipschitz"`
+	// generator steps on the marginal model alone, before the first release; default 1000
+	DistilSteps int `mapstructure:"distil_steps" default:"1000" min:"1" max:"1e7"`
+	// generator steps after each release; default 5
+	GeneratorSteps int `mapstructure:"generator_steps" default:"5" min:"1" max:"1e6"`
+	// generator steps after the last one; default 200
+	PostSteps int `mapstructure:"post_steps" default:"200" min:"1" max:"1e7"`
+}
+
+// Settings that are words, the default first.
+var (
+	modeNames      = []string{bounds.Residual.String(), "box", "thesis", "ball"}
+	encoderNames   = []string{oneHot, scaled}
+	engineNames    = []string{"kernels", gorgonia}
+	lipschitzNames = []string{freePenalty, interpolates, "spectral", "clip"}
+)
+
+const (
+	oneHot   = "one_hot"
+	scaled   = "scaled"
+	gorgonia = "gorgonia" // computes the gradients of the generator, and of the critic there
+
+	freePenalty  = "penalty"
+	interpolates = "interpolates" // the one way to hold the critic that looks at private rows
+)
 
 // Fitter is a configured method.
 type Fitter struct {
 	given     Config          // as the caller gave them
 	cfg       Config          // with the defaults, for 30 000 rows where the rows decide
 	marginals synth.Continuer // of the model that the generator is distilled from
+}
+
+// New validates the settings. Errors wrap synth.ErrConfig.
+func New(c Config) (*Fitter, error) {
+	given := c
+	for _, x := range []struct {
+		name  string
+		value *string
+		names []string
+	}{
+		{"mode", &c.Mode, modeNames}, {"lipschitz", &c.Lipschitz, lipschitzNames},
+		{"encoder", &c.Encoder, encoderNames}, {"engine", &c.Engine, engineNames},
+	} {
+		if *x.value == "" {
+			*x.value = x.names[0]
+		}
+		if !slices.Contains(x.names, *x.value) {
+			return nil, refuse("%s %q must be one of %s", x.name, *x.value, strings.Join(x.names, ", "))
+		}
+	}
+	if c.Hidden == nil {
+		c.Hidden = []int{64}
+	}
+	if len(c.Hidden) < 1 || len(c.Hidden) > 16 {
+		return nil, refuse("%d hidden layers, not 1 to 16", len(c.Hidden))
+	}
+	for _, units := range c.Hidden {
+		if units < 1 || units > 4096 {
+			return nil, refuse("a hidden layer of %d units, not 1 to 4096", units)
+		}
+	}
+	if c.Encoder == scaled && c.Mode == "ball" {
+		return nil, refuse("encoder %s cannot be used with mode ball", scaled)
+	}
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
+	}
+	marginals, err := aim.New(aim.Config{Target: c.Target})
+	return &Fitter{given, c, marginals}, err
+}
+
+// refuse is an error about a setting.
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("wgan: %s: %w", fmt.Sprintf(format, args...), synth.ErrConfig)
 }
 
 // Name is "wgan".

@@ -21,7 +21,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	quick, err := New(Config{Steps: 3, DistilSteps: 10, GeneratorSteps: 4, PostSteps: 20, Batch: 64,
+	quick, err := New(Config{Steps: 3, DistilSteps: 10, GeneratorSteps: 4, PostSteps: 20,
 		Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
@@ -33,17 +33,12 @@ func TestConformance(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()},
-		"odd batch":    {Batch: 33},
 		"unknown mode": {Mode: "blocks"}, "nothing for gradients": {MarginalShare: 1},
-		"negative slope": {Slope: -1},
-		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"},
-		"temperature": {Temperature: 1e-3},
-		"no layers":   {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}},
-		"a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"},
+		"unknown engine": {Engine: "torch"}, "unknown encoder": {Encoder: "binary"},
+		"unknown way to hold the critic": {Lipschitz: "none"},
+		"no layers":                      {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}},
+		"a wide layer": {Hidden: []int{8, 5000}}, "17 layers": {Hidden: make([]int, 17)},
 		"scaled rows are not clipped": {Encoder: "scaled", Mode: "ball"},
-		"penalty reach":               {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95},
-		"penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true},
-		"17 layers":                {Hidden: make([]int, 17)},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -75,17 +70,17 @@ func TestInterpolatesArePaid(t *testing.T) {
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plans := map[string]*plan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
-		f := synthtest.Must(New(Config{Steps: 8, Lipschitz: lipschitz, PenaltyShare: .36}))
+		f := synthtest.Must(New(Config{Steps: 8, Lipschitz: lipschitz}))
 		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
 		plans[lipschitz] = p.(*plan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
 	if !reflect.DeepEqual(free.Composition(), paid.Composition()) || free.penalty().Share != 0 ||
-		paid.penalty().Share != .36 {
+		paid.penalty().Share != .2 {
 		t.Errorf("%+v\n%+v", free.Composition(), paid.Composition())
 	}
-	if got := paid.penalty().GradientMultiplier(paid.z) / free.z; math.Abs(got-1/.8) > 1e-9 {
-		t.Errorf("the gradient's noise grows by %v, want 1/√(1 − .36)", got)
+	if got := paid.penalty().GradientMultiplier(paid.z) / free.z; math.Abs(got-1/math.Sqrt(.8)) > 1e-9 {
+		t.Errorf("the gradient's noise grows by %v, want 1/√(1 − .2)", got)
 	}
 	if free, paid := free.Forecast().Noise, paid.Forecast().Noise; len(paid) != len(free)+1 {
 		t.Errorf("announced noise: %+v, and with the penalty %+v", free, paid)
@@ -101,12 +96,8 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 	}
 	tab := numbersTable(t, numbers(), 600)
 	norm := func(lipschitz string) float64 {
-		f, err := New(Config{Lipschitz: lipschitz, Penalty: 10, Steps: 60, DistilSteps: 1,
-			GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05,
-			MarginalShare: .01})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := synthtest.Must(New(Config{Lipschitz: lipschitz, Steps: 60, DistilSteps: 1,
+			GeneratorSteps: 1, PostSteps: 1, Hidden: []int{16}, MarginalShare: .01}))
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
 		p := synthtest.Must(f.Plan(tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
@@ -115,6 +106,10 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := *p.(*plan)
+		watched.criticRate, watched.penaltyWeight = .05, 10
+		if lipschitz != interpolates {
+			watched.penaltyWeight = 0
+		}
 		var c *critic.Critic
 		watched.observe = func(now *critic.Critic) { c = now.Clone() }
 		if _, err := watched.Fit(context.Background(), session, nil); err != nil {
@@ -138,7 +133,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		}
 		return sum
 	}
-	held, free := norm(interpolates), norm("none")
+	held, free := norm(interpolates), norm(freePenalty)
 	t.Logf("mean gradient norms: %.2f with the penalty, %.2f without", held, free)
 	if held > 1.5 || free < 2*held {
 		t.Errorf("mean gradient norms: %.2f with the penalty, %.2f without", held, free)
@@ -148,28 +143,22 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
-	for name, c := range map[string]Config{"no replay": {NoReplay: true},
-		"box":    {Mode: "box"},
-		"thesis": {Mode: "thesis"}, "ball": {Mode: "ball"}, "spectral": {Lipschitz: "spectral"},
-		"clip":          {Lipschitz: "clip", Limit: .1},
-		"fresh critics": {FreshCritics: true},
-		"target":        {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
-		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6},
-			Target: "column 2"}, "three layers, box": {Hidden: []int{8, 6, 4}, Mode: "box",
-			Slope: .2},
-		"two layers, ball": {Hidden: []int{8, 6}, Mode: "ball"},
-		"two layers, spectral": {Hidden: []int{8, 6},
-			Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
-		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6},
-			Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: "ball",
-			Lipschitz: interpolates, NoReplay: true},
-		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5},
-		"gorgonia":              {Engine: gorgonia}, "gorgonia, relaxed, target": {Engine: gorgonia,
-			Head: gumbel, Target: "column 1"},
-		"gorgonia, two layers, no replay, interpolates": {Engine: gorgonia, Hidden: []int{8, 6},
-			NoReplay: true, Lipschitz: interpolates},
-		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
-		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 5, 4, 10, 64
+	for name, c := range map[string]Config{
+		"box": {Mode: "box"}, "thesis": {Mode: "thesis"}, "ball": {Mode: "ball"},
+		"spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip"},
+		"target":                            {Target: "column 2"},
+		"two layers":                        {Hidden: []int{8, 6}},
+		"three layers, box":                 {Hidden: []int{8, 6, 4}, Mode: "box"},
+		"two layers, ball":                  {Hidden: []int{8, 6}, Mode: "ball"},
+		"two layers, spectral":              {Hidden: []int{8, 6}, Lipschitz: "spectral"},
+		"interpolates":                      {Lipschitz: interpolates},
+		"two layers, Poisson, interpolates": {Hidden: []int{8, 6}, Rate: .5, Lipschitz: interpolates},
+		"ball, interpolates":                {Mode: "ball", Lipschitz: interpolates},
+		"gorgonia":                          {Engine: gorgonia},
+		"gorgonia, two layers, interpolates": {Engine: gorgonia, Hidden: []int{8, 6},
+			Lipschitz: interpolates},
+	} {
+		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps = 3, 5, 4, 10
 		if c.Hidden == nil {
 			c.Hidden = []int{8}
 		}
@@ -201,8 +190,8 @@ func TestTinyBudgets(t *testing.T) {
 	for _, epsilon := range []float64{1e-2, 1e-5} {
 		for name, c := range map[string]Config{"residual": {},
 			"box, two layers": {Mode: "box", Hidden: []int{8, 6}}, "ball": {Mode: "ball"},
-			"interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
-			c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 6, 5, 1, 10, 64
+			"interpolates": {Lipschitz: interpolates}} {
+			c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps = 6, 5, 1, 10
 			if c.Hidden == nil {
 				c.Hidden = []int{8}
 			}
@@ -222,7 +211,7 @@ func TestTinyBudgets(t *testing.T) {
 
 func TestPoissonBatches(t *testing.T) {
 	f, err := New(Config{Rate: .2, Steps: 6, DistilSteps: 50, GeneratorSteps: 5, PostSteps: 50,
-		Batch: 64, Hidden: []int{16}})
+		Hidden: []int{16}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +225,7 @@ func TestPoissonBatches(t *testing.T) {
 // TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race
 // it shows that they share nothing that is written.
 func TestParallelFits(t *testing.T) {
-	f, err := New(Config{Steps: 3, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10, Batch: 64,
+	f, err := New(Config{Steps: 3, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10,
 		Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)

@@ -278,7 +278,6 @@ func BenchmarkQueries(b *testing.B) {
 		{"20 columns of 2", "mwem rounds=30 algorithm=dense", slices.Repeat([]int{2}, 20), 50_000, 1000},
 		{"3 columns of 100", "mwem rounds=30 algorithm=dense", []int{100, 100, 100}, 50_000, 1000},
 		{"14 columns, pairs", "mwem", wide, 50_000, 0},
-		{"14 columns, components", "mwem max_cells=1000000", wide, 50_000, 500},
 		{"4 columns of 2", "smalldb alpha=.3", []int{2, 2, 2, 2}, 1000, 20},
 	} {
 		u := rand.New(rand.NewPCG(1, 1))

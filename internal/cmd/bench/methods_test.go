@@ -14,7 +14,7 @@ func TestVariants(t *testing.T) {
 		t.Errorf("variants %q, want %q", got, want)
 	}
 	for _, name := range append(got, "wgan mode=thesis marginal_share=.5",
-		"pategan rounds=1 questions=1 student_weight=1e-9") {
+		"pategan rounds=1 questions=1 marginal_share=.999") {
 		if _, err := variant(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
