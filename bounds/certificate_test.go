@@ -7,10 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds/modes"
@@ -260,57 +257,6 @@ func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tigh
 	}
 }
 
-// Which cell of a block, which block or which hidden unit comes first does not matter.
-func TestPermutations(t *testing.T) {
-	sizes := []int{4, 7, 2}
-	n := randomNetwork(oneHot(t, sizes...), .2, 13, 6)
-	u := rand.New(rand.NewPCG(4, 4))
-	inputs, units := make([]int, 0, 13), u.Perm(6)
-	order := u.Perm(len(sizes))
-	starts, permuted := []int{0, 4, 11}, []int{}
-	for _, k := range order {
-		permuted = append(permuted, sizes[k])
-		for _, r := range u.Perm(sizes[k]) {
-			inputs = append(inputs, starts[k]+r)
-		}
-	}
-	other := Network{Slope: n.Slope, Layers: []Layer{
-		{Weights: make([]float32, 13*6), Bias: make([]float32, 6)},
-		{Weights: make([]float32, 6), Bias: n.Layers[1].Bias}}}
-	for i, from := range inputs {
-		for j, unit := range units {
-			other.Layers[0].Weights[i*6+j] = n.Layers[0].Weights[from*6+unit]
-		}
-	}
-	for j, unit := range units {
-		other.Layers[0].Bias[j] = n.Layers[0].Bias[unit]
-		other.Layers[1].Weights[j] = n.Layers[1].Weights[unit]
-	}
-	for _, mode := range append([]Mode{modes.Ball(1)}, unclipped...) {
-		config := Config{Mode: mode, Adjacency: accountant.AddRemove}
-		a, err := Certify(n, oneHot(t, sizes...), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Certify(other, oneHot(t, permuted...), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		close := func(x, y float64) bool { return math.Abs(x-y) <= 1e-7*math.Abs(x)+1e-12 }
-		if !close(a.TotalStd(), b.TotalStd()) {
-			t.Errorf("%v: size %v, permuted %v", mode, a.TotalStd(), b.TotalStd())
-		}
-		first := a.Inputs()
-		for i, from := range inputs {
-			for j, unit := range units {
-				if x, y := a.scales[first+from*6+unit], b.scales[first+i*6+j]; !close(x, y) {
-					t.Fatalf("%v: scale %v of weight (%d, %d), permuted %v", mode, x, from, unit, y)
-				}
-			}
-		}
-	}
-}
-
 // On every network of every domain: the thesis's noise is never less than the box's, nor that less
 // than the blocks'.
 func TestOrderOfModes(t *testing.T) {
@@ -431,15 +377,6 @@ func TestUnitRowsMultiply(t *testing.T) {
 	}
 }
 
-func TestNorms(t *testing.T) {
-	c := critics(t)[0]
-	add := certify(t, c, Config{Adjacency: accountant.AddRemove})
-	replace := certify(t, c, Config{Adjacency: accountant.ReplaceOne})
-	if add.Norm() != 1 || !(replace.Norm() > .4 && replace.Norm() < .75) {
-		t.Errorf("norms %v and %v", add.Norm(), replace.Norm())
-	}
-}
-
 // TestNoiseThatCannotBeDrawn: a certificate whose noise has too many steps of a grid that
 // cannot follow it is refused; so is a factor of which inputs are no multiples.
 func TestNoiseThatCannotBeDrawn(t *testing.T) {
@@ -502,67 +439,6 @@ func TestGridFollowsTheNoise(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestAccessors(t *testing.T) {
-	c := critics(t)[2]
-	cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.ReplaceOne})
-	if !slices.Equal(cert.Sizes(), []int{20, 12, 8, 1}) {
-		t.Errorf("sizes %v", cert.Sizes())
-	}
-	if cert.Mode() != Residual || cert.Adjacency() != accountant.ReplaceOne ||
-		cert.Factor() != c.factor || cert.Grid() != c.factor*c.factor || cert.Inputs() != 20 {
-		t.Error("the configuration is not kept")
-	}
-	parameters := 20*12 + 12 + 12*8 + 8 + 8 + 1
-	if cert.Parameters() != parameters || cert.Coordinates() != parameters+20 {
-		t.Errorf("%d parameters, %d coordinates", cert.Parameters(), cert.Coordinates())
-	}
-	scales := cert.Scales()
-	scales[0] = 0
-	cert.Centre()[0] = 77
-	doubled := make([]float64, cert.Coordinates())
-	cert.ScalesTo(doubled, 2)
-	for k, s := range cert.Scales() {
-		if doubled[k] != 2*s || s <= 0 {
-			t.Fatalf("scale %v of coordinate %d, doubled %v", s, k, doubled[k])
-		}
-	}
-	if cert.Centre()[0] == 77 {
-		t.Error("Centre is not a copy")
-	}
-	for _, want := range []string{"residual", "box", "thesis", "ball"} {
-		if got, err := modes.Of(want, 1); err != nil || got.String() != want {
-			t.Errorf("%v is read as %v, %v", want, got, err)
-		}
-	}
-	if got, err := modes.Of("blocks", 1); err == nil {
-		t.Errorf("a mode that is none is %v", got)
-	}
-}
-
-// Certify neither changes the weights nor shares anything between calls: many at once agree with
-// one alone.
-func TestConcurrentCallsAgree(t *testing.T) {
-	list := critics(t)
-	var alone []*Certificate
-	for _, c := range list {
-		alone = append(alone, certify(t, c, Config{Mode: Residual,
-			Adjacency: accountant.AddRemove}))
-	}
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for i, c := range list {
-				cert, err := c.certify(Config{Mode: Residual, Adjacency: accountant.AddRemove})
-				if err != nil || !cmp.Equal(cert.scales, alone[i].scales) ||
-					!cmp.Equal(cert.centre, alone[i].centre) {
-					t.Errorf("%s: differs when others run", c.name)
-				}
-			}
-		})
-	}
-	group.Wait()
 }
 
 func TestRefusals(t *testing.T) {

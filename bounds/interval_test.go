@@ -67,27 +67,3 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
-
-// Slack must be at least what Higham's bound gives for the critic's sum, and grow with every
-// argument.
-func TestSlack(t *testing.T) {
-	for _, n := range []int{1, 16, 250, 5000} {
-		if got, floor := slack(n, 3), 3*float64(n+1)*0x1p-24; got <= floor || got > 3*floor {
-			t.Errorf("slack(%d, 3) = %g, want above %g and of its order", n, got, floor)
-		}
-	}
-	if slack(1, 0) <= 0 {
-		t.Error("no slack for underflow")
-	}
-}
-
-func TestWidenMovesOut(t *testing.T) {
-	for _, i := range []interval{{0, 0}, {-1, 1}, {1e30, 2e30}, {-3, -2}} {
-		if w := i.widen(0); !(w.lo < i.lo && w.hi > i.hi) {
-			t.Errorf("%v widened by 0 is %v", i, w)
-		}
-		if w := i.widen(.5); w.lo > i.lo-.5 || w.hi < i.hi+.5 {
-			t.Errorf("%v widened by ½ is %v", i, w)
-		}
-	}
-}

@@ -47,7 +47,6 @@ type critic struct {
 	// certifyWith is certify with the factor of the Config.
 	certifyWith func(Config) (*Certificate, error)
 	measure     func(Config) *builder
-	bounds      func() (lo, hi []float64, err error)
 	run         func(x row, o order) pass
 }
 
@@ -67,7 +66,6 @@ func newCritic[T Float](name string, n Network, in *Input, f float64) critic {
 			}
 			return b
 		},
-		func() (lo, hi []float64, err error) { return gradientBounds(n, in, f) },
 		func(x row, o order) pass { return run[T](n, x.dense(in), f, o) },
 	}
 }

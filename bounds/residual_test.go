@@ -67,36 +67,3 @@ func TestDecidedUnitsAreFree(t *testing.T) {
 		t.Errorf("the sum of the inputs has %v of a size %v", sums, all)
 	}
 }
-
-// With weights known from the predictor the released vector of the zero batch is zero, and rows
-// enter it one by one.
-func TestEncodeIsAdditive(t *testing.T) {
-	for _, c := range critics(t) {
-		cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove})
-		s, _, _ := batchSum(c, cert, 3)
-		twice := Sum{Rows: 2 * s.Rows, Inputs: doubled(s.Inputs), Gradient: doubled(s.Gradient)}
-		a, b := make([]int64, cert.Coordinates()), make([]int64, cert.Coordinates())
-		cert.EncodeTo(a, s)
-		cert.EncodeTo(b, twice)
-		for k := range a {
-			if b[k] != 2*a[k] {
-				t.Fatalf("%s: coordinate %d: %d and %d", c.name, k, a[k], b[k])
-			}
-		}
-		cert.EncodeTo(a, Sum{Inputs: make([]int64, cert.sizes[0]),
-			Gradient: make([]int64, cert.Parameters())})
-		for k := range a {
-			if a[k] != 0 {
-				t.Fatalf("%s: coordinate %d of no rows is %d", c.name, k, a[k])
-			}
-		}
-	}
-}
-
-func doubled(x []int64) []int64 {
-	out := make([]int64, len(x))
-	for i := range x {
-		out[i] = 2 * x[i]
-	}
-	return out
-}

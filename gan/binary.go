@@ -12,10 +12,9 @@ import (
 // errFormat is wrapped by every error about bytes that are not an encoded network.
 var errFormat = errors.New("not an encoded network")
 
-// An encoded network is little-endian: four letters that say which, the version (uint32), the
-// number of columns and the codes of each (uint32, with bit 30 set for a scaled one), the shape
-// (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers
-// and units of each of a critic), and the parameters (float32) in the order of Parameters.
+// An encoded generator is little-endian: four letters, the version (uint32), the number of columns
+// and the codes of each (uint32, with bit 30 set for a scaled one), latent numbers and hidden units
+// (uint32), and the parameters (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
 	version      = 1
@@ -25,27 +24,22 @@ const (
 
 // MarshalBinary encodes the generator. The error is always nil.
 func (g *Generator) MarshalBinary() ([]byte, error) {
-	return encode(generatorTag, g.encoder, []int{g.latent, g.hidden}, g.parameters), nil
-}
-
-func encode(tag string, e *critic.Encoder, shape []int, parameters []float32) []byte {
-	out := append([]byte(tag), make([]byte, 0, 4*(2+e.Columns()+len(shape)+len(parameters)))...)
+	out := []byte(generatorTag)
 	put := func(x int) { out = binary.LittleEndian.AppendUint32(out, uint32(x)) }
 	put(version)
-	put(e.Columns())
-	for k, m := range e.Sizes() {
-		if e.IsScaled(k) {
+	put(g.encoder.Columns())
+	for k, m := range g.encoder.Sizes() {
+		if g.encoder.IsScaled(k) {
 			m |= scaledBit
 		}
 		put(m)
 	}
-	for _, x := range shape {
-		put(x)
+	put(g.latent)
+	put(g.hidden)
+	for _, w := range g.parameters {
+		put(int(math.Float32bits(w)))
 	}
-	for _, w := range parameters {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(w))
-	}
-	return out
+	return out, nil
 }
 
 // decoder reads uint32s; after the end it reads zeros and remembers that.
@@ -65,9 +59,9 @@ func (d *decoder) next() int {
 }
 
 // header reads tag, version and encoder.
-func (d *decoder) header(tag string) (*critic.Encoder, error) {
-	if len(d.data) < 4 || string(d.data[:4]) != tag {
-		return nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, tag)
+func (d *decoder) header() (*critic.Encoder, error) {
+	if len(d.data) < 4 || string(d.data[:4]) != generatorTag {
+		return nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, generatorTag)
 	}
 	d.data = d.data[4:]
 	if v := d.next(); v != version {
@@ -117,7 +111,7 @@ func (d *decoder) parameters(dst []float32) error {
 // bounded by the length of data.
 func DecodeGenerator(data []byte) (*Generator, error) {
 	d := &decoder{data: data}
-	e, err := d.header(generatorTag)
+	e, err := d.header()
 	if err != nil {
 		return nil, err
 	}

@@ -98,13 +98,6 @@ func TestClippedSumPanics(t *testing.T) {
 		"factor": func() { weighted.AddClippedSumTo(all, .3, one, columns, nil) },
 		"length": func() { weighted.AddClippedSumTo(all[:3], .5, one, columns, nil) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		panics(t, name, call)
 	}
 }

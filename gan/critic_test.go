@@ -165,63 +165,31 @@ func TestLipschitzModes(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	u := testRand(11)
 	e := testEncoder(t, 2, 3)
-	for name, f := range map[string]func() error{
-		"no columns":   func() error { _, err := NewEncoderOf(nil); return err },
-		"empty column": func() error { _, err := NewEncoderOf([]int{0}); return err },
-		"large column": func() error { _, err := NewEncoderOf([]int{1<<16 + 1}); return err },
-		"latent": func() error {
-			_, err := NewGenerator(e, GeneratorOptions{Latent: -1},
-				u)
-			return err
-		},
-		"hidden": func() error {
-			_, err := NewGenerator(e,
-				GeneratorOptions{Hidden: maxHidden + 1}, u)
-			return err
-		},
-		"slope": func() error {
-			_, err := NewCritic(e, CriticOptions{Slope: 1.5},
-				u)
-			return err
-		},
-		"no layers": func() error {
-			_, err := NewCritic(e, CriticOptions{Hidden: []int{}},
-				u)
-			return err
-		},
-		"units": func() error {
-			_, err := NewCritic(e, CriticOptions{Hidden: []int{0}},
-				u)
-			return err
-		},
+	encoder := func(sizes ...int) error { _, err := NewEncoderOf(sizes); return err }
+	generator := func(o GeneratorOptions) error { _, err := NewGenerator(e, o, u); return err }
+	critic := func(o CriticOptions) error { _, err := NewCritic(e, o, u); return err }
+	for name, err := range map[string]error{
+		"no columns": encoder(), "empty column": encoder(0), "large column": encoder(1<<16 + 1),
+		"latent": generator(GeneratorOptions{Latent: -1}),
+		"hidden": generator(GeneratorOptions{Hidden: maxHidden + 1}),
+		"slope":  critic(CriticOptions{Slope: 1.5}), "no layers": critic(CriticOptions{Hidden: []int{}}),
+		"units": critic(CriticOptions{Hidden: []int{0}}),
 	} {
-		if f() == nil {
+		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	c, _ := NewCritic(e, CriticOptions{}, u)
 	g, _ := NewGenerator(e, GeneratorOptions{}, u)
+	dst := make([]int64, len(c.Parameters()))
 	bad := []table.Codes{{U8: []uint8{2}}, {U8: []uint8{0}}}
 	for name, f := range map[string]func(){
-		"code": func() { c.AddSumTo(make([]int64, len(c.Parameters())), nil, .5, bad, nil) },
-		"factor": func() {
-			c.AddSumTo(make([]int64, len(c.Parameters())), nil, .3, bad,
-				nil)
-		},
-		"columns": func() {
-			c.AddSumTo(make([]int64, len(c.Parameters())), nil, .5, bad[:1],
-				nil)
-		},
-		"pass":  func() { g.NewPass(0, Head{}) },
-		"tutor": func() { NewTutor(c, 2).Gradient(matrix.New(1, 5)) },
+		"code":    func() { c.AddSumTo(dst, nil, .5, bad, nil) },
+		"factor":  func() { c.AddSumTo(dst, nil, .3, bad, nil) },
+		"columns": func() { c.AddSumTo(dst, nil, .5, bad[:1], nil) },
+		"pass":    func() { g.NewPass(0, Head{}) },
+		"tutor":   func() { NewTutor(c, 2).Gradient(matrix.New(1, 5)) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		panics(t, name, f)
 	}
 }

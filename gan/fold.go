@@ -20,9 +20,9 @@ func FoldTo(e *critic.Encoder, dst, x matrix.Matrix) {
 	}
 }
 
-// UnfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d,
+// unfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d,
 // it sets dst to that with respect to the cells.
-func UnfoldTo(e *critic.Encoder, dst, d matrix.Matrix) {
+func unfoldTo(e *critic.Encoder, dst, d matrix.Matrix) {
 	checkFold(e, d, dst)
 	input, value := folding(e)
 	for i := range d.Rows {

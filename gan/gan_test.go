@@ -3,6 +3,7 @@ package gan
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/gan/critic"
@@ -39,6 +40,17 @@ func normals(u *rand.Rand, n int, scale float64) []float32 {
 	return x
 }
 
+// panics fails unless f does.
+func panics(t *testing.T, name string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	f()
+}
+
 // differences compares a gradient with central differences of loss along random directions of x.
 // Kinks make single ones wrong, so the median of the relative errors is what counts.
 func differences(
@@ -65,13 +77,7 @@ func differences(
 		got := (move(step) - move(-step)) / (2 * step)
 		errors = append(errors, math.Abs(got-want)/(math.Abs(want)+1e-6))
 	}
-	for i := range errors { // selection sort up to the median
-		for j := i + 1; j < len(errors); j++ {
-			if errors[j] < errors[i] {
-				errors[i], errors[j] = errors[j], errors[i]
-			}
-		}
-	}
+	slices.Sort(errors)
 	if m := errors[len(errors)/2]; !(m < tolerance) {
 		t.Errorf("%s: median relative error of the gradient %.3g, want < %.3g", name, m, tolerance)
 	}

@@ -208,19 +208,22 @@ func (p *Pass) forward() matrix.Matrix {
 // harden writes the hard draw, the largest cell of each block, to out.
 func (p *Pass) harden() {
 	clear(p.out.Data)
-	offsets := p.g.offsets
 	for i := range p.soft.Rows {
 		row, out := p.soft.Row(i), p.out.Row(i)
-		for k := 1; k < len(offsets); k++ {
-			// The bits of positive floats are ordered as they are; below them the place, the first
-			// of equals largest: no branches.
-			top := uint64(0)
-			for c, v := range row[offsets[k-1]:offsets[k]] {
-				top = max(top, uint64(math.Float32bits(v))<<32|uint64(^uint32(c)))
-			}
-			out[offsets[k-1]+int(^uint32(top))] = 1
+		for k, first := range p.g.offsets[:len(p.g.offsets)-1] {
+			out[first+largest(row[first:p.g.offsets[k+1]])] = 1
 		}
 	}
+}
+
+// largest is the place of the largest of positive numbers, the first of equals: their bits are
+// ordered as they are, and below them stands the place. No branches.
+func largest(block []float32) int {
+	top := uint64(0)
+	for c, v := range block {
+		top = max(top, uint64(math.Float32bits(v))<<32|uint64(^uint32(c)))
+	}
+	return int(^uint32(top))
 }
 
 // Backward takes the gradient of a loss with respect to the rows of the last Forward and returns
@@ -256,24 +259,11 @@ func (g *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
 	p := g.NewPass(batch, Head{})
 	for first := 0; first < n; first += batch {
 		x := p.Forward(u)
-		g.largestTo(codes, first, x.Head(min(batch, n-first)))
-	}
-	return codes
-}
-
-// largestTo writes the code of the largest cell in every block of x, the first of equals, to codes
-// (column-major) from row first on.
-func (g *Generator) largestTo(codes [][]uint16, first int, x matrix.Matrix) {
-	for i := range x.Rows {
-		row := x.Row(i)
-		for k := range codes {
-			block, best := row[g.offsets[k]:g.offsets[k+1]], 0
-			for c, v := range block {
-				if v > block[best] {
-					best = c
-				}
+		for i := range min(batch, n-first) {
+			for k := range codes {
+				codes[k][first+i] = uint16(largest(x.Row(i)[g.offsets[k]:g.offsets[k+1]]))
 			}
-			codes[k][first+i] = uint16(best)
 		}
 	}
+	return codes
 }

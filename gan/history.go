@@ -204,7 +204,7 @@ func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 		matrix.MulTo(down, scale, h.upper.wide, h.w.T(), 1)
 	}
 	if e.ScaledColumns() != nil {
-		UnfoldTo(e, dst, down)
+		unfoldTo(e, dst, down)
 	}
 	return loss
 }

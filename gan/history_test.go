@@ -157,14 +157,7 @@ func TestHistoryRefuses(t *testing.T) {
 			},
 			"odd batch": func() { h.GradientTo(odd, odd, []int{0}) },
 		} {
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("%s: no panic", name)
-					}
-				}()
-				call()
-			}()
+			panics(t, name, call)
 		}
 		if h.Len() != 0 {
 			t.Errorf("%d measurements are kept", h.Len())

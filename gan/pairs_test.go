@@ -92,8 +92,8 @@ func TestPairsGradient(t *testing.T) {
 		func() float64 { return weight * p.slow(x, codes) })
 }
 
-// TestPairsAreLearned: a generator that was distilled has the dependence of two columns, of wide rows
-// too, of which a step sees some columns. Null: independent columns are .5 off or more.
+// TestPairsAreLearned: a generator that was distilled has the dependence of two columns, of wide
+// rows too, of which a step sees some columns. Null: independent columns are .5 off or more.
 func TestPairsAreLearned(t *testing.T) {
 	for name, sizes := range map[string][]int{"narrow": {4, 4, 3}, "wide": {4, 4, 300, 300}} {
 		e, u := testEncoder(t, sizes...), testRand(33)

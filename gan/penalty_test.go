@@ -201,13 +201,6 @@ func TestPenaltySumPanics(t *testing.T) {
 			p.paid().AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns[1:], nil)
 		},
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		panics(t, name, call)
 	}
 }

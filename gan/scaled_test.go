@@ -33,12 +33,12 @@ func TestScaledEncoder(t *testing.T) {
 	if _, err := testEncoder(t, 3, 1).Scaled([]bool{false, true}); err == nil {
 		t.Error("a column of one code is scaled")
 	}
-	// FoldTo and UnfoldTo are transposes: ⟨y, Fx⟩ = ⟨Fᵀy, x⟩.
+	// FoldTo and unfoldTo are transposes: ⟨y, Fx⟩ = ⟨Fᵀy, x⟩.
 	u := testRand(41)
 	x, y := matrix.Dense(4, 15, normals(u, 60, 1)), matrix.Dense(4, 11, normals(u, 44, 1))
 	fx, fy := matrix.New(4, 11), matrix.New(4, 15)
 	FoldTo(e, fx, x)
-	UnfoldTo(e, fy, y)
+	unfoldTo(e, fy, y)
 	a, b := 0., 0.
 	for i, v := range fx.Data {
 		a += float64(v) * float64(y.Data[i])
@@ -113,14 +113,7 @@ func TestScaledSum(t *testing.T) {
 			clipped.Critic{Critic: c}.AddClippedSumTo(sum, factor, nil, columns, nil)
 		},
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		panics(t, name, f)
 	}
 }
 

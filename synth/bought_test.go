@@ -121,7 +121,6 @@ func TestRunBoughtRefuses(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	for name, c := range map[string]aim.Config{
 		"target": {Target: "income"}, "sets": {Sets: []string{"age*sex"}},
-		"published": {Published: true},
 	} {
 		f, err := aim.New(c)
 		if err != nil {

@@ -46,7 +46,7 @@ func TestJointCells(t *testing.T) {
 	a, errA := aimOf(aim.Config{})
 	w, errW := mwemOf(mwem.Config{})
 	sets, errS := aimOf(aim.Config{Sets: []string{"column 2*column 0*column 1"}})
-	dense, errD := mwemOf(mwem.Config{Algorithm: mwem.Dense})
+	dense, errD := mwemOf(mwem.Config{Algorithm: "dense"})
 	for name, c := range map[string]struct {
 		plan synth.Plan
 		want [][]int

@@ -3,6 +3,7 @@ package synth
 import (
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // Measure is a marginal's counts with Gaussian noise of sigma rows, as package marginal takes them
@@ -24,6 +25,15 @@ func MeasureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, 
 		out[c] = marginal.NewMeasurement([]int{c}, nil, counts[c], sigma)
 	}
 	return out, err
+}
+
+// Names are those of columns, for the settings of a model.
+func Names(s *schema.Schema, cols []int) []any {
+	out := make([]any, len(cols))
+	for i, c := range cols {
+		out[i] = s.Columns[c].Name
+	}
+	return out
 }
 
 // Grouped is the marginal of the columns over groups of their codes.

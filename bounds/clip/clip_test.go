@@ -229,17 +229,3 @@ func TestClippedNeighbours(t *testing.T) {
 		}
 	}
 }
-
-func TestOtherModesPanic(t *testing.T) {
-	s := samples(t)[0]
-	cert, err := bounds.Certify(s.n, s.in, bounds.Config{Adjacency: accountant.AddRemove})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a clipper for a mode that needs none")
-		}
-	}()
-	New(cert)
-}

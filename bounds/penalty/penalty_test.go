@@ -355,14 +355,7 @@ func TestCertifyRefuses(t *testing.T) {
 		"t":        func() { p.Weight(nil, make([][]float64, 2)) },
 		"units":    func() { p.Weight([][]float64{{1, 1, 1}, {1, 1}}, [][]float64{{1}, {1}}) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		referencetest.Panics(t, name, call)
 	}
 	if w := p.Weight([][]float64{{math.Inf(1), 1, 1}, {1, 1}}, [][]float64{{1, 1}, {1}}); w != 0 {
 		t.Errorf("an infinite factor has weight %d", w)

@@ -150,9 +150,8 @@ var allowed = map[string][]string{
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling",
 		"internal/yamlfile"},
 	"synth/pategan": {
-		"synth", "privacy", "privacy/query", "privacy/vote", "release", "gan", "gan/critic",
-		"accountant", "accountant/calibrate", "schema",
-		"table", "internal/matrix",
+		"synth", "synth/aim", "privacy", "privacy/vote", "release", "gan", "gan/critic", "marginal",
+		"accountant", "accountant/calibrate", "accountant/pld", "schema", "table", "internal/matrix",
 	},
 	"synth/all": {
 		"synth", "synth/aim", "synth/bayes", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan",

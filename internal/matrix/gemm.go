@@ -41,14 +41,6 @@ func (m Matrix) Row(i int) []float32 {
 	return m.Data[i*m.rs : i*m.rs+m.Cols]
 }
 
-// Head views the first rows rows of m, which must not be a transpose.
-func (m Matrix) Head(rows int) Matrix {
-	if m.cs != 1 {
-		panic("matrix: Head of a transpose")
-	}
-	return Dense(rows, m.Cols, m.Data[:rows*m.Cols])
-}
-
 // depth is how many steps of k one pass of the kernels takes: so much of B is packed at a time.
 const depth = 256
 

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -285,7 +284,6 @@ func TestPanics(t *testing.T) {
 		"shape":    func() { MulTo(New(2, 2), 1, New(2, 3), New(2, 2), 0) },
 		"into T":   func() { MulTo(New(2, 3).T(), 1, New(3, 2), New(2, 2), 0) },
 		"row of T": func() { New(2, 3).T().Row(0) },
-		"head":     func() { New(2, 3).T().Head(1) },
 		"lengths":  func() { expTo(make([]float32, 1), make([]float32, 2)) },
 		"blocks":   func() { SoftmaxTo(New(1, 3), nil, []int{0, 2}, 1) },
 	} {
@@ -298,62 +296,6 @@ func TestPanics(t *testing.T) {
 			f()
 		}()
 	}
-}
-
-// BenchmarkMul reports GFLOP/s on one core for the products of the generator and the critic.
-func BenchmarkMul(b *testing.B) {
-	for _, s := range []struct {
-		m, k, n int
-		ta, tb  bool
-	}{{128, 64, 128, false, false}, {1024, 128, 128, false, false}, {1024, 128, 215, false, false},
-		{128, 1024, 215, true, false}, {1024, 215, 128, false, true},
-		{1024, 215, 256, false, false}, {215, 1024, 256, true, false},
-		{512, 512, 512, false, false}} {
-		for _, l := range levels() {
-			b.Run(fmt.Sprintf("%dx%dx%d/%v%v/%s", s.m, s.k, s.n, s.ta, s.tb,
-				l), func(b *testing.B) {
-				u := rand.New(rand.NewPCG(1, 2))
-				x, y, c := matrix(u, s.m, s.k, s.ta), matrix(u, s.k, s.n, s.tb), New(s.m, s.n)
-				withLevel(l, func() {
-					for b.Loop() {
-						MulTo(c, 1, x, y, 0)
-					}
-				})
-				b.ReportMetric(
-					2*float64(s.m)*float64(s.k)*float64(s.n)*float64(b.N)/b.Elapsed().Seconds()/1e9,
-					"GFLOP/s")
-			})
-		}
-	}
-}
-
-func BenchmarkElementwise(b *testing.B) {
-	const n = 1024 * 215
-	u := rand.New(rand.NewPCG(1, 2))
-	x, y := random(u, n), make([]float32, n)
-	offsets := []int{0, 16, 32, 48, 57, 73, 80, 95, 101, 106, 108, 124, 140, 156, 198, 215}
-	b.Run("gumbel", func(b *testing.B) {
-		for b.Loop() {
-			GumbelTo(y, u)
-		}
-	})
-	b.Run("softmax", func(b *testing.B) {
-		for b.Loop() {
-			copy(y, x)
-			SoftmaxTo(Dense(1024, 215, y), x, offsets, .5)
-		}
-	})
-	b.Run("softmaxback", func(b *testing.B) {
-		for b.Loop() {
-			SoftmaxBackTo(Dense(1024, 215, y), Dense(1024, 215, x), offsets, .5)
-		}
-	})
-	b.Run("adam", func(b *testing.B) {
-		a := NewAdam(52000, .5, .9)
-		for b.Loop() {
-			a.Update(y[:52000], x[:52000], 1e-3)
-		}
-	})
 }
 
 // TestSplit: a large product has the same bits on any number of processors.

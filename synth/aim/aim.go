@@ -192,11 +192,7 @@ func (f *fit) measure(cols []int, level int, mu2 float64) error {
 	m.Groups = runs // of the grouped codes
 	f.ms = append(f.ms, m)
 	f.tables = append(f.tables, cols)
-	names := make([]any, len(cols))
-	for i, c := range cols {
-		names[i] = f.schema.Columns[c].Name
-	}
-	f.chosen = append(f.chosen, names)
+	f.chosen = append(f.chosen, synth.Names(f.schema, cols))
 	return nil
 }
 

@@ -75,7 +75,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestClosure(t *testing.T) {
-	c := closure([]ColumnSet{{[]int{0, 1}, 1}, {[]int{1, 2}, 3}}, 2)
+	c := closure([]columnSet{{[]int{0, 1}, 1}, {[]int{1, 2}, 3}}, 2)
 	got := map[string]float64{}
 	for _, x := range c {
 		got[fmt.Sprint(x.cols)] = x.weight

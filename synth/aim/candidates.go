@@ -43,7 +43,7 @@ type candidate struct {
 // closure returns the downward closure of the workload, every set of columns inside a wanted one,
 // with the weight w_r = Σ_s weight_s·|r ∩ s| of the paper, divided by the largest: a weight scales
 // score and sensitivity alike.
-func closure(sets []ColumnSet, target int) []wanted {
+func closure(sets []columnSet, target int) []wanted {
 	var out []wanted
 	at := map[string]int{}
 	for _, s := range sets {

@@ -36,8 +36,8 @@ type Config struct {
 	TimeLimit time.Duration `mapstructure:"time_limit"`
 }
 
-// ColumnSet is one set of columns whose marginal should be right.
-type ColumnSet struct {
+// columnSet is one set of columns whose marginal should be right.
+type columnSet struct {
 	Cols   []int
 	Weight float64 // > 0
 }
@@ -85,26 +85,26 @@ func (f *Fitter) Name() string { return Name }
 func (f *Fitter) Config() Config { return f.cfg }
 
 // columnSets resolves the workload.
-func (c Config) columnSets(s *schema.Schema) ([]ColumnSet, error) {
-	var out []ColumnSet
+func (c Config) columnSets(s *schema.Schema) ([]columnSet, error) {
+	var out []columnSet
 	d := len(s.Columns)
 	switch c.Workload {
 	case "pairs":
 		for i := range d {
 			for j := i + 1; j < d; j++ {
-				out = append(out, ColumnSet{[]int{i, j}, 1})
+				out = append(out, columnSet{[]int{i, j}, 1})
 			}
 		}
 	case "triples":
 		for i := range d {
 			for j := i + 1; j < d; j++ {
 				for k := j + 1; k < d; k++ {
-					out = append(out, ColumnSet{[]int{i, j, k}, 1})
+					out = append(out, columnSet{[]int{i, j, k}, 1})
 				}
 			}
 		}
 		if d == 2 {
-			out = append(out, ColumnSet{[]int{0, 1}, 1})
+			out = append(out, columnSet{[]int{0, 1}, 1})
 		}
 	}
 	for _, text := range c.Sets {
@@ -120,11 +120,11 @@ func (c Config) columnSets(s *schema.Schema) ([]ColumnSet, error) {
 // maxSetColumns bounds the columns of one set: its closure has 2^n marginals.
 const maxSetColumns = 6
 
-func parseSet(s *schema.Schema, text string) (ColumnSet, error) {
-	fail := func(what string) (ColumnSet, error) {
-		return ColumnSet{}, fmt.Errorf("aim: set %q: %s: %w", text, what, synth.ErrConfig)
+func parseSet(s *schema.Schema, text string) (columnSet, error) {
+	fail := func(what string) (columnSet, error) {
+		return columnSet{}, fmt.Errorf("aim: set %q: %s: %w", text, what, synth.ErrConfig)
 	}
-	set := ColumnSet{Weight: 1}
+	set := columnSet{Weight: 1}
 	names, weight, weighted := strings.Cut(text, "=")
 	if weighted {
 		w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)

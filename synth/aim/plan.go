@@ -27,7 +27,7 @@ type plan struct {
 	cfg    Config
 	schema *schema.Schema
 	nb     privacy.Neighbours
-	sets   []ColumnSet
+	sets   []columnSet
 	mu     float64                // of the filter
 	known  []marginal.Measurement // of columns, from before
 }

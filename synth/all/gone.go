@@ -11,16 +11,16 @@ var gone = []struct{ methods, keys, why string }{
 	{"wgan mst", "preset", "wgan sizes itself by budget and rows; for mst, write settings: " +
 		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
 		"large and fraud"},
-	{"wgan pategan", "cold_start", "the generator starts from a marginal model, which marginal_share " +
-		"pays for"},
+	{"wgan pategan", "cold_start", "the generator starts from a marginal model, which " +
+		"marginal_share pays for"},
 	{"wgan pategan", "total_share one_way_share target_share pair_share pairs group_sigmas",
 		"the number of rows and all marginals are those of the marginal model, which marginal_share " +
 			"pays for"},
 	{"wgan", "no_replay fresh_critics snapshots table_weight", "the generator follows all " +
 		"measurements and the marginal model: nothing else measured better"},
 	{"wgan", "unsteered", "rows are steered: their pairs measured a quarter better"},
-	{"wgan", "head temperature slope generator_units", "the networks have one form: no other measured " +
-		"better"},
+	{"wgan", "head temperature slope generator_units", "the networks have one form: no other " +
+		"measured better"},
 	{"wgan", "radius", "mode ball clips to 1"},
 	{"wgan", "penalty penalty_share penalty_reach limit", "each way to hold the critic has one " +
 		"strength: none measured better"},

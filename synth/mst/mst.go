@@ -250,7 +250,7 @@ func (p *plan) tree(
 func (p *plan) settings(edges [][]int) map[string]any {
 	names := make([]any, len(edges))
 	for i, e := range edges {
-		names[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
+		names[i] = synth.Names(p.schema, e)
 	}
 	return map[string]any{
 		"one_way_sigma": p.oneWay, "pair_sigma": p.pair, "select_epsilon": p.epsilon,

@@ -31,7 +31,7 @@ func (p *plan) Fit(
 ) (out synth.Model, err error) {
 	r := &run{plan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
 	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
-	if p.algorithm == Graph {
+	if p.algorithm == graph {
 		params.Model, params.Grouping, err = r.graph()
 		params.Measured = r.released
 	} else {
@@ -65,7 +65,7 @@ func (r *run) dense() (*marginal.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.algorithm == Paper {
+		if r.algorithm == paper {
 			average = h.update(best.item, y[0], r.n, average)
 		} else {
 			h.add(best.item, y, sigma)
@@ -73,12 +73,13 @@ func (r *run) dense() (*marginal.Model, error) {
 		}
 	}
 	cliques, tables := [][]int{h.cols}, [][]float64{h.weights}
-	if r.algorithm == Paper {
+	if r.algorithm == paper {
 		tables[0] = average
 	}
 	for c, n := range r.sizes {
 		if !slices.Contains(h.cols, c) {
-			cliques, tables = append(cliques, []int{c}), append(tables, slices.Repeat([]float64{1}, n))
+			cliques = append(cliques, []int{c})
+			tables = append(tables, slices.Repeat([]float64{1}, n))
 		}
 	}
 	return marginal.FromTables(r.sizes, cliques, tables, r.n)
@@ -96,8 +97,8 @@ type run struct {
 	log      []any                  // what else was measured, for the settings
 }
 
-// errNothing ends the rounds of a graph: no further query can be measured within the limit of cells.
-// That is public knowledge.
+// errNothing ends the rounds of a graph: no further query can be measured within the limit of
+// cells. That is public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
 // tableRound reports whether round t of the plan measures a marginal: those rounds are spread
@@ -195,19 +196,11 @@ func (r *run) penalty(cells int) float64 {
 // note keeps a measurement for the settings: `decoy queries answer` takes standard errors from it.
 func (r *run) note(i int, sigma float64) {
 	it := r.items[i]
-	m := map[string]any{"columns": r.names(it.Columns()), "sigma": sigma}
+	m := map[string]any{"columns": synth.Names(r.w.Schema(), it.Columns()), "sigma": sigma}
 	if it.IsCount() {
 		m["query"] = it.Name
 	}
 	r.log = append(r.log, m)
-}
-
-func (r *run) names(cols []int) []any {
-	names := make([]any, len(cols))
-	for k, c := range cols {
-		names[k] = r.w.Schema().Columns[c].Name
-	}
-	return names
 }
 
 func (r *run) settings() map[string]any {

@@ -44,7 +44,8 @@ func newHistogram(sizes []int, items []workload.Item) (*histogram, error) {
 		h.sizes = append(h.sizes, sizes[c])
 	}
 	cells := int(cellsOf(sizes, h.cols))
-	h.size, h.class, h.weights = []float64{float64(cells)}, make([]int32, cells), make([]float64, cells)
+	h.size, h.class = []float64{float64(cells)}, make([]int32, cells)
+	h.weights = make([]float64, cells)
 	var err error
 	if h.dense, err = workload.NewDense(sizes, h.cols, items); err != nil {
 		return nil, err

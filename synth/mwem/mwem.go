@@ -10,17 +10,14 @@
 //     released. Both halves of the budget are charged, the number of rows is bought with noise,
 //     and the budget is composed exactly instead of as ε/2T a call.
 //   - "dense": a marginal is picked and measured as a whole, which costs no more than one of its
-//     cells; after each round all measurements are fitted again, up to Sweeps times each, by
-//     coordinate steps to a regularised maximum of the entropy; the last iterate is released. The
-//     distribution is one dense histogram where the domain has at most MaxCells cells, else a
-//     product of independent dense components that grow together as queries that span them are
-//     measured.
+//     cells; after each round all measurements are fitted again, by coordinate steps to a
+//     regularised maximum of the entropy; the last iterate is released.
 //   - "graph": for workloads of marginals only, the measurements are fitted by a graphical model
 //     (package marginal), which needs cells for the cliques of its junction tree only. One-way
 //     marginals are measured first and rare codes merged, as in MST.
 //
-// The histogram is over the columns that queries speak of; other columns are uniform. The default is
-// "graph" where it applies, else "dense".
+// The histogram is over the columns that queries speak of; other columns are uniform. The default
+// is "graph" where it applies, else "dense".
 package mwem
 
 import (
@@ -38,9 +35,9 @@ const Name = "mwem"
 
 // The algorithms.
 const (
-	Paper = "paper"
-	Dense = "dense"
-	Graph = "graph"
+	paper = "paper"
+	dense = "dense"
+	graph = "graph"
 )
 
 // Config are the settings of MWEM. The zero value is the default.
@@ -80,13 +77,13 @@ func New(c Config) (*Fitter, error) {
 		return nil, fmt.Errorf("mwem: "+format+": %w", append(args, synth.ErrConfig)...)
 	}
 	switch c.Algorithm {
-	case "", Paper, Dense, Graph:
+	case "", paper, dense, graph:
 	default:
 		return bad("algorithm %q is not paper, dense or graph", c.Algorithm)
 	}
 	if c.SelectShare == 0 {
 		c.SelectShare = .2
-		if c.Algorithm == Paper {
+		if c.Algorithm == paper {
 			c.SelectShare = .5
 		}
 	}

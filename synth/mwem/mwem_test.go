@@ -21,8 +21,8 @@ import (
 func TestConformance(t *testing.T) {
 	quick := synthtest.Must(New(Config{Rounds: 4, MaxCells: 50000}))
 	synthtest.Run(t, quick, synthtest.Must(New(Config{})))
-	t.Run(Dense, func(t *testing.T) {
-		synthtest.RunTiny(t, synthtest.Must(New(Config{Algorithm: Dense, Rounds: 4})))
+	t.Run(dense, func(t *testing.T) {
+		synthtest.RunTiny(t, synthtest.Must(New(Config{Algorithm: dense, Rounds: 4})))
 	})
 }
 
@@ -64,7 +64,7 @@ func TestWorkloadSources(t *testing.T) {
 		f := synthtest.Must(New(Config{Workload: text}))
 		p := synthtest.Must(f.Plan(s, nb, b))
 		q := p.(*plan)
-		if q.algorithm != Dense || len(q.items) != 6 || q.tables != 1 ||
+		if q.algorithm != dense || len(q.items) != 6 || q.tables != 1 ||
 			q.counts != 5 || q.laplace {
 			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm,
 				len(q.items), q.tables, q.counts, q.laplace)
@@ -72,8 +72,8 @@ func TestWorkloadSources(t *testing.T) {
 	}
 	for name, c := range map[string]Config{
 		"unknown column":    {Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
-		"graph with counts": {Workload: someWorkload, Algorithm: Graph},
-		"histogram":         {Algorithm: Paper, MaxCells: 100},
+		"graph with counts": {Workload: someWorkload, Algorithm: graph},
+		"histogram":         {Algorithm: paper, MaxCells: 100},
 		"nothing fits":      {MaxCells: 1},
 	} {
 		f, err := New(c)
@@ -122,7 +122,7 @@ func TestNoiseOfCounts(t *testing.T) {
 // them in the ledger after a fit.
 func TestBothHalvesAreCharged(t *testing.T) {
 	f, err := New(Config{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]",
-		Algorithm: Paper, Rounds: 7})
+		Algorithm: paper, Rounds: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLearnsCounts(t *testing.T) {
 	want := synthtest.Must(w.OnTable(tab))
 	mean := map[string]float64{}
 	for name, c := range map[string]Config{
-		"paper": {Algorithm: Paper}, "dense": {},
+		"paper": {Algorithm: paper}, "dense": {},
 	} {
 		c.Workload = text
 		f := synthtest.Must(New(c))
@@ -176,7 +176,7 @@ func TestLearnsCounts(t *testing.T) {
 // TestUnitNoise: a unit of k rows needs k times the noise of a row.
 func TestUnitNoise(t *testing.T) {
 	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	for _, c := range []Config{{}, {Algorithm: Dense}} {
+	for _, c := range []Config{{}, {Algorithm: dense}} {
 		f := synthtest.Must(New(c))
 		sigmas := func(nb privacy.Neighbours) (out []float64) {
 			p := synthtest.Must(f.Plan(s, nb, b))

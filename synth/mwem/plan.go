@@ -47,7 +47,7 @@ func (f *Fitter) plan(
 	for _, laplace := range []bool{false, true} {
 		q := *p
 		q.laplace = laplace
-		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == Graph) {
+		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == graph) {
 			continue
 		}
 		scale, err := calibrate.Scale(b, nb.Adjacency,
@@ -86,12 +86,12 @@ func (p *plan) choose() error {
 		}
 	}
 	if p.algorithm == "" {
-		p.algorithm = Graph
+		p.algorithm = graph
 		if counts > 0 {
-			p.algorithm = Dense
+			p.algorithm = dense
 		}
 	}
-	if p.algorithm == Graph && counts > 0 {
+	if p.algorithm == graph && counts > 0 {
 		return fmt.Errorf("mwem: %d items of the workload are counts, which the algorithm graph "+
 			"cannot fit; use dense: %w", counts, synth.ErrConfig)
 	}
@@ -107,7 +107,7 @@ func (p *plan) choose() error {
 		case it.IsCount():
 			light += it.Weight
 			p.items = append(p.items, it)
-		case p.algorithm == Paper:
+		case p.algorithm == paper:
 			cells, err := it.Counts(sizes, workload.MaxItems-len(p.items))
 			if err != nil {
 				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w",
@@ -126,7 +126,7 @@ func (p *plan) choose() error {
 			p.cfg.MaxCells, synth.ErrConfig)
 	}
 	cells := cellsOf(sizes, named(p.items))
-	if p.algorithm != Graph && cells > float64(p.cfg.MaxCells) {
+	if p.algorithm != graph && cells > float64(p.cfg.MaxCells) {
 		return fmt.Errorf("mwem: the algorithm %s needs one histogram of all columns that the workload "+
 			"names, %.4g cells; the limit is %d: name fewer columns, or marginals only, which the "+
 			"algorithm graph fits: %w", p.algorithm, cells, p.cfg.MaxCells, synth.ErrConfig)
@@ -134,7 +134,7 @@ func (p *plan) choose() error {
 	rounds := p.cfg.Rounds
 	if rounds == 0 {
 		rounds = 30
-		if p.algorithm == Graph {
+		if p.algorithm == graph {
 			rounds = 2 * p.columns
 		}
 		rounds = min(rounds, len(p.items))
@@ -169,7 +169,7 @@ func (p *plan) at(scale float64) *plan {
 	if p.nb.Adjacency == accountant.ReplaceOne {
 		unit *= math.Sqrt2
 	}
-	if p.algorithm == Graph {
+	if p.algorithm == graph {
 		first = oneWayShare
 		q.oneWay = unit * scale * math.Sqrt(float64(p.columns)/(2*first))
 	}
@@ -193,7 +193,7 @@ func (p *plan) Composition() accountant.Composition {
 		}
 	}
 	switch {
-	case p.algorithm == Graph:
+	case p.algorithm == graph:
 		add(p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay), p.columns)
 	case p.laplace:
 		add(laplace.Event(p.nb, query.Where{}, p.total), 1)
@@ -213,7 +213,7 @@ func (p *plan) Composition() accountant.Composition {
 
 // Joints are the marginals of the workload; other forms than graph also count single queries.
 func (p *plan) Joints() [][]int {
-	if p.algorithm != Graph {
+	if p.algorithm != graph {
 		return nil
 	}
 	var sets [][]int
@@ -226,7 +226,7 @@ func (p *plan) Joints() [][]int {
 // Forecast assumes the largest distribution that the plan allows.
 func (p *plan) Forecast() synth.Forecast {
 	f := synth.Forecast{}
-	if p.algorithm == Graph {
+	if p.algorithm == graph {
 		f.Noise = append(f.Noise, synth.Noise{What: "one-way marginal", Count: p.columns,
 			Sigma: p.oneWay})
 	} else {
@@ -251,7 +251,7 @@ func (p *plan) Forecast() synth.Forecast {
 			candidates += cellsOf(sizes, it.Cols)
 		}
 	}
-	if p.algorithm == Graph {
+	if p.algorithm == graph {
 		pairs := 0.0 // measured tables as large as the average one
 		for range p.tables {
 			pairs += candidates / float64(len(p.items))
@@ -260,7 +260,7 @@ func (p *plan) Forecast() synth.Forecast {
 	}
 	f.MemoryBytes = int64(40*cells + 24*candidates)
 	f.Seconds = rounds * (30e-9*cells + 10e-9*candidates + 1e-3)
-	if p.algorithm == Graph {
+	if p.algorithm == graph {
 		// Measured on adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a
 		// factor of 1.7: what a round costs grows more slowly than its candidates, as most of them
 		// are answered from small parts of the graph.

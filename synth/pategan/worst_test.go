@@ -94,8 +94,8 @@ func TestAudit_WorstCase(t *testing.T) {
 	}
 }
 
-// seen is what an auditor sees of a fit: the rows and the ones that the marginal model has, votes on
-// rows by their number of ones, and draws of 111.
+// seen is what an auditor sees of a fit: the rows and the ones that the marginal model has, votes
+// on rows by their number of ones, and draws of 111.
 func seen(got *answers, tr *training) []float64 {
 	out := []float64{0, 0, 0, 0, 0, 0}
 	out[0] = got.marginals.Params.Total()

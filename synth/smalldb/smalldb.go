@@ -46,7 +46,7 @@ type Config struct {
 	// Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to
 	// meet; default 0.3.
 	Alpha float64 `mapstructure:"alpha" default:"0.3" min:"0.01" max:"0.999999"`
-	// Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.
+	// Rows is the size m of the multisets; default the least that Alpha needs, see rowsFor.
 	Rows int `mapstructure:"rows" min:"0" max:"1048576"`
 	// MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.
 	MaxCandidates int `mapstructure:"max_candidates" default:"33554432" min:"1" max:"33554432"`
@@ -73,7 +73,7 @@ func New(c Config) (*Fitter, error) {
 // Name is "smalldb".
 func (f *Fitter) Name() string { return Name }
 
-// RowsFor is a size m such that for any table some multiset of m of its rows answers each of the
+// rowsFor is a size m such that for any table some multiset of m of its rows answers each of the
 // given number of counting queries within a share alpha of the rows.
 //
 // m rows drawn with replacement miss a query of fraction p by more than alpha with probability
@@ -82,7 +82,7 @@ func (f *Fitter) Name() string { return Name }
 // ⌈ln(queries)/alpha²⌉; the binomial tail itself is much smaller (20 queries, alpha 0.3: m = 34 and
 // 12), and every row less divides the number of multisets (on 16 cells: 1.6·10¹² and 1.7·10⁷). It
 // concerns utility only: privacy holds for any m.
-func RowsFor(queries int, alpha float64) int {
+func rowsFor(queries int, alpha float64) int {
 	textbook := max(1, int(math.Ceil(math.Log(float64(queries))/(alpha*alpha))))
 	for m := 1; m < min(textbook, 200); m++ {
 		if float64(queries)*worstTail(m, alpha) < 1 {
@@ -126,8 +126,8 @@ func worstTail(m int, alpha float64) float64 {
 	return worst
 }
 
-// Candidates is C(cells+m−1, m), the number of multisets of m rows.
-func Candidates(cells, m int) *big.Int {
+// candidatesOf is C(cells+m−1, m), the number of multisets of m rows.
+func candidatesOf(cells, m int) *big.Int {
 	return new(big.Int).Binomial(int64(cells)+int64(m)-1, int64(m))
 }
 
@@ -167,9 +167,9 @@ func (f *Fitter) Plan(
 	}
 	p.rows = f.cfg.Rows
 	if p.rows == 0 {
-		p.rows = RowsFor(len(p.queries), f.cfg.Alpha)
+		p.rows = rowsFor(len(p.queries), f.cfg.Alpha)
 	}
-	all := Candidates(int(cells), p.rows)
+	all := candidatesOf(int(cells), p.rows)
 	if all.Cmp(big.NewInt(int64(f.cfg.MaxCandidates))) > 0 {
 		return nil, fmt.Errorf(
 			"smalldb: there are %v multisets of %d rows of a domain of %.0f cells, "+

@@ -132,7 +132,7 @@ func TestMultisets(t *testing.T) {
 				t.Fatalf("%+v: multiset %v answers %v, want %v", tt, copies, y, want)
 			}
 		}
-		if got, want := len(seen), int(Candidates(tt.cells, tt.rows).Int64()); got != want {
+		if got, want := len(seen), int(candidatesOf(tt.cells, tt.rows).Int64()); got != want {
 			t.Errorf("%+v: %d multisets, want %d", tt, got, want)
 		}
 	}
@@ -141,22 +141,22 @@ func TestMultisets(t *testing.T) {
 // TestRowsFor: the size for 20 queries, more queries need more rows, the textbook's size is not
 // exceeded, and on a table some multiset of that size is as good as promised.
 func TestRowsFor(t *testing.T) {
-	if got := RowsFor(20, .3); got != 12 {
+	if got := rowsFor(20, .3); got != 12 {
 		t.Errorf("20 queries, alpha .3: %d rows", got)
 	}
-	if got := RowsFor(1, .5); got != 1 {
+	if got := rowsFor(1, .5); got != 1 {
 		t.Errorf("one query: %d rows", got)
 	}
 	last := 0
 	for _, q := range []int{1, 5, 20, 100, 1000} {
-		m := RowsFor(q, .3)
+		m := rowsFor(q, .3)
 		if m <= last && q > 1 || m > max(1, int(math.Ceil(math.Log(float64(q))/.09))) {
 			t.Errorf("%d queries: %d rows after %d", q, m, last)
 		}
 		last = m
 	}
 	// Some multiset of m rows is within alpha on 20 queries.
-	p := &plan{rows: RowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
+	p := &plan{rows: rowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
 	codes := func(cell int) func(int) uint16 {
 		return func(c int) uint16 {
 			return uint16(cell >> (3 - c) & 1)
@@ -199,7 +199,7 @@ func TestLaw(t *testing.T) {
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
 		p := &plan{cfg: Config{Rows: 3, MaxCandidates: 1 << 20}, nb: nb,
 			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
-		p.candidates = int(Candidates(16, 3).Int64())
+		p.candidates = int(candidatesOf(16, 3).Int64())
 		for cell := range 16 {
 			row := make([]float64, 20)
 			for q, x := range p.queries {

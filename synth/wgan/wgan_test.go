@@ -79,7 +79,8 @@ func TestInterpolatesArePaid(t *testing.T) {
 		paid.penalty().Share != .2 {
 		t.Errorf("%+v\n%+v", free.Composition(), paid.Composition())
 	}
-	if got := paid.penalty().GradientMultiplier(paid.z) / free.z; math.Abs(got-1/math.Sqrt(.8)) > 1e-9 {
+	got := paid.penalty().GradientMultiplier(paid.z) / free.z
+	if math.Abs(got-1/math.Sqrt(.8)) > 1e-9 {
 		t.Errorf("the gradient's noise grows by %v, want 1/√(1 − .2)", got)
 	}
 	if free, paid := free.Forecast().Noise, paid.Forecast().Noise; len(paid) != len(free)+1 {

@@ -5,6 +5,7 @@ package referencetest
 import (
 	"math"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
 )
@@ -94,4 +95,15 @@ func rounded(x []float64, f float64) []float64 {
 		out[i] = f * math.RoundToEven(x[i]/f)
 	}
 	return out
+}
+
+// Panics fails unless f does.
+func Panics(t *testing.T, name string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	f()
 }
