@@ -20,12 +20,12 @@ type csvPart struct {
 type csvParser struct {
 	*layout
 	z         *tokenizer
-	lines     lenientLines // instead of z in a lenient file
-	blankCell bool         // a blank line is an empty cell of the one column
-	lanes     []lane       // by file column
-	unit      *lane        // nil: none
-	id        []byte       // of the line at hand, in a lenient file
-	related   *related     // nil if no cell has to do with others of its row
+	blankCell bool     // a blank line is an empty cell of the one column
+	lanes     []lane   // by file column
+	unit      *lane    // nil: none
+	id        []byte   // of the line at hand, in a lenient file
+	related   *related // nil if no cell has to do with others of its row
+	buf       []byte   // for a chunk
 }
 
 // lane is where the cells of one file column go in the chunk at hand.
@@ -50,11 +50,9 @@ func (l *lane) set(row int, code uint16) {
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	p := &csvParser{
-		layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns)),
-		lines: lenientLines{
-			comma: l.comma, columns: len(l.columns), maxCell: o.maxCell, headed: l.header,
-		},
+	p := &csvParser{layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns))}
+	if l.lenient {
+		p.z = newLenient(l.comma, o.maxCell)
 	}
 	if l.rows != nil {
 		p.related = newRelated(l)
@@ -161,20 +159,8 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		l := &p.lanes[col]
 		switch {
 		case l.codec != nil:
-			if l.settled {
-				if err := p.related.cell(l.code, cell); err != nil {
-					p.refuse(&bad, line, col, cell, err)
-				}
-				break
-			}
-			code, err := l.codec.EncodeText(cell)
-			if err != nil {
+			if err := p.encode(l, row, cell); err != nil {
 				p.refuse(&bad, line, col, cell, err)
-			}
-			if l.u8 != nil {
-				l.u8[row] = uint8(code)
-			} else {
-				l.u16[row] = code
 			}
 		case l.check >= 0:
 			p.related.keep(l.check, cell)
@@ -202,6 +188,16 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		}
 		return nil
 	}
+}
+
+// encode stores the code of a cell, or keeps it until its row is settled.
+func (p *csvParser) encode(l *lane, row int, cell []byte) error {
+	if l.settled {
+		return p.related.cell(l.code, cell)
+	}
+	code, err := l.codec.EncodeText(cell)
+	l.set(row, code)
+	return err
 }
 
 // refuse adds a cell that is not allowed to bad.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -22,7 +21,7 @@ import (
 // Where the file has one column, which may be empty, a blank line is an empty cell of it.
 //
 // Under a lenient schema (s.Lenient) every physical line is a row of its own: a quoted cell ends on
-// its line, and no row is an error. See lenientLines for the rule. A line that cannot be read has
+// its line, and no row is an error. See parseLenient for the rule. A line that cannot be read has
 // the code of [schema.Codec.Unreadable] in every column; one that names no unit, or cannot be read
 // where there are units, is left out. Errors are about reading and the header only.
 //
@@ -93,9 +92,20 @@ func (l *layout) readCSV(
 	if err != nil || len(l.columns) == 0 {
 		return err
 	}
-	split.cells = len(l.columns)
-	room := &rowRoom{l, length, 0, 0}
-	return l.readChunks(ctx, cancel, split, first, size, room, o, put)
+	c := &csvMerge{size: size, progress: o.Progress, put: put}
+	for done := range l.chunks(split, first, &rowRoom{l, length, 0, 0}, o) {
+		part := <-done
+		if err == nil {
+			err = c.add(part)
+		}
+		if err != nil {
+			cancel() // and what is on its way comes to its end
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.wrong.err(nil)
 }
 
 // openCSV returns the header of a file and, if that is strict, the first chunk behind it. Of a
@@ -169,77 +179,46 @@ func (s *splitter) chooseSeparator(first chunk) {
 	}
 }
 
-// csvJob is a chunk on its way to a parser, and the place for its result.
-type csvJob struct {
-	chunk chunk
-	done  chan csvPart // of capacity 1
-}
-
-// readChunks parses first, unless the file is lenient, and all chunks that follow it. Chunks are
-// parsed by several goroutines at once and put together in the order of the file.
-func (l *layout) readChunks(
-	ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64,
-	room *rowRoom, o ReadOptions, put func(part) error,
-) error {
-	var (
-		flying = o.workers + 2 // buffers in use
-		free   = make(chan []byte, flying)
-		order  = make(chan csvJob, flying) // for the collector below
-		work   = make(chan csvJob, flying) // for the parsers
-		wg     sync.WaitGroup
-	)
-	for range flying - 1 {
-		free <- nil
+// chunks parses first, unless the file is lenient, and all chunks that follow it, several at once;
+// the results come in the order of the file. The reading of it is in the goroutine of split alone.
+func (l *layout) chunks(
+	split *splitter, first chunk, room *rowRoom, o ReadOptions,
+) <-chan chan csvPart {
+	order := make(chan chan csvPart, o.workers)
+	idle := make(chan *csvParser, o.workers+1)
+	for range cap(idle) {
+		idle <- newCSVParser(l, o)
 	}
-	defer wg.Wait()
-	defer cancel()
-	wg.Go(func() {
+	go func() {
 		defer close(order)
-		defer close(work)
-		c, err := first, error(nil)
-		if split.lenient {
-			c, err = split.next(nil)
-		}
-		for err != io.EOF {
+		for begun := split.lenient; ; begun = true {
+			p, c := <-idle, first
+			var err error
+			if begun {
+				c, err = split.next(p.buf)
+			}
+			if err == io.EOF {
+				return
+			}
 			if err == nil {
 				err = room.take(c)
 			}
-			job := csvJob{c, make(chan csvPart, 1)}
-			select {
-			case order <- job:
-			case <-ctx.Done():
-				return
-			}
+			done := make(chan csvPart, 1)
+			order <- done
 			if err != nil {
-				job.done <- csvPart{err: readingError(err)}
+				done <- csvPart{err: readingError(err)}
 				return
 			}
-			work <- job // has room for all that fly
-			select {
-			case buf := <-free:
-				c, err = split.next(buf)
-			case <-ctx.Done():
-				return
+			if p.buf = c.buf; cap(p.buf) > 4*split.block {
+				p.buf = nil // the rare long record need not stay in memory
 			}
+			go func() {
+				done <- p.parse(c)
+				idle <- p
+			}()
 		}
-	})
-	for range o.workers {
-		p := newCSVParser(l, o)
-		wg.Go(func() {
-			for job := range work {
-				if ctx.Err() != nil {
-					return
-				}
-				job.done <- p.parse(job.chunk)
-				buf := job.chunk.buf
-				if cap(buf) > 4*split.block {
-					buf = nil // the rare long record need not stay in memory
-				}
-				free <- buf
-			}
-		})
-	}
-	return collect(ctx, order, size, o, put)
+	}()
+	return order
 }
 
 // rowRoom holds a file to as many cells as its length lets expect: a schema of many columns makes
@@ -267,47 +246,39 @@ func (a *rowRoom) take(c chunk) error {
 	return nil
 }
 
-// collect puts the results of jobs together in their order.
-func collect(
-	ctx context.Context, jobs <-chan csvJob, size int64, o ReadOptions, put func(part) error,
-) error {
-	var (
-		bytes int64
-		blank int // line of the first of the blank lines just seen
-		wrong mistakes
-	)
-	for job := range jobs {
-		var p csvPart
-		select {
-		case p = <-job.done:
-		case <-ctx.Done():
-			return readingError(ctx.Err())
-		}
-		if blank != 0 && (p.rows > 0 || p.err != nil || len(p.wrong) > 0) {
-			return wrong.err(place{unit: "line", number: blank}.wrap(errBlankLine))
-		}
-		for _, one := range p.wrong {
-			wrong.add(one)
-		}
-		if p.err != nil || wrong.full() {
-			return wrong.err(p.err)
-		}
-		if blank == 0 {
-			blank = p.blank
-		}
-		if len(wrong) == 0 {
-			if err := put(p.part); err != nil {
-				return err
-			}
-		}
-		if bytes += int64(p.bytes); size > 0 && o.Progress != nil {
-			o.Progress(min(1, float64(bytes)/float64(size)))
+// csvMerge puts the results of chunks together in their order.
+type csvMerge struct {
+	size     int64 // of the file; not positive if it is not known
+	read     int64
+	progress func(float64)
+	put      func(part) error
+	blank    int // line of the first of the blank lines just seen
+	wrong    mistakes
+}
+
+// add adds the next part.
+func (c *csvMerge) add(p csvPart) error {
+	if c.blank != 0 && (p.rows > 0 || p.err != nil || len(p.wrong) > 0) {
+		return c.wrong.err(place{unit: "line", number: c.blank}.wrap(errBlankLine))
+	}
+	for _, one := range p.wrong {
+		c.wrong.add(one)
+	}
+	if p.err != nil || c.wrong.full() {
+		return c.wrong.err(p.err)
+	}
+	if c.blank == 0 {
+		c.blank = p.blank
+	}
+	if len(c.wrong) == 0 {
+		if err := c.put(p.part); err != nil {
+			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return readingError(ctx.Err())
+	if c.read += int64(p.bytes); c.size > 0 && c.progress != nil {
+		c.progress(min(1, float64(c.read)/float64(c.size)))
 	}
-	return wrong.err(nil)
+	return nil
 }
 
 // readingError is about err, which reading the file ran into.

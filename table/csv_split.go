@@ -34,8 +34,7 @@ type splitter struct {
 	r       io.Reader
 	block   int             // bytes of a usual chunk
 	lenient bool            // every line is a record
-	probe   *tokenizer      // looks into records that are longer than a block
-	cells   int             // most cells of a record; 0 = maxColumns
+	probe   *tokenizer      // of the header
 	known   map[string]bool // columns that the header may have; nil: the separator is sure
 
 	carry []byte // what was read after the last cut
@@ -83,9 +82,6 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 		}
 		if end := s.end(buf); end > 0 {
 			return s.cut(buf, end, false), nil
-		}
-		if !s.lenient && s.hopeless(buf) {
-			break
 		}
 		if n <= maxRecord(s.probe.maxCell) {
 			buf = append(buf, make([]byte, len(buf))...)
@@ -155,24 +151,6 @@ func (s *splitter) cut(buf []byte, end int, final bool) chunk {
 	c.lines = bytes.Count(c.buf, []byte{'\n'})
 	s.line += c.lines
 	return c
-}
-
-// hopeless reports whether the record that fills buf from its start is
-// malformed or too long, so that reading on cannot mend it.
-func (s *splitter) hopeless(buf []byte) bool {
-	cells := s.cells
-	if cells == 0 {
-		cells = maxColumns
-	}
-	s.probe.reset(buf, false, 1)
-	for range cells + 1 {
-		if _, last, err := s.probe.next(); err != nil {
-			return err != errShort
-		} else if last {
-			return true // a record ends here, and yet the quotes before its end are odd in number
-		}
-	}
-	return true
 }
 
 // lastRecordEnd returns the length of the longest prefix of buf that ends with

@@ -12,7 +12,12 @@ var errShort = errors.New("table: the buffer ends inside a record")
 // tokenizer cuts a buffer of CSV into cells by RFC 4180, with four choices of its own: lines end in
 // LF or CRLF, also mixed; a CR elsewhere belongs in a quoted cell, whose bytes are taken as they
 // are; no space is trimmed; cells are UTF-8 without NUL.
+//
+// A lenient one cuts up a line, without its end, and makes no error of it: where no quote closes a
+// quoted cell, or something else than a separator follows that quote, quotes are ordinary
+// characters of that cell, and any byte may be in a cell of any length.
 type tokenizer struct {
+	lenient bool
 	buf     []byte // from the start of a record
 	final   bool   // buf ends where the file ends, not just where a block does
 	line    int    // physical line at pos
@@ -28,15 +33,18 @@ type tokenizer struct {
 // stops marks the separator, the quote, CR and LF.
 type stops [256]bool
 
-func newStops(comma byte) *stops {
-	s := &stops{'"': true, '\r': true, '\n': true}
-	s[comma] = true
-	return s
-}
-
 // newTokenizer returns a tokenizer without a buffer.
 func newTokenizer(comma byte, maxCell int) *tokenizer {
-	return &tokenizer{comma: comma, maxCell: maxCell, stop: newStops(comma)}
+	s := &stops{'"': true, '\r': true, '\n': true}
+	s[comma] = true
+	return &tokenizer{comma: comma, maxCell: maxCell, stop: s}
+}
+
+// newLenient returns a lenient one.
+func newLenient(comma byte, maxCell int) *tokenizer {
+	s := &stops{}
+	s[comma] = true
+	return &tokenizer{lenient: true, comma: comma, maxCell: maxCell, stop: s}
 }
 
 // reset points z at a new buffer that starts with a record on the given line.
@@ -72,19 +80,21 @@ func (z *tokenizer) blank() bool {
 func (z *tokenizer) next() (cell []byte, last bool, err error) {
 	buf, i := z.buf, z.pos
 	if i < len(buf) && buf[i] == '"' {
-		return z.quoted()
+		if cell, last, err = z.quoted(); err == nil || !z.lenient {
+			return cell, last, err
+		}
 	}
 	for i < len(buf) && !z.stop[buf[i]] {
 		i++
 	}
 	cell = buf[z.pos:i]
 	switch {
+	case z.lenient:
 	case len(cell) > z.maxCell:
 		return nil, false, errLongCell(z.maxCell)
 	case i == len(buf) && !z.final:
 		return nil, false, errShort
-	}
-	if z.dirty {
+	case z.dirty:
 		if err := checkText(cell); err != nil {
 			return nil, false, err
 		}
@@ -152,10 +162,11 @@ func (z *tokenizer) quoted() (cell []byte, last bool, err error) {
 				z.scratch = append(z.scratch, buf[from:end]...)
 				cell = z.scratch
 			}
-			if end-start > z.maxCell {
+			switch {
+			case z.lenient:
+			case end-start > z.maxCell:
 				return nil, false, errLongQuoted(z.maxCell)
-			}
-			if z.dirty {
+			case z.dirty:
 				if err := checkText(cell); err != nil {
 					return nil, false, err
 				}
