@@ -17,16 +17,10 @@ type csvWriter struct {
 	packed io.WriteCloser // nil: w is the file
 	comma  byte
 	buf    []byte
-	cells  []csvColumn
-	whole  bool  // cells follow from others of their row, which is drawn as a whole
-	safe   bool  // no cell is a formula
-	err    error // of the stream, which ends the file
-}
-
-// csvColumn is a column of the file.
-type csvColumn struct {
-	column int      // of the schema
-	fixed  [][]byte // by code the whole cell, if nothing else has a say; nil: its row has
+	// by file column and code the whole cell, if nothing else has a say; nil: its row has
+	fixed [][][]byte
+	safe  bool  // no cell is a formula
+	err   error // of the stream, which ends the file
 }
 
 func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, error) {
@@ -38,7 +32,7 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, comma: comma, cells: make([]csvColumn, len(d.columns)),
+	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.columns)),
 		safe: safe}
 	if c.packed, err = packer(f, w); err != nil {
 		return nil, err
@@ -48,12 +42,11 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	}
 	for k, f := range d.columns {
 		if f.Made >= 0 || d.schema.Columns[f.Column].After != "" {
-			c.whole = true
 			continue
 		}
 		codec := d.codec.Codecs()[f.Column]
 		fixed := make([][]byte, codec.Size())
-		c.cells[k] = csvColumn{f.Column, fixed}
+		c.fixed[k] = fixed
 		missing, has := codec.MissingCode()
 		for code := range fixed {
 			if !d.schema.Columns[f.Column].Kind.Ordered() || has && code == int(missing) {
@@ -82,37 +75,24 @@ func (c *csvWriter) Write(t *Table) error {
 	}
 	codecs := c.codec.Codecs()
 	for k, f := range c.columns {
-		if fixed := c.cells[k].fixed; fixed != nil && len(fixed) != codecs[f.Column].Size() {
-			c.cells[k].fixed, c.whole = nil, true
+		if f.Made < 0 && len(c.fixed[k]) != codecs[f.Column].Size() {
+			c.fixed[k] = nil
 		}
 	}
 	for row := range t.rows {
-		if c.whole {
-			c.draw(t, row)
-		}
-		for k := range c.cells {
-			x := &c.cells[k]
+		c.draw(t, row)
+		for k, f := range c.columns {
 			if k > 0 {
 				c.buf = append(c.buf, c.comma)
 			}
-			start := len(c.buf)
-			if c.whole && x.fixed == nil {
-				f := c.columns[k]
-				c.buf = c.codec.AppendText(c.buf, f, c.value(f))
-			} else {
-				code := t.cols[x.column].At(row)
-				if cell := x.fixed[code]; cell != nil {
+			if fixed := c.fixed[k]; fixed != nil {
+				if cell := fixed[t.cols[f.Column].At(row)]; cell != nil {
 					c.buf = append(c.buf, cell...)
 					continue
 				}
-				codec := codecs[x.column]
-				if c.whole {
-					c.buf = codec.AppendText(c.buf, c.values[x.column])
-				} else {
-					c.buf = codec.AppendText(c.buf, codec.Decode(code, c.u))
-				}
 			}
-			c.buf = c.quote(c.buf, start)
+			start := len(c.buf)
+			c.buf = c.quote(c.codec.AppendText(c.buf, f, c.value(f)), start)
 		}
 		c.buf = append(c.buf, '\n')
 		if len(c.buf) >= flushSize {
