@@ -91,7 +91,7 @@ func badRows(s *schema.Schema) []string {
 func readLenient(t *testing.T, in string, s *schema.Schema, block int) *Table {
 	t.Helper()
 	o := ReadOptions{workers: 1 + block%3, maxCell: 32}
-	tab, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s, o, block)
+	tab, err := readText(in, s, o, block)
 	if err != nil {
 		t.Fatalf("%q: %v", in, err)
 	}
@@ -157,8 +157,7 @@ func TestLenientNeighbours(t *testing.T) {
 						}
 					}
 					if at == 2 {
-						_, _, err := ReadCSV(context.Background(), strings.NewReader(in), -1, &strict,
-							ReadOptions{maxCell: 32})
+						_, err := readText(in, &strict, ReadOptions{maxCell: 32}, blockSize)
 						if err != nil {
 							refused++
 						}
@@ -246,8 +245,7 @@ func TestLenientHeader(t *testing.T) {
 		for _, block := range []int{1, 50, blockSize} {
 			var errs []string
 			for _, rows := range []string{"", "x,1,1,p\n", "\"x\",1,1,p\n\xff\n"} {
-				_, _, err := readCSV(context.Background(), strings.NewReader(in+rows), -1, s,
-					ReadOptions{maxCell: 32}, block)
+				_, err := readText(in+rows, s, ReadOptions{maxCell: 32}, block)
 				errs = append(errs, fmt.Sprint(err))
 			}
 			if in != "" && (errs[0] == "<nil>" || len(slices.Compact(errs)) > 1) {
@@ -264,7 +262,7 @@ func TestLenientReadsWhatStrictDoes(t *testing.T) {
 	strict := *s
 	strict.Lenient = false
 	in := lenientFile(s, lenientRows(true)) + "\r\n\n\n"
-	want, _, err := ReadCSV(context.Background(), strings.NewReader(in), -1, &strict, ReadOptions{})
+	want, err := readText(in, &strict, ReadOptions{}, blockSize)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +302,7 @@ func TestLenientLongLines(t *testing.T) {
 	s := lenientSchema(false, true)
 	for _, size := range []int{1 << 10, 5 << 20, 15 << 20, 17 << 20} {
 		in := lenientFile(s, []string{"x,1,0.5,p", strings.Repeat("x", size), "x,1,0.5,p"})
-		tab, _, err := ReadCSV(t.Context(), strings.NewReader(in), -1, s, ReadOptions{})
+		tab, err := readText(in, s, ReadOptions{}, blockSize)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,8 +362,7 @@ func TestLongRecord(t *testing.T) {
 		"header": strings.Repeat("name,", 200) + "\nx\n",
 	} {
 		for _, block := range []int{1, 100, 600, blockSize} {
-			_, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s,
-				ReadOptions{maxCell: 32}, block)
+			_, err := readText(in, s, ReadOptions{maxCell: 32}, block)
 			if err == nil || !strings.Contains(err.Error(), "a record of more than 512 bytes") {
 				t.Errorf("%s in blocks of %d: %v", name, block, err)
 			}

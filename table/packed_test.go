@@ -186,7 +186,7 @@ func TestSeparatorOfHeader(t *testing.T) {
 		"\"a\";\"b\"\ntrue;false\n": true, "\ufeffa;b\r\ntrue;false\r\n": true,
 		"a,b\ntrue;false\n": false, "x;y\ntrue;false\n": false,
 	} {
-		got, _, err := ReadCSV(context.Background(), strings.NewReader(file), -1, s, ReadOptions{})
+		got, err := readText(file, s, ReadOptions{}, blockSize)
 		if (err == nil) != want || err == nil && got.rows != 1 {
 			t.Errorf("%q: %v", file, err)
 		}
@@ -213,14 +213,12 @@ func TestSeparatorOfHeader(t *testing.T) {
 		}
 	}
 	s.CSV.Comma = ';'
-	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a;b,a\ntrue;no\n"), -1, s,
-		ReadOptions{}); err == nil {
+	if _, err := readText("a;b,a\ntrue;no\n", s, ReadOptions{}, blockSize); err == nil {
 		t.Error("the separator of the schema finds a column, and another is taken")
 	}
 	s.CSV = schema.CSV{NoHeader: true}
 	for _, row := range []string{"true;false\n", "a;b\ntrue;false\n"} {
-		if _, _, err := ReadCSV(context.Background(), strings.NewReader(row), -1, s,
-			ReadOptions{}); !errors.Is(err, schema.ErrSchema) {
+		if _, err := readText(row, s, ReadOptions{}, blockSize); !errors.Is(err, schema.ErrSchema) {
 			t.Errorf("without a header, the first row %q decides about the separator: %v", row, err)
 		}
 	}

@@ -313,8 +313,7 @@ func FuzzRelatedNeighbours(f *testing.F) {
 	}
 	s := relatedOf(f, "decoy: 1", "decoy: 1\nlenient: true")
 	read := func(t testing.TB, rows string) *Table {
-		out, _, err := ReadCSV(context.Background(), strings.NewReader(relatedHead+rows), -1, s,
-			ReadOptions{})
+		out, err := readText(relatedHead+rows, s, ReadOptions{}, blockSize)
 		if err != nil {
 			t.Fatalf("%q: %v", rows, err)
 		}
