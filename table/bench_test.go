@@ -81,7 +81,7 @@ func BenchmarkReadParquet(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		t, _, err := readParquet(context.Background(), bytes.NewReader(in), s, ReadOptions{})
+		t, err := parquetOf(in, s, ReadOptions{})
 		if err != nil || t.Rows() != rows {
 			b.Fatal(err)
 		}

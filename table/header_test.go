@@ -58,10 +58,7 @@ func TestHeaderBeforeRows(t *testing.T) {
 		"Age,sex,Age\n":     "both have the name",
 		"":                  "the file is empty",
 	} {
-		path := filepath.Join(t.TempDir(), "a.csv")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := fileOf(t, ".csv", []byte(text))
 		err := headerOf(t, path, s)
 		if want == "" && err != nil || want != "" && (err == nil ||
 			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {

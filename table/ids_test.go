@@ -2,8 +2,6 @@ package table
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -41,10 +39,7 @@ func TestIDBlanks(t *testing.T) {
 		if err != nil || !slices.Equal(tab.Units(), whose) {
 			t.Errorf("%s: units %v, want %v: %v", ext, tab.Units(), whose, err)
 		}
-		path := filepath.Join(t.TempDir(), "t"+ext)
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := fileOf(t, ext, file)
 		texts, err := ReadTexts(context.Background(), path, schema.CSV{}, 2, 0, nil)
 		if err != nil || !slices.Equal(texts.Units, whose) {
 			t.Errorf("%s: units of texts %v, want %v: %v", ext, texts.Units, whose, err)

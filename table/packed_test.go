@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -193,10 +191,7 @@ func TestSeparatorOfHeader(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := fileOf(t, ".csv", []byte(file))
 		names, err := Header(path, ',', s)
 		if err != nil || !slices.Equal(names, []string{"a", "b"}) {
 			t.Errorf("%q: header %q, %v", file, names, err)

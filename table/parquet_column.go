@@ -66,14 +66,10 @@ func (r *columnReader) read(ctx context.Context, pages *pageReader) error {
 			return err
 		}
 		p, err := pages.next()
-		switch {
-		case err != nil:
-		case p.kind == pageDictionary:
+		if err == nil && p.kind == pageDictionary {
 			err = r.openDictionary(p.encoding, p.data, p.values)
-		case p.kind == pageV1:
-			err = r.openV1(p)
-		default:
-			err = r.openV2(p)
+		} else if err == nil {
+			err = r.openData(p)
 		}
 		if err != nil {
 			return err
@@ -100,31 +96,20 @@ func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n 
 	return values(&d.entries, n)
 }
 
-// openV1 consumes a page of the first version: levels behind their length, then values.
-func (r *columnReader) openV1(p page) error {
-	data := p.data
+// openData consumes a page of data. One of the first version has its levels before the values,
+// behind their length.
+func (r *columnReader) openData(p page) (err error) {
 	r.levels = nil
-	if r.nullable {
+	if r.nullable && p.kind == pageV1 {
 		if p.levelCoded != parquet.Encodings.RLE {
 			return errDamaged
 		}
-		levels, err := prefixed(data)
-		if err != nil {
+		if p.levels, err = prefixed(p.data); err != nil {
 			return err
 		}
-		if r.levels, err = newHybrid(levels, 1); err != nil {
-			return err
-		}
-		data = data[4+len(levels):]
+		p.data = p.data[4+len(p.levels):]
 	}
-	return r.page(p.encoding, data, p.values)
-}
-
-// openV2 consumes a page of the second version, whose header has the lengths.
-func (r *columnReader) openV2(p page) error {
-	r.levels = nil
 	if r.nullable {
-		var err error
 		if r.levels, err = newHybrid(p.levels, 1); err != nil {
 			return err
 		}

@@ -29,12 +29,18 @@ func readParquet(
 	return inParquet(r).readTyped(ctx, s, o)
 }
 
+// parquetOf reads a table from the bytes of a Parquet file.
+func parquetOf(data []byte, s *schema.Schema, o ReadOptions) (*Table, error) {
+	out, _, err := readParquet(context.Background(), bytes.NewReader(data), s, o)
+	return out, err
+}
+
 // readDamaged reads a damaged file in every way, and reports what must not
 // happen: a panic or a dead end would end the test.
 func readDamaged(t *testing.T, data []byte, s *schema.Schema) {
 	t.Helper()
 	start := time.Now()
-	_, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
+	_, err := parquetOf(data, s, ReadOptions{workers: 2})
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("took %v", d)
 	}
@@ -96,8 +102,7 @@ func testFiles(t testing.TB) map[string][]byte {
 func TestTruncatedParquet(t *testing.T) {
 	for name, data := range testFiles(t) {
 		for n := 0; n < len(data); n += 7 {
-			_, _, err := readParquet(context.Background(), bytes.NewReader(data[:n]), allTypes(),
-				ReadOptions{})
+			_, err := parquetOf(data[:n], allTypes(), ReadOptions{})
 			if !errors.Is(err, errDamaged) {
 				t.Fatalf("the first %d of %d bytes of %s: error %v", n, len(data), name, err)
 			}

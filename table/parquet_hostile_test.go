@@ -261,12 +261,11 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 	}
 	for name, read := range map[string]func() error{
 		"read": func() error {
-			_, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
+			_, err := parquetOf(data, s, ReadOptions{workers: 2})
 			return err
 		},
 		"units": func() error {
-			_, _, err := readParquet(context.Background(), bytes.NewReader(data), &unit,
-				ReadOptions{workers: 2})
+			_, err := parquetOf(data, &unit, ReadOptions{workers: 2})
 			return err
 		},
 		"scan": func() error {

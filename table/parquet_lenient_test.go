@@ -77,8 +77,7 @@ func lenientKind(name string, kind schema.Kind) *schema.Schema {
 func TestLenientParquetNeighbours(t *testing.T) {
 	for name, s := range lenientTexts() {
 		checkBadTexts(t, name, s, []string{"1", "9", "1", "3"}, func(cells []string) *Table {
-			tab, _, err := readParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
-				ReadOptions{maxCell: 32})
+			tab, err := parquetOf(plainFile(cells), s, ReadOptions{maxCell: 32})
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, cells, err)
 			}
@@ -102,21 +101,19 @@ func TestLenientParquetTypes(t *testing.T) {
 			}
 			for kind := schema.Categorical; kind <= schema.Timestamp; kind++ {
 				s := lenientKind(f.name, kind)
-				tab, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
+				tab, err := parquetOf(data, s, ReadOptions{})
 				if err != nil || tab.Rows() != int(p.rows) {
 					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)
 				}
 				s.Lenient = false
-				if _, _, err := readParquet(context.Background(), bytes.NewReader(data), s,
-					ReadOptions{}); errors.Is(err, schema.ErrSchema) {
+				if _, err := parquetOf(data, s, ReadOptions{}); errors.Is(err, schema.ErrSchema) {
 					refused++
 				}
 			}
 			s := oneColumn("none", schema.Boolean, 0, 0)
 			s.Lenient, s.Columns[0].OnInvalid = true, schema.Clamp
 			s.Unit, s.MaxRowsPerUnit = f.name, 1
-			if _, _, err := readParquet(context.Background(), bytes.NewReader(data), s,
-				ReadOptions{}); err != nil {
+			if _, err := parquetOf(data, s, ReadOptions{}); err != nil {
 				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
 			}
 			err = inParquet(bytes.NewReader(data)).scan(context.Background(),

@@ -93,27 +93,21 @@ func repaired(t testing.TB, in *Table) *Table {
 	return out
 }
 
-func written(t testing.TB, f Format, in *Table) []byte {
-	var b bytes.Buffer
-	w, err := NewWriter(&b, f, in.schema, rand.New(rand.NewPCG(5, 6)), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(in); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
+// written is a file of one table.
+func written(t testing.TB, f Format, in *Table) []byte { return write(t, f, 5, in.schema, in) }
 
-func rereadFile(t testing.TB, ext string, data []byte, s *schema.Schema) (*Table, error) {
+// fileOf writes a file, and gives its path.
+func fileOf(t testing.TB, ext string, data []byte) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "t"+ext)
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, _, err := Read(context.Background(), path, s, ReadOptions{})
+	return path
+}
+
+func rereadFile(t testing.TB, ext string, data []byte, s *schema.Schema) (*Table, error) {
+	out, _, err := Read(context.Background(), fileOf(t, ext, data), s, ReadOptions{})
 	return out, err
 }
 

@@ -14,10 +14,7 @@ import (
 // scanned returns names and rows as one text.
 func scanned(t *testing.T, in string, header bool, comma byte) (string, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte(in), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := fileOf(t, ".csv", []byte(in))
 	var b strings.Builder
 	err := ScanText(path, ScanOptions{CSV: schema.CSV{NoHeader: !header, Comma: comma}},
 		func(names, row []string) error {
