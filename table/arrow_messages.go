@@ -2,7 +2,6 @@ package table
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -233,11 +232,10 @@ func (m *arrowMessages) Reallocate(size int, b []byte) []byte {
 // Free leaves it to the garbage collector.
 func (m *arrowMessages) Free([]byte) {}
 
-// refusal is the error of a file that cannot be read: of reading, of its limits, or of damage.
+// refusal is why a file cannot be read: its limits, or damage.
 func (m *arrowMessages) refusal() error {
-	err := m.err
-	if err == nil {
-		err = errDamaged
+	if m.err != nil {
+		return m.err
 	}
-	return m.failure(fmt.Errorf("table: %w", err))
+	return errDamaged
 }

@@ -26,6 +26,7 @@ var (
 type arrowFile struct {
 	*arrowMessages
 	reader *ipc.Reader
+	batch  arrow.Record // that is read
 }
 
 // openArrow reads the schema of a file.
@@ -44,7 +45,7 @@ func openArrow(ctx context.Context, r parquet.ReaderAtSeeker) (*arrowFile, error
 		return err
 	})
 	if err != nil || f.reader.Schema() == nil || f.reader.Schema().NumFields() > maxColumns {
-		return nil, m.refusal()
+		return nil, m.failure(fmt.Errorf("table: %w", m.refusal()))
 	}
 	return f, nil
 }
@@ -57,87 +58,59 @@ func (f *arrowFile) names() []string {
 	return names
 }
 
-// read reads the batches with this layout; put takes them in their order.
-func (f *arrowFile) read(l *layout, o ReadOptions, put func(part) error) error {
-	o = o.withDefaults()
-	fields := f.reader.Schema().Fields()
-	for i, field := range fields {
-		if l.columns[i].used() && formOf(field.Type) == nil {
-			return l.about(i, errArrowNested)
-		}
+func (f *arrowFile) unreadable(i int) error {
+	if formOf(f.reader.Schema().Field(i).Type) == nil {
+		return errArrowNested
 	}
-	if err := o.begin(); err != nil {
-		return err
-	}
-	rows, cells := 0, atLeast(maxCells, f.size)/int64(len(l.sizes)+max(1, l.texts))
-	for {
-		var batch arrow.Record
-		err := catch(func() error {
-			if f.reader.Next() {
-				batch = f.reader.Record()
-			}
-			return f.reader.Err()
-		})
-		if err != nil && err != io.EOF {
-			return f.refusal()
-		}
-		if batch == nil {
-			return nil
-		}
-		n := batch.NumRows()
-		if n < 0 || n > cells-int64(rows) {
-			return fmt.Errorf("table: %w", errTooMuch)
-		}
-		out, errs := l.newPart(), make([]error, len(fields))
-		for i, d := range l.columns {
-			if d.used() {
-				errs[i] = catch(func() error {
-					return f.column(batch.Column(i), int(n), l, d, &out, o.maxCell)
-				})
-			}
-		}
-		if err := l.complete(&out, int(n), rows, errs); err != nil {
-			return err
-		}
-		rows += int(n)
-		if err := put(out); err != nil {
-			return err
-		}
-	}
+	return nil
 }
 
-// column takes the values of a column of n rows.
-func (f *arrowFile) column(
-	a arrow.Array, n int, l *layout, d destination, out *part, maxCell int,
-) error {
+// next goes on to the next batch.
+func (f *arrowFile) next() (rows int64, read float64, err error) {
+	f.batch = nil
+	err = catch(func() error {
+		if f.reader.Next() {
+			f.batch = f.reader.Record()
+		}
+		return f.reader.Err()
+	})
+	switch {
+	case err != nil && err != io.EOF:
+		return 0, 0, f.refusal()
+	case f.batch == nil:
+		return 0, 0, io.EOF
+	}
+	return f.batch.NumRows(), 0, nil
+}
+
+// column takes the values of a column of the batch.
+func (f *arrowFile) column(i int, rows int64, l *layout, out *part, maxCell int) error {
+	a, n := f.batch.Column(i), int(rows)
 	form := formOf(a.DataType())
 	if a.Len() != n || form == nil {
 		return errDamaged
 	}
-	c, done := f.consumerOf(&leaf{form: *form}, l, d, out, maxCell)
+	c, done := f.consumerOf(&leaf{form: *form}, l, l.columns[i], out, maxCell)
 	defer done()
 	var v vector
 	var cells [stride]uint32
 	for at := 0; at < n; at += stride {
 		k := min(stride, n-at)
-		for i := range k {
+		for j := range k {
 			var err error
-			if isNull(a, at+i) {
-				cells[i], err = c.null()
+			if isNull(a, at+j) {
+				cells[j], err = c.null()
 			} else {
 				v.reset()
-				if err = v.add(a, at+i); err == nil && len(v.texts) > 0 {
+				if err = v.add(a, at+j); err == nil && len(v.texts) > 0 {
 					err = f.take(len(v.texts[0]))
 				}
 				if err == nil {
-					cells[i], err = c.cell(&v, 0)
+					cells[j], err = c.cell(&v, 0)
 				}
 			}
-			switch {
-			case err == errDamaged, err == errTooMuch:
-				return err
-			case err != nil:
-				return &badCell{int64(at + i), err}
+			if err != nil {
+				return ofCell(int64(at+j), err)
 			}
 		}
 		c.put(cells[:k])

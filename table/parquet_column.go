@@ -29,6 +29,14 @@ type badCell struct {
 
 func (b *badCell) Error() string { return b.err.Error() }
 
+// ofCell is an error about the cell of a row, unless it is about the file.
+func ofCell(row int64, err error) error {
+	if err == errDamaged || err == errTooMuch {
+		return err
+	}
+	return &badCell{row, err}
+}
+
 // columnReader decodes one column of one row group.
 //
 // The footer is Arrow's. Pages and the values inside of them are decoded here: Arrow's decoders
@@ -182,11 +190,8 @@ func (r *columnReader) rowsOf(n int) error {
 			r.cells[row], err = r.cellOf(value)
 			value++
 		}
-		switch {
-		case err == errDamaged, err == errTooMuch:
-			return err
-		case err != nil:
-			return &badCell{r.seen + int64(row), err}
+		if err != nil {
+			return ofCell(r.seen+int64(row), err)
 		}
 	}
 	r.put(r.cells[:n])

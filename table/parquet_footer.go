@@ -86,8 +86,8 @@ func footerOf(s *source) ([]byte, error) {
 
 // checkFooter goes through a footer (FileMetaData in
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift)
-// before Arrow does, and returns the number of rows of the file.
-func checkFooter(footer []byte) (rows int64, err error) {
+// before Arrow does.
+func checkFooter(footer []byte) (err error) {
 	t := newThrift(footer, maxItems)
 	leaves, groups := -1, 0
 	t.structure(func(id int64, kind byte) bool {
@@ -100,7 +100,7 @@ func checkFooter(footer []byte) (rows int64, err error) {
 					err = errLargeFooter
 					t.fail()
 				}
-				rows += t.rowGroup(leaves)
+				t.rowGroup(leaves)
 			})
 		case id == 2, id == 4:
 			t.fail()
@@ -111,13 +111,13 @@ func checkFooter(footer []byte) (rows int64, err error) {
 	})
 	switch {
 	case err != nil:
-		return 0, err
+		return err
 	case t.full:
-		return 0, errLargeFooter
-	case t.err != nil || leaves < 0 || rows < 0:
-		return 0, errDamaged
+		return errLargeFooter
+	case t.err != nil || leaves < 0:
+		return errDamaged
 	}
-	return rows, nil
+	return nil
 }
 
 // schemaTree goes through the list of the schema's elements, a tree in preorder,
@@ -183,16 +183,16 @@ func (t *thrift) schemaElement() (children, name int64) {
 	return children, name + 1
 }
 
-// rowGroup goes through a row group, which has a chunk for each of so many
-// leaves, and returns the number of its rows.
-func (t *thrift) rowGroup(leaves int) (rows int64) {
+// rowGroup goes through a row group, which has a chunk for each of so many leaves, and a number of
+// rows.
+func (t *thrift) rowGroup(leaves int) {
 	chunks := -1
 	t.structure(func(id int64, kind byte) bool {
 		switch {
 		case id == 1 && kind == thriftList:
 			chunks = t.list(thriftStruct, func() { t.skip(thriftStruct) })
 		case id == 3:
-			rows = t.whole(kind, 1<<48) // of which maxChunks do not overflow
+			t.whole(kind, 1<<48)
 		default:
 			return false
 		}
@@ -201,5 +201,4 @@ func (t *thrift) rowGroup(leaves int) (rows int64) {
 	if chunks != leaves {
 		t.fail()
 	}
-	return rows
 }

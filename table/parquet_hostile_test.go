@@ -487,7 +487,7 @@ func TestHostileUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.left.Store(ids*(unitCost+4) + int64(len(data)))
-		_, err = p.readGroup(0, 0, l, ReadOptions{}.withDefaults())
+		err = l.readTyped(p, ReadOptions{}, func(part) error { return nil })
 		if !errors.Is(err, want) {
 			t.Errorf("room for %d of 5000 ids: %v", ids, err)
 		}

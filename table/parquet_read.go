@@ -1,49 +1,14 @@
 package table
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"sync"
+	"io"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	pqschema "github.com/apache/arrow/go/v15/parquet/schema"
 )
-
-// read reads a file with this layout; put takes the row groups in their order.
-func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error {
-	o = o.withDefaults()
-	for i, f := range p.fields {
-		if l.columns[i].used() && f.err != nil {
-			return l.about(i, f.err)
-		}
-	}
-	if err := o.begin(); err != nil {
-		return err
-	}
-	if err := p.checkCells(len(l.sizes) + max(1, l.texts)); err != nil {
-		return err
-	}
-	rows, groups := 0, p.reader.NumRowGroups()
-	for g := range groups {
-		part, err := p.readGroup(g, rows, l, o)
-		if err == nil {
-			rows += part.rows
-			err = put(part)
-		}
-		if err != nil {
-			return p.failure(err)
-		}
-		if o.Progress != nil {
-			o.Progress(float64(g+1) / float64(groups))
-		}
-	}
-	return nil
-}
 
 // parquetFile is an open Parquet file of flat columns: booleans, integers of all widths,
 // floating point of 16, 32 and 64 bits, decimals, dates, timestamps of any unit (naive ones are
@@ -65,9 +30,9 @@ func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error
 // no unit is left out. Errors are about reading, damage, limits and the columns of the file only.
 type parquetFile struct {
 	*source
-	rows   int64 // by the footer
 	reader *file.Reader
 	fields []parquetField
+	group  int // that is read, from 1
 }
 
 // parquetField is a top-level column.
@@ -86,7 +51,7 @@ func openParquet(ctx context.Context, r parquet.ReaderAtSeeker) (*parquetFile, e
 	p := &parquetFile{source: src}
 	footer, err := footerOf(src)
 	if err == nil {
-		p.rows, err = checkFooter(footer)
+		err = checkFooter(footer)
 	}
 	if err != nil {
 		return nil, p.failure(fmt.Errorf("table: %w", err))
@@ -137,15 +102,6 @@ func countLeaves(n pqschema.Node) int {
 	return leaves
 }
 
-// checkCells refuses a file of more cells, columns a row, than its length lets
-// expect: a run of equal values takes a few bytes, whatever its length.
-func (p *parquetFile) checkCells(columns int) error {
-	if p.rows > atLeast(maxCells, p.size)/int64(columns) {
-		return fmt.Errorf("table: %w", errTooMuch)
-	}
-	return nil
-}
-
 func (p *parquetFile) names() []string {
 	var names []string
 	for _, f := range p.fields {
@@ -154,120 +110,41 @@ func (p *parquetFile) names() []string {
 	return names
 }
 
-// readGroup reads a row group that comes after rows other rows.
-func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part, error) {
-	var (
-		out  = l.newPart()
-		errs = make([]error, len(p.fields))
-		work = make(chan int, len(p.fields))
-		wg   sync.WaitGroup
-		n    int64
-	)
-	err := catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
-	if err != nil {
-		return part{}, fmt.Errorf("table: %w", err)
-	}
-	for i := range p.fields {
-		if l.columns[i].used() {
-			work <- i
-		}
-	}
-	close(work)
-	for range min(o.workers, len(work)) {
-		wg.Go(func() {
-			for i := range work {
-				errs[i] = p.readColumn(group, n, p.fields[i].leaf, l, l.columns[i], &out, o.maxCell)
-			}
-		})
-	}
-	wg.Wait()
-	return out, l.complete(&out, int(n), rows, errs)
-}
+func (p *parquetFile) unreadable(i int) error { return p.fields[i].err }
 
-// newPart is for the columns of a run of rows of a typed file.
-func (l *layout) newPart() part {
-	out := part{codes: make([]Codes, len(l.sizes)), texts: make([]texts, l.texts)}
-	if l.rows != nil {
-		out.values = make([]values, len(l.sizes)+len(l.schema.Made))
+// next goes on to the next row group.
+func (p *parquetFile) next() (rows int64, read float64, err error) {
+	groups := p.reader.NumRowGroups()
+	if p.group++; p.group > groups {
+		return 0, 0, io.EOF
 	}
-	return out
-}
-
-// complete makes rows of the columns of a run of n rows that comes after rows other rows; errs are
-// the errors by file column.
-func (l *layout) complete(out *part, n, rows int, errs []error) error {
-	if err := l.firstError(errs, rows); err != nil {
-		return err
-	}
-	out.rows = n
-	if out.values != nil {
-		if row, column, err := newRelated(l).settleRows(out, l.sizes); err != nil {
-			return l.at("row", rows+row+1, column).wrap(err)
-		}
-		out.values = nil
-	}
-	if l.lenient && l.schema != nil && l.schema.Unit != "" {
-		out.dropNobody()
-	}
-	return nil
-}
-
-// firstError returns the error about the first bad cell of each column of a row group, or that
-// about the first column that could not be read to its end.
-func (l *layout) firstError(errs []error, rows int) error {
-	var bad []*badCell
-	column := map[*badCell]int{}
-	for i, err := range errs {
-		var one *badCell
-		switch {
-		case err == nil:
-		case !errors.As(err, &one):
-			return l.about(i, err)
-		default:
-			bad = append(bad, one)
-			column[one] = i
-		}
-	}
-	slices.SortStableFunc(bad, func(a, b *badCell) int { return cmp.Compare(a.row, b.row) })
-	var out mistakes
-	for _, one := range bad {
-		i := column[one]
-		out.add(mistake{l.at("row", rows+int(one.row)+1, i).wrap(one.err), strconv.Itoa(i)})
-	}
-	return out.err(nil)
-}
-
-// about is an error about file column i as a whole.
-func (l *layout) about(i int, err error) error {
-	if name := l.columns[i].name; name != "" {
-		return fmt.Errorf("table: column %d (%q): %w", i+1, name, err)
-	}
-	return fmt.Errorf("table: column %d: %w", i+1, err)
-}
-
-// readColumn decodes a column of a row group of n rows into out.
-func (p *parquetFile) readColumn(
-	group int, n int64, leaf *leaf, l *layout, d destination, out *part, maxCell int,
-) error {
-	return catch(func() error {
-		pages, err := p.pages(group, n, leaf)
-		if err != nil {
-			return err
-		}
-		defer pages.close()
-		r := columnReader{leaf: leaf, rows: n}
-		var done func()
-		r.consumer, done = p.consumerOf(leaf, l, d, out, maxCell)
-		err = r.read(p.ctx, pages)
-		done()
-		return err
+	err = catch(func() error {
+		rows = p.reader.RowGroup(p.group - 1).NumRows()
+		return nil
 	})
+	return rows, float64(p.group) / float64(groups), err
 }
 
-// pages returns the pages of a column of a row group of n rows, after a check
-// of what its metadata say.
-func (p *parquetFile) pages(group int, n int64, l *leaf) (*pageReader, error) {
-	chunk, err := p.reader.RowGroup(group).MetaData().ColumnChunk(l.index)
+// column decodes a column of the row group.
+func (p *parquetFile) column(i int, rows int64, l *layout, out *part, maxCell int) error {
+	leaf := p.fields[i].leaf
+	pages, err := p.pages(rows, leaf)
+	if err != nil {
+		return err
+	}
+	defer pages.close()
+	r := columnReader{leaf: leaf, rows: rows}
+	var done func()
+	r.consumer, done = p.consumerOf(leaf, l, l.columns[i], out, maxCell)
+	err = r.read(p.ctx, pages)
+	done()
+	return err
+}
+
+// pages returns the pages of a column of the row group, of n rows, after a check of what its
+// metadata say.
+func (p *parquetFile) pages(n int64, l *leaf) (*pageReader, error) {
+	chunk, err := p.reader.RowGroup(p.group - 1).MetaData().ColumnChunk(l.index)
 	if err != nil || chunk.CryptoMetadata() != nil || chunk.FilePath() != "" ||
 		chunk.NumValues() != n || chunk.Type() != l.physical {
 		return nil, errDamaged

@@ -31,6 +31,8 @@ func newSource(ctx context.Context, r parquet.ReaderAtSeeker) (*source, error) {
 	return s, nil
 }
 
+func (s *source) length() int64 { return s.size }
+
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	err := s.ctx.Err()
 	n := 0

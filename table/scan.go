@@ -120,7 +120,7 @@ func (f *opened) readTexts(
 	if err := bound(names); err != nil {
 		return err
 	}
-	return typed.read(l, read, func(p part) error { return put(p, typed.take) })
+	return l.readTyped(typed, read, func(p part) error { return put(p, typed.take) })
 }
 
 // invented are the names of the columns of a CSV file without a header: of a strict one as many as
