@@ -1,9 +1,6 @@
 package table
 
-import (
-	"bytes"
-	"fmt"
-)
+import "bytes"
 
 // csvPart is what became of one chunk.
 type csvPart struct {
@@ -76,41 +73,12 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 	return p
 }
 
-// parse encodes a chunk. It reports the first cells that are not allowed, up to the first mistake
-// of another kind; a record with the wrong number of cells is reported as such, whatever is in
-// them.
+// parse encodes a chunk.
 func (p *csvParser) parse(c chunk) csvPart {
 	if p.lenient {
 		return p.parseLenient(c)
 	}
-	out := csvPart{bytes: len(c.buf)}
-	p.open(&out.part, min(c.lines, len(c.buf)/len(p.lanes))+1)
-	z := p.z
-	z.reset(c.buf, c.final, c.line)
-	for z.more() {
-		line := z.line
-		if !p.blankCell && z.blank() {
-			if out.blank == 0 {
-				out.blank = line
-			}
-			continue
-		}
-		if out.blank != 0 {
-			out.err = place{unit: "line", number: out.blank}.wrap(errBlankLine)
-			return out
-		}
-		start := z.pos
-		if out.err = p.record(out.rows, line, &out.wrong); out.err == nil && z.pos-start > maxRecord(
-			z.maxCell)+1 {
-			out.err = place{unit: "line", number: line}.wrap(errLongRecord(z.maxCell))
-		}
-		if out.err != nil || out.wrong.full() {
-			return out
-		}
-		out.rows++
-	}
-	p.close(&out.part)
-	return out
+	return p.parseStrict(c)
 }
 
 // open makes room for rows rows in out and points the lanes at it.
@@ -138,58 +106,6 @@ func (p *csvParser) close(out *part) {
 	}
 }
 
-// record encodes the record at the tokenizer, which starts on the given line,
-// into a row. Cells that are not allowed are added to wrong.
-func (p *csvParser) record(row, line int, wrong *mistakes) error {
-	var bad mistakes
-	for col := 0; ; col++ {
-		cell, last, err := p.z.next()
-		if err != nil {
-			switch err {
-			case errShort: // the splitter gave up on a record that has no end
-				return place{unit: "line", number: line}.wrap(errLongRecord(p.z.maxCell))
-			case errOpenQuote:
-				line = p.z.line
-			}
-			return p.at("line", line, col).wrap(err)
-		}
-		if col == len(p.lanes) {
-			return place{unit: "line", number: line}.wrap(errManyCells)
-		}
-		l := &p.lanes[col]
-		switch {
-		case l.codec != nil:
-			if err := p.encode(l, row, cell); err != nil {
-				p.refuse(&bad, line, col, cell, err)
-			}
-		case l.check >= 0:
-			p.related.keep(l.check, cell)
-		case l.text >= 0:
-			if l.unit {
-				if cell = idOf(cell); len(cell) == 0 {
-					p.refuse(&bad, line, col, cell, errEmptyUnit)
-				}
-			}
-			l.number[row] = l.texts.addBytes(cell)
-		}
-		if !last {
-			continue
-		}
-		if col+1 < len(p.lanes) {
-			return place{unit: "line", number: line}.wrap(errFewCells)
-		}
-		if bad == nil && p.related != nil {
-			if col, err := p.settle(row); err != nil {
-				p.refuse(&bad, line, col, nil, err)
-			}
-		}
-		for _, one := range bad {
-			wrong.add(one)
-		}
-		return nil
-	}
-}
-
 // encode stores the code of a cell, or keeps it until its row is settled.
 func (p *csvParser) encode(l *lane, row int, cell []byte) error {
 	if l.settled {
@@ -198,11 +114,6 @@ func (p *csvParser) encode(l *lane, row int, cell []byte) error {
 	code, err := l.codec.EncodeText(cell)
 	l.set(row, code)
 	return err
-}
-
-// refuse adds a cell that is not allowed to bad.
-func (p *csvParser) refuse(bad *mistakes, line, col int, cell []byte, err error) {
-	bad.add(mistake{p.at("line", line, col).wrap(err), fmt.Sprintf("%d %s", col, cell)})
 }
 
 // settle stores the codes of a row whose cells have to do with each other. An error is about a

@@ -26,11 +26,11 @@ import (
 // where there are units, is left out. Errors are about reading and the header only.
 //
 // A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
-// codes, the ids of the units while they are being numbered, and for every processor a block of a
-// megabyte of text or a record and its like, at most 32 megabytes. Time is linear in the length of
-// the file. The error is about the first ten cells that are not allowed, a typo that comes again
-// counted once, and the first mistake of another kind, whatever the number of processors. After an
-// error a Read of r may still be going on.
+// codes, the ids of the units while they are being numbered, and for every processor and one more a
+// block of a megabyte of text or a record and its like, at most 32 megabytes. Time is linear in the
+// length of the file. The error is about the first ten cells that are not allowed, a typo that
+// comes again counted once, and the first mistake of another kind, whatever the number of
+// processors. After an error a Read of r may still be going on.
 func ReadCSV(
 	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {

@@ -152,23 +152,3 @@ func (s *splitter) cut(buf []byte, end int, final bool) chunk {
 	s.line += c.lines
 	return c
 }
-
-// lastRecordEnd returns the length of the longest prefix of buf that ends with
-// a line feed and has an even number of quotes, 0 if there is none.
-func lastRecordEnd(buf []byte) int {
-	odd := bytes.Count(buf, []byte{'"'})%2 == 1
-	end := len(buf)
-	for {
-		i := bytes.LastIndexByte(buf[:end], '\n')
-		if i < 0 {
-			return 0
-		}
-		if bytes.Count(buf[i:end], []byte{'"'})%2 == 1 {
-			odd = !odd
-		}
-		if !odd {
-			return i + 1
-		}
-		end = i
-	}
-}
