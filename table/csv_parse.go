@@ -47,7 +47,9 @@ func (l *lane) set(row int, code uint16) {
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	p := &csvParser{layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns))}
+	p := &csvParser{
+		layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns)),
+	}
 	if l.lenient {
 		p.z = newLenient(l.comma, o.maxCell)
 	}

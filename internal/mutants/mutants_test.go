@@ -1466,7 +1466,8 @@ var mutants = []mutant{
 	},
 	{
 		"a line above 4 MiB is two rows", "table/csv_lenient.go", "long := len(line) > maxRecord(",
-		"if len(line) > 4<<20 {\n\t\t\tp.lenientRow(&out.part, nil, false, false)\n\t\t}\n\t\tlong := len(line) > maxRecord(",
+		"if len(line) > 4<<20 {\n\t\t\tp.lenientRow(&out.part, nil, false, false)\n\t\t}\n" +
+			"\t\tlong := len(line) > maxRecord(",
 		"./table TestLenientLongLines",
 	},
 	{
