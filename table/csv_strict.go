@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// parseStrict is parse for a strict file. It reports the first cells that are not allowed, up to the
-// first mistake of another kind; a record with the wrong number of cells is reported as such,
+// parseStrict is parse for a strict file. It reports the first cells that are not allowed, up to
+// the first mistake of another kind; a record with the wrong number of cells is reported as such,
 // whatever is in them.
 func (p *csvParser) parseStrict(c chunk) csvPart {
 	out := csvPart{bytes: len(c.buf)}
