@@ -49,17 +49,7 @@ var claims = []claim{
 		[]string{"privacy/gradient/clipped", "gan/critic/clipped", "bounds/modes"}, nil, 1055},
 	{"subsampled and mixed plans", []string{"accountant/pld"},
 		[]string{"accountant/pld/epsilon.go"}, 1241},
-	{"what a cell of a private CSV file passes: the reader, the codecs", nil, cellFiles, 3840},
 }
-
-// cellFiles read a private CSV file, and turn its cells into codes.
-var cellFiles = []string{"table/csv_read.go", "table/csv_split.go", "table/csv_token.go",
-	"table/csv_parse.go", "table/csv_lenient.go", "table/layout.go", "table/related.go",
-	"schema/codec.go", "schema/encode.go", "schema/kind.go", "schema/boolean.go",
-	"schema/categorical.go", "schema/date.go", "schema/integer.go", "schema/real.go",
-	"schema/timestamp.go", "schema/moment.go", "schema/number.go", "schema/enum.go",
-	"schema/edges.go", "schema/rowcodec.go", "schema/rule.go", "schema/rulecompile.go",
-	"schema/after.go", "schema/made.go"}
 
 // premises are packages that a claim takes as given, with what is taken.
 var premises = map[string]string{
