@@ -219,14 +219,7 @@ func deliver(t *testing.T) (dir string, kinds map[string][]string) {
 	t.Helper()
 	dir, kinds = t.TempDir(), map[string][]string{}
 	t.Chdir(dir)
-	do := func(line string) string {
-		t.Helper()
-		code, out, text := decoy(strings.Fields(line)...)
-		if code != exitOK {
-			t.Fatalf("decoy %s: exit code %d\n%s", line, code, text)
-		}
-		return out
-	}
+	do := func(line string) string { t.Helper(); return says(t, exitOK, line) }
 	rows := "age,sex,smoker\n"
 	for i := range 300 {
 		rows += fmt.Sprintf("%d,%c,%s\n", 20+i*7%60, "mf"[i%2], []string{"no", "yes"}[i*i%3%2])
@@ -405,9 +398,7 @@ func TestNothingBesideTheRun(t *testing.T) {
 					"sample "+name+" --rows 9 --force --out rows.csv")
 			}
 			for _, line := range lines {
-				if code, out, text := decoy(strings.Fields(line)...); code != want {
-					t.Errorf("%s: decoy %s: exit code %d\n%s%s", kind, line, code, out, text)
-				}
+				says(t, want, line)
 			}
 		}
 	}
@@ -427,10 +418,7 @@ func TestNothingBesideTheRun(t *testing.T) {
 	var old bytes.Buffer
 	check(t, m.Write(&old))
 	check(t, os.WriteFile("old.decoy", old.Bytes(), 0o600))
-	if code, out, text := decoy("ledger", "verify", "old.ledger", "old.decoy"); code != exitOK ||
-		!strings.Contains(out, "not bound: old.decoy") {
-		t.Errorf("ledger verify old.decoy: exit code %d\n%s%s", code, out, text)
-	}
+	says(t, exitOK, "ledger verify old.ledger old.decoy", "not bound: old.decoy")
 }
 
 // splices are the keys that come from another file.
@@ -458,10 +446,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 	public, key, err := minisign.GenerateKey(nil)
 	check(t, err)
 	writeKeys(t, public, key)
-	if code, _, text := decoy("release", "mst0.decoy", "--sign", "a.key", "--out", "a.zip",
-		"--ledger", "in.csv.ledger"); code != exitOK {
-		t.Fatal(text)
-	}
+	says(t, exitOK, "release mst0.decoy --sign a.key --out a.zip --ledger in.csv.ledger")
 	archive, err := os.ReadFile("a.zip")
 	check(t, err)
 	members, err := signed.Open(archive, public)
@@ -469,7 +454,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 	for _, kind := range []string{"mst", "aim", "mwem"} {
 		a, b := readParts(t, kinds[kind][0]), readParts(t, kinds[kind][1])
 		plain := b.with(a, "claim", "ledger", "created")
-		for what, f := range map[string]file{"plain": plain, "sealed anew": plain.sealed(t)} {
+		for _, f := range []file{plain, plain.sealed(t)} {
 			text := f.bytes(t)
 			check(t, os.WriteFile("spliced.decoy", text, 0o600))
 			for i, m := range members {
@@ -483,10 +468,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 			for _, line := range []string{"verify spliced.decoy", "verify spliced.decoy --nist",
 				"inspect spliced.decoy --report page.html", "verify spliced.zip --key a.pub",
 				"release spliced.decoy --sign a.key --out spliced2.zip --ledger in.csv.ledger"} {
-				if code, _, text := decoy(strings.Fields(line)...); code != exitError {
-					t.Errorf("%s, %s: decoy %s: exit code %d, want %d\n%s", kind, what, line, code,
-						exitError, text)
-				}
+				says(t, exitError, line)
 			}
 		}
 	}
@@ -520,9 +502,7 @@ func TestEarlierFilesAreNotBound(t *testing.T) {
 			t.Errorf("%s: %v", path, m.Claim)
 		}
 		csv := filepath.Join(t.TempDir(), "out.csv")
-		if code, _, text := decoy("sample", path, "--rows", "20", "--out", csv); code != exitOK {
-			t.Errorf("sample %s: %s", path, text)
-		}
+		says(t, exitOK, "sample "+path+" --rows 20 --out "+csv)
 		for _, line := range []string{"verify " + path + " --nist",
 			"inspect " + path + " --report " + csv + ".html"} {
 			if code, out, _ := decoy(strings.Fields(line)...); code != exitUnbound || out != "" {
@@ -589,12 +569,7 @@ func TestReleasesTellOfLostSpending(t *testing.T) {
 	public, key, err := minisign.GenerateKey(nil)
 	check(t, err)
 	writeKeys(t, public, key)
-	do := func(want int, line string) {
-		t.Helper()
-		if code, _, text := decoy(strings.Fields(line)...); code != want {
-			t.Fatalf("decoy %s: exit code %d, want %d\n%s", line, code, want, text)
-		}
-	}
+	do := func(want int, line string) { t.Helper(); says(t, want, line) }
 	do(exitOK, "ledger limit l --unit row --epsilon 9 --delta 1e-6 --sign a.key")
 	fit := "fit --dataset icu-readmission --ledger l --quiet --epsilon 1 --model "
 	do(exitOK, fit+"one")

@@ -22,9 +22,7 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		"fit --dataset icu-readmission --epsilon 1 --model m.decoy",
 		"sample m.decoy --rows 100 --out s.csv",
 	} {
-		if code, text := say(args); code != 0 {
-			t.Fatal(text)
-		}
+		says(t, exitOK, args)
 	}
 	check(t, os.WriteFile("domain.json", []byte(`{"age": 100}`), 0o600))
 	spent := ""
@@ -95,10 +93,7 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		check(t, os.Remove(c.out))
 	}
 	os.Remove("t.csv")
-	code, text := say("datasets export icu-readmission --out t.csv --schema-out t.yaml")
-	if code != exitUsage {
-		t.Errorf("exit code %d\n%s", code, text)
-	}
+	says(t, exitUsage, "datasets export icu-readmission --out t.csv --schema-out t.yaml")
 	if _, err := os.Stat("t.csv"); err == nil {
 		t.Error("half of an export is written")
 	}
@@ -112,21 +107,15 @@ func TestBatchReplacesItsOwn(t *testing.T) {
 			"epsilon: 1, rows: "+rows+
 			", out: a.csv, model: a.decoy}]\n"), 0o600))
 	}
-	say := func(args string, want int) string {
+	say := func(args string, want int, texts ...string) {
 		t.Helper()
-		code, _, text := decoy(append([]string{"batch", "jobs.yaml"}, strings.Fields(args)...)...)
-		if code != want {
-			t.Errorf("%s: exit code %d, want %d\n%s", args, code, want, text)
-		}
-		return text
+		says(t, want, "batch jobs.yaml "+args, texts...)
 	}
 	job("10")
 	for _, name := range []string{"jobs.results.csv", "jobs.results.html", "a.csv", "a.decoy"} {
 		check(t, os.WriteFile(name, []byte("mine"), 0o600))
-		if text := say("", map[bool]int{true: exitError,
-			false: exitUsage}[name[0] == 'a']); !strings.Contains(text, name+": there is a file already") {
-			t.Errorf("%s: %s", name, text)
-		}
+		say("", map[bool]int{true: exitError, false: exitUsage}[name[0] == 'a'],
+			name+": there is a file already")
 		if b, err := os.ReadFile(name); err != nil || string(b) != "mine" {
 			t.Errorf("%s holds %q", name, b)
 		}

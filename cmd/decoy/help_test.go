@@ -77,25 +77,15 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	}
-	code, out, _ := decoy("help", "schema")
-	if code != 0 || !strings.Contains(out, "THE SCHEMA\n") || !strings.Contains(out,
-		"draft a schema") {
-		t.Errorf("help schema: exit code %d\n%s", code, out)
-	}
-	if code, out, _ := decoy("help", "schema", "infer"); code != 0 ||
-		!strings.Contains(out, "decoy schema infer INPUT") {
-		t.Errorf("help on a verb: exit code %d\n%s", code, out)
-	}
+	says(t, exitOK, "help schema", "THE SCHEMA\n", "draft a schema")
+	says(t, exitOK, "help schema infer", "decoy schema infer INPUT")
 	for name, want := range map[string]string{
 		"nosuch":     "there is no help on \"nosuch\"; 'decoy help' lists",
 		"epsilno":    "did you mean 'decoy help epsilon'?",
 		"genrate":    "did you mean 'decoy help generate'?",
 		"schema foo": "did you mean 'decoy help schema'?",
 	} {
-		code, _, text := decoy(append([]string{"help"}, strings.Fields(name)...)...)
-		if code != exitUsage || !strings.Contains(text, want) {
-			t.Errorf("help %s: exit code %d\n%s", name, code, text)
-		}
+		says(t, exitUsage, "help "+name, want)
 	}
 	sources, err := filepath.Glob("*.go")
 	check(t, err)
@@ -130,10 +120,7 @@ func TestPageText(t *testing.T) {
 func TestMan(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, os.Mkdir("man", 0o755))
-	code, _, text := decoy("help", "--man", "man")
-	if code != 0 {
-		t.Fatal(text)
-	}
+	says(t, exitOK, "help --man man")
 	pages, err := filepath.Glob("man/*")
 	check(t, err)
 	for _, want := range []string{"man/decoy.1", "man/decoy-schema-infer.1", "man/decoy-schema.7"} {
@@ -144,9 +131,7 @@ func TestMan(t *testing.T) {
 	if len(pages) < 40 {
 		t.Errorf("only %d pages", len(pages))
 	}
-	if code, _, text := decoy("help", "--man", "man"); code != exitUsage {
-		t.Errorf("written twice: exit code %d\n%s", code, text)
-	}
+	says(t, exitUsage, "help --man man") // written twice
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("needs groff to read them")
 	}

@@ -21,6 +21,23 @@ func decoy(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+// says runs a command line in this process. Its exit code must be want, and what it prints must have
+// these texts in it.
+func says(t *testing.T, want int, line string, texts ...string) string {
+	t.Helper()
+	code, out, text := decoy(strings.Fields(line)...)
+	text = out + text
+	if code != want {
+		t.Errorf("decoy %s: exit code %d, want %d\n%s", line, code, want, text)
+	}
+	for _, part := range texts {
+		if !strings.Contains(text, part) {
+			t.Errorf("decoy %s does not say %q:\n%s", line, part, text)
+		}
+	}
+	return text
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -32,11 +49,7 @@ func check(t *testing.T, err error) {
 func fitted(t *testing.T) (path string, m *release.Model) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "m.decoy")
-	args := []string{"fit", "--quiet", "--dataset", "icu-readmission", "--epsilon", "1", "--model",
-		path}
-	if code, _, text := decoy(args...); code != exitOK {
-		t.Fatalf("exit code %d\n%s", code, text)
-	}
+	says(t, exitOK, "fit --quiet --dataset icu-readmission --epsilon 1 --model "+path)
 	m, err := release.Open(path)
 	check(t, err)
 	return path, m

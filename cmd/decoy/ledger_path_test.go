@@ -51,21 +51,12 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		}
 	}
 
-	if code, _, text := decoy("ledger", "limit", "work/t.csv.ledger", "--unit", "row", "--epsilon",
-		"1", "--delta", "1e-6"); code != exitUsage ||
-		!strings.Contains(text, "that is the one to limit") {
-		t.Errorf("a limit beside a link: exit code %d\n%s", code, text)
-	}
-	if code, _, text := decoy("ledger", "limit", "data/t.csv.ledger", "--unit", "row", "--epsilon",
-		"1", "--delta", "1e-6"); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, text)
-	}
+	const limit = " --unit row --epsilon 1 --delta 1e-6"
+	says(t, exitUsage, "ledger limit work/t.csv.ledger"+limit, "that is the one to limit")
+	says(t, exitOK, "ledger limit data/t.csv.ledger"+limit)
 	for i, name := range names {
-		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out",
-			"out.csv", "--rows", "5", "--force")
-		if want := map[bool]int{true: exitOK, false: exitBudget}[i == 0]; code != want {
-			t.Errorf("%s: exit code %d, want %d\n%s", name, code, want, text)
-		}
+		says(t, map[bool]int{true: exitOK, false: exitBudget}[i == 0], "generate "+name+
+			" --schema s.yaml --epsilon 1 --out out.csv --rows 5 --force")
 	}
 	// A named ledger is found by its links too, and so is that of a batch.
 	if got, err := pathOf("work/own.ledger", "x.csv"); got != want || err != nil {
@@ -74,10 +65,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: work/t.csv, "+
 		"schema: s.yaml}]\nepsilons: [1]\n"+
 		"job: {out: b.csv}\n"), 0o600))
-	if code, _, text := decoy("batch", "jobs.yaml"); code != exitBudget ||
-		!strings.Contains(text, "refused: t-auto-1-1") {
-		t.Errorf("a batch on a link: exit code %d\n%s", code, text)
-	}
+	says(t, exitBudget, "batch jobs.yaml", "refused: t-auto-1-1")
 
 	// A ledger that an earlier version left beside a link is not passed over in silence.
 	check(t, os.WriteFile("work/u.csv.ledger", nil, 0o600))
@@ -88,20 +76,13 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 	// Hard links are equals: no rule can tell which of them has the ledger.
 	check(t, os.Link("data/t.csv", "work/hard.csv"))
 	for _, name := range []string{"work/hard.csv", "data/t.csv", "work/t.csv"} {
-		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out",
-			"out.csv")
-		if code != exitUsage || !strings.Contains(text, "2 names (hard links)") ||
-			!strings.Contains(text, "--ledger") {
-			t.Errorf("%s: exit code %d\n%s", name, code, text)
-		}
+		says(t, exitUsage, "generate "+name+" --schema s.yaml --epsilon 1 --out out.csv",
+			"2 names (hard links)", "--ledger")
 		if got, err := pathOf("data/t.csv.ledger", name); got != want || err != nil {
 			t.Errorf("%s with a named ledger: %q, %v", name, got, err)
 		}
 	}
-	if code, _, text := decoy("batch", "jobs.yaml", "--dry-run"); code != exitUsage ||
-		!strings.Contains(text, "hard links") {
-		t.Errorf("a batch on a hard link: exit code %d\n%s", code, text)
-	}
+	says(t, exitUsage, "batch jobs.yaml --dry-run", "hard links")
 }
 
 // pathOf is the path of the ledger of a run.
@@ -135,16 +116,11 @@ func TestLedgerOfAnotherKind(t *testing.T) {
 			"evaluate --train t.csv --synthetic t.csv --schema s.yaml --epsilon 1 --ledger " + name,
 			"ledger limit --unit row --epsilon 1 --delta 0 " + name,
 		} {
-			if code, _, text := decoy(strings.Fields(args)...); code != exitError ||
-				!strings.Contains(text, want) {
-				t.Errorf("%s: exit code %d\n%s", args, code, text)
-			}
+			says(t, exitError, args, want)
 		}
 		for _, args := range []string{"ledger show " + name, "ledger verify " + name, "inspect " + name,
 			"verify " + name} {
-			if code, _, text := decoy(strings.Fields(args)...); code != exitError {
-				t.Errorf("%s: exit code %d\n%s", args, code, text)
-			}
+			says(t, exitError, args)
 		}
 	}
 }

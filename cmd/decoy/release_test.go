@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -18,22 +19,13 @@ import (
 // right key.
 func TestVerifyRelease(t *testing.T) {
 	t.Chdir(t.TempDir())
-	run := func(want int, args ...string) string {
-		t.Helper()
-		code, _, text := decoy(args...)
-		if code != want {
-			t.Fatalf("decoy %v: exit code %d, want %d\n%s", args, code, want, text)
-		}
-		return text
-	}
 	public, secret, err := minisign.GenerateKey(nil)
 	check(t, err)
 	writeKeys(t, public, secret)
-	run(0, "fit", "--dataset", "icu-readmission", "--epsilon", "1", "--method", "mst", "--ledger", "l",
-		"--model", "m.decoy")
-	run(0, "release", "m.decoy", "--ledger", "l", "--sign", "a.key", "--rows", "40", "--seed", "3",
-		"--out", "r.zip")
-	run(0, "verify", "r.zip", "--key", "a.pub")
+	says(t, exitOK, "fit --dataset icu-readmission --epsilon 1 --method mst --ledger l --model m.decoy")
+	says(t, exitOK, "release m.decoy --ledger l --sign a.key --rows 40 --seed 3 --out r.zip")
+	const verify = "verify r.zip --key a.pub"
+	says(t, exitOK, verify)
 	data, err := os.ReadFile("r.zip")
 	check(t, err)
 	members, err := signed.Open(data, public)
@@ -79,10 +71,7 @@ func TestVerifyRelease(t *testing.T) {
 			var b bytes.Buffer
 			check(t, signed.Write(&b, c.members, secret))
 			check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
-			if text := run(exitError, "verify", "r.zip", "--key", "a.pub"); !strings.Contains(text,
-				c.want) {
-				t.Errorf("got %q, want %q", text, c.want)
-			}
+			says(t, exitError, verify, c.want)
 		})
 	}
 
@@ -100,11 +89,7 @@ func TestVerifyRelease(t *testing.T) {
 			bad := bytes.Clone(data)
 			bad[change] ^= 1
 			check(t, os.WriteFile("r.zip", bad, 0o600))
-			text := run(exitError, "verify", "r.zip", "--key", "a.pub")
-			if !strings.Contains(text, "the key did not sign this") {
-				t.Errorf("%s: %s", f.Name, text)
-			}
-			t.Log(strings.TrimSpace(text))
+			says(t, exitError, verify, "the key did not sign this")
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return name == f.Name })
 	}
@@ -117,11 +102,7 @@ func TestVerifyRelease(t *testing.T) {
 	check(t, signed.Write(&b, slices.Concat(replaced("synthetic.csv", last, "")[:2],
 		replaced("claim.json", thisVersion().Version, "decoy v0.0.1")[2:]), secret))
 	check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
-	code, out, complaint := decoy("verify", "r.zip", "--key", "a.pub")
-	if code != 0 || !strings.Contains(out, `that it comes from the model could not be shown: `+
-		`"decoy v0.0.1" drew it`) {
-		t.Errorf("exit code %d\n%s\n%s", code, out, complaint)
-	}
+	says(t, exitOK, verify, `that it comes from the model could not be shown: "decoy v0.0.1" drew it`)
 }
 
 // TestPageOfAModel: the page says the claim and every column of a model, of each kind of method,
@@ -149,14 +130,10 @@ func TestPageOfAModel(t *testing.T) {
 			if method == "smalldb" { // for a few cells
 				table = "small"
 			}
-			if code, _, text := decoy("fit", table+".csv", "--schema", table+".yaml", "--epsilon", "2",
-				"--method", method, "--model", method+".decoy"); code != 0 {
-				t.Fatal(text)
-			}
+			says(t, exitOK, fmt.Sprintf("fit %s.csv --schema %[1]s.yaml --epsilon 2 --method %s --model "+
+				"%[2]s.decoy", table, method))
 			for _, name := range []string{"1.html", "2.html"} {
-				if code, _, text := decoy("inspect", method+".decoy", "--report", method+name); code != 0 {
-					t.Fatal(text)
-				}
+				says(t, exitOK, "inspect "+method+".decoy --report "+method+name)
 				page, err := os.ReadFile(method + name)
 				check(t, err)
 				pages = append(pages, string(page))

@@ -190,9 +190,7 @@ func TestLinks(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(v.dir, "q.csv"), rows, 0o600))
 	for _, name := range []string{"l.csv", "q.csv"} {
 		status, body := v.post("/run", "table", name, "schema", "p.yaml", "out", "x.csv")
-		if status != 422 || !strings.Contains(body, "is a link") {
-			t.Errorf("%s: %d %s", name, status, body)
-		}
+		v.says(status, body, 422, "is a link")
 	}
 }
 
@@ -257,10 +255,7 @@ func TestFolderIsTheLimit(t *testing.T) {
 	outside := t.TempDir()
 	for _, name := range []string{"secret.csv", "secret.yaml", "secret.decoy", "secret.json"} {
 		check(t, os.WriteFile(filepath.Join(outside, name), []byte("secret"), 0o600))
-		if err := os.Symlink(filepath.Join(outside, name), filepath.Join(v.dir,
-			"link-"+name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(filepath.Join(outside, name), filepath.Join(v.dir, "link-"+name)))
 	}
 	up := "../" + filepath.Base(outside)
 	for _, place := range []string{outside + "/secret", up + "/secret", "link-secret",
@@ -286,11 +281,8 @@ func TestFolderIsTheLimit(t *testing.T) {
 			for i := 2; i+1 < len(try); i += 2 {
 				form.Set(try[i], try[i+1])
 			}
-			var status int
-			var body string
-			if try[0] == "GET" {
-				status, body = v.get(try[1] + "?" + form.Encode())
-			} else {
+			status, body := v.get(try[1] + "?" + form.Encode())
+			if try[0] == "POST" {
 				status, body = v.post(try[1], try[2:]...)
 			}
 			if status != 422 || strings.Contains(body, "secret</") {
@@ -343,22 +335,12 @@ func TestWholeWay(t *testing.T) {
 	for i := range lines {
 		lines[i] += map[bool]string{true: ",note", false: "," + secret}[i == 0]
 	}
-	if err := os.WriteFile(filepath.Join(v.dir, "p.csv"), []byte(strings.Join(lines, "\n")),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	v.write("p.csv", strings.Join(lines, "\n"))
 	v.limit()
 	page := func(path string, want ...string) string {
 		t.Helper()
 		status, body := v.get(path)
-		if status != 200 {
-			t.Fatalf("%s: %d %s", path, status, body)
-		}
-		for _, w := range want {
-			if !strings.Contains(body, w) {
-				t.Errorf("%s does not say %q: %s", path, w, body)
-			}
-		}
+		v.says(status, body, 200, want...)
 		if strings.Contains(body, secret) {
 			t.Errorf("%s shows a cell", path)
 		}
@@ -386,11 +368,8 @@ func TestWholeWay(t *testing.T) {
 	}
 
 	// The output is there, and the limit is near.
-	if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "out",
-		"s.csv"); status != 422 ||
-		!strings.Contains(body, "is there already") {
-		t.Errorf("a second run to one file: %d %s", status, body)
-	}
+	status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "out", "s.csv")
+	v.says(status, body, 422, "is there already")
 	r = v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "s2.csv", "method",
 		"mst")
 	if got := r.view(); got.State != "failed" || !strings.Contains(got.Meaning, "limit") {
@@ -426,39 +405,23 @@ func TestForm(t *testing.T) {
 		"values", "female, male", "values", "", "values", "", "min", "", "min", "0", "min", "", "max",
 		"", "max", "99", "max", "", "format", "", "format", "", "format", "", "most", "", "most", "",
 		"most", "4", "pattern", "", "pattern", "", "pattern", "", "missing", "age")
-	for _, want := range []string{"unit: pid", "max_rows_per_unit: 4", "categories: [female, male]",
-		"on_invalid: clamp",
-		"max: 99",
-		"✓ 2 columns", "at most 4 of them"} {
-		if status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%d, no %q in %s", status, want, body)
-		}
-	}
-	if status, body := v.post("/schema/check", "text",
-		"decoy: 1\ncolumns: nonsense"); status != 200 ||
-		!strings.Contains(body, `class="note bad"`) {
-		t.Errorf("a wrong schema: %d %s", status, body)
-	}
-	if status, _ := v.post("/schema/save", "table", "p.csv", "name", "p.yaml", "text",
-		"decoy: 1"); status != 422 {
-		t.Errorf("a wrong schema is saved: %d", status)
-	}
+	v.says(status, body, 200, "unit: pid", "max_rows_per_unit: 4", "categories: [female, male]",
+		"on_invalid: clamp", "max: 99", "✓ 2 columns", "at most 4 of them")
+	status, body = v.post("/schema/check", "text", "decoy: 1\ncolumns: nonsense")
+	v.says(status, body, 200, `class="note bad"`)
+	status, body = v.post("/schema/save", "table", "p.csv", "name", "p.yaml", "text", "decoy: 1")
+	v.says(status, body, 422)
 }
 
 func TestImport(t *testing.T) {
 	v := visit(t)
-	if err := os.WriteFile(filepath.Join(v.dir, "d.json"), []byte(`{"age": 100, "sex": 2}`),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
-	if status, body := v.post("/schema/import", "table", "p.csv", "from", "mbi", "file",
-		"d.json"); status != 200 ||
-		!strings.Contains(body, "✓ 2 columns") {
-		t.Errorf("%d %s", status, body)
-	}
-	if status, _ := v.post("/schema/import", "table", "p.csv", "from", "--out=/tmp/x", "file",
-		"d.json"); status != 422 {
-		t.Errorf("a form that is none gives %d", status)
+	v.write("d.json", `{"age": 100, "sex": 2}`)
+	for from, want := range map[string]int{"mbi": 200, "--out=/tmp/x": 422} {
+		status, body := v.post("/schema/import", "table", "p.csv", "from", from, "file", "d.json")
+		v.says(status, body, want)
+		if strings.Contains(body, "✓ 2 columns") != (want == 200) {
+			t.Errorf("%s: %s", from, body)
+		}
 	}
 }
 
@@ -469,18 +432,6 @@ func TestStopAndContinue(t *testing.T) {
 		t.Skip("-short: runs that take seconds")
 	}
 	v := visit(t)
-	begin := func(fields ...string) *run {
-		t.Helper()
-		before := len(v.s.runs.list())
-		status, body := v.post(
-			"/run",
-			append([]string{"table", "p.csv", "schema", "p.yaml", "epsilon", "1",
-				"method", "wgan", "out", "s.csv"}, fields...)...)
-		if status != 200 {
-			t.Fatalf("%d %s", status, body)
-		}
-		return v.s.runs.all[before]
-	}
 	// journal waits for the run to have reserved its budget, which it does before a first answer.
 	journal := func() {
 		t.Helper()
@@ -496,13 +447,14 @@ func TestStopAndContinue(t *testing.T) {
 		}
 		t.Fatal("no journal with an answer appears")
 	}
-	r := begin()
+	form := []string{"table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "wgan", "out",
+		"s.csv"}
+	status, body := v.post("/run", form...)
+	v.says(status, body, 200)
+	r := v.s.runs.all[0]
 	journal()
-	if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out",
-		"s.csv"); status != 422 ||
-		!strings.Contains(body, "under way") {
-		t.Errorf("two runs to one file: %d %s", status, body)
-	}
+	status, body = v.post("/run", form...)
+	v.says(status, body, 422, "under way")
 	v.post("/run/1/stop")
 	<-r.done
 	if got := r.view(); got.State != "stopped" || !got.Resumable {
@@ -535,11 +487,9 @@ func TestTwoTabs(t *testing.T) {
 	v := visit(t)
 	v.limit()
 	for _, out := range []string{"a.csv", "b.csv"} {
-		if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1",
-			"method", "mst",
-			"out", out); status != 200 {
-			t.Fatalf("%d %s", status, body)
-		}
+		status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method",
+			"mst", "out", out)
+		v.says(status, body, 200)
 	}
 	done := 0
 	for _, r := range v.s.runs.all {
@@ -603,9 +553,12 @@ func (v *visitor) write(name, text string) {
 // says checks the status of an answer and what is in it.
 func (v *visitor) says(status int, body string, want int, texts ...string) {
 	v.t.Helper()
+	if status != want {
+		v.t.Errorf("%d, want %d: %s", status, want, body)
+	}
 	for _, text := range texts {
-		if status != want || !strings.Contains(html.UnescapeString(body), text) {
-			v.t.Errorf("%d, no %q in %s", status, text, body)
+		if !strings.Contains(html.UnescapeString(body), text) {
+			v.t.Errorf("no %q in %s", text, body)
 		}
 	}
 }
