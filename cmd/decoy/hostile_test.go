@@ -21,8 +21,8 @@ func decoy(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// says runs a command line in this process. Its exit code must be want, and what it prints must have
-// these texts in it.
+// says runs a command line in this process. Its exit code must be want, and what it prints must
+// have these texts in it.
 func says(t *testing.T, want int, line string, texts ...string) string {
 	t.Helper()
 	code, out, text := decoy(strings.Fields(line)...)

@@ -22,7 +22,8 @@ func TestVerifyRelease(t *testing.T) {
 	public, secret, err := minisign.GenerateKey(nil)
 	check(t, err)
 	writeKeys(t, public, secret)
-	says(t, exitOK, "fit --dataset icu-readmission --epsilon 1 --method mst --ledger l --model m.decoy")
+	says(t, exitOK, "fit --dataset icu-readmission --epsilon 1 --method mst --ledger l "+
+		"--model m.decoy")
 	says(t, exitOK, "release m.decoy --ledger l --sign a.key --rows 40 --seed 3 --out r.zip")
 	const verify = "verify r.zip --key a.pub"
 	says(t, exitOK, verify)
