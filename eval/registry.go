@@ -5,12 +5,12 @@ import "slices"
 // Metric is one entry of the registry: what a report needs to measure a metric, to judge its
 // values and to explain them.
 type Metric struct {
-	Name    string // the house name
-	Alias   string // what other tools call it
-	Range   string
-	Goal    string // the value to hope for
-	Meaning string // one sentence
-	rule
+	Name    string `json:"name"`  // the house name
+	Alias   string `json:"alias"` // what other tools call it
+	Range   string `json:"range"`
+	Goal    string `json:"goal"`    // the value to hope for
+	Meaning string `json:"meaning"` // one sentence
+	rule    `json:"-"`
 }
 
 // rule is what a report does with a metric.

@@ -63,9 +63,10 @@ func (s *Study) real() []Named {
 	return out
 }
 
-// Cut draws at most n rows of a table from the public seed; each use of it draws others.
+// Cut draws at most n rows of a table, which may be nil, from the public seed; each use of it draws
+// others.
 func (s *Study) Cut(t *table.Table, n int, use uint64) *table.Table {
-	if t.Rows() <= n {
+	if t == nil || t.Rows() <= n {
 		return t
 	}
 	return t.Select(choice(t.Rows(), n, s.Seed, use))

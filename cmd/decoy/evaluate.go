@@ -195,10 +195,7 @@ func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
 			return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
 				"this table", path, e.Schema)
 		}
-		c := m.Claim
-		out = append(out, &report.Claim{Method: m.Method, Epsilon: c.Epsilon,
-			Delta: c.Delta, Adjacency: c.Adjacency.String(), Unit: c.Unit,
-			MaxRowsPerUnit: c.MaxRowsPerUnit, Text: c.String()})
+		out = append(out, new(claimOf(m)))
 	}
 	return out, nil
 }

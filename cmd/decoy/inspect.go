@@ -40,8 +40,31 @@ func (t *terminal) pageOf(path, page string) error {
 		return err
 	}
 	return t.write("--report", page, job.ReleaseMode, "", func(w io.Writer) error {
-		return report.Model(w, m)
+		return report.Model(w, released(m))
 	})
+}
+
+// claimOf is the guarantee of a model, as reports show it.
+func claimOf(m *release.Model) report.Claim {
+	c := m.Claim
+	return report.Claim{Method: m.Method, Epsilon: c.Epsilon, Delta: c.Delta,
+		Adjacency: c.Adjacency.String(), Unit: c.Unit, MaxRowsPerUnit: c.MaxRowsPerUnit,
+		Text: c.String()}
+}
+
+// released is what a model says of itself, for its page.
+func released(m *release.Model) report.Released {
+	out := report.Released{Method: m.Method, Tool: m.Tool, Created: m.Created, Rows: m.Rows,
+		Claim: claimOf(m), Overlap: m.Claim.People == release.MayOverlap, Schema: m.Schema()}
+	for _, l := range m.Layers() {
+		out.Layers = append(out.Layers, report.Layer(l))
+	}
+	if u, err := m.Uncertainty(); err == nil {
+		for _, n := range u.Marginals {
+			out.Marginals = append(out.Marginals, report.Marginal(n))
+		}
+	}
+	return out
 }
 
 // inspect tells a model, which is a zip archive, from a ledger, which is JSON.

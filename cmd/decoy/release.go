@@ -158,7 +158,7 @@ func membersOf(m *release.Model, v result, how claimed) ([]signed.Member, error)
 		err = encode(&asJSON, shown)
 	}
 	if err == nil {
-		err = report.Model(&page, m)
+		err = report.Model(&page, released(m))
 	}
 	columns := tabwriter.NewWriter(&asText, 0, 0, 2, ' ', 0)
 	shown.text(columns)

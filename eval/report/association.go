@@ -26,10 +26,7 @@ func (w *work) associate() error {
 	}
 	real, synthetic := w.Cut(w.Train, mostAssociatedRows, 20),
 		w.Cut(w.Synthetic, mostAssociatedRows, 21)
-	holdout := w.Holdout
-	if holdout != nil {
-		holdout = w.Cut(holdout, mostAssociatedRows, 22)
-	}
+	holdout := w.Cut(w.Holdout, mostAssociatedRows, 22)
 	lost, err := eval.LostAssociations(real, synthetic, holdout)
 	if err != nil {
 		return err
@@ -71,18 +68,18 @@ func (w *work) associate() error {
 func (w *work) joint(x, y int) *joint {
 	gx, gy := group(w.codecs[x], count(w.Train, x), mostJoint),
 		group(w.codecs[y], count(w.Train, y), mostJoint)
-	shares := func(t *table.Table) [][]number {
-		out := make([][]number, len(gx.labels))
+	shares := func(t *table.Table) [][]float64 {
+		out := make([][]float64, len(gx.Labels))
 		for i := range out {
-			out[i] = make([]number, len(gy.labels))
+			out[i] = make([]float64, len(gy.Labels))
 		}
 		a, b := t.Column(x), t.Column(y)
 		for i := range t.Rows() {
-			out[gx.group[a.At(i)]][gy.group[b.At(i)]] += 1 / number(t.Rows())
+			out[gx.of[a.At(i)]][gy.of[b.At(i)]] += 1 / float64(t.Rows())
 		}
 		return out
 	}
-	return &joint{gx.labels, gy.labels, shares(w.Train), shares(w.Synthetic)}
+	return &joint{gx.Labels, gy.Labels, shares(w.Train), shares(w.Synthetic)}
 }
 
 // numbers is nil for nil.
@@ -131,25 +128,24 @@ func (w *work) associated() Finding {
 			f.Answer = "Nothing to keep: no two columns of the real table go together."
 		}
 		f.Status = worse(f.Status, grade(a.pairs[0].Excess, goodPair, poorPair))
-		var lost, invented []string
+		var lost, strong []string
 		for _, p := range a.pairs {
 			if p.Excess <= goodPair {
 				break
 			}
 			s := fmt.Sprintf("%s and %s: %s in the real table, %s here", p.First, p.Second,
 				twoDigits(p.Real), twoDigits(p.Synthetic))
-			if math.Abs(float64(p.Real)) >= math.Abs(float64(p.Synthetic)) ||
-				p.Real*p.Synthetic < 0 {
+			if math.Abs(float64(p.Real)) >= math.Abs(float64(p.Synthetic)) || p.Real*p.Synthetic < 0 {
 				lost = append(lost, s)
 			} else {
-				invented = append(invented, s)
+				strong = append(strong, s)
 			}
 		}
-		if lost != nil {
-			f.Answer += " Lost: " + few(lost, "; ", "; ", "and %d more pairs") + "."
-		}
-		if invented != nil {
-			f.Answer += " Too strong: " + few(invented, "; ", "; ", "and %d more pairs") + "."
+		for i, list := range [][]string{lost, strong} {
+			if list != nil {
+				f.Answer += []string{" Lost: ", " Too strong: "}[i] +
+					few(list, "; ", "; ", "and %d more pairs") + "."
+			}
 		}
 		if len(a.Invented) > 0 {
 			f.Status = worse(f.Status, Mixed)
@@ -159,11 +155,8 @@ func (w *work) associated() Finding {
 			f.Status = Unknown
 		}
 	}
-	f.Answer += fmt.Sprintf(" Pairs of columns match to %s", percent(trends.Value))
-	if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
-		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(yard[1].Value))
-	}
-	f.Answer += "."
+	f.Answer += fmt.Sprintf(" Pairs of columns match to %s%s.", percent(trends.Value),
+		w.yardstick("ColumnPairTrends"))
 	return f
 }
 
@@ -181,20 +174,18 @@ func impossible(list []Invented) string {
 
 // twoDigits is a correlation as papers write it: .74.
 func twoDigits(x number) string {
-	s := fmt.Sprintf("%.2f", x)
+	s := fmt.Sprintf("%.2f", math.Abs(float64(x)))
 	switch {
 	case x != x: // a column of one value goes together with none
 		return "–"
-	case s == "0.00" || s == "-0.00":
+	case s == "0.00":
 		return "0"
-	case s == "1.00" || s == "-1.00":
-		return strings.Replace(s[:len(s)-3], "-", "−", 1)
-	case s[0] == '0':
-		return s[1:]
-	case len(s) > 1 && s[:2] == "-0":
-		return "−" + s[2:]
-	case s[0] == '-':
-		return "−" + s[1:]
+	case s == "1.00":
+		s = "1"
+	}
+	s = strings.TrimPrefix(s, "0")
+	if x < 0 {
+		return "−" + s
 	}
 	return s
 }

@@ -41,7 +41,7 @@ func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
 		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
 			eval.ErrTables)
 	}
-	var out *Report
+	var all []*Report
 	var real []Curve
 	for _, synthetic := range in.Synthetic {
 		one := in
@@ -55,13 +55,10 @@ func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
 			return nil, err
 		}
 		real = w.trained
-		if out == nil {
-			out = w.out
-		} else {
-			out.Others = append(out.Others, w.out)
-		}
+		all = append(all, w.out)
 	}
-	return out, nil
+	all[0].Others = all[1:]
+	return all[0], nil
 }
 
 // run measures everything for one synthetic table.
@@ -153,11 +150,10 @@ func start(in Tables, o Options) (*work, error) {
 	w.out = &Report{
 		Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool,
 		SchemaSHA256: s.Fingerprint(),
-		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.o.Positive,
-			Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
-		Tables: []TableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
-		Notes:  []string{},
+		Settings:     w.o, Tables: []TableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
+		Notes: []string{},
 	}
+	w.out.Settings.Progress = nil
 	if w.Holdout != nil {
 		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
 	} else {
@@ -207,9 +203,9 @@ func (w *work) aim() error {
 		return fmt.Errorf("report: target column %q has %d values; the positive one must be "+
 			"named: %w", w.Target, codec.Size(), eval.ErrColumn)
 	}
-	best := int64(-1)
+	best := int64(math.MaxInt64)
 	for code, n := range count(w.Train, w.target) {
-		if n > 0 && (best < 0 || n < best) && !(hasMissing && code == int(missing)) {
+		if n > 0 && n < best && !(hasMissing && code == int(missing)) {
 			best, w.positive = n, uint16(code)
 		}
 	}
@@ -228,22 +224,20 @@ func (w *work) note(text string, args ...any) {
 
 // undefined leaves the metrics out if the tables do not allow them, and passes other errors on.
 func (w *work) undefined(err error, metrics ...string) error {
-	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass,
-		eval.ErrInterval, eval.ErrFit} {
-		if errors.Is(err, target) {
-			for _, m := range metrics {
-				w.leftOut[m] = "not defined for these tables: " + strings.TrimPrefix(err.Error(), "eval: ")
-			}
-			return nil
-		}
+	if !slices.ContainsFunc([]error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass,
+		eval.ErrInterval, eval.ErrFit}, func(e error) bool { return errors.Is(err, e) }) {
+		return err
 	}
-	return err
+	for _, m := range metrics {
+		w.leftOut[m] = "not defined for these tables: " + strings.TrimPrefix(err.Error(), "eval: ")
+	}
+	return nil
 }
 
 // finish lists the metrics in the order of package eval and writes the summary.
 func (w *work) finish() {
 	for _, m := range eval.Metrics() {
-		entry := Metric{m.Name, m.Alias, m.Range, m.Goal, m.Meaning, w.values[m.Name], ""}
+		entry := Metric{m, w.values[m.Name], ""}
 		if len(entry.Values) == 0 {
 			entry.Values, entry.LeftOut = []Value{}, w.reason(m)
 		}
@@ -263,6 +257,14 @@ func (w *work) first(metric string) (Value, bool) {
 		return v[0], true
 	}
 	return Value{}, false
+}
+
+// yardstick says how the holdout does in a metric of all columns, "" without one.
+func (w *work) yardstick(metric string) string {
+	if v := w.values[metric]; len(v) > 1 {
+		return ", those of the holdout to " + percent(v[1].Value)
+	}
+	return ""
 }
 
 // count is the marginal of one column.

@@ -15,12 +15,30 @@ type tick struct {
 	text string
 }
 
-// series is a line of a figure. Both coordinates run from 0 to 1.
+// series is a line of a figure through points; both coordinates run from 0 to 1.
 type series struct {
-	class string
-	x, y  []float64
-	steps bool      // x has one more: y is the height between two of them, and the ends are at 0
-	low   []float64 // with steps: what is between it and y is filled, in place of a line
+	class  string
+	points [][2]float64
+}
+
+// steps are points at the heights y between every two of x.
+func steps(x, y []float64) (out [][2]float64) {
+	for i, h := range y {
+		out = append(out, [2]float64{x[i], h}, [2]float64{x[i+1], h})
+	}
+	return out
+}
+
+// outline is steps that begin and end at 0.
+func outline(x, y []float64) [][2]float64 {
+	return slices.Concat([][2]float64{{x[0], 0}}, steps(x, y), [][2]float64{{x[len(y)], 0}})
+}
+
+// area is what is between two outlines.
+func area(x, high, low []float64) [][2]float64 {
+	back := steps(x, low)
+	slices.Reverse(back)
+	return append(steps(x, high), back...)
 }
 
 // lines is a figure of series over two axes, which run from 0 to 1.
@@ -31,7 +49,8 @@ type lines struct {
 	across, below         []tick  // of the vertical axis, and of the other from its left end
 	grid                  bool    // also at the ticks below
 	series                []series
-	tips                  []string // of the steps of the first series
+	edges                 []float64 // what the tips are between
+	tips                  []string
 }
 
 // plot is a drawing with axes: x and y run from 0 to 1.
@@ -56,43 +75,19 @@ func (f lines) plot() plot {
 		}
 	}
 	for _, s := range f.series {
-		p.path(s.class, p.points(s))
+		var points [][2]float64
+		for _, at := range s.points {
+			points = append(points, [2]float64{p.x(at[0]), p.y(at[1])})
+		}
+		p.path(s.class, points)
 	}
 	for i, tip := range f.tips {
-		x := p.x(f.series[0].x[i])
-		p.rect(x, p.up, p.x(f.series[0].x[i+1])-x, p.down-p.up, "touch", tip)
+		x := p.x(f.edges[i])
+		p.rect(x, p.up, p.x(f.edges[i+1])-x, p.down-p.up, "touch", tip)
 	}
 	p.line(p.left, p.down, p.right, p.down, "axis")
 	p.ticks(f.below)
 	return p
-}
-
-// points are the corners of a series in the drawing.
-func (p plot) points(s series) [][2]float64 {
-	var out [][2]float64
-	add := func(x, y float64) { out = append(out, [2]float64{p.x(x), p.y(y)}) }
-	if !s.steps {
-		for i, x := range s.x {
-			add(x, s.y[i])
-		}
-		return out
-	}
-	low := s.low
-	if low == nil {
-		add(s.x[0], 0)
-	}
-	for i, h := range s.y {
-		add(s.x[i], h)
-		add(s.x[i+1], h)
-	}
-	for i := len(low) - 1; i >= 0; i-- {
-		add(s.x[i+1], low[i])
-		add(s.x[i], low[i])
-	}
-	if low == nil {
-		add(s.x[len(s.y)], 0)
-	}
-	return out
 }
 
 // ticks writes below the axis as many of the texts as have room, the last of all.
@@ -187,7 +182,7 @@ func (f rows) draw() template.HTML {
 				d.line(x(m.low), y, x(m.high), y, line)
 			}
 			if !m.bar {
-				d.dot(x(m.value), y, 3.6, "point "+m.class, "")
+				d.dot(x(m.value), y, 3.6, "point "+m.class)
 			}
 		}
 		d.text(x(end)+6, middle+3, "tick halo", "start", r.text, 60)

@@ -148,8 +148,7 @@ func summaryOf(v *eval.Values, name string) *Summary {
 	if err != nil {
 		return nil
 	}
-	return &Summary{number(s.Mean), number(s.Std), number(s.Min), number(s.P05), number(s.P25),
-		number(s.Median), number(s.P75), number(s.P95), number(s.Max)}
+	return &s
 }
 
 // allDigits writes a number to the last digit.

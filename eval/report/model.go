@@ -9,8 +9,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/decoy-dp/decoy/release"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -19,9 +21,34 @@ var modelText string
 
 var modelTemplate = template.Must(template.New("model").Parse(modelText))
 
+// Released is what a model says of itself.
+type Released struct {
+	Method, Tool string
+	Created      time.Time
+	Rows         float64 // that it stands for
+	Claim        Claim
+	Overlap      bool    // a privacy unit may be in the tables of several parties
+	Layers       []Layer // of the guarantee
+	Schema       *schema.Schema
+	Marginals    []Marginal // that it was made of; nil: it keeps none
+}
+
+// Layer is one of the layers of a guarantee.
+type Layer struct{ Name, Text string }
+
+// Marginal is a noisy table over groups of values, row-major, the last column fastest.
+type Marginal struct {
+	Columns []string
+	Groups  [][][]string // per column the values of each group
+	Sigma   float64      // standard deviation of the noise of every cell, in rows
+	Noisy   []float64    // true counts plus noise
+	Model   []float64    // what the model makes of all marginals together
+	Below   []bool       // the noise
+}
+
 // modelPage is the page of a model.
 type modelPage struct {
-	*release.Model
+	Released
 	Style    template.CSS
 	Factor   string     // e^ε
 	Kept     bool       // the model keeps its noisy marginals
@@ -53,29 +80,16 @@ const (
 	mostNamed = 100 // pairs that are named as not measured
 )
 
-// Model writes a page about a model that may be given away with it: it is made of the model alone,
-// and costs nothing. It believes the file; [release.Model.Verify] checks it.
-func Model(w io.Writer, m *release.Model) error {
-	p := modelPage{Model: m, Style: template.CSS(pageStyle),
+// Model writes a page about a model that may be given away with it: it is made of what the model
+// says, and costs nothing. It believes that.
+func Model(w io.Writer, m Released) error {
+	p := modelPage{Released: m, Style: template.CSS(pageStyle), Kept: m.Marginals != nil,
 		Factor: short(math.Exp(m.Claim.Epsilon))}
-	codecs, err := m.Schema().Codecs()
+	together, err := p.add()
 	if err != nil {
 		return err
 	}
-	overviews, err := m.Schema().Overview()
-	if err != nil {
-		return err
-	}
-	byName, kinds := map[string]*schema.Codec{}, map[string]string{}
-	for i, c := range codecs {
-		byName[c.Column().Name], kinds[c.Column().Name] = c, overviews[i].KindAndUnit()
-	}
-	together := map[[2]string]bool{}
-	u, err := m.Uncertainty()
-	if p.Kept = err == nil; p.Kept {
-		p.add(u, byName, kinds, together)
-	}
-	columns := m.Schema().Columns
+	columns := m.Schema.Columns
 	p.Pairs, p.AllPairs = len(together)/2, len(columns)*(len(columns)-1)/2
 	p.Missing = p.AllPairs - p.Pairs
 	for i := 0; i < len(columns) && p.Kept; i++ {
@@ -90,25 +104,31 @@ func Model(w io.Writer, m *release.Model) error {
 
 // add takes in the marginals, and which columns they have together. A marginal that was measured
 // several times is there as finely as it was measured.
-func (p *modelPage) add(
-	u *release.Uncertainty, codecs map[string]*schema.Codec, kinds map[string]string,
-	together map[[2]string]bool,
-) {
+func (p *modelPage) add() (together map[[2]string]bool, err error) {
+	codecs, err := p.Schema.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	overviews, err := p.Schema.Overview()
+	if err != nil {
+		return nil, err
+	}
 	finest := map[string]int{}
-	for k, n := range u.Marginals {
+	for k, n := range p.Marginals {
 		name := strings.Join(n.Columns, " × ")
-		if old, ok := finest[name]; !ok || len(n.Noisy) > len(u.Marginals[old].Noisy) {
+		if old, ok := finest[name]; !ok || len(n.Noisy) > len(p.Marginals[old].Noisy) {
 			finest[name] = k
 		}
 	}
-	total := max(1, u.Rows)
+	total := max(1, p.Rows)
 	type pair struct {
-		*release.NoisyMarginal
+		Marginal
 		name   string
 		stands float64
 	}
+	together = map[[2]string]bool{}
 	var pairs []pair
-	for k, n := range u.Marginals {
+	for k, n := range p.Marginals {
 		m := measured{Name: strings.Join(n.Columns, " × "), Sigma: short(n.Sigma),
 			Smallest: math.Ceil(2 * n.Sigma)}
 		if finest[m.Name] != k {
@@ -130,26 +150,27 @@ func (p *modelPage) add(
 			}
 		}
 		if len(n.Columns) == 1 {
-			c := codecs[n.Columns[0]]
-			m.Kind, m.Drawing = kinds[n.Columns[0]], columnOf(n, c, total).chart(sampling{})
+			at := p.Schema.Index(n.Columns[0])
+			m.Kind, m.Drawing = overviews[at].KindAndUnit(), columnOf(n, codecs[at], total).chart()
 			p.Columns, p.Column = append(p.Columns, m), max(p.Column, m.Smallest)
 			continue
 		}
 		p.Others, p.Pair = append(p.Others, m), max(p.Pair, m.Smallest)
 		if len(n.Groups) == 2 && len(n.Groups[0]) <= mostSides && len(n.Groups[1]) <= mostSides {
-			pairs = append(pairs, pair{&u.Marginals[k], m.Name, standsOut(n)})
+			pairs = append(pairs, pair{n, m.Name, standsOut(n)})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.stands, a.stands) })
 	for _, n := range pairs[:min(len(pairs), mostDrawn)] {
 		p.Drawn = append(p.Drawn, labelled{fmt.Sprintf("%s, each cell ± %s rows", n.name,
-			short(2*n.Sigma)), jointOf(*n.NoisyMarginal, total).chart(n.name, "measured", "the model")})
+			short(2*n.Sigma)), jointOf(n.Marginal, total).draw(n.name, "measured", "the model")})
 	}
+	return together, nil
 }
 
 // standsOut is how far a noisy pair is from independence: the sum of squares of its cells less what
 // its own sums of rows and columns imply, in σ, as a normal score of what noise alone makes.
-func standsOut(n release.NoisyMarginal) float64 {
+func standsOut(n Marginal) float64 {
 	wide := len(n.Groups[1])
 	first, second, total := make([]float64, len(n.Groups[0])), make([]float64, wide), 0.0
 	for i, x := range n.Noisy {
@@ -168,64 +189,58 @@ func standsOut(n release.NoisyMarginal) float64 {
 
 // columnOf is a noisy marginal of one column as the report draws it: measured shares in place of
 // the training table's, with a band of two standard deviations, and the model's.
-func columnOf(n release.NoisyMarginal, codec *schema.Codec, total float64) Column {
+func columnOf(n Marginal, codec *schema.Codec, total float64) Column {
 	c := Column{Name: n.Columns[0], codec: codec}
-	g := grouping{group: make([]int, len(n.Noisy))}
 	if len(n.Noisy) == codec.Size() { // every code by itself
 		counts := make([]int64, len(n.Noisy))
 		for i, x := range n.Noisy {
 			counts[i] = int64(x)
 		}
-		g = group(codec, counts, mostBins)
+		c.groups = group(codec, counts, mostBins)
 	} else {
-		for i := range n.Noisy {
-			g.group[i] = i
-			g.labels = append(g.labels, groupLabel(n.Groups[0][i]))
+		for i, g := range groupLabels(n.Groups[0]) {
+			c.of, c.Labels = append(c.of, i), append(c.Labels, g)
 		}
 	}
-	c.Labels, c.Edges, c.Bounds, c.Missing, c.Rest = g.labels, g.edges, g.bounds, g.miss, g.rest
-	noisy, model, cells := make([]float64, len(g.labels)), make([]float64, len(g.labels)),
-		make([]float64, len(g.labels))
-	for i, at := range g.group {
+	noisy, model, cells := make([]float64, len(c.Labels)), make([]float64, len(c.Labels)),
+		make([]float64, len(c.Labels))
+	for i, at := range c.of {
 		noisy[at] += n.Noisy[i]
 		model[at] += n.Model[i]
 		cells[at]++
 	}
 	for i := range noisy {
 		half := 2 * n.Sigma * math.Sqrt(cells[i]) // the noise of each cell is its own
-		c.Train = append(c.Train, number(noisy[i]/total))
-		c.Synthetic = append(c.Synthetic, number(model[i]/total))
+		c.Train, c.Synthetic = append(c.Train, noisy[i]/total), append(c.Synthetic, model[i]/total)
 		c.halves = append(c.halves, half/total)
-		c.tips = append(c.tips, fmt.Sprintf("measured %s ± %s rows, %s in the model", short(noisy[i]),
-			short(half), short(model[i])))
+		c.peaks = append(c.peaks, max(c.Train[i]+c.halves[i], c.Synthetic[i]))
+		c.tips = append(c.tips, fmt.Sprintf("%s: measured %s ± %s rows, %s in the model", c.Labels[i],
+			short(noisy[i]), short(half), short(model[i])))
 	}
 	return c
 }
 
 // jointOf is a noisy marginal of two columns as the report draws it.
-func jointOf(n release.NoisyMarginal, total float64) *joint {
-	j := &joint{}
-	for _, g := range n.Groups[0] {
-		j.First = append(j.First, groupLabel(g))
-	}
-	for _, g := range n.Groups[1] {
-		j.Second = append(j.Second, groupLabel(g))
-	}
-	for i := range j.First {
-		var noisy, model []number
-		for k := range j.Second {
-			noisy = append(noisy, number(n.Noisy[i*len(j.Second)+k]/total))
-			model = append(model, number(n.Model[i*len(j.Second)+k]/total))
+func jointOf(n Marginal, total float64) *joint {
+	j := &joint{First: groupLabels(n.Groups[0]), Second: groupLabels(n.Groups[1])}
+	shares := func(counts []float64) (out [][]float64) {
+		for row := range slices.Chunk(counts, len(j.Second)) {
+			out = append(out, floats.ScaleTo(make([]float64, len(row)), 1/total, row))
 		}
-		j.Real, j.Synthetic = append(j.Real, noisy), append(j.Synthetic, model)
+		return out
 	}
+	j.Real, j.Synthetic = shares(n.Noisy), shares(n.Model)
 	return j
 }
 
-// groupLabel names a group by its values.
-func groupLabel(values []string) string {
-	if len(values) <= 3 {
-		return strings.Join(values, ", ")
+// groupLabels names groups by their values.
+func groupLabels(groups [][]string) (out []string) {
+	for _, values := range groups {
+		label := strings.Join(values, ", ")
+		if len(values) > 3 {
+			label = fmt.Sprintf("%s and %d others", values[0], len(values)-1)
+		}
+		out = append(out, label)
 	}
-	return fmt.Sprintf("%s and %d others", values[0], len(values)-1)
+	return out
 }

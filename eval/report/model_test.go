@@ -7,42 +7,40 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// answered is a model of randomised answers about 30 columns, of which the first 10 go together:
-// the 45 pairs of these were measured, and the later ones go together more.
-func answered(t *testing.T) *release.Model {
-	t.Helper()
+// answered is what a model of randomised answers about 30 columns says, of which the first 10 go
+// together: the 45 pairs of these were measured, and the later ones go together more.
+func answered() report.Released {
 	s := &schema.Schema{}
-	c := release.Collected{Schema: s, Claim: release.LocalClaim(1), Answers: 4000, Tool: "test"}
+	out := report.Released{Rows: 4000, Schema: s, Claim: report.Claim{Adjacency: "replace-one"}}
+	measured := func(groups [][][]string, noisy []float64, columns ...string) {
+		out.Marginals = append(out.Marginals, report.Marginal{Columns: columns, Groups: groups,
+			Sigma: 10, Noisy: noisy, Model: noisy, Below: make([]bool, len(noisy))})
+	}
+	values := [][]string{{"no"}, {"yes"}}
 	for i := range 30 {
-		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("c%02d", i),
-			Kind: schema.Categorical, Categories: []string{"no", "yes"}})
-		c.Measured = append(c.Measured, marginal.Measurement{Cols: []int{i},
-			Counts: []float64{2000, 2000}, Sigma: 10})
+		name := fmt.Sprintf("c%02d", i)
+		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical,
+			Categories: []string{"no", "yes"}})
+		measured([][][]string{values}, []float64{2000, 2000}, name)
 		for j := range min(i, 10) {
 			if i < 10 {
 				far := float64(100 + 10*i + j)
-				c.Measured = append(c.Measured, marginal.Measurement{Cols: []int{j, i}, Sigma: 10,
-					Counts: []float64{1000 + far, 1000 - far, 1000 - far, 1000 + far}})
+				measured([][][]string{values, values},
+					[]float64{1000 + far, 1000 - far, 1000 - far, 1000 + far}, s.Columns[j].Name, name)
 			}
 		}
 	}
-	m, err := release.Collect(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return out
 }
 
 // TestModelPageIsBounded: of 45 pairs the 20 that stand out most are drawn, those first that do so
 // most, and of 390 that were not measured 100 are named.
 func TestModelPageIsBounded(t *testing.T) {
 	var page bytes.Buffer
-	if err := report.Model(&page, answered(t)); err != nil {
+	if err := report.Model(&page, answered()); err != nil {
 		t.Fatal(err)
 	}
 	_, drawn, _ := strings.Cut(page.String(), "Look at 20 pairs")
@@ -69,7 +67,7 @@ func TestModelPageIsBounded(t *testing.T) {
 // TestModelPageSaysTheRelation: under replace-one nobody is gone.
 func TestModelPageSaysTheRelation(t *testing.T) {
 	var page bytes.Buffer
-	if err := report.Model(&page, answered(t)); err != nil {
+	if err := report.Model(&page, answered()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(page.String(), "if any one row had been any other") {

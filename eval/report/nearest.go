@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -38,15 +40,13 @@ func (w *work) nearest() error {
 			break
 		}
 	}
-	out := &Nearest{}
+	out := &Nearest{z: w.z}
 	if holdout == nil {
 		r, err := eval.NNAA(train, synthetic, w.Seed)
 		if err != nil {
 			return w.undefined(err, "NNAA")
 		}
-		out.Rows, out.Train = r.Rows, accuracyOf(r)
-		w.forms("training table", r)
-		w.out.Nearest = out
+		out.Rows, out.Train, w.out.Nearest = r.Rows, w.accuracy("training table", r), out
 		return nil
 	}
 	r, err := eval.PrivacyLoss(train, holdout, synthetic, w.Seed)
@@ -57,11 +57,10 @@ func (w *work) nearest() error {
 	if err != nil {
 		return w.undefined(err, "NNAA", "PrivacyLoss")
 	}
-	out.Rows, out.Train = r.Train.Rows, accuracyOf(r.Train)
-	out.Holdout, out.Yardstick = new(accuracyOf(r.Holdout)), new(accuracyOf(real))
-	out.Loss = &loss{number(r.Corrected), number(r.StdErr)}
-	w.forms("training table", r.Train)
-	w.forms("holdout", r.Holdout)
+	out.Rows, out.Train = r.Train.Rows, w.accuracy("training table", r.Train)
+	out.Holdout = new(w.accuracy("holdout", r.Holdout))
+	out.Yardstick = &accuracy{real.Corrected, real.StdErr}
+	out.Loss = &loss{r.Corrected, r.StdErr, w.z}
 	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)",
 		real.Corrected.Mean, real.StdErr, 0, 1))
 	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),
@@ -71,20 +70,15 @@ func (w *work) nearest() error {
 	return nil
 }
 
-// forms adds the three forms of an adversarial accuracy.
-func (w *work) forms(against string, r eval.NNAAResult) {
-	w.add("NNAA",
-		w.around("synthetic rows against "+against+", corrected", r.Corrected.Mean, r.StdErr, 0, 1),
+// accuracy adds the three forms of an adversarial accuracy.
+func (w *work) accuracy(against string, r eval.NNAAResult) accuracy {
+	of := "synthetic rows against " + against
+	w.add("NNAA", w.around(of+", corrected", r.Corrected.Mean, r.StdErr, 0, 1),
 		Value{Of: "… its real term", Value: number(r.Corrected.Real)},
 		Value{Of: "… its synthetic term", Value: number(r.Corrected.Synthetic)},
-		w.around("synthetic rows against "+against+", unbiased", r.Unbiased.Mean, r.StdErr, 0, 1),
-		Value{Of: "synthetic rows against " + against + ", original",
-			Value: number(r.Original.Mean)})
-}
-
-func accuracyOf(r eval.NNAAResult) accuracy {
-	return accuracy{number(r.Corrected.Real), number(r.Corrected.Synthetic),
-		number(r.Corrected.Mean), number(r.StdErr)}
+		w.around(of+", unbiased", r.Unbiased.Mean, r.StdErr, 0, 1),
+		Value{Of: of + ", original", Value: number(r.Original.Mean)})
+	return accuracy{r.Corrected, r.StdErr}
 }
 
 // closest measures distances to the closest record.
@@ -94,7 +88,14 @@ func (w *work) closest() error {
 		return err
 	}
 	if holdout == nil {
-		return w.closestAlone(train, synthetic)
+		first, _, err := eval.Nearest(synthetic, train)
+		if err != nil {
+			return err
+		}
+		sorted := slices.Sorted(slices.Values(first))
+		w.put("DCR", "to training rows, median", sorted[len(sorted)/2])
+		w.drawDCR(first, nil)
+		return nil
 	}
 	r, err := eval.Closest(train, holdout, synthetic, w.Seed)
 	if err != nil {
@@ -108,23 +109,7 @@ func (w *work) closest() error {
 		w.add("NNDR", quantiles(x.to, x.ratio)...)
 	}
 	w.add("DCRShare", w.Share(eval.SyntheticRows, r.CloserToTrain, synthetic.Len()))
-	if w.out.Nearest != nil {
-		w.out.Nearest.DCR = histogramOf(r.TrainDistances, r.HoldoutDistances)
-	}
-	return nil
-}
-
-// closestAlone is what can be measured without a holdout.
-func (w *work) closestAlone(train, synthetic *eval.Points) error {
-	first, _, err := eval.Nearest(synthetic, train)
-	if err != nil {
-		return err
-	}
-	sorted := slices.Sorted(slices.Values(first))
-	w.put("DCR", "to training rows, median", sorted[len(sorted)/2])
-	if w.out.Nearest != nil {
-		w.out.Nearest.DCR = histogramOf(first, nil)
-	}
+	w.drawDCR(r.TrainDistances, r.HoldoutDistances)
 	return nil
 }
 
@@ -136,29 +121,25 @@ func quantiles(to string, q eval.Quantiles) []Value {
 	}
 }
 
-// histogram counts distances in bins of equal width from 0 to the largest; holdout may be nil.
-func histogramOf(train, holdout []float64) histogram {
-	top := 0.
-	for _, d := range slices.Concat(train, holdout) {
-		top = max(top, d)
+// drawDCR counts distances in bins of equal width from 0 to the largest; holdout may be nil.
+func (w *work) drawDCR(train, holdout []float64) {
+	if w.out.Nearest == nil {
+		return
 	}
+	top := floats.Max(slices.Concat(train, holdout))
 	if top == 0 {
 		top = 1
 	}
-	var h histogram
-	for i := range dcrBins + 1 {
-		h.Edges = append(h.Edges, number(top*float64(i)/dcrBins))
-	}
-	bin := func(x []float64) []number {
+	bin := func(x []float64) []float64 {
 		if x == nil {
 			return nil
 		}
-		out := make([]number, dcrBins)
+		out := make([]float64, dcrBins)
 		for _, d := range x {
-			out[min(int(d/top*dcrBins), dcrBins-1)] += number(1 / float64(len(x)))
+			out[min(int(d/top*dcrBins), dcrBins-1)] += 1 / float64(len(x))
 		}
 		return out
 	}
-	h.Train, h.Holdout = bin(train), bin(holdout)
-	return h
+	w.out.Nearest.DCR = histogram{floats.Span(make([]float64, dcrBins+1), 0, top), bin(train),
+		bin(holdout)}
 }

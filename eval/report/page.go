@@ -24,11 +24,15 @@ var pageStyle string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent": percent[number],
-	"fixed":   fixed,
+	"fixed":   fixed[number],
 	"digits":  twoDigits,
 	"id":      anchor,
 	"short":   short[number],
 	"verdict": verdict,
+	"draw":    func(part interface{ chart() template.HTML }) template.HTML { return part.chart() },
+	"maps":    (*Associations).maps,
+	"listed":  (*Associations).listed,
+	"numbers": Column.numbers,
 }).Parse(pageText))
 
 // verdict is a status in the words of its question.
@@ -81,25 +85,12 @@ type view struct {
 	*Report
 	At            int // of the reports of the page, from 1
 	Table         TableInfo
-	Shown, Folded []card
-	Numbers       []numberRow
-	Associated    []labelled
-	Listed, Joint []Pair
+	Shown, Folded []Column
+	Numbers       []Column // with numbers
+	Joint         []Pair   // that are drawn
 	Rows          []metricRow
 	HasHoldout    bool
 	Percent       string
-}
-
-// card is one column.
-type card struct {
-	Column
-	Drawing template.HTML
-}
-
-// numberRow is the numbers of a column, as text: real, synthetic.
-type numberRow struct {
-	Column
-	Mean, Std, Low, Median, High, Range [2]string
 }
 
 // metricRow is one metric in the table of all.
@@ -145,16 +136,15 @@ func write(w io.Writer, t *template.Template, data any) error {
 func (r *Report) view(at int) *view {
 	v := &view{Report: r, At: at, Percent: percent(r.Settings.Level),
 		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
-	for _, c := range r.worst() {
-		v.Shown = append(v.Shown, card{c, v.Draw(c)})
+	columns := r.worst()
+	for _, c := range columns {
 		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
-			v.Numbers = append(v.Numbers, c.numbers())
+			v.Numbers = append(v.Numbers, c)
 		}
 	}
-	most := min(mostCards, len(v.Shown))
-	v.Shown, v.Folded = v.Shown[:most], v.Shown[most:]
+	most := min(mostCards, len(columns))
+	v.Shown, v.Folded = columns[:most], columns[most:]
 	if a := r.Associations; a != nil {
-		v.Associated, v.Listed = a.charts(), a.listed()
 		for _, p := range a.Pairs {
 			if p.Joint != nil {
 				v.Joint = append(v.Joint, p)
@@ -167,14 +157,14 @@ func (r *Report) view(at int) *view {
 	return v
 }
 
-// numbers writes what sums up the numbers of a column.
-func (c Column) numbers() numberRow {
-	out := numberRow{Column: c}
+// numbers writes what sums up the numbers of a column, of the real table and of the synthetic one.
+func (c Column) numbers() (out [6][2]string) {
 	for i, s := range []*Summary{c.Values.Train, c.Values.Synthetic} {
 		value := func(x number) string { return c.codec.Show(float64(x), short) }
-		out.Mean[i], out.Std[i] = value(s.Mean), c.codec.ShowDifference(float64(s.Std), short)
-		out.Low[i], out.Median[i], out.High[i] = value(s.P05), value(s.Median), value(s.P95)
-		out.Range[i] = value(s.Min) + " – " + value(s.Max)
+		for k, text := range []string{value(s.Mean), c.codec.ShowDifference(float64(s.Std), short),
+			value(s.P05), value(s.Median), value(s.P95), value(s.Min) + " – " + value(s.Max)} {
+			out[k][i] = text
+		}
 	}
 	return out
 }
@@ -191,7 +181,7 @@ func (r *Report) sides() []side {
 		out = append(out, s)
 	}
 	for i, m := range r.Metrics {
-		for k, v := range m.Values[:min(len(m.Values), eval.MetricOf(m.Name).Beside)] {
+		for k, v := range m.Values[:min(len(m.Values), m.Beside)] {
 			if strings.Contains(v.Of, "yardstick") {
 				continue
 			}
@@ -228,7 +218,7 @@ func rowOf(m Metric) metricRow {
 	if len(m.Values) <= mostHead {
 		return r
 	}
-	if !eval.MetricOf(m.Name).ByColumn {
+	if !m.ByColumn {
 		r.Head, r.Tail = m.Values[:mostHead], m.Values[mostHead:]
 		return r
 	}

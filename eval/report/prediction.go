@@ -72,15 +72,13 @@ func (w *work) predict(ctx context.Context) error {
 		}
 		p.Real = w.trained[i]
 		w.out.Predictions = append(w.out.Predictions, p)
-		for _, c := range []struct {
-			metric, on string
-			Curve
-		}{{"TSTR", "synthetic", p.Synthetic}, {"TRTR", "real", p.Real}} {
-			w.add(c.metric, Value{Of: l.name, Value: c.AUROC, Interval: &c.Interval})
-			of := l.name + ", trained on " + c.on + " rows"
-			w.add("AUROC", Value{Of: of, Value: c.AUROC, Interval: &c.Interval})
+		for k, c := range []Curve{p.Synthetic, p.Real} {
+			auroc := Value{Of: l.name, Value: c.AUROC, Interval: &c.Interval}
+			w.add([]string{"TSTR", "TRTR"}[k], auroc)
+			auroc.Of += ", trained on " + []string{"synthetic", "real"}[k] + " rows"
+			w.add("AUROC", auroc)
 			w.add("AveragePrecision",
-				Value{Of: of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
+				Value{Of: auroc.Of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
 		}
 	}
 	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
@@ -115,11 +113,8 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 		o.Replicates = 200
 	}
 	i, err := eval.AUROCInterval(p.Scores, p.Labels, o)
-	if err != nil {
-		return Curve{}, err
-	}
-	precision, err := eval.AveragePrecisionInterval(p.Scores, p.Labels, o)
-	if err != nil {
+	precision, other := eval.AveragePrecisionInterval(p.Scores, p.Labels, o)
+	if err := cmp.Or(err, other); err != nil {
 		return Curve{}, err
 	}
 	points, err := eval.ROC(p.Scores, p.Labels)
@@ -130,9 +125,9 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 		AveragePrecision: number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
-		c.Points = append(c.Points, [2]number{number(points[int(at)].FPR), number(points[int(at)].TPR)})
+		c.Points = append(c.Points, [2]float64{points[int(at)].FPR, points[int(at)].TPR})
 	}
-	c.Points = append(c.Points, [2]number{1, 1})
+	c.Points = append(c.Points, [2]float64{1, 1})
 	return c, nil
 }
 
@@ -146,29 +141,29 @@ type value struct {
 // rare measures the rates of the target's values and of the rarest values of the other categories.
 func (w *work) rare() error {
 	for _, at := range w.rarest() {
-		column := w.codecs[at.column].Column().Name
-		v := RareValue{Column: column, Value: w.codecs[at.column].Label(at.code),
+		codec := w.codecs[at.column]
+		v := RareValue{Column: codec.Column().Name, Value: codec.Label(at.code),
 			Target: at.column == w.target}
-		for _, t := range []struct {
-			of   string
-			rows *table.Table
-			put  func(Rate)
-		}{
-			{eval.SyntheticRows, w.Synthetic, func(r Rate) { v.Synthetic = r }},
-			{"training table", w.Train, func(r Rate) { v.Train = r }},
-			{"holdout", w.Holdout, func(r Rate) { v.Holdout = &r }},
-		} {
-			if t.rows == nil {
+		for _, t := range []eval.Named{{Name: eval.SyntheticRows, Rows: w.Synthetic},
+			{Name: "training table", Rows: w.Train}, {Name: "holdout", Rows: w.Holdout}} {
+			if t.Rows == nil {
 				continue
 			}
-			i, err := eval.RareClassRate(t.rows, column, at.code, w.Level)
+			i, err := eval.RareClassRate(t.Rows, v.Column, at.code, w.Level)
 			if err != nil {
 				return err
 			}
 			rate := Rate{number(i.Estimate), i.Span()}
-			t.put(rate)
+			switch t.Rows {
+			case w.Synthetic:
+				v.Synthetic = rate
+			case w.Train:
+				v.Train = rate
+			default:
+				v.Holdout = &rate
+			}
 			if v.Target && at.code == w.positive {
-				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", column, v.Value, t.of),
+				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.Name),
 					Value: rate.Rate, Interval: &rate.Interval})
 			}
 		}

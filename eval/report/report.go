@@ -41,24 +41,28 @@ type Classifier struct {
 	Probabilities [][]float64 // of each row and class
 }
 
-// Options says what to measure and how. The zero value is usable.
+// Options says what to measure and how. The zero value is usable. Those that figures depend on are
+// in the JSON of a report.
 type Options struct {
-	Target string // column to predict; without it, prediction and rare classes are left out
+	Seed  uint64  `json:"seed"`  // public seed of subsamples and bootstraps; default 1
+	Level float64 `json:"level"` // of the confidence intervals, in (0, 1); default .95
+	// column to predict; without it, prediction and rare classes are left out
+	Target string `json:"target,omitempty"`
 	// its value that counts as positive, as the schema writes it; default: the rarest that the
 	// training rows have
-	Positive string
-	Drop     []string // columns not to predict from, such as those that give the answer away
-	Quasi    []string // quasi-identifiers: columns that an outsider might know of a person
-	Seed     uint64   // public seed of subsamples and bootstraps; default 1
-	// most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 20 000
-	Near  int
-	Fit   int     // most rows that a classifier is trained on; default 100 000
-	Level float64 // of the confidence intervals, in (0, 1); default .95
-	Tool  string  // optional: what writes the report
-	// how many pairs of columns to draw, the worst first; −1: all
-	Pairs int
+	Positive string `json:"positive,omitempty"`
+	// columns not to predict from, such as those that give the answer away
+	Drop []string `json:"drop,omitempty"`
+	// quasi-identifiers: columns that an outsider might know of a person
+	Quasi []string `json:"quasi_identifiers,omitempty"`
+	// most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 10 000
+	Near int `json:"nearest_rows"`
+	Fit  int `json:"fit_rows"` // most rows that a classifier is trained on; default 100 000
 
-	Progress func(stage string, fraction float64) // optional
+	Tool string `json:"-"` // optional: what writes the report
+	// how many pairs of columns to draw, the worst first; −1: all
+	Pairs    int                                  `json:"-"`
+	Progress func(stage string, fraction float64) `json:"-"` // optional
 }
 
 // What package eval measures, as the JSON of a report has it.
@@ -66,6 +70,7 @@ type (
 	number   = eval.Number
 	Value    = eval.Value
 	Interval = eval.Span
+	Summary  = eval.Summary
 )
 
 // Report is what was found. Its JSON names are an interface.
@@ -76,7 +81,7 @@ type Report struct {
 	Tool         string        `json:"tool,omitempty"`
 	SchemaSHA256 string        `json:"schema_sha256"`
 	Tables       []TableInfo   `json:"tables"`
-	Settings     Settings      `json:"settings"`
+	Settings     Options       `json:"settings"`
 	Summary      []Finding     `json:"summary"`
 	Metrics      []Metric      `json:"metrics"`
 	Columns      []Column      `json:"columns"`
@@ -110,18 +115,6 @@ type Claim struct {
 	Text           string  `json:"text"` // the claim as one sentence
 }
 
-// Settings is what the figures depend on besides the tables.
-type Settings struct {
-	Seed     uint64   `json:"seed"`
-	Level    float64  `json:"level"`
-	Target   string   `json:"target,omitempty"`
-	Positive string   `json:"positive,omitempty"`
-	Drop     []string `json:"drop,omitempty"`
-	Quasi    []string `json:"quasi_identifiers,omitempty"`
-	Near     int      `json:"nearest_rows"`
-	Fit      int      `json:"fit_rows"`
-}
-
 // Status is a verdict.
 type Status string
 
@@ -143,13 +136,23 @@ type Finding struct {
 
 // Metric is one entry of eval.Metrics with its values, or with the reason why there are none.
 type Metric struct {
-	Name    string  `json:"name"`
-	Alias   string  `json:"alias"`
-	Range   string  `json:"range"`
-	Goal    string  `json:"goal"`
-	Meaning string  `json:"meaning"`
+	eval.Metric
 	Values  []Value `json:"values"`
 	LeftOut string  `json:"left_out,omitempty"`
+}
+
+// groups are what the values of a column are joined into to be drawn: neighbouring bins of a
+// number, rare categories.
+type groups struct {
+	Labels []string `json:"labels"`
+	// of the groups of a numeric column, one more than groups: as text, and as numbers (days for
+	// dates, microseconds for timestamps), between which a group lies
+	Edges   []string  `json:"edges,omitempty"`
+	Bounds  []float64 `json:"bounds,omitempty"`
+	Missing bool      `json:"missing"` // the last group is the missing cells
+	// the last group that is not missing is all other categories
+	Rest bool  `json:"rest"`
+	of   []int // of every code
 }
 
 // Column is the distribution of a column in each table: shares of the rows.
@@ -161,23 +164,18 @@ type Column struct {
 	Status Status `json:"status"`
 	// what is wrong with the column, as sentences; empty if it is good
 	Losses []string `json:"losses,omitempty"`
-	// of the groups; neighbouring bins of a number are joined, rare categories too
-	Labels []string `json:"labels"`
-	// of the groups of a numeric column, one more than groups: as text, and as numbers (days for
-	// dates, microseconds for timestamps), between which a group lies
-	Edges   []string `json:"edges,omitempty"`
-	Bounds  []number `json:"bounds,omitempty"`
-	Missing bool     `json:"missing"` // the last group is the missing cells
-	// the last group that is not missing is all other categories
-	Rest      bool     `json:"rest"`
-	Train     []number `json:"train"`
-	Holdout   []number `json:"holdout,omitempty"`
-	Synthetic []number `json:"synthetic"`
+	groups
+	Train     []float64 `json:"train"`
+	Holdout   []float64 `json:"holdout,omitempty"`
+	Synthetic []float64 `json:"synthetic"`
 	// what the cells themselves show, where the files were read
 	Values *ColumnValues `json:"values,omitempty"`
-	codec  *schema.Codec
-	halves []float64 // of the bands, where chance is not that of sampling
-	tips   []string  // of the groups, in place of the shares
+
+	// of the drawing: halves of the bands around the shares, the tips of the groups, and what of each
+	// has to be seen
+	halves, peaks []float64
+	tips          []string
+	codec         *schema.Codec
 }
 
 // ColumnValues compares the cells of a column as the files have them. What only numbers have is
@@ -193,19 +191,6 @@ type ColumnValues struct {
 	Train            *Summary `json:"train,omitempty"`
 	Holdout          *Summary `json:"holdout,omitempty"`
 	Synthetic        *Summary `json:"synthetic,omitempty"`
-}
-
-// Summary sums up numbers: days for dates, microseconds for timestamps.
-type Summary struct {
-	Mean   number `json:"mean"`
-	Std    number `json:"std"`
-	Min    number `json:"min"`
-	P05    number `json:"p05"`
-	P25    number `json:"p25"`
-	Median number `json:"median"`
-	P75    number `json:"p75"`
-	P95    number `json:"p95"`
-	Max    number `json:"max"`
 }
 
 // Associations says how strongly every two columns go together.
@@ -247,10 +232,10 @@ type Pair struct {
 // joint is two joint distributions: shares[i][j] is that of group i of the first and j of the
 // second column.
 type joint struct {
-	First     []string   `json:"first"` // the groups
-	Second    []string   `json:"second"`
-	Real      [][]number `json:"real"`
-	Synthetic [][]number `json:"synthetic"`
+	First     []string    `json:"first"` // the groups
+	Second    []string    `json:"second"`
+	Real      [][]float64 `json:"real"`
+	Synthetic [][]float64 `json:"synthetic"`
 }
 
 // Prediction is one learner, trained on synthetic and on real rows.
@@ -264,13 +249,13 @@ type Prediction struct {
 
 // Curve is an ROC curve with what sums it up.
 type Curve struct {
-	AUROC             number      `json:"auroc"`
-	Interval          Interval    `json:"interval"`
-	AveragePrecision  number      `json:"average_precision"`
-	PrecisionInterval Interval    `json:"average_precision_interval"`
-	Rows              int         `json:"rows"`     // trained on
-	Constant          bool        `json:"constant"` // the rows to train on were all of one class
-	Points            [][2]number `json:"points"`   // false and true positive rates
+	AUROC             number       `json:"auroc"`
+	Interval          Interval     `json:"interval"`
+	AveragePrecision  number       `json:"average_precision"`
+	PrecisionInterval Interval     `json:"average_precision_interval"`
+	Rows              int          `json:"rows"`     // trained on
+	Constant          bool         `json:"constant"` // the rows to train on were all of one class
+	Points            [][2]float64 `json:"points"`   // false and true positive rates
 }
 
 // Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
@@ -282,27 +267,27 @@ type Nearest struct {
 	// of the holdout against the training table: two real tables
 	Yardstick *accuracy `json:"yardstick,omitempty"`
 	DCR       histogram `json:"dcr"`
+	z         float64
 }
 
 // accuracy is the adversarial accuracy in its corrected form with its two terms.
 type accuracy struct {
-	Real      number `json:"real"`
-	Synthetic number `json:"synthetic"`
-	Mean      number `json:"mean"`
-	StdErr    number `json:"std_err"`
+	eval.Terms
+	StdErr float64 `json:"std_err"`
 }
 
 // loss is the privacy loss in its corrected form.
 type loss struct {
-	Value  number `json:"value"`
-	StdErr number `json:"std_err"`
+	Value  float64 `json:"value"`
+	StdErr float64 `json:"std_err"`
+	z      float64
 }
 
 // histogram is the shares of synthetic rows by their distance to the closest real row.
 type histogram struct {
-	Edges   []number `json:"edges"` // one more than shares
-	Train   []number `json:"train"`
-	Holdout []number `json:"holdout,omitempty"`
+	Edges   []float64 `json:"edges"` // one more than shares
+	Train   []float64 `json:"train"`
+	Holdout []float64 `json:"holdout,omitempty"`
 }
 
 // RareValue is the rate of one value of a column in each table.

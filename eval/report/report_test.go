@@ -94,7 +94,8 @@ func withCells(t testing.TB, rows *table.Table) Table {
 				case ok && code == missing:
 					row[k] = c.Column().Missing[0]
 				case numeric(c):
-					row[k] = edge(c, int(code), false)
+					low, _ := c.Bin(code)
+					row[k] = c.Show(low, short)
 				default:
 					row[k] = c.Label(code)
 				}
@@ -224,7 +225,7 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 		t.Errorf("the positive value is %q, want the rarer one", got)
 	}
 	for _, c := range r.Columns {
-		for _, shares := range [][]number{c.Train, c.Holdout, c.Synthetic} {
+		for _, shares := range [][]float64{c.Train, c.Holdout, c.Synthetic} {
 			sum := 0.
 			for _, v := range shares {
 				sum += float64(v)

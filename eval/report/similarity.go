@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/decoy-dp/decoy/eval"
@@ -37,11 +38,8 @@ func (w *work) shapes() error {
 		}
 		if w.cellsCompared() { // the schema may have moved missing cells
 			a, err := w.TrainCells.MissingShare(s.Column)
-			if err != nil {
-				return err
-			}
-			b, err := w.SyntheticCells.MissingShare(s.Column)
-			if err != nil {
+			b, other := w.SyntheticCells.MissingShare(s.Column)
+			if err := cmp.Or(err, other); err != nil {
 				return err
 			}
 			s.Missing = 1 - math.Abs(a-b)

@@ -42,12 +42,8 @@ func (w *work) alike() Finding {
 	for len(bad) > 0 && bad[len(bad)-1].Status == Good {
 		bad = bad[:len(bad)-1]
 	}
-	f.Answer = fmt.Sprintf("The distributions of single columns match to %s on average",
-		percent(shapes.Value))
-	if yard := w.values["ColumnShapes"]; len(yard) > 1 {
-		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(yard[1].Value))
-	}
-	f.Answer += "."
+	f.Answer = fmt.Sprintf("The distributions of single columns match to %s on average%s.",
+		percent(shapes.Value), w.yardstick("ColumnShapes"))
 	for i, c := range bad {
 		f.Status = worse(f.Status, c.Status)
 		if i < 3 {
@@ -55,12 +51,10 @@ func (w *work) alike() Finding {
 			f.Answer += " " + c.Name + ": " + strings.ToLower(loss[:1]) + loss[1:]
 		}
 	}
-	if n := len(bad) - 3; n > 0 {
-		text := " %d more columns have losses."
-		if n == 1 {
-			text = " %d more column has losses."
-		}
-		f.Answer += fmt.Sprintf(text, n)
+	if n := len(bad) - 3; n == 1 {
+		f.Answer += " 1 more column has losses."
+	} else if n > 1 {
+		f.Answer += fmt.Sprintf(" %d more columns have losses.", n)
 	}
 	if !w.cellsCompared() {
 		f.Status = worse(f.Status, Mixed)
@@ -162,18 +156,14 @@ func (w *work) copied() Finding {
 	}
 	stderr := float64(w.out.Nearest.Loss.StdErr)
 	same := w.values["IdenticalMatchShare"]
+	chance := 3 * math.Sqrt(.25/float64(min(w.Near, w.Synthetic.Rows())))
 	signs := 0
-	if float64(loss.Value) > max(lost.Poor, 3*stderr) {
-		signs++
+	for _, sign := range []bool{float64(loss.Value) > max(lost.Poor, 3*stderr),
+		float64(share.Value) > max(closer.Poor, .5+chance), w.matched()} {
+		if sign {
+			signs = min(signs+1, 2)
+		}
 	}
-	if p, n := float64(share.Value), float64(min(w.Near, w.Synthetic.Rows())); p >
-		max(closer.Poor, .5+3*math.Sqrt(.25/n)) {
-		signs++
-	}
-	if w.matched() {
-		signs++
-	}
-	signs = min(signs, 2)
 	f.Status = []Status{Good, Mixed, Poor}[signs]
 	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
 		"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
@@ -238,8 +228,10 @@ func grade[F ~float64](value F, good, poor float64) Status {
 
 // worse is the worse of two verdicts that are not unknown.
 func worse(a, b Status) Status {
-	rank := []Status{Good, Mixed, Poor}
-	return rank[max(slices.Index(rank, a), slices.Index(rank, b))]
+	if rank(b) < rank(a) {
+		return b
+	}
+	return a
 }
 
 // percent is a share in per cent, precise enough to tell small ones.
@@ -259,7 +251,7 @@ func percent[F ~float64](share F) string {
 	}
 }
 
-func fixed(x number) string {
+func fixed[F ~float64](x F) string {
 	return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1)
 }
 

@@ -161,7 +161,7 @@ var allowed = map[string][]string{
 		"synth", "privacy", "release", "accountant", "accountant/pld", "ledger", "schema", "table",
 	},
 	"eval":        {"schema", "table", "internal/matrix"},
-	"eval/report": {"schema", "table", "eval", "release"},
+	"eval/report": {"schema", "table", "eval"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "privacy",
 		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic",
