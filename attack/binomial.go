@@ -2,7 +2,6 @@ package attack
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -16,27 +15,25 @@ func clopperPearson(successes, n int, tail float64) (low, high float64) {
 	if n <= 0 || successes < 0 || successes > n || !(tail > 0 && tail < 1) {
 		panic(fmt.Sprintf("attack: %d successes of %d trials, tail %v", successes, n, tail))
 	}
-	return lowerRate(successes, n, tail), 1 - lowerRate(n-successes, n, tail)
+	// the largest p at which P(X ≥ s) ≤ tail for X ~ Binomial(n, p)
+	lower := func(s int) float64 {
+		return largest(float64(s)/float64(n), func(p float64) bool { return atLeast(s, n, p) <= tail })
+	}
+	return lower(successes), 1 - lower(n-successes)
 }
 
-// lowerRate is the largest p at which P(X ≥ s) ≤ tail for X ~ Binomial(n, p), rounded down.
-func lowerRate(s, n int, tail float64) float64 {
-	if s == 0 {
-		return 0
-	}
-	lo, hi := 0.0, float64(s)/float64(n)
+// largest is the largest x from 0 to high at which it holds, rounded down; from there on it does
+// not.
+func largest(high float64, holds func(x float64) bool) float64 {
+	low := 0.0
 	for range 100 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if atLeast(s, n, mid) <= tail {
-			lo = mid
+		if middle := low + (high-low)/2; holds(middle) {
+			low = middle
 		} else {
-			hi = mid
+			high = middle
 		}
 	}
-	return lo
+	return low
 }
 
 // atLeast is P(X ≥ s) for X ~ Binomial(n, p).
@@ -48,17 +45,4 @@ func atLeast(s, n int, p float64) float64 {
 		return 0
 	}
 	return mathext.RegIncBeta(float64(s), float64(n-s)+1, p)
-}
-
-// logChoose is ln C(n, k).
-func logChoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n) + 1)
-	b, _ := math.Lgamma(float64(k) + 1)
-	c, _ := math.Lgamma(float64(n-k) + 1)
-	return a - b - c
-}
-
-// binomial is P(X = k) for X ~ Binomial(n, p), 0 < p < 1.
-func binomial(k, n int, p float64) float64 {
-	return math.Exp(logChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }

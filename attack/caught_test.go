@@ -5,8 +5,12 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // TestHalvedNoiseIsCaught audits mechanisms against the claim that was planned for them, which must
@@ -29,6 +33,24 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 	}
 	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 		return Gate("vote", s, adj, b, Rare)
+	}
+	answers := func(s *schema.Schema) func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair,
+		error) {
+		return func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+			form, err := collect.NewForm(s, b.Epsilon)
+			if err != nil {
+				return Mechanism{}, nil, err
+			}
+			return Respondent(s, b.Epsilon, func(ctx context.Context, tab *table.Table) ([]int, int,
+				error) {
+				a, _, err := form.Answer(ctx, privacy.FromTable(tab), collect.Options{})
+				if err != nil {
+					return nil, 0, err
+				}
+				cells, _, _ := a.Odds()
+				return a.Named, cells, nil
+			})
+		}
 	}
 	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
 	for _, tt := range []struct {
@@ -62,12 +84,10 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			m.Claim.Mu /= 2
 			return twiceGaussian(m)
 		}, 2000},
-		{"collect, one cell", gate(Collect), accountant.ReplaceOne, accountant.Budget{Epsilon: 2},
+		{"collect, one cell", answers(s), accountant.ReplaceOne, accountant.Budget{Epsilon: 2},
 			halfEpsilon, 2000},
-		{"collect, sets of cells", func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
-			error) {
-			return Gate(Collect, synthtest.Schema(5), accountant.ReplaceOne, b, Balanced)
-		}, accountant.ReplaceOne, accountant.Budget{Epsilon: 1}, halfEpsilon, 3000},
+		{"collect, sets of cells", answers(synthtest.Schema(5)), accountant.ReplaceOne,
+			accountant.Budget{Epsilon: 1}, halfEpsilon, 3000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Method(method, s, adj, b, Balanced, 0)

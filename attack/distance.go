@@ -1,25 +1,15 @@
 package attack
 
 import (
-	"fmt"
-	"math"
+	"cmp"
+	"context"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// DistanceResult is what the distances to synthetic rows tell about membership.
-type DistanceResult struct {
-	// of nearness to the synthetic rows, training rows being positive
-	AUROC float64 `json:"auroc"`
-	TPR   float64 `json:"tpr_at_1pct_fpr"` // true positives at 1 % false ones, as counted
-	// of saying which of a training row and a holdout row was in: the nearer one
-	Accuracy Accuracy `json:"accuracy"`
-	Epsilon  float64  `json:"epsilon_lower"` // ε at the claim's δ
-	Refuted  bool     `json:"refuted"`
-}
 
 // Distance attacks a synthetic table of any origin by the distance to the closest record: rows that
 // are nearer to a synthetic row are taken for training rows. Training and holdout rows are paired
@@ -32,53 +22,67 @@ type DistanceResult struct {
 // is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be compared.
 func Distance(
 	train, holdout, synthetic *table.Table, b accountant.Budget, confidence float64,
-) (DistanceResult, error) {
-	var r DistanceResult
-	if confidence == 0 {
-		confidence = .95
-	}
-	if !(confidence > 0 && confidence < 1) {
-		return r, fmt.Errorf("attack: confidence %v must be in (0, 1)", confidence)
-	}
-	n := min(train.Rows(), holdout.Rows())
-	if n == 0 || synthetic.Rows() == 0 {
-		return r, fmt.Errorf("attack: %w: no rows", eval.ErrTables)
+) (Result, error) {
+	confidence = cmp.Or(confidence, .95)
+	if err := checkConfidence(confidence); err != nil {
+		return Result{}, err
 	}
 	to, err := eval.TablePoints(synthetic, eval.Gower)
 	if err != nil {
-		return r, err
+		return Result{}, err
 	}
-	scores, labels := make([]float64, 0, 2*n), make([]bool, 0, 2*n)
+	n := min(train.Rows(), holdout.Rows())
+	var nearness [2][]float64 // of training and holdout rows
 	for side, t := range []*table.Table{train, holdout} {
 		points, err := eval.TablePoints(t.Select(rand.Perm(t.Rows())[:n]), eval.Gower)
 		if err != nil {
-			return r, err
+			return Result{}, err
 		}
 		nearest, _, err := eval.Nearest(points, to)
 		if err != nil {
-			return r, err
+			return Result{}, err
 		}
 		for _, d := range nearest {
-			scores = append(scores, -d)
-			labels = append(labels, side == 0)
+			nearness[side] = append(nearness[side], -d)
 		}
 	}
 	right := 0
-	for i := range n {
-		if in, out := scores[i], scores[n+i]; in > out || in == out && rand.IntN(2) == 0 {
+	for i, in := range nearness[0] {
+		if out := nearness[1][i]; in > out || in == out && rand.IntN(2) == 0 {
 			right++
 		}
 	}
-	r.Accuracy = accuracyOf(right, n, b, confidence)
-	// The rounds share one table: what holds is the theorem, not independence.
-	g := Guesses{Canaries: n, Made: n, Right: right}
-	r.Epsilon = g.Epsilon(b.Delta, 1-confidence)
-	r.Refuted = r.Epsilon > b.Epsilon
-	r.Accuracy.Epsilon, r.Accuracy.Refuted = r.Epsilon, r.Refuted
-	r.TPR = tprAt(scores, labels, .01)
-	r.AUROC, err = eval.AUROC(scores, labels)
-	if math.IsNaN(r.AUROC) {
-		return r, fmt.Errorf("attack: %w", eval.ErrTables)
+	r := guessed("", Guesses{n, n, right}, b, confidence)
+	return r, r.score(nearness[1], nearness[0])
+}
+
+// DistanceOf is [Distance] against a method: the rows of a table are split in two halves at random,
+// the method is fitted once to the one under replace-one, as many synthetic rows are drawn, and the
+// attacker must tell the halves apart. The table must be public or test data, with at least 2 rows
+// and no id column.
+func DistanceOf(
+	ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, confidence float64,
+) (Result, error) {
+	if err := attackable(t, 2); err != nil {
+		return Result{}, err
 	}
+	s, n := t.Schema(), t.Rows()/2
+	run, _, _, err := fitter(f, s, accountant.ReplaceOne, b)
+	if err != nil {
+		return Result{}, err
+	}
+	order := rand.Perm(t.Rows())
+	train := t.Select(order[:n])
+	params, err := run(ctx, train)
+	if err != nil {
+		return Result{}, err
+	}
+	drawn := params.Sample(n, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	synthetic, err := table.FromColumns(s, codesOf(drawn, s.Sizes()), nil)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := Distance(train, t.Select(order[n:2*n]), synthetic, b, confidence)
+	r.Mechanism = f.Name()
 	return r, err
 }

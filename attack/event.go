@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,24 +19,14 @@ const few = 16
 // moved by shift. A bad promise costs power; the bounds come from other runs.
 func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
 	n := float64(len(d.out))
-	mean, sd := 0.0, 0.0
-	for _, s := range d.out {
-		mean += s / n
-	}
-	for _, s := range d.out {
-		sd += (s - mean) * (s - mean) / (n - 1)
-	}
-	sd = math.Sqrt(sd)
+	mean, sd := stat.MeanStdDev(d.out, nil)
 	width := .5 * sd // of the smoothing; wide, because what matters is the tail
 	candidates := d.steps()
 	if candidates != nil {
 		width = 0
 	} else {
-		const grid = 60
-		from, to := slices.Min(d.out)-sd, slices.Max(d.out)+d.shift+sd
-		for i := range grid + 1 {
-			candidates = append(candidates, from+(to-from)*float64(i)/grid)
-		}
+		candidates = floats.Span(make([]float64, 61), slices.Min(d.out)-sd,
+			slices.Max(d.out)+d.shift+sd)
 	}
 	above := func(t float64) float64 {
 		p := 0.0

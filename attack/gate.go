@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -99,7 +100,6 @@ var gateCalls = []gateCall{
 	{"blocks", true, func(_ privacy.Neighbours, scale float64) accountant.Event {
 		return blocks.Events(scale, scale)[0].Event
 	}, gateRun.blocks, 2},
-	{name: Collect}, // opens a session of its own
 }
 
 // first is a released number.
@@ -130,47 +130,33 @@ func (g gateRun) candidates() []privacy.Candidate {
 	return []privacy.Candidate{{Query: m, Estimate: right}, {Query: m, Estimate: wrong}}
 }
 
-// GateNames lists the mechanisms of the gate that [Gate] audits.
-func GateNames() []string {
-	names := make([]string, len(gateCalls))
-	for i, c := range gateCalls {
-		names[i] = c.name
+// GateNames lists the mechanisms of the gate that [Gate] audits, and [Collect].
+func GateNames() (names []string) {
+	for _, c := range gateCalls {
+		names = append(names, c.name)
 	}
-	return names
+	return append(names, Collect)
 }
 
 // Gate is one mechanism of package privacy by itself, with all of the budget: see [GateNames].
 // Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
 // "answer" and "select" δ may be 0. "vote" and "blocks" show something on rare tables only.
-// [Collect] is an answer of one row to a form, which stands on the gate: its δ is 0 and its
-// relation replace-one, whatever the arguments say.
 func Gate(
 	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
 ) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)
 	}
-	var g *gateCall
-	for i := range gateCalls {
-		if gateCalls[i].name == name {
-			g = &gateCalls[i]
-		}
-	}
-	if g == nil {
+	at := slices.IndexFunc(gateCalls, func(c gateCall) bool { return c.name == name })
+	if at < 0 {
 		return fail(fmt.Errorf("the gate has no such mechanism; there is %s",
 			strings.Join(GateNames(), ", ")))
 	}
 	if err := b.Validate(); err != nil {
 		return fail(err)
 	}
-	if name == Collect {
-		m, pair, err := respondent(s, b)
-		if err != nil {
-			return fail(err)
-		}
-		return m, pair, nil
-	}
+	g := gateCalls[at]
 	if g.gaussian && b.Delta == 0 {
 		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange))

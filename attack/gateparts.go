@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
@@ -149,14 +150,8 @@ type spotter struct {
 
 // Train looks for the target.
 func (s *spotter) Train(shard *table.Table, _ int) {
-	row := make([]uint16, len(s.target))
 	for r := range shard.Rows() {
-		rowTo(row, shard, r)
-		same := true
-		for c, code := range row {
-			same = same && code == s.target[c]
-		}
-		s.seen = s.seen || same
+		s.seen = s.seen || slices.Equal(rowOf(shard, r), s.target)
 	}
 }
 

@@ -1,13 +1,16 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
@@ -21,7 +24,13 @@ const MinRuns = 20
 type Options struct {
 	// on each of the two tables, pilot included, default 400; of LTU, rounds, default 100; at least
 	// MinRuns
-	Runs       int
+	Runs int
+	// of Shadow: of the table of a run, drawn from the reference without replacement; default half
+	// of the reference
+	Rows     int
+	Canaries int // of OneRun: default 1000, at least 20
+	// of OneRun: made on the canaries with the most telling scores; default a tenth of the canaries
+	Guesses    int
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Workers    int                  // runs at a time; default GOMAXPROCS
 	Progress   func(done, runs int) // may be nil; called from several goroutines
@@ -31,23 +40,20 @@ type Options struct {
 
 // fill checks the options and puts the defaults in.
 func (o *Options) fill(runs int) error {
-	if o.Runs == 0 {
-		o.Runs = runs
-	}
-	if o.Confidence == 0 {
-		o.Confidence = .95
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.pilot == 0 {
-		o.pilot = .25
+	o.Runs, o.Confidence = cmp.Or(o.Runs, runs), cmp.Or(o.Confidence, .95)
+	o.Workers, o.pilot = cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), cmp.Or(o.pilot, .25)
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
 	}
 	if o.Runs < MinRuns {
 		return fmt.Errorf("attack: %d runs are too few: at least %d", o.Runs, MinRuns)
 	}
-	if !(o.Confidence > 0 && o.Confidence < 1) {
-		return fmt.Errorf("attack: confidence %v must be in (0, 1)", o.Confidence)
+	return checkConfidence(o.Confidence)
+}
+
+func checkConfidence(x float64) error {
+	if !(x > 0 && x < 1) {
+		return fmt.Errorf("attack: confidence %v must be in (0, 1)", x)
 	}
 	return nil
 }
@@ -61,26 +67,30 @@ type Event struct {
 	Rates Rates `json:"bounds"` // that hold at the confidence of the whole audit
 }
 
-// Result is what an audit found. All lower bounds hold together at the stated confidence.
+// Result is what an attack found. All lower bounds hold together at the stated confidence.
 type Result struct {
 	Mechanism  string  `json:"mechanism"`
-	Tables     string  `json:"tables"`
-	Runs       int     `json:"runs"`  // a side, pilot included
-	Pilot      int     `json:"pilot"` // of them, spent on choosing the events
 	Confidence float64 `json:"confidence"`
 	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
 	Ceiling    float64 `json:"epsilon_ceiling"`
-	// the largest μ at which μ-Gaussian DP is refuted
-	Mu float64 `json:"mu_lower"`
-	// ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
-	Gaussian float64 `json:"epsilon_lower_gaussian"`
-	AUROC    float64 `json:"auroc"` // of the score
+	Refuted    bool    `json:"refuted"`
+	AUROC      float64 `json:"auroc,omitempty"` // of the score
 	// true positives at 1 % false ones, as counted
-	TPR     float64  `json:"tpr_at_1pct_fpr"`
-	Events  []Event  `json:"events"`
-	Broken  *Break   `json:"broken"` // the point of the claim that is refuted, or null
-	Refuted bool     `json:"refuted"`
-	_       struct{} // keyed literals only
+	TPR float64 `json:"tpr_at_1pct_fpr,omitempty"`
+
+	// of runs on two tables
+	Tables string `json:"tables,omitempty"`
+	Runs   int    `json:"runs,omitempty"`  // a side, pilot included
+	Pilot  int    `json:"pilot,omitempty"` // of them, spent on choosing the events
+	// the largest μ at which μ-Gaussian DP is refuted
+	Mu float64 `json:"mu_lower,omitempty"`
+	// ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
+	Gaussian float64 `json:"epsilon_lower_gaussian,omitempty"`
+	Events   []Event `json:"events,omitempty"`
+	Broken   *Break  `json:"broken,omitempty"` // the point of the claim that is refuted
+
+	Guessed *Accuracy `json:"guessed,omitempty"` // of the others
+	_       struct{}  // keyed literals only
 }
 
 // ManyRun audits a mechanism on a pair of neighbouring tables.
@@ -98,7 +108,7 @@ func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, erro
 		return r, err
 	}
 	r.Runs, r.Pilot, r.Confidence = o.Runs, max(int(o.pilot*float64(o.Runs)), 8), o.Confidence
-	pilot, err := o.run(ctx, m, 0, []batch{{p.Out, r.Pilot}, {p.Strong, r.Pilot}})
+	pilot, err := o.run(ctx, m, 0, r.Pilot, p.Out, p.Strong)
 	if err != nil {
 		return r, err
 	}
@@ -106,50 +116,24 @@ func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, erro
 	n := o.Runs - r.Pilot
 	tail := (1 - o.Confidence) / 4
 	at := d.thresholds(n, tail, m.Claim.Budget.Delta)
-	runs, err := o.run(ctx, m, 2*r.Pilot, []batch{{p.Out, n}, {p.In, n}})
+	runs, err := o.run(ctx, m, 2*r.Pilot, n, p.Out, p.In)
 	if err != nil {
 		return r, err
 	}
-	scores := make([]float64, 0, 2*n)
-	labels := make([]bool, 0, 2*n)
-	for side, features := range runs {
-		for _, x := range features {
-			scores = append(scores, d.score(x))
-			labels = append(labels, side == 1)
-		}
-	}
+	out, in := d.scores(runs[0]), d.scores(runs[1])
 	for _, t := range at {
-		r.Events = append(r.Events, count(scores, labels, t, tail))
+		above := func(s float64) bool { return s > t }
+		e := Event{Threshold: t, Out: floats.Count(above, out), In: floats.Count(above, in)}
+		_, e.Rates.Out = clopperPearson(e.Out, n, tail)
+		e.Rates.In, _ = clopperPearson(e.In, n, tail)
+		r.Events = append(r.Events, e)
 	}
 	r.Ceiling = Ceiling(n, tail, m.Claim.Budget.Delta)
-	return r.conclude(m.Claim, scores, labels)
-}
-
-// count counts the event "score > t" and bounds its rates.
-func count(scores []float64, labels []bool, t, tail float64) Event {
-	e := Event{Threshold: t}
-	n := [2]int{}
-	for i, s := range scores {
-		switch {
-		case labels[i]:
-			n[1]++
-			if s > t {
-				e.In++
-			}
-		default:
-			n[0]++
-			if s > t {
-				e.Out++
-			}
-		}
-	}
-	_, e.Rates.Out = clopperPearson(e.Out, n[0], tail)
-	e.Rates.In, _ = clopperPearson(e.In, n[1], tail)
-	return e
+	return r.conclude(m.Claim, out, in)
 }
 
 // conclude derives everything from the counted events.
-func (r Result) conclude(c Claim, scores []float64, labels []bool) (Result, error) {
+func (r Result) conclude(c Claim, out, in []float64) (Result, error) {
 	for _, e := range r.Events {
 		r.Epsilon = max(r.Epsilon, e.Rates.Epsilon(c.Budget.Delta))
 		r.Mu = max(r.Mu, e.Rates.Mu())
@@ -162,90 +146,46 @@ func (r Result) conclude(c Claim, scores []float64, labels []bool) (Result, erro
 	if c.Budget.Delta > 0 {
 		r.Gaussian = accountant.GDPEpsilon(r.Mu, c.Budget.Delta)
 	}
-	var err error
-	if r.AUROC, err = eval.AUROC(scores, labels); err != nil {
-		return r, err
-	}
-	r.TPR = tprAt(scores, labels, .01)
-	return r, nil
+	return r, r.score(out, in)
 }
 
-// tprAt is the share of positives that score above the lowest threshold which at most a share fpr
-// of the negatives exceeds. It panics unless labels has one element a score, and is NaN without
-// positives or without negatives.
-func tprAt(scores []float64, labels []bool, fpr float64) float64 {
-	if len(scores) != len(labels) {
-		panic(fmt.Sprintf("attack: %d scores, %d labels", len(scores), len(labels)))
-	}
-	var negatives []float64
-	for i, s := range scores {
-		if !labels[i] {
-			negatives = append(negatives, s)
-		}
-	}
-	if len(negatives) == 0 {
+// score says how well scores tell two sides apart.
+func (r *Result) score(out, in []float64) (err error) {
+	labels := slices.Concat(make([]bool, len(out)), slices.Repeat([]bool{true}, len(in)))
+	r.TPR = tprAt(out, in, .01)
+	r.AUROC, err = eval.AUROC(slices.Concat(out, in), labels)
+	return err
+}
+
+// tprAt is the share of scores of the one side that are above the lowest threshold which at most a
+// share fpr of those of the other exceeds. It is NaN without scores of one side.
+func tprAt(out, in []float64, fpr float64) float64 {
+	if len(out) == 0 {
 		return math.NaN()
 	}
-	slices.Sort(negatives)
 	threshold := math.Inf(-1)
-	if allowed := int(fpr * float64(len(negatives))); allowed < len(negatives) {
-		threshold = negatives[len(negatives)-1-allowed]
+	if allowed := int(fpr * float64(len(out))); allowed < len(out) {
+		threshold = slices.Sorted(slices.Values(out))[len(out)-1-allowed]
 	}
-	hits := 0
-	for i, s := range scores {
-		if labels[i] && s > threshold {
-			hits++
-		}
-	}
-	return float64(hits) / float64(len(scores)-len(negatives))
+	hits := floats.Count(func(s float64) bool { return s > threshold }, in)
+	return float64(hits) / float64(len(in))
 }
 
-// batch is a number of runs on one table.
-type batch struct {
-	table *table.Table
-	runs  int
-}
-
-// run runs the mechanism on all batches, several at a time, and returns the features of each. The
-// runs of the batches take turns, so that what changes with time changes for all.
+// run runs the mechanism on each table, several at a time, and returns the features of each. The
+// tables take turns, so that what changes with time changes for all.
 func (o Options) run(
-	ctx context.Context, m Mechanism, before int, batches []batch,
+	ctx context.Context, m Mechanism, before, runs int, tables ...*table.Table,
 ) ([][][]float64, error) {
-	out := make([][][]float64, len(batches))
-	type job struct{ batch, run int }
-	var jobs []job
-	for b, bt := range batches {
-		out[b] = make([][]float64, bt.runs)
+	out := make([][][]float64, len(tables))
+	for k := range out {
+		out[k] = make([][]float64, runs)
 	}
-	for i := range maxRuns(batches) {
-		for b, bt := range batches {
-			if i < bt.runs {
-				jobs = append(jobs, job{b, i})
-			}
-		}
-	}
-	err := o.each(ctx, len(jobs), func(ctx context.Context, i int) error {
-		x, err := m.Run(ctx, batches[jobs[i].batch].table)
-		out[jobs[i].batch][jobs[i].run] = x
+	n := len(tables)
+	err := o.each(ctx, n*runs, func(ctx context.Context, i int) (err error) {
+		out[i%n][i/n], err = m.Run(ctx, tables[i%n])
 		return err
-	}, func(done int) { o.progress(before+done, 2*o.Runs) })
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func maxRuns(batches []batch) (n int) {
-	for _, b := range batches {
-		n = max(n, b.runs)
-	}
-	return n
-}
-
-func (o Options) progress(done, runs int) {
-	if o.Progress != nil {
-		o.Progress(done, runs)
-	}
+	}, func(done int) { o.Progress(before+done, 2*o.Runs) })
+	return out, err
 }
 
 // each calls do for 0 to n−1, several at a time, until one fails or ctx ends, and finished after
@@ -253,25 +193,21 @@ func (o Options) progress(done, runs int) {
 func (o Options) each(
 	ctx context.Context, n int, do func(ctx context.Context, i int) error, finished func(done int),
 ) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next, done atomic.Int64
-	var wg sync.WaitGroup
-	for range min(o.Workers, n) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || ctx.Err() != nil {
-					return
-				}
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-					return
-				}
-				finished(int(done.Add(1)))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.Workers)
+	var done atomic.Int64
+	for i := range n {
+		group.Go(func() error {
+			err := ctx.Err()
+			if err == nil {
+				err = do(ctx, i)
 			}
+			if err != nil {
+				return err
+			}
+			finished(int(done.Add(1)))
+			return nil
 		})
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }

@@ -47,11 +47,38 @@ func fitter(
 		}
 		model, err := plan.Fit(ctx, session, nil)
 		if err := errors.Join(err, session.Finish(nil, nil)); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
 		}
 		return model.Params, nil
 	}
 	return run, claim, plan.Forecast(), err
+}
+
+// widest is the standard deviation of the widest noise.
+func widest(f synth.Forecast) (sigma float64) {
+	for _, n := range f.Noise {
+		sigma = max(sigma, n.Sigma)
+	}
+	return sigma
+}
+
+// fixedCodes refuses a schema whose codes a run changes.
+func fixedCodes(s *schema.Schema) error {
+	if len(s.Buys()) > 0 {
+		return errors.New("attack: a schema that buys its bins (bins: dp) has no codes before a run: " +
+			"give it bins for this attack")
+	}
+	return nil
+}
+
+// attackable checks a table whose rows are attacked: it must have so many rows at least,
+// no id column, and codes that stay.
+func attackable(t *table.Table, rows int) error {
+	if t.Rows() < rows || t.Schema().Unit != "" {
+		return fmt.Errorf("attack: a table of %d rows must have at least %d and no id column",
+			t.Rows(), rows)
+	}
+	return fixedCodes(t.Schema())
 }
 
 // Method is a method of package synth on neighbours of a shape, with the claim of its plan. The
@@ -66,11 +93,7 @@ func Method(
 		return Mechanism{}, nil, err
 	}
 	if rows == 0 {
-		widest := 0.0
-		for _, n := range forecast.Noise {
-			widest = max(widest, n.Sigma)
-		}
-		rows = int(min(max(400, math.Ceil(40*widest)), 20_000))
+		rows = int(min(max(400, math.Ceil(40*widest(forecast))), 20_000))
 	}
 	pair, err := Neighbours(s, adj, shape, rows)
 	if err != nil {
@@ -80,7 +103,7 @@ func Method(
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
 			params, err := run(ctx, t)
 			if err != nil {
-				return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
+				return nil, err
 			}
 			return view(params, pair.Target, pair.Corner)
 		}}, pair, nil

@@ -54,19 +54,19 @@ func TestOneRun(t *testing.T) {
 		for _, eps := range []float64{.5, 1000} {
 			r, err := OneRun(context.Background(), mstOf(t), longSchema(), adj,
 				accountant.Budget{Epsilon: eps, Delta: 1e-6},
-				OneRunOptions{Canaries: 200, Guesses: 40, Confidence: 1 - 1e-6})
+				Options{Canaries: 200, Guesses: 40, Confidence: 1 - 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Refuted || r.Epsilon > r.Ceiling {
 				t.Errorf("%v, ε = %v: %+v", adj, eps, r)
 			}
-			if eps > 10 && r.Right < 34 {
-				t.Errorf("%v: %d of %d right where nothing is hidden", adj, r.Right, r.Guesses)
+			if g := r.Guessed; eps > 10 && g.Right < 34 {
+				t.Errorf("%v: %d of %d right where nothing is hidden", adj, g.Right, g.Made)
 			}
 		}
 	}
-	for name, o := range map[string]OneRunOptions{"canaries": {Canaries: 5},
+	for name, o := range map[string]Options{"canaries": {Canaries: 5},
 		"guesses": {Canaries: 50, Guesses: 51}, "confidence": {Confidence: 2}} {
 		if _, err := OneRun(context.Background(), mstOf(t), wideSchema(2), accountant.AddRemove,
 			accountant.Budget{Epsilon: 1, Delta: 1e-6}, o); err == nil {
@@ -89,8 +89,8 @@ func TestLTU(t *testing.T) {
 		if a.Refuted || a.Epsilon > eps {
 			t.Errorf("ε = %v: %+v", eps, a)
 		}
-		if eps > 10 && a.Accuracy < .8 {
-			t.Errorf("accuracy %v where nothing is hidden", a.Accuracy)
+		if eps > 10 && a.Guessed.Share < .8 {
+			t.Errorf("accuracy %v where nothing is hidden", a.Guessed.Share)
 		}
 	}
 	if _, err := LTU(context.Background(), mstOf(t), randomTable(t, wideSchema(1), 2),
@@ -103,32 +103,34 @@ func TestLTU(t *testing.T) {
 	}
 }
 
-// TestAccuracy: the interval of the definition, the exact bound, and the claim's limit.
-func TestAccuracy(t *testing.T) {
-	a := accuracyOf(60, 100, accountant.Budget{Epsilon: math.Log(3), Delta: .0005}, .95)
-	se := math.Sqrt(.24 / 100)
+// TestGuessed: the interval of the definition, the exact bound, and the claim's limit.
+func TestGuessed(t *testing.T) {
+	of := func(right int, b accountant.Budget) Result {
+		return guessed("", Guesses{100, 100, right}, b, .95)
+	}
+	r := of(60, accountant.Budget{Epsilon: math.Log(3), Delta: .0005})
+	a, se, exact := r.Guessed, math.Sqrt(.24/100), of(60, accountant.Budget{Epsilon: 1})
 	for _, tt := range []struct {
 		name      string
 		got, want float64
 	}{
-		{"accuracy", a.Accuracy, .6}, {"privacy", a.Privacy, .8}, {"low", a.PrivacyLow, .8 - 4*se},
-		{"high", a.PrivacyHigh, .8 + 4*se},
-		// R: binom.test(60, 100, alternative = "greater")
-		{"limit", a.Limit, .7505}, {"exact bound", a.AtLeast, .51304},
+		{"accuracy", a.Share, .6}, {"privacy", a.Privacy, .8}, {"low", a.PrivacyLow, .8 - 4*se},
+		{"high", a.PrivacyHigh, .8 + 4*se}, {"limit", a.Limit, .7505},
+		// R: binom.test(60, 100, alternative = "greater") has .51304
+		{"exact bound", 1 / (1 + math.Exp(-exact.Epsilon)), .51304},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-4 {
 			t.Errorf("%s: %v, want %v", tt.name, tt.got, tt.want)
 		}
 	}
-	if a.Refuted || math.Abs(a.Epsilon-math.Log((a.AtLeast-.0005)/(1-a.AtLeast+.0005))) > 1e-12 {
-		t.Errorf("%+v", a)
+	if r.Refuted || !(r.Epsilon < exact.Epsilon && exact.Epsilon < exact.Ceiling) {
+		t.Errorf("%+v, %+v", r, exact)
 	}
-	if a := accuracyOf(90, 100, accountant.Budget{Epsilon: 1}, .95); !a.Refuted || a.Epsilon <= 1 {
-		t.Errorf("90 of 100 right at ε = 1: %+v", a)
+	if r := of(90, accountant.Budget{Epsilon: 1}); !r.Refuted || r.Epsilon <= 1 {
+		t.Errorf("90 of 100 right at ε = 1: %+v", r)
 	}
-	if a := accuracyOf(30, 100, accountant.Budget{Epsilon: 1}, .95); a.Privacy != 1 ||
-		a.Epsilon != 0 {
-		t.Errorf("30 of 100 right: %+v", a)
+	if r := of(30, accountant.Budget{Epsilon: 1}); r.Guessed.Privacy != 1 || r.Epsilon != 0 {
+		t.Errorf("30 of 100 right: %+v", r)
 	}
 }
 
@@ -167,7 +169,7 @@ func TestDistanceOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Refuted || r.Accuracy.Rounds != 100 || eps > 10 && r.AUROC < .75 {
+		if r.Refuted || r.Guessed.Made != 100 || eps > 10 && r.AUROC < .75 {
 			t.Errorf("ε = %v: %+v", eps, r)
 		}
 	}
@@ -198,7 +200,7 @@ func TestShadow(t *testing.T) {
 	for _, eps := range []float64{.1, 2000} {
 		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
 			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			ShadowOptions{Options: Options{Runs: 400, Confidence: 1 - 1e-6}})
+			Options{Runs: 400, Confidence: 1 - 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,9 +213,9 @@ func TestShadow(t *testing.T) {
 	}
 	for name, bad := range map[string]struct {
 		target []uint16
-		o      ShadowOptions
-	}{"target": {[]uint16{50}, ShadowOptions{}}, "columns": {nil, ShadowOptions{}},
-		"rows": {target, ShadowOptions{Rows: 81}}} {
+		o      Options
+	}{"target": {[]uint16{50}, Options{}}, "columns": {[]uint16{1, 1}, Options{}},
+		"rows": {target, Options{Rows: 81}}} {
 		if _, err := Shadow(context.Background(), mstOf(t), reference, bad.target,
 			accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, bad.o); err == nil {
 			t.Error(name)

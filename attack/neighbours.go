@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
@@ -9,7 +10,7 @@ import (
 )
 
 // Shape is a kind of worst-case tables.
-type Shape string
+type Shape = string
 
 // The shapes. Both are made of two opposite rows: the corner has the first code in every column,
 // the target the last.
@@ -55,25 +56,17 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 		k = max(1, s.MaxRowsPerUnit)
 	}
 	sizes := s.Sizes()
-	p := &Pair{Name: string(shape), Corner: make([]uint16, len(sizes)),
-		Target: make([]uint16, len(sizes))}
-	same := true
-	for i, n := range sizes {
-		p.Target[i] = uint16(n - 1)
-		same = same && n == 1
-	}
-	if same {
+	p := &Pair{Name: shape, Corner: make([]uint16, len(sizes)), Target: lastCodes(sizes)}
+	if slices.Max(sizes) == 1 {
 		return nil, fmt.Errorf("attack: all columns of the schema have one code only: there is "+
 			"nothing to tell apart: %w", schema.ErrInvalid)
 	}
 	units := max(8, rows/k)
 	p.Strength = max(2, units/4)
 	targets := 0
-	switch shape {
-	case Balanced:
+	if shape == Balanced {
 		targets = units / 2
-	case Rare:
-	default:
+	} else if shape != Rare {
 		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape, Shapes())
 	}
 	build := func(more int) (*table.Table, error) {
@@ -87,14 +80,23 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 		return b.table()
 	}
 	var err error
-	if p.Out, err = build(0); err != nil {
-		return nil, err
+	for _, t := range []struct {
+		to   **table.Table
+		more int
+	}{{&p.Out, 0}, {&p.In, 1}, {&p.Strong, p.Strength}} {
+		if *t.to, err = build(t.more); err != nil {
+			return nil, err
+		}
 	}
-	if p.In, err = build(1); err != nil {
-		return nil, err
+	return p, nil
+}
+
+// lastCodes is the row with the last code in every column.
+func lastCodes(sizes []int) (row []uint16) {
+	for _, n := range sizes {
+		row = append(row, uint16(n-1))
 	}
-	p.Strong, err = build(p.Strength)
-	return p, err
+	return row
 }
 
 // builder collects rows by unit.

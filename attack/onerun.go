@@ -3,7 +3,6 @@ package attack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,30 +15,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// errBins is about schemas whose codes a run changes.
-var errBins = errors.New("a schema that buys its bins (bins: dp) has no codes before a run: give " +
-	"it bins for this attack")
-
-// OneRunOptions of [OneRun]. The zero value is usable.
-type OneRunOptions struct {
-	Canaries int // default 1000, at least 20
-	// made on the canaries with the most telling scores; default a tenth of the canaries
-	Guesses    int
-	Confidence float64 // in (0, 1); default .95
-}
-
-// OneRunResult is what one run showed.
-type OneRunResult struct {
-	Mechanism  string  `json:"mechanism"`
-	Canaries   int     `json:"canaries"`
-	Guesses    int     `json:"guesses"`
-	Right      int     `json:"right"`
-	Confidence float64 `json:"confidence"`
-	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ
-	Ceiling    float64 `json:"epsilon_ceiling"`
-	Refuted    bool    `json:"refuted"`
-}
-
 // OneRun audits a method from a single run (Steinke, Nasr, Jagielski 2023, arXiv 2305.08846): the
 // table is made of canaries, units of random rows of the schema, and a fair coin for each says
 // whether it is in (under replace-one: which of two rows it is). From the model the auditor guesses
@@ -50,30 +25,23 @@ type OneRunResult struct {
 // noise that is missing altogether; a factor of 2 needs [ManyRun].
 func OneRun(
 	ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
-	b accountant.Budget, o OneRunOptions,
-) (OneRunResult, error) {
-	if o.Canaries == 0 {
-		o.Canaries = 1000
+	b accountant.Budget, o Options,
+) (Result, error) {
+	o.Canaries, o.Confidence = cmp.Or(o.Canaries, 1000), cmp.Or(o.Confidence, .95)
+	o.Guesses = cmp.Or(o.Guesses, o.Canaries/10)
+	if o.Canaries < 20 || o.Guesses < 1 || o.Guesses > o.Canaries {
+		return Result{}, fmt.Errorf("attack: %d canaries must be at least 20, %d guesses from 1 to as "+
+			"many", o.Canaries, o.Guesses)
 	}
-	if o.Guesses == 0 {
-		o.Guesses = o.Canaries / 10
+	if err := checkConfidence(o.Confidence); err != nil {
+		return Result{}, err
 	}
-	if o.Confidence == 0 {
-		o.Confidence = .95
+	if err := fixedCodes(s); err != nil {
+		return Result{}, err
 	}
-	r := OneRunResult{Mechanism: f.Name(), Canaries: o.Canaries, Guesses: o.Guesses,
-		Confidence: o.Confidence}
-	if o.Canaries < 20 || o.Guesses < 1 || o.Guesses > o.Canaries ||
-		!(o.Confidence > 0 && o.Confidence < 1) {
-		return r, fmt.Errorf("attack: %d canaries must be at least 20, %d guesses from 1 to as "+
-			"many, confidence %v in (0, 1)", o.Canaries, o.Guesses, o.Confidence)
-	}
-	if len(s.Buys()) > 0 {
-		return r, fmt.Errorf("attack: %w", errBins)
-	}
-	run, claim, forecast, err := fitter(f, s, adj, b)
+	run, _, forecast, err := fitter(f, s, adj, b)
 	if err != nil {
-		return r, err
+		return Result{}, err
 	}
 	nb := privacy.NeighboursOf(s, adj)
 	sizes := s.Sizes()
@@ -81,10 +49,10 @@ func OneRun(
 	canaries := make([]canary, o.Canaries)
 	for i := range canaries {
 		c := canary{in: rand.IntN(2) == 0, row: randomRow(sizes)}
-		expected.add(c.row, float64(nb.MaxRowsPerUnit)/2)
+		expected.count(c.row, float64(nb.MaxRowsPerUnit)/2)
 		if nb.Adjacency == accountant.ReplaceOne {
 			c.other = randomRow(sizes)
-			expected.add(c.other, float64(nb.MaxRowsPerUnit)/2)
+			expected.count(c.other, float64(nb.MaxRowsPerUnit)/2)
 		}
 		switch {
 		case c.in:
@@ -96,18 +64,13 @@ func OneRun(
 	}
 	t, err := build.table()
 	if err != nil {
-		return r, err
+		return Result{}, err
 	}
 	params, err := run(ctx, t)
 	if err != nil {
-		return r, fmt.Errorf("attack: %s: %w", f.Name(), err)
+		return Result{}, err
 	}
-	seen := newMargins(sizes)
-	seen.addModel(params, sampledRows)
-	noise := 1.0
-	for _, n := range forecast.Noise {
-		noise = max(noise, n.Sigma)
-	}
+	seen, noise := sampled(params, sizes), max(1, widest(forecast))
 	weight := func(set, cell int) float64 { // of the noise and of the other canaries' coins
 		return 1 / (noise*noise + expected.counts[set][cell]/2)
 	}
@@ -117,13 +80,8 @@ func OneRun(
 			canaries[i].score -= seen.excess(expected, c.other, weight)
 		}
 	}
-	r.Right = right(canaries, o.Guesses)
-	g := Guesses{Canaries: r.Canaries, Made: r.Guesses, Right: r.Right}
-	r.Epsilon = g.Epsilon(claim.Budget.Delta, 1-o.Confidence)
-	r.Ceiling = Guesses{Canaries: r.Canaries, Made: r.Guesses,
-		Right: r.Guesses}.Epsilon(claim.Budget.Delta, 1-o.Confidence)
-	r.Refuted = r.Epsilon > claim.Budget.Epsilon
-	return r, nil
+	return guessed(f.Name(), Guesses{o.Canaries, o.Guesses, right(canaries, o.Guesses)}, b,
+		o.Confidence), nil
 }
 
 // canary is a unit that a coin puts in or not.

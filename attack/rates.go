@@ -3,7 +3,7 @@ package attack
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Rates bound how often an event happens on two neighbouring tables: with probability at most Out
@@ -42,18 +42,7 @@ func (r Rates) Mu() float64 {
 	if r.In <= r.Out {
 		return 0
 	}
-	return quantile(r.In) - quantile(r.Out)
-}
-
-// quantile is Φ⁻¹.
-func quantile(p float64) float64 {
-	switch p {
-	case 0:
-		return math.Inf(-1)
-	case 1:
-		return math.Inf(1)
-	}
-	return distuv.UnitNormal.Quantile(p)
+	return mathext.NormalQuantile(r.In) - mathext.NormalQuantile(r.Out)
 }
 
 // Ceiling is the largest ε that any test of runs on each of two tables can show at δ, were the

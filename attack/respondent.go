@@ -2,30 +2,26 @@ package attack
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/collect"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Collect is the name of an answer of 'decoy collect', as [Gate] audits it.
+// Collect is the name of an answer of 'decoy collect', as [Respondent] audits it.
 const Collect = "collect"
 
-// respondent is one answer to a form, with the local claim of its ε, and the two rows that answers
+// Respondent is one answer to a form, with the local claim of its ε, and the two rows that answers
 // tell apart best: the first code in every column, and the last. In every question one is the first
 // cell and the other the last, and e^ε is how much likelier the one row makes an answer that names
-// its own cell and not the other's, whichever question was drawn and however it is answered.
-func respondent(s *schema.Schema, b accountant.Budget) (Mechanism, *Pair, error) {
-	form, err := collect.NewForm(s, b.Epsilon)
-	if err != nil {
-		return Mechanism{}, nil, err
-	}
-	b.Delta = 0
-	claim, err := ClaimOf(b, accountant.ReplaceOne,
-		accountant.Composition{{Event: accountant.Laplace{Epsilon: b.Epsilon}, Count: 1}})
+// its own cell and not the other's, whichever question was drawn and however it is answered. answer
+// gives the cells that an answer about a table of one row names, of so many; errors are its own.
+func Respondent(
+	s *schema.Schema, epsilon float64,
+	answer func(ctx context.Context, t *table.Table) (named []int, cells int, err error),
+) (Mechanism, *Pair, error) {
+	claim, err := ClaimOf(accountant.Budget{Epsilon: epsilon}, accountant.ReplaceOne,
+		accountant.Composition{{Event: accountant.Laplace{Epsilon: epsilon}, Count: 1}})
 	if err != nil {
 		return Mechanism{}, nil, err
 	}
@@ -39,13 +35,9 @@ func respondent(s *schema.Schema, b accountant.Budget) (Mechanism, *Pair, error)
 	pair.Strong, pair.Strength = pair.In, 1
 	return Mechanism{Name: Collect, Claim: claim,
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
-			a, _, err := form.Answer(ctx, privacy.FromTable(t), collect.Options{})
-			if err != nil {
-				return nil, fmt.Errorf("attack: %s: %w", Collect, err)
-			}
-			cells, _, _ := a.Odds()
+			named, cells, err := answer(ctx, t)
 			score := 0.0
-			for _, cell := range a.Named {
+			for _, cell := range named {
 				switch cell {
 				case 0:
 					score--
@@ -53,6 +45,6 @@ func respondent(s *schema.Schema, b accountant.Budget) (Mechanism, *Pair, error)
 					score++
 				}
 			}
-			return []float64{score}, nil
+			return []float64{score}, err
 		}}, pair, nil
 }

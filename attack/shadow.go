@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -12,15 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// ShadowOptions of [Shadow], besides those of an audit.
-type ShadowOptions struct {
-	Options
-	// of the table of a run, drawn from the reference without replacement; default half of the
-	// reference
-	// of the table of a run, drawn from the reference without replacement; default half of it
-	Rows int
-}
-
 // What the shadow attacker looks at in each run.
 const (
 	shadowQueries = 48    // counting queries on the synthetic rows
@@ -29,12 +21,12 @@ const (
 )
 
 // Shadow is a membership attack with shadow models: the attacker has a reference table and wants to
-// know of one target row whether it was in. He fits the method many times on samples of the
-// reference, with and without the target, and learns from the synthetic rows alone to tell the two:
-// his features are counts of rows that equal the target in random sets of columns (Stadler,
-// Oprisanu, Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022; with
-// the query features of TAPAS, Houssiau et al. 2022, arXiv 2211.06550). His classifier is a linear
-// discriminant.
+// know of one target row (nil: that with the last code in every column) whether it was in. He fits
+// the method many times on samples of the reference, with and without the target, and learns from
+// the synthetic rows alone to tell the two: his features are counts of rows that equal the target
+// in random sets of columns (Stadler, Oprisanu, Troncoso, "Synthetic data - anonymisation groundhog
+// day", USENIX Security 2022; with the query features of TAPAS, Houssiau et al. 2022, arXiv
+// 2211.06550). His classifier is a linear discriminant.
 //
 // Half of the runs are for learning, the others for the result, which is that of [ManyRun]: a
 // mixture of neighbouring tables is as hard to tell apart as the worst pair of them, so the bounds
@@ -42,23 +34,20 @@ const (
 // be public or test data, without an id column.
 func Shadow(
 	ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16,
-	adj accountant.Adjacency, b accountant.Budget, o ShadowOptions,
+	adj accountant.Adjacency, b accountant.Budget, o Options,
 ) (Result, error) {
 	s := reference.Schema()
 	sizes := s.Sizes()
-	if o.Rows == 0 {
-		o.Rows = reference.Rows() / 2
+	o.Rows, o.pilot = cmp.Or(o.Rows, reference.Rows()/2), .5
+	if target == nil {
+		target = lastCodes(sizes)
 	}
-	o.pilot = .5
-	switch {
-	case s.Unit != "" || len(target) != len(sizes):
-		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns; the "+
-			"table must have no id column", len(target), len(sizes))
-	case o.Rows < 1 || o.Rows > reference.Rows():
-		return Result{}, fmt.Errorf("attack: tables of %d rows cannot be drawn from %d", o.Rows,
-			reference.Rows())
-	case len(s.Buys()) > 0:
-		return Result{}, fmt.Errorf("attack: %w", errBins)
+	if err := attackable(reference, 1); err != nil {
+		return Result{}, err
+	}
+	if len(target) != len(sizes) || o.Rows < 1 || o.Rows > reference.Rows() {
+		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns, tables of "+
+			"%d rows drawn from %d", len(target), len(sizes), o.Rows, reference.Rows())
 	}
 	for i, code := range target {
 		if int(code) >= sizes[i] {
@@ -73,15 +62,14 @@ func Shadow(
 	queries := drawQueries(len(sizes))
 	adj = privacy.NeighboursOf(s, adj).Adjacency
 	// The tables of the pair only say which side a run is on.
-	with := reference.Select(allRows(reference))
+	with := reference.Select(rand.Perm(reference.Rows()))
 	pair := &Pair{Name: "samples of the reference", Out: reference, In: with, Strong: with,
 		Strength: 1}
 	return ManyRun(ctx, Mechanism{Name: f.Name(), Claim: claim,
 		Run: func(ctx context.Context, side *table.Table) ([]float64, error) {
 			b := newBuilder(s, 1)
-			row := make([]uint16, len(sizes))
 			for i, r := range rand.Perm(reference.Rows())[:o.Rows] {
-				rowTo(row, reference, r)
+				row := rowOf(reference, r)
 				if i == 0 && side == with && adj == accountant.ReplaceOne {
 					copy(row, target)
 				}
@@ -96,18 +84,10 @@ func Shadow(
 			}
 			params, err := run(ctx, t)
 			if err != nil {
-				return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
+				return nil, err
 			}
 			return answers(params, target, queries, max(o.Rows, shadowRows)), nil
-		}}, pair, o.Options)
-}
-
-func allRows(t *table.Table) []int {
-	rows := make([]int, t.Rows())
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
+		}}, pair, o)
 }
 
 // drawQueries draws sets of columns: every column by itself first, then random ones.

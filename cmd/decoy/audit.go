@@ -14,11 +14,13 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/collect"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // errRefuted is a claim that an audit disproved.
@@ -44,27 +46,17 @@ func auditCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func shapeNames() (names []string) {
-	for _, s := range attack.Shapes() {
-		names = append(names, string(s))
-	}
-	return names
-}
-
 // audited is the result of all audits of a run of the verb, as JSON.
 type audited struct {
-	Method     string                 `json:"method"`
-	Attack     string                 `json:"attack"`
-	Budget     accountant.Budget      `json:"budget"`
-	Adjacency  accountant.Adjacency   `json:"adjacency"`
-	Neighbours string                 `json:"neighbours"`
-	Confidence float64                `json:"confidence"`
-	Epsilon    float64                `json:"epsilon_lower"`
-	Refuted    bool                   `json:"refuted"`
-	Audits     []attack.Result        `json:"audits,omitempty"`   // of many-run and shadow
-	OneRun     *attack.OneRunResult   `json:"one_run,omitempty"`  // of one-run
-	Rounds     *attack.Accuracy       `json:"rounds,omitempty"`   // of ltu
-	Distance   *attack.DistanceResult `json:"distance,omitempty"` // of distance
+	Method     string               `json:"method"`
+	Attack     string               `json:"attack"`
+	Budget     accountant.Budget    `json:"budget"`
+	Adjacency  accountant.Adjacency `json:"adjacency"`
+	Neighbours string               `json:"neighbours"`
+	Confidence float64              `json:"confidence"`
+	Epsilon    float64              `json:"epsilon_lower"`
+	Refuted    bool                 `json:"refuted"`
+	Audits     []attack.Result      `json:"audits"`
 }
 
 func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -122,7 +114,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 }
 
 // check validates the audit's own flags.
-func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
+func (a *audit) check(cmd *cobra.Command) ([]string, error) {
 	switch {
 	case typedNow(cmd, "method"):
 		return nil, usagef("--method: METHOD is an operand of this verb")
@@ -131,48 +123,50 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 	case a.tables == "all":
 		return attack.Shapes(), nil
 	}
-	return []attack.Shape{attack.Shape(a.tables)}, nil
+	return []string{a.tables}, nil
 }
 
 func (out audited) text(w io.Writer) {
-	fmt.Fprintf(w, "method\t%s\n", out.Method)
-	fmt.Fprintf(w, "claim\t%s\n", job.BudgetText(out.Budget))
-	fmt.Fprintf(w, "neighbours\t%s\n", out.Neighbours)
-	fmt.Fprintf(w, "confidence\t%s of all that follows together\n", percent(out.Confidence))
+	fmt.Fprintf(w, "method\t%s\nclaim\t%s\nneighbours\t%s\nconfidence\t%s of all that follows "+
+		"together\n", out.Method, job.BudgetText(out.Budget), out.Neighbours, percent(out.Confidence))
 	for _, r := range out.Audits {
+		out.found(w, r)
+	}
+}
+
+// found writes the result of one attack.
+func (out audited) found(w io.Writer, r attack.Result) {
+	what, g := "guesses", r.Guessed
+	switch out.Attack {
+	case oneRun:
+		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", g.Right, g.Made, g.Canaries)
+	case ltuAttack:
+		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", g.Right, g.Made,
+			percent(g.Limit))
+	case distanceAttack:
+		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", g.Right, g.Made)
+	default:
+		what = "runs"
 		fmt.Fprintf(w, "tables\t%s: %d runs a side, %d of them to find out what to count\n", r.Tables,
 			r.Runs, r.Pilot)
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many runs can show at most %.3f\n", r.Epsilon,
-			r.Ceiling)
-		if out.Budget.Delta > 0 {
-			fmt.Fprintf(w, "  if Gaussian\tepsilon ≥ %.3f, from μ ≥ %.3f\n", r.Gaussian, r.Mu)
-		}
-		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
-		if r.Broken == nil {
-			fmt.Fprintf(w, "  account\tnothing exceeds it\n")
-		} else {
-			fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
-				"least %.4g\n", job.Short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
-		}
 	}
-	if r := out.OneRun; r != nil {
-		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", r.Right, r.Guesses,
-			r.Canaries)
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many guesses can show at most %.3f\n",
-			r.Epsilon, r.Ceiling)
-	}
-	if r := out.Rounds; r != nil {
-		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", r.Right, r.Rounds,
-			percent(r.Limit))
+	if g != nil {
 		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n",
-			r.Privacy, r.PrivacyLow, r.PrivacyHigh)
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
+			g.Privacy, g.PrivacyLow, g.PrivacyHigh)
 	}
-	if r := out.Distance; r != nil {
-		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", r.Accuracy.Right,
-			r.Accuracy.Rounds)
+	fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many %s can show at most %.3f\n", r.Epsilon,
+		what, r.Ceiling)
+	if g == nil && out.Budget.Delta > 0 {
+		fmt.Fprintf(w, "  if Gaussian\tepsilon ≥ %.3f, from μ ≥ %.3f\n", r.Gaussian, r.Mu)
+	}
+	if r.AUROC > 0 {
 		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
+	}
+	if b := r.Broken; b != nil {
+		fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
+			"least %.4g\n", job.Short(b.Epsilon), b.Claimed, b.Shown)
+	} else if g == nil {
+		fmt.Fprintf(w, "  account\tnothing exceeds it\n")
 	}
 }
 
@@ -186,20 +180,15 @@ func (out audited) verdict() error {
 			"confidence", errRefuted, out.Method, out.Epsilon, job.Short(out.Budget.Epsilon),
 			percent(out.Confidence))
 	}
-	worst := out.worst()
-	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
-		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
-		job.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
-}
-
-// worst is the point of the account that is exceeded most.
-func (out audited) worst() (worst attack.Break) {
+	var worst attack.Break // the point of the account that is exceeded most
 	for _, r := range out.Audits {
 		if b := r.Broken; b != nil && b.Shown-b.Claimed > worst.Shown-worst.Claimed {
 			worst = *b
 		}
 	}
-	return worst
+	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
+		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
+		job.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
 }
 
 // percent is a share for people.
@@ -239,95 +228,87 @@ type attacker struct {
 	ctx    context.Context
 	fitter synth.Fitter // nil for a mechanism of the gate
 	schema *schema.Schema
-	shapes []attack.Shape
+	shapes []string // of tables
 	shown  *progress
 }
 
-// defaultRows are the rows of the random tables of ltu, shadow and distance.
-const defaultRows = 500
-
 func (a attacker) run(out *audited) error {
-	rows := cmp.Or(a.rows, defaultRows)
+	rows := cmp.Or(a.rows, 500) // of the random tables of ltu, shadow and distance
+	o := attack.Options{Runs: a.runs, Rows: rows, Canaries: a.canaries,
+		Confidence: a.confidence, Progress: a.progress(0, 1)}
 	switch a.attack {
+	case manyRun:
+		return a.manyRun(out, o)
 	case oneRun:
-		r, err := attack.OneRun(a.ctx, a.fitter, a.schema, out.Adjacency, out.Budget,
-			attack.OneRunOptions{Canaries: a.canaries, Confidence: a.confidence})
-		out.OneRun, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
-		return err
-	case ltuAttack:
-		t, err := attack.RandomTable(a.schema, rows)
-		if err != nil {
-			return err
-		}
-		r, err := attack.LTU(a.ctx, a.fitter, t, out.Budget,
-			attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
-		out.Rounds, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
-		return err
-	case distanceAttack:
-		t, err := attack.RandomTable(a.schema, 2*rows)
-		if err != nil {
-			return err
-		}
-		r, err := attack.DistanceOf(a.ctx, a.fitter, t, out.Budget, a.confidence)
-		out.Distance, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
-		return err
-	case shadowAttack:
-		return a.shadow(out, rows)
+		return out.add(attack.OneRun(a.ctx, a.fitter, a.schema, out.Adjacency, out.Budget, o))
 	}
+	if a.attack != ltuAttack { // the one half is in
+		rows *= 2
+	}
+	t, err := attack.RandomTable(a.schema, rows)
+	switch {
+	case err != nil:
+		return err
+	case a.attack == ltuAttack:
+		return out.add(attack.LTU(a.ctx, a.fitter, t, out.Budget, o))
+	case a.attack == shadowAttack:
+		return out.add(attack.Shadow(a.ctx, a.fitter, t, nil, out.Adjacency, out.Budget, o))
+	}
+	return out.add(attack.DistanceOf(a.ctx, a.fitter, t, out.Budget, a.confidence))
+}
+
+// manyRun audits on tables of each shape.
+func (a attacker) manyRun(out *audited, o attack.Options) error {
 	for i, shape := range a.shapes {
 		m, pair, err := a.mechanism(out, shape)
 		if err != nil {
 			return err
 		}
-		r, err := attack.ManyRun(a.ctx, m, pair, attack.Options{
-			Runs: a.runs, Confidence: 1 - (1-a.confidence)/float64(len(a.shapes)),
-			Progress: a.progress(i, len(a.shapes)),
-		})
-		if err != nil {
+		o.Confidence = 1 - (1-a.confidence)/float64(len(a.shapes))
+		o.Progress = a.progress(i, len(a.shapes))
+		if err := out.add(attack.ManyRun(a.ctx, m, pair, o)); err != nil {
 			return err
 		}
-		out.add(r)
 	}
 	return nil
 }
 
 // mechanism makes what is audited, and the tables to run it on.
 func (a attacker) mechanism(
-	out *audited, shape attack.Shape,
+	out *audited, shape string,
 ) (attack.Mechanism, *attack.Pair, error) {
+	if out.Method == attack.Collect {
+		return respondent(a.schema, out.Budget.Epsilon)
+	}
 	if a.fitter == nil {
 		return attack.Gate(out.Method, a.schema, out.Adjacency, out.Budget, shape)
 	}
 	return attack.Method(a.fitter, a.schema, out.Adjacency, out.Budget, shape, a.rows)
 }
 
-// shadow attacks the row with the last code in every column, among random ones.
-func (a attacker) shadow(out *audited, rows int) error {
-	reference, err := attack.RandomTable(a.schema, 2*rows)
+// respondent is an answer to a form of the schema.
+func respondent(s *schema.Schema, epsilon float64) (attack.Mechanism, *attack.Pair, error) {
+	form, err := collect.NewForm(s, epsilon)
 	if err != nil {
-		return err
+		return attack.Mechanism{}, nil, err
 	}
-	target := make([]uint16, len(a.schema.Columns))
-	for i, n := range a.schema.Sizes() {
-		target[i] = uint16(n - 1)
+	answer := func(ctx context.Context, t *table.Table) (named []int, cells int, err error) {
+		a, _, err := form.Answer(ctx, privacy.FromTable(t), collect.Options{})
+		if err != nil {
+			return nil, 0, err
+		}
+		cells, _, _ = a.Odds()
+		return a.Named, cells, nil
 	}
-	r, err := attack.Shadow(a.ctx, a.fitter, reference, target, out.Adjacency, out.Budget,
-		attack.ShadowOptions{
-			Options: attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)},
-			Rows:    rows,
-		})
-	if err != nil {
-		return err
-	}
-	out.add(r)
-	return nil
+	return attack.Respondent(s, epsilon, answer)
 }
 
 // add takes the result of one more audit.
-func (out *audited) add(r attack.Result) {
+func (out *audited) add(r attack.Result, err error) error {
 	out.Audits = append(out.Audits, r)
 	out.Epsilon = max(out.Epsilon, r.Epsilon)
 	out.Refuted = out.Refuted || r.Refuted
+	return err
 }
 
 // progress is that of part i of n.

@@ -109,7 +109,7 @@ func manual(name string) string {
 	return strings.NewReplacer("{methods}", strings.Join(all.Names(), ", "),
 		"{choices}", strings.Join(all.Choices(), ", "),
 		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
-		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(shapeNames(), ", "),
+		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
 		"{statistics}", indent(validate.Kinds), "{forms}", strings.Join(exchange.Formats(), ", "),
 		"{assumed-rows}", fmt.Sprint(job.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
@@ -210,7 +210,7 @@ var choices = map[string]func(of func(flag string) string) []string{
 	"dataset":        func(func(string) string) []string { return datasets.Names() },
 	"from":           func(func(string) string) []string { return exchange.Formats() },
 	"attack":         func(func(string) string) []string { return attackNames },
-	"tables":         func(func(string) string) []string { return append(shapeNames(), "all") },
+	"tables":         func(func(string) string) []string { return append(attack.Shapes(), "all") },
 	"target": func(of func(string) string) []string {
 		if s, err := job.SchemaOf(of("schema"), of("dataset")); err == nil {
 			return s.Names()

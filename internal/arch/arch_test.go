@@ -166,7 +166,7 @@ var allowed = map[string][]string{
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "privacy",
 		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic",
 		"privacy/query", "release", "synth",
-		"collect", "eval",
+		"eval",
 	},
 	"eval/publish": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
