@@ -143,7 +143,7 @@ func GateNames() (names []string) {
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
 // "answer" and "select" δ may be 0. "vote" and "blocks" show something on rare tables only.
 func Gate(
-	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
+	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape string,
 ) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)

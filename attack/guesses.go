@@ -55,8 +55,8 @@ func (g Guesses) Epsilon(delta, tail float64) float64 {
 	return largest(64, func(epsilon float64) bool { return g.PValue(epsilon, delta) <= tail })
 }
 
-// Accuracy is what guesses say of an attacker.
-type Accuracy struct {
+// accuracy is what guesses say of an attacker.
+type accuracy struct {
 	Guesses
 	Share float64 `json:"accuracy"` // of the guesses that were right
 	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval
@@ -68,9 +68,9 @@ type Accuracy struct {
 	Limit float64 `json:"accuracy_claimed"`
 }
 
-func accuracyOf(g Guesses, b accountant.Budget) *Accuracy {
+func accuracyOf(g Guesses, b accountant.Budget) *accuracy {
 	a := float64(g.Right) / float64(g.Made)
-	r := &Accuracy{Guesses: g, Share: a, Privacy: min(2*(1-a), 1),
+	r := &accuracy{Guesses: g, Share: a, Privacy: min(2*(1-a), 1),
 		Limit: min(1, 1/(1+math.Exp(-b.Epsilon))+b.Delta)}
 	margin := 2 * 2 * math.Sqrt(a*(1-a)/float64(g.Made))
 	r.PrivacyLow, r.PrivacyHigh = max(0, r.Privacy-margin), min(1, r.Privacy+margin)

@@ -89,7 +89,7 @@ type Result struct {
 	Events   []Event `json:"events,omitempty"`
 	Broken   *Break  `json:"broken,omitempty"` // the point of the claim that is refuted
 
-	Guessed *Accuracy `json:"guessed,omitempty"` // of the others
+	Guessed *accuracy `json:"guessed,omitempty"` // of the others
 	_       struct{}  // keyed literals only
 }
 

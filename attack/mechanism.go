@@ -85,7 +85,7 @@ func attackable(t *table.Table, rows int) error {
 // tables are large enough for counts to be well above the planned noise: of rows rows, or of 40
 // standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
 func Method(
-	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape string,
 	rows int,
 ) (Mechanism, *Pair, error) {
 	run, claim, forecast, err := fitter(f, s, adj, b)

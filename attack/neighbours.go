@@ -9,23 +9,20 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Shape is a kind of worst-case tables.
-type Shape = string
-
-// The shapes. Both are made of two opposite rows: the corner has the first code in every column,
-// the target the last.
+// The shapes of worst-case tables. Both are made of two opposite rows: the corner has the first
+// code in every column, the target the last.
 const (
 	// Balanced has as many rows of the one as of the other. Counts are far from 0 and respond to
 	// one more row as noise lets them: it shows noise that is too small, a wrong sensitivity, a
 	// step that was not charged.
-	Balanced Shape = "balanced"
+	Balanced = "balanced"
 	// Rare has corner rows only, so that the target's codes occur in one of the two tables and not
 	// in the other: it shows what depends on which codes occur.
-	Rare Shape = "rare"
+	Rare = "rare"
 )
 
 // Shapes lists the shapes.
-func Shapes() []Shape { return []Shape{Balanced, Rare} }
+func Shapes() []string { return []string{Balanced, Rare} }
 
 // Pair is two neighbouring tables, and a third that tells how a method responds to their
 // difference.
@@ -45,7 +42,7 @@ type Pair struct {
 // units). Under add/remove In has one unit of target rows more than Out; under replace-one it has a
 // unit of target rows where Out has one of corner rows. A unit is a row, or as many rows as the
 // schema lets one id have.
-func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows int) (*Pair, error) {
+func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape string, rows int) (*Pair, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

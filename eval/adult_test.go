@@ -13,8 +13,8 @@ import (
 )
 
 var tables = flag.String("tables", "",
-	"folder with adult.csv, which decoy datasets list says where to get; the tests and benchmarks on "+
-		"it are skipped without it")
+	"folder with adult.csv, which decoy datasets list says where to get; the test on it is "+
+		"skipped without it")
 
 // loadAdult reads the public table and splits its rows at random into 60 % to train on and 40 % to
 // test on. Its long-tailed columns have the given number of growing bins.
@@ -76,39 +76,6 @@ func TestAdult(t *testing.T) {
 				got.AveragePrecision, got.Rate)
 			if got.AUROC < c.low || got.AUROC > c.high {
 				t.Errorf("AUROC %v, want %v to %v", got.AUROC, c.low, c.high)
-			}
-		})
-	}
-}
-
-func BenchmarkTRTRAdult(b *testing.B) {
-	train, test, task := loadAdult(b, 32)
-	for name, learner := range map[string]Learner{"logistic": LogisticRegression,
-		"boosting": GradientBoosting} {
-		b.Run(name, func(b *testing.B) {
-			task.Learner = learner
-			for b.Loop() {
-				if _, err := TRTR(train, test, task); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkMetricsAdult times the metrics of the registry, the training rows standing in for
-// synthetic ones.
-func BenchmarkMetricsAdult(b *testing.B) {
-	train, test, task := loadAdult(b, 32)
-	s := &Study{Train: train, Holdout: test, Synthetic: train, Target: task.Label, Seed: 1,
-		Near: 10_000, Level: .95, Quasi: []string{"age", "sex", "race", "native-country"},
-		Note: func(string, ...any) {}}
-	for name, measure := range measured(task) {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := measure(s); err != nil {
-					b.Fatal(err)
-				}
 			}
 		})
 	}

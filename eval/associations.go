@@ -30,8 +30,8 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 	for i, c := range columns {
 		groups[i], sizes[i] = c.levels(countOf(tables[0], i))
 	}
-	var out [][][]float64
-	for _, t := range tables {
+	out := make([][][]float64, len(tables))
+	for k, t := range tables {
 		m := make([][]float64, len(columns))
 		for i := range m {
 			m[i] = make([]float64, len(columns))
@@ -44,7 +44,7 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 				m[i][j], m[j][i] = v, v
 			}
 		}
-		out = append(out, m)
+		out[k] = m
 	}
 	return out, nil
 }

@@ -87,20 +87,20 @@ func fitBoosting(
 ) (Classifier, error) {
 	columns, e, err := binning(t, drop)
 	if err != nil {
-		return Classifier{}, err
+		return nil, err
 	}
 	n := t.Rows()
 	if len(y) != n {
-		return Classifier{}, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), n, ErrFit)
+		return nil, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), n, ErrFit)
 	}
 	rate := stat.Mean(y, nil)
 	if !(rate > 0 && rate < 1) {
-		return Classifier{}, fmt.Errorf("eval: a share of %v of the labels are positive: %w", rate,
+		return nil, fmt.Errorf("eval: a share of %v of the labels are positive: %w", rate,
 			ErrOneClass)
 	}
 	rows, err := e.encode(t)
 	if err != nil {
-		return Classifier{}, err
+		return nil, err
 	}
 	start := math.Log(rate / (1 - rate))
 	score, all := make([]float64, n), make([]uint32, n)
@@ -124,13 +124,13 @@ func fitBoosting(
 		}
 		trees[at] = grown
 	}
-	return Classifier{func(t *table.Table) ([]float64, error) {
+	return func(t *table.Table) ([]float64, error) {
 		rows, err := e.encode(t)
 		if err != nil {
 			return nil, err
 		}
 		return sumTrees(trees, rows, t.Rows(), start), nil
-	}}, nil
+	}, nil
 }
 
 // sumTrees adds the values of all trees to start, for every row.

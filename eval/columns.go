@@ -114,12 +114,10 @@ func find(s *schema.Schema, names []string) ([]int, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
 		}
-		if !slices.Contains(out, i) {
-			out = append(out, i)
-		}
+		out = append(out, i)
 	}
 	slices.Sort(out)
-	return out, nil
+	return slices.Compact(out), nil
 }
 
 // without returns the positions of all columns but the named ones.
@@ -128,12 +126,9 @@ func without(s *schema.Schema, names []string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []int
-	for i := range s.Columns {
-		if !slices.Contains(drop, i) {
-			out = append(out, i)
-		}
-	}
+	out := slices.DeleteFunc(allColumns(len(s.Columns)), func(i int) bool {
+		return slices.Contains(drop, i)
+	})
 	if len(out) == 0 {
 		return nil, fmt.Errorf("eval: every column is left out: %w", ErrColumn)
 	}

@@ -14,28 +14,35 @@ const (
 	rareShare = .03
 )
 
-// feature is the coordinates that one column adds to the embedding.
+// feature is the coordinates that one column adds to the embedding; fill stores those of x in dst,
+// which has zeros.
 type feature struct {
-	width         int
-	at            []int   // of a category: the coordinate of each code; nil for a number
-	middle, scale float64 // of a number: its coordinate is (x − middle)·scale
-	circle        bool    // of a number: it lies on a half circle instead
-	aside         bool    // of a number: the last coordinate is for missing
+	width int
+	fill  func(dst []float32, x float64)
 }
 
-// fill stores the coordinates of x in dst, which has zeros.
-func (f feature) fill(dst []float32, x float64) {
-	switch {
-	case f.at != nil:
-		dst[f.at[int(x)]] = math.Sqrt2 / 2
-	case f.aside && x == missingPlace:
-		dst[len(dst)-1] = float32(math.Sqrt(.75))
-	case f.circle:
-		sin, cos := math.Sincos(math.Pi * x)
-		dst[0], dst[1] = float32(f.scale*cos), float32(f.scale*sin)
-	default:
-		dst[0] = float32((x - f.middle) * f.scale)
-	}
+// line is one coordinate.
+func line(middle, scale float64) feature {
+	return feature{1, func(dst []float32, x float64) { dst[0] = float32((x - middle) * scale) }}
+}
+
+// halfCircle is where a number lies under Gower's distance: squares there are (4/π²)·(1 − cos πd),
+// the first term of the Fourier series of d, in which none is negative.
+var halfCircle = feature{2, func(dst []float32, x float64) {
+	sin, cos := math.Sincos(math.Pi * x)
+	dst[0], dst[1] = float32(math.Sqrt2/math.Pi*cos), float32(math.Sqrt2/math.Pi*sin)
+}}
+
+// aside has a coordinate more for a missing number, which lies at √¾ in it: since no number is
+// farther than ½ from the origin, it is at most 1 from all.
+func (f feature) aside() feature {
+	return feature{f.width + 1, func(dst []float32, x float64) {
+		if x == missingPlace {
+			dst[f.width] = float32(math.Sqrt(.75))
+		} else {
+			f.fill(dst, x)
+		}
+	}}
 }
 
 // embedding lays points out in vectors whose squared distance never exceeds unit·between.
@@ -53,21 +60,15 @@ func newEmbedding(a, b *Points) embedding {
 	}
 	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
-		// A number has one coordinate, from −½ to ½. Under Gower's distance it lies on a half circle of
-		// radius √2/π instead: squares there are (4/π²)·(1 − cos πd), the first term of the Fourier
-		// series of d, in which none is negative.
-		f := feature{width: 1, middle: .5, scale: 1}
-		if a.space.distance == Gower {
-			f = feature{width: 2, circle: true, scale: math.Sqrt2 / math.Pi}
-		}
+		f := line(.5, 1)
 		switch {
 		case !c.numeric():
 			f = oneHot(c.size, []*Points{a, b}, k)
-		case c.missing >= 0:
-			// A missing number lies aside, at √¾ in a coordinate more: since no number is farther than
-			// ½ from the origin, it is at most 1 from all.
-			f.aside = true
-			f.width++
+		case a.space.distance == Gower:
+			f = halfCircle
+		}
+		if c.numeric() && c.missing >= 0 {
+			f = f.aside()
 		}
 		e.features = append(e.features, f)
 		e.width += f.width
@@ -93,7 +94,7 @@ func embedNumbers(a, b *Points) embedding {
 	scale := math.Ldexp(1, -max(exponent, -500)) // a power of two: distances scale without rounding
 	e := embedding{width: a.dim, unit: scale * scale}
 	for _, m := range mean {
-		e.features = append(e.features, feature{width: 1, middle: m, scale: scale})
+		e.features = append(e.features, line(m, scale))
 	}
 	return e
 }
@@ -114,7 +115,7 @@ func oneHot(size int, sets []*Points, column int) feature {
 		width++
 	}
 	at, width := commonest(count, width)
-	return feature{width: width, at: at}
+	return feature{width, func(dst []float32, x float64) { dst[at[int(x)]] = math.Sqrt2 / 2 }}
 }
 
 // rows embeds points in this order, each as a row of its coordinates and two more, one of them −½

@@ -25,14 +25,8 @@ func TestEmbeddingUnderstates(t *testing.T) {
 	} {
 		for _, d := range []Distance{Euclidean, Gower} {
 			t.Run(test.name, func(t *testing.T) {
-				a, err := TablePoints(uniformTable(t, test.s, 120, u), d)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := TablePoints(uniformTable(t, test.s, 130, u), d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := pointsOf(t, uniformTable(t, test.s, 120, u), d)
+				b := pointsOf(t, uniformTable(t, test.s, 130, u), d)
 				e := newEmbedding(a, b)
 				x, y := e.rows(a, allColumns(a.n), true), e.rows(b, allColumns(b.n), false)
 				mean := 0.0

@@ -23,15 +23,9 @@ func TestErrors(t *testing.T) {
 	fewer := tableOf(t, schemaOf(t, category("a", 2)), []int{0}, []int{1})
 	turned := tableOf(t, schemaOf(t, schema.Column{Name: "a", Kind: schema.Categorical,
 		Categories: []string{"c1", "c0"}}, number("b", 3)), []int{0, 0})
-	points := func(t *table.Table, d Distance) *Points {
-		p, err := TablePoints(t, d)
-		if err != nil {
-			panic(err)
-		}
-		return p
-	}
-	one, two, gower := points(single, Euclidean), points(tab, Euclidean), points(tab, Gower)
-	other, numbers := points(otherBins, Euclidean), line(t, 1, 2)
+	one, two, gower := pointsOf(t, single, Euclidean), pointsOf(t, tab, Euclidean),
+		pointsOf(t, tab, Gower)
+	other, numbers := pointsOf(t, otherBins, Euclidean), onLine(t, 1, 2)
 	matrix := func(drop []string, tab *table.Table) error {
 		_, _, err := newMatrix(drop, tab)
 		return err

@@ -139,23 +139,25 @@ func moments(x []float64) (mean, std float64) {
 	return stat.MeanStdDev(x, nil)
 }
 
-// AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores
-// are sorted once; a replicate is one pass over them.
+// AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores are sorted once; a
+// replicate is one pass over them.
 func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interval, error) {
-	r, err := rank(scores, labels)
-	if err != nil {
-		return Interval{}, err
-	}
-	return Bootstrap(len(scores), o, r.auroc)
+	return scoreInterval(scores, labels, o, ranking.auroc)
 }
 
 // AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over the test rows.
 func AveragePrecisionInterval(
 	scores []float64, labels []bool, o BootstrapOptions,
 ) (Interval, error) {
+	return scoreInterval(scores, labels, o, ranking.averagePrecision)
+}
+
+func scoreInterval(
+	scores []float64, labels []bool, o BootstrapOptions, of func(ranking, []uint32) float64,
+) (Interval, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
 		return Interval{}, err
 	}
-	return Bootstrap(len(scores), o, r.averagePrecision)
+	return Bootstrap(len(scores), o, func(times []uint32) float64 { return of(r, times) })
 }

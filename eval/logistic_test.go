@@ -91,17 +91,6 @@ func TestLogisticSeparableClasses(t *testing.T) {
 	}
 }
 
-func TestLogisticOfOneClass(t *testing.T) {
-	tab, labels, _ := loadLogistic(t)
-	x, _, err := newMatrix(nil, tab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fitLogistic(x, make([]bool, len(labels)), 1); !errors.Is(err, ErrOneClass) {
-		t.Errorf("error %v, want %v", err, ErrOneClass)
-	}
-}
-
 // numbers is a design matrix of numbers, which the reference values of scikit-learn are of; the
 // last one of a row is 1.
 type numbers [][]float64

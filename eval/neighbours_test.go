@@ -52,14 +52,8 @@ func TestNearestRows(t *testing.T) {
 	s := schemaOf(t, category("a", 700), number("b", 100), optional(number("c", 5)),
 		optional(category("d", 3)))
 	for _, d := range []Distance{Euclidean, Gower} {
-		a, err := TablePoints(uniformTable(t, s, 150, u), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := TablePoints(uniformTable(t, s, 2*blockCols, u), d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := pointsOf(t, uniformTable(t, s, 150, u), d)
+		b := pointsOf(t, uniformTable(t, s, 2*blockCols, u), d)
 		compareNearest(t, a, b)
 	}
 }

@@ -89,14 +89,8 @@ func TestNNAADefinition(t *testing.T) {
 		for _, d := range []Distance{Euclidean, Gower} {
 			t.Run(fmt.Sprint(name, d), func(t *testing.T) {
 				for _, n := range []int{2, 3, 40} {
-					real, err := TablePoints(uniformTable(t, s, n, u), d)
-					if err != nil {
-						t.Fatal(err)
-					}
-					synthetic, err := TablePoints(uniformTable(t, s, n, u), d)
-					if err != nil {
-						t.Fatal(err)
-					}
+					real := pointsOf(t, uniformTable(t, s, n, u), d)
+					synthetic := pointsOf(t, uniformTable(t, s, n, u), d)
 					got, err := NNAA(real, synthetic, 0)
 					if err != nil {
 						t.Fatal(err)
@@ -177,11 +171,7 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 3))
 	s := schemaOf(t, category("a", 5), number("b", 32), number("c", 32), number("d", 32))
 	points := func(n int) *Points {
-		p, err := TablePoints(uniformTable(t, s, n, u), Euclidean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return pointsOf(t, uniformTable(t, s, n, u), Euclidean)
 	}
 	train, holdout := points(800), points(700)
 	copied, err := PrivacyLoss(train, holdout, train, 1)
@@ -210,11 +200,7 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 func TestNearestDistances(t *testing.T) {
 	s := schemaOf(t, category("a", 3), optional(number("b", 10)))
 	rows := func(d Distance, rows ...[]int) *Points {
-		p, err := TablePoints(tableOf(t, s, rows...), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return pointsOf(t, tableOf(t, s, rows...), d)
 	}
 	query := [][]int{{0, 0}, {1, 10}, {2, 5}}
 	reference := [][]int{{0, 5}, {1, 10}, {2, 10}} // bins of one tenth; code 10 is missing
@@ -239,33 +225,5 @@ func TestNearestDistances(t *testing.T) {
 	}
 	if d := rows(Euclidean, query[0]).others(); !math.IsInf(d[0], 1) {
 		t.Errorf("a lone row has a neighbour at %v", d[0])
-	}
-}
-
-// benchmarkPoints is n normal points of dim coordinates.
-func benchmarkPoints(b *testing.B, n, dim int, seed uint64) *Points {
-	u := rand.New(rand.NewPCG(seed, 0))
-	x := make([]float64, n*dim)
-	for i := range x {
-		x[i] = u.NormFloat64()
-	}
-	p, err := NewPoints(x, dim)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return p
-}
-
-func BenchmarkNNAA(b *testing.B) {
-	for _, shape := range [][2]int{{10000, 20}, {10000, 100}, {50000, 20}, {50000, 100}} {
-		b.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(b *testing.B) {
-			real, synthetic := benchmarkPoints(b, shape[0], shape[1], 1),
-				benchmarkPoints(b, shape[0], shape[1], 2)
-			for b.Loop() {
-				if _, err := NNAA(real, synthetic, 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

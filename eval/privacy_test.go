@@ -89,8 +89,8 @@ func TestAttributeInference(t *testing.T) {
 	}
 }
 
-// line is points on the real line.
-func line(t testing.TB, x ...float64) *Points {
+// onLine is points on the real line.
+func onLine(t testing.TB, x ...float64) *Points {
 	t.Helper()
 	p, err := NewPoints(x, 1)
 	if err != nil {
@@ -100,8 +100,8 @@ func line(t testing.TB, x ...float64) *Points {
 }
 
 func TestClosest(t *testing.T) {
-	train, holdout := line(t, 0, 10, 10, 40), line(t, 5, 20, 50, 60)
-	synthetic := line(t, 1, 10, 15, 50)
+	train, holdout := onLine(t, 0, 10, 10, 40), onLine(t, 5, 20, 50, 60)
+	synthetic := onLine(t, 1, 10, 15, 50)
 	got, err := Closest(train, holdout, synthetic, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -133,11 +133,7 @@ func TestClosestFlagsACopy(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	s := schemaOf(t, category("a", 6), number("b", 30), optional(number("c", 30)), number("d", 30))
 	points := func(n int) *Points {
-		p, err := TablePoints(uniformTable(t, s, n, u), Gower)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return pointsOf(t, uniformTable(t, s, n, u), Gower)
 	}
 	train, holdout := points(600), points(500)
 	copied, err := Closest(train, holdout, train, 1)

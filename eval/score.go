@@ -29,11 +29,7 @@ var ErrOneClass = errors.New("labels of one class only")
 // row. It is exact: pairs are counted in integers (up to 2³¹ rows). Errors wrap
 // [ErrScores] or [ErrOneClass]. Time is that of sorting the scores.
 func AUROC(scores []float64, labels []bool) (float64, error) {
-	r, err := rank(scores, labels)
-	if err != nil {
-		return 0, err
-	}
-	return r.auroc(nil), nil
+	return scoreOf(scores, labels, ranking.auroc)
 }
 
 // AveragePrecision is Σ (R_k − R_{k−1})·P_k over the distinct scores from the highest down, with
@@ -44,11 +40,17 @@ func AUROC(scores []float64, labels []bool) (float64, error) {
 // Range 0 to 1, the rate of positives for scores that say nothing; goal: as
 // high as for a model trained on real rows. Input and errors are those of [AUROC].
 func AveragePrecision(scores []float64, labels []bool) (float64, error) {
+	return scoreOf(scores, labels, ranking.averagePrecision)
+}
+
+func scoreOf(
+	scores []float64, labels []bool, of func(ranking, []uint32) float64,
+) (float64, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
 		return 0, err
 	}
-	return r.averagePrecision(nil), nil
+	return of(r, nil), nil
 }
 
 // ROCPoint is one corner of an ROC curve: the rates of false and of true

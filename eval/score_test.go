@@ -155,25 +155,3 @@ func precisionByThresholds(scores []float64, labels []bool) float64 {
 	}
 	return sum
 }
-
-func benchmarkScores(n int) ([]float64, []bool) {
-	u := rand.New(rand.NewPCG(5, 6))
-	scores, labels := make([]float64, n), make([]bool, n)
-	for i := range scores {
-		labels[i] = u.IntN(4) == 0
-		scores[i] = u.NormFloat64()
-		if labels[i] {
-			scores[i]++
-		}
-	}
-	return scores, labels
-}
-
-func BenchmarkAUROC1e6(b *testing.B) {
-	scores, labels := benchmarkScores(1e6)
-	for b.Loop() {
-		if _, err := AUROC(scores, labels); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -138,8 +138,6 @@ func codesOf(t *table.Table, row int, cols []int) string {
 	return text
 }
 
-// TestTablesThatDoNotCompare: every metric of two tables refuses tables of other columns and
-// without rows.
 // TestSchemasMayDifferInPolicy: a synthetic file may be read with another unit, policy or missing
 // token.
 func TestSchemasMayDifferInPolicy(t *testing.T) {

@@ -21,12 +21,12 @@ import (
 func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, error) {
 	n := t.Rows()
 	if k.Learner != GradientBoosting || folds < 4 || folds > n || !(alpha >= 0 && alpha <= 1e6) {
-		return Classifier{}, fmt.Errorf("eval: soft labels are for gradient boosting, 4 to %d folds "+
+		return nil, fmt.Errorf("eval: soft labels are for gradient boosting, 4 to %d folds "+
 			"and an alpha ≥ 0, not %d and %v: %w", n, folds, alpha, ErrFit)
 	}
 	label, err := k.label(t)
 	if err != nil {
-		return Classifier{}, err
+		return nil, err
 	}
 	order := rand.New(rand.NewPCG(k.Seed, 0)).Perm(n)
 	sum, squares := make([]float64, n), make([]float64, n)
@@ -41,11 +41,11 @@ func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, e
 		}
 		model, err := k.Train(t.Select(seen))
 		if err != nil {
-			return Classifier{}, err
+			return nil, err
 		}
 		scores, err := model.Scores(t.Select(unseen))
 		if err != nil {
-			return Classifier{}, err
+			return nil, err
 		}
 		for i, row := range unseen {
 			sum[row] += scores[i]

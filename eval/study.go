@@ -51,14 +51,12 @@ func (s *Study) real() []Named {
 		return out
 	}
 	out = append(out, Named{"holdout", s.Holdout})
-	const use = 50
-	switch n, m := s.Train.Rows(), s.Holdout.Rows(); {
-	case n > m:
-		return append(out, Named{"training table, as many rows as the holdout",
-			s.Cut(s.Train, m, use)})
-	case n < m:
-		return append(out, Named{"holdout, as many rows as the training table",
-			s.Cut(s.Holdout, n, use)})
+	a, b := out[0], out[1]
+	if a.Rows.Rows() < b.Rows.Rows() {
+		a, b = b, a
+	}
+	if n := b.Rows.Rows(); n < a.Rows.Rows() {
+		out = append(out, Named{a.Name + ", as many rows as the " + b.Name, s.Cut(a.Rows, n, 50)})
 	}
 	return out
 }

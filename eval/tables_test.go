@@ -65,6 +65,16 @@ func tableFrom(t testing.TB, s *schema.Schema, n int, at func(i, c int) int) *ta
 	return out
 }
 
+// pointsOf are the rows of a table as points.
+func pointsOf(t testing.TB, tab *table.Table, d Distance) *Points {
+	t.Helper()
+	p, err := TablePoints(tab, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // uniformTable is a table of n rows of independent uniform codes.
 func uniformTable(t testing.TB, s *schema.Schema, n int, u *rand.Rand) *table.Table {
 	sizes := s.Sizes()

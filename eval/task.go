@@ -109,36 +109,34 @@ func (k Task) label(t *table.Table) (int, error) {
 }
 
 // Classifier is what [Task.Train] trained.
-type Classifier struct {
-	scores func(*table.Table) ([]float64, error)
-}
+type Classifier func(*table.Table) ([]float64, error)
 
 // Scores returns one score a row of a table with the columns of the one trained
 // on; higher means more likely positive.
-func (c Classifier) Scores(t *table.Table) ([]float64, error) { return c.scores(t) }
+func (c Classifier) Scores(t *table.Table) ([]float64, error) { return c(t) }
 
 // Train trains the learner on all rows of a table. Errors wrap [ErrTables],
 // [ErrColumn], [ErrFit], or [ErrOneClass] if all rows have one class.
 func (k Task) Train(t *table.Table) (Classifier, error) {
 	label, err := k.label(t)
 	if err != nil {
-		return Classifier{}, err
+		return nil, err
 	}
 	y, drop := positives(t, label, k.Positive), k.unused()
 	switch k.Learner {
 	case LogisticRegression:
 		x, like, err := newMatrix(drop, t)
 		if err != nil {
-			return Classifier{}, err
+			return nil, err
 		}
 		model, err := fitLogistic(x, y, 1)
-		return Classifier{func(t *table.Table) ([]float64, error) {
+		return func(t *table.Table) ([]float64, error) {
 			other, err := like(t)
 			if err != nil {
 				return nil, err
 			}
 			return model.scores(other), nil
-		}}, err
+		}, err
 	case GradientBoosting:
 		target := make([]float64, len(y))
 		for i, positive := range y {
@@ -146,7 +144,7 @@ func (k Task) Train(t *table.Table) (Classifier, error) {
 		}
 		return fitBoosting(t, target, drop, usualBoosting)
 	}
-	return Classifier{}, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
+	return nil, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
 }
 
 // unused are the columns that a learner must not see.

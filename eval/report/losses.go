@@ -31,15 +31,13 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 		return nil
 	}
 	train, synthetic := w.TrainCells, w.SyntheticCells
-	nan := number(math.NaN())
-	v := &ColumnValues{UncoveredHoldout: nan, Uncovered: nan, MeanShift: nan, SpreadRatio: nan,
-		Wasserstein: nan}
-	c.Values = v
 	moved, err := eval.MovedShare(train, c.Name)
 	if err != nil {
 		return err
 	}
-	v.Moved = number(moved)
+	nan := number(math.NaN())
+	v := &ColumnValues{number(moved), nan, nan, nan, nan, nan, nil, nil, nil}
+	c.Values = v
 	lose := func(s Status, format string, args ...any) {
 		c.Status = worse(c.Status, s)
 		c.Losses = append(c.Losses, fmt.Sprintf(format, args...))
