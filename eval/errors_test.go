@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -35,9 +34,13 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	like := func(t *table.Table) error { return failed(alike(t)) }
-	tree, y := xorTable(t, 30, rand.New(rand.NewPCG(5, 5)))
+	y := []bool{true, false}
 	trees := func(y []bool, drop ...string) error {
-		return failed(fitBoosting(tree, targets(y), drop, usualBoosting))
+		return failed(fitBoosting(tab, targets(y), drop, usualBoosting))
+	}
+	boosted, err := fitBoosting(tab, targets(y), nil, usualBoosting)
+	if err != nil {
+		t.Fatal(err)
 	}
 	scores := func(x []float64, labels []bool) error {
 		auroc := failed(AUROC(x, labels))
@@ -84,9 +87,10 @@ func TestErrors(t *testing.T) {
 		{"like: other bins", like(otherBins), ErrTables},
 		{"like: other categories", like(turned), ErrTables},
 		{"trees: too few labels", trees(y[1:]), ErrFit},
-		{"trees: one class", trees(make([]bool, 30)), ErrOneClass},
+		{"trees: one class", trees(make([]bool, 2)), ErrOneClass},
 		{"trees: unknown column", trees(y, "z"), ErrColumn},
-		{"trees: nothing left", trees(y, "a", "b", "noise"), ErrColumn},
+		{"trees: nothing left", trees(y, "a", "b"), ErrColumn},
+		{"trees: other columns", failed(boosted.Scores(fewer)), ErrTables},
 		{"scores: none", scores(nil, nil), ErrScores},
 		{"scores: lengths", scores([]float64{1}, []bool{yes, no}), ErrScores},
 		{"scores: NaN", scores([]float64{1, nan}, []bool{yes, no}), ErrScores},

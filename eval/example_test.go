@@ -119,30 +119,11 @@ func ExampleLinkageRisk() {
 	// found 0.53, linked right 0.20 of at most 0.43
 }
 
-func ExampleMarginalDistances() {
-	s := patients()
-	all, _ := eval.MarginalDistances(draw(s, 1000, 1), draw(s, 1000, 2), 1)
-	for _, m := range all {
-		fmt.Printf("%v %.3f\n", m.Columns, m.TV)
-	}
-	// Output:
-	// [0] 0.035
-	// [1] 0.147
-	// [2] 0.025
-	// [3] 0.013
-}
-
 func ExamplePMSE() {
 	s := patients()
 	r, _ := eval.PMSE(draw(s, 1000, 1), draw(s, 1000, 2))
 	fmt.Printf("pMSE %.5f, by chance %.5f\n", r.PMSE, r.Expected)
 	// Output: pMSE 0.01003, by chance 0.00675
-}
-
-func ExampleWilson() {
-	i, _ := eval.Wilson(3, 100, .95)
-	fmt.Printf("%.3f, from %.3f to %.3f\n", i.Estimate, i.Low, i.High)
-	// Output: 0.030, from 0.010 to 0.085
 }
 
 func ExampleBootstrap() {

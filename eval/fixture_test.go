@@ -3,11 +3,15 @@ package eval
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // expected holds the reference values of testdata/expected.json, computed with scikit-learn 1.2.1
@@ -27,17 +31,36 @@ type expected struct {
 	} `json:"pmse_continuous"`
 }
 
-func loadExpected(t testing.TB) expected {
+func loadExpected(t testing.TB) expected { return load[expected](t, "expected.json") }
+
+// load reads a JSON file of testdata.
+func load[T any](t testing.TB, name string) (out T) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "expected.json"))
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e expected
-	if err := json.Unmarshal(text, &e); err != nil {
+	if err := json.Unmarshal(text, &out); err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return out
+}
+
+// fits are what scikit-learn fitted to rows of codes; the script of the file's name wrote them.
+type fits[F any] struct {
+	Sizes  []int
+	Codes  [][]int
+	Labels []bool
+	Fits   []F
+}
+
+// table is the rows, in columns of a sort.
+func (f fits[F]) table(t testing.TB, column func(string, int) schema.Column) *table.Table {
+	var columns []schema.Column
+	for i, size := range f.Sizes {
+		columns = append(columns, column(fmt.Sprint("column", i), size))
+	}
+	return tableOf(t, schemaOf(t, columns...), f.Codes...)
 }
 
 // loadNumbers reads a CSV file of numbers, row-major, leaving out skip lines at the top.

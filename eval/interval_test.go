@@ -40,32 +40,6 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestWilsonCovers: at n = 400 and rate .006 the exact coverage of the interval, summed over all
-// counts, is near the level, while that of p ± z·√(p(1−p)/n) is not.
-func TestWilsonCovers(t *testing.T) {
-	const n, rate, level = 400, .006, .95
-	z := math.Sqrt2 * math.Erfinv(level)
-	probability := math.Pow(1-rate, n)
-	wilson, wald := 0.0, 0.0
-	for k := int64(0); k <= n; k++ {
-		i, err := Wilson(k, n, level)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i.Low <= rate && rate <= i.High {
-			wilson += probability
-		}
-		p := float64(k) / n
-		if math.Abs(p-rate) <= z*math.Sqrt(p*(1-p)/n) {
-			wald += probability
-		}
-		probability *= float64(n-k) / float64(k+1) * rate / (1 - rate)
-	}
-	if math.Abs(wilson-level) > .02 || wald > .93 {
-		t.Errorf("coverage %v, of the plain interval %v, want %v", wilson, wald, level)
-	}
-}
-
 func TestRareClassRate(t *testing.T) {
 	s := schemaOf(t, category("outcome", 3))
 	tab := tableFrom(t, s, 100, func(i, _ int) int { return int(indicator(i < 10)) })

@@ -1,70 +1,36 @@
 package eval
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// loadLogistic reads testdata/logistic.json, written by testdata/logistic.py with scikit-learn.
-func loadLogistic(t testing.TB) (tab *table.Table, labels []bool, fits []struct {
-	C         float64
-	Weights   []float64
-	Intercept float64
-}) {
-	t.Helper()
-	text, err := os.ReadFile("testdata/logistic.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f struct {
-		Sizes  []int
-		Codes  [][]int
-		Labels []bool
-		Fits   []struct {
-			C         float64
-			Weights   []float64
-			Intercept float64
-		}
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
-	var columns []schema.Column
-	for i, size := range f.Sizes {
-		columns = append(columns, category(fmt.Sprint("column", i), size))
-	}
-	return tableOf(t, schemaOf(t, columns...), f.Codes...), f.Labels, f.Fits
-}
-
 func TestLogisticAgreesWithScikitLearn(t *testing.T) {
-	tab, labels, fits := loadLogistic(t)
-	x, _, err := newMatrix(nil, tab)
+	f := load[fits[struct {
+		C         float64
+		Weights   []float64
+		Intercept float64
+	}]](t, "logistic.json")
+	x, _, err := newMatrix(nil, f.table(t, category))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range fits {
-		got, err := fitLogistic(x, labels, want.C)
-		if err != nil || !got.converged {
-			t.Fatalf("C %v: converged %v, %v", want.C, got.converged, err)
+	for _, want := range f.Fits {
+		got, err := fitLogistic(x, f.Labels, want.C)
+		if err != nil || !got.converged || got.iterations > 15 {
+			t.Fatalf("C %v: %d steps, converged %v, %v", want.C, got.iterations, got.converged, err)
 		}
 		for i, w := range append(want.Weights, want.Intercept) {
 			if !near(got.weights[i], w, 1e-8) {
 				t.Errorf("C %v: weight %d is %v, want %v", want.C, i, got.weights[i], w)
 			}
-		}
-		if got.iterations > 15 {
-			t.Errorf("C %v: %d Newton steps", want.C, got.iterations)
 		}
 	}
 }

@@ -1,12 +1,8 @@
 package eval
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -17,29 +13,13 @@ import (
 // TestBoostingAgreesWithScikitLearn compares log odds with testdata/boosting.json. scikit-learn
 // keeps gradients in 32 bits.
 func TestBoostingAgreesWithScikitLearn(t *testing.T) {
-	text, err := os.ReadFile("testdata/boosting.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f struct {
-		Sizes  []int
-		Codes  [][]int
-		Labels []bool
-		Fits   []struct {
-			Trees, Leaves int
-			MinRows       float64 `json:"min_rows"`
-			Penalty       float64
-			Scores        []float64
-		}
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
-	var columns []schema.Column
-	for i, size := range f.Sizes {
-		columns = append(columns, number(fmt.Sprint("column", i), size))
-	}
-	tab := tableOf(t, schemaOf(t, columns...), f.Codes...)
+	f := load[fits[struct {
+		Trees, Leaves int
+		MinRows       float64 `json:"min_rows"`
+		Penalty       float64
+		Scores        []float64
+	}]](t, "boosting.json")
+	tab := f.table(t, number)
 	for _, fit := range f.Fits {
 		model, err := fitBoosting(tab, targets(f.Labels), nil,
 			boostingOptions{treeOptions{fit.Leaves, fit.MinRows, fit.Penalty, 0}, fit.Trees, .1})
@@ -181,42 +161,6 @@ func TestLeavesHoldTheirRows(t *testing.T) {
 	}
 	if leaves != 40 {
 		t.Errorf("%d leaves, want 40", leaves)
-	}
-}
-
-// xorTable has a label that depends on two columns together and on neither alone.
-func xorTable(t testing.TB, n int, u *rand.Rand) (*table.Table, []bool) {
-	s := schemaOf(t, category("a", 4), number("b", 6), optional(category("noise", 9)))
-	tab := uniformTable(t, s, n, u)
-	y := make([]bool, n)
-	for i := range y {
-		y[i] = (tab.Column(0).At(i)%2 == 0) != (tab.Column(1).At(i) > 2) != (u.IntN(20) == 0)
-	}
-	return tab, y
-}
-
-func TestTreesLearnWhatLinesCannot(t *testing.T) {
-	u := rand.New(rand.NewPCG(3, 3))
-	train, y := xorTable(t, 1500, u)
-	test, labels := xorTable(t, 1500, u)
-	o := usualBoosting
-	o.trees = 40
-	model, err := fitBoosting(train, targets(y), nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := model.Scores(test)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The labels are right with probability .95, so no AUROC is above .95 but by chance; its
-	// standard error is .006.
-	if got, err := AUROC(scores, labels); err != nil || got < .9 {
-		t.Errorf("AUROC %v, %v", got, err)
-	}
-	if _, err := model.Scores(tableOf(t, schemaOf(t, category("a", 3)),
-		[]int{0})); !errors.Is(err, ErrTables) {
-		t.Errorf("error %v for other columns, want %v", err, ErrTables)
 	}
 }
 

@@ -238,17 +238,6 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 	}
 }
 
-func TestCopiesAreFlagged(t *testing.T) {
-	in, o := full(t)
-	if got := compute(t, in, o).Summary[4]; got.Status != Good {
-		t.Errorf("an honest table: %+v", got)
-	}
-	in.Synthetic = []Table{in.Train}
-	if got := compute(t, in, o).Summary[4]; got.Status != Poor {
-		t.Errorf("a copied table: %+v", got)
-	}
-}
-
 // TestVerdicts makes every verdict of the summary fire.
 func TestVerdicts(t *testing.T) {
 	in, o := full(t)
