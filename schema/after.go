@@ -16,46 +16,43 @@ type numberForm struct {
 	decimals int    // StoredFloat: digits behind the point; −1: as many as it takes
 }
 
-// after finds for each column what it is after, and reports whether all are understood.
+// after finds for each column what it is after, and reports whether all are understood. A column
+// comes behind its base.
 func (r *RowCodec) after(ps *problems, s *Schema) bool {
-	const (
-		unseen = iota
-		open
-		done
-	)
-	state := make([]int, len(r.codecs))
-	var visit func(i int) bool
-	visit = func(i int) bool { // reports whether column i is understood
-		if state[i] != unseen {
-			return r.numbers[i].root != nil || r.codecs[i].bins == nil
+	understood, done := true, make([]bool, len(r.codecs))
+	for i, c := range r.codecs {
+		if r.base[i] = -1; c.column.After != "" {
+			r.base[i] = s.Index(c.column.After)
+			understood = understood && r.base[i] >= 0 // else said by problems.schema
 		}
-		state[i] = open
-		r.base[i] = -1
-		c := r.codecs[i]
-		why := ""
-		switch b := s.Index(c.column.After); {
-		case c.column.After == "":
-			if c.bins != nil {
-				r.numbers[i] = numberForm{c, c.decimals()}
-			}
-		case b < 0: // said by problems.schema
-		case state[b] == open:
-			why = "after goes round in a circle"
-		case !visit(b): // that is said already
-		default:
-			if why = r.wrongAfter(i, b); why == "" {
-				r.base[i], r.order = b, append(r.order, i)
-			}
-		}
-		if why != "" {
-			ps.add(place{i, keyAfter, -1}, c.column.Name, "%s", why)
-		}
-		state[i] = done
-		return r.numbers[i].root != nil || c.bins == nil
 	}
-	understood := true
-	for i := range r.codecs {
-		understood = visit(i) && understood
+	for left := len(done); left > 0; {
+		before, circle := left, 0
+		for i, c := range r.codecs {
+			b, why := r.base[i], ""
+			switch {
+			case done[i]:
+				continue
+			case b >= 0 && !done[b]:
+				circle = i
+				continue
+			case c.column.After == "" && c.bins != nil:
+				r.numbers[i] = numberForm{c, c.decimals()}
+			case b >= 0 && (r.numbers[b].root != nil || r.codecs[b].bins == nil):
+				if why = r.wrongAfter(i, b); why == "" {
+					r.order = append(r.order, i)
+				}
+			}
+			if why != "" {
+				ps.add(place{i, keyAfter, -1}, c.column.Name, "%s", why)
+				understood = false
+			}
+			done[i], left = true, left-1
+		}
+		if left == before {
+			ps.add(place{circle, keyAfter, -1}, s.Columns[circle].Name, "after goes round in a circle")
+			return false
+		}
 	}
 	return understood
 }

@@ -30,23 +30,19 @@ func roundOutward(x float64, sign int) float64 {
 // not shorter than least. The end is exclusive: the start of the next year and so on.
 func roundMoments(lo, hi, least int64) (from, end int64) {
 	const day = 24 * time.Hour
-	var floor, next func(time.Time) time.Time
 	first, last := time.UnixMicro(lo).UTC(), time.UnixMicro(hi).UTC()
+	date := func(t time.Time, month time.Month, day int) time.Time {
+		return time.Date(t.Year(), month, day, 0, 0, 0, 0, time.UTC)
+	}
 	switch span := last.Sub(first); {
 	case span >= 2*365*day:
-		floor = func(t time.Time) time.Time { return time.Date(t.Year(), 1, 1, 0, 0, 0, 0, time.UTC) }
-		next = func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }
+		first, last = date(first, 1, 1), date(last, 13, 1)
 	case span >= 2*30*day:
-		floor = func(t time.Time) time.Time {
-			return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
-		}
-		next = func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
+		first, last = date(first, first.Month(), 1), date(last, last.Month()+1, 1)
 	case span >= 2*day || least == microsPerDay:
-		floor = func(t time.Time) time.Time { return t.Truncate(day) }
-		next = func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }
+		first, last = first.Truncate(day), last.Truncate(day).Add(day)
 	default:
-		floor = func(t time.Time) time.Time { return t.Truncate(time.Hour) }
-		next = func(t time.Time) time.Time { return t.Add(time.Hour) }
+		first, last = first.Truncate(time.Hour), last.Truncate(time.Hour).Add(time.Hour)
 	}
-	return floor(first).UnixMicro(), next(floor(last)).UnixMicro()
+	return first.UnixMicro(), last.UnixMicro()
 }

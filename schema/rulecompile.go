@@ -131,24 +131,21 @@ func disjoint(a, b []CodeSet) bool {
 
 // largeRules says which bound of the cells of rules is exceeded, "" if none is.
 func (r *RowCodec) largeRules(s *Schema) string {
-	index := map[string]int{}
+	sizes, cells, codes := map[string]int{}, 0, 0
 	for i, c := range s.Columns {
-		index[c.Name] = i
+		sizes[c.Name] = r.codecs[i].size
 	}
-	cells, codes := 0, 0
 	for _, x := range s.Rules {
 		for _, y := range append(slices.Clone(x.When), x.Then...) {
-			if cells++; cells > maxRuleCells {
+			cells, codes = cells+1, codes+sizes[y.Column]
+			if cells > maxRuleCells {
 				return fmt.Sprintf("when and then name more than %d columns, of all rules together",
 					maxRuleCells)
-			}
-			if i, ok := index[y.Column]; ok {
-				codes += r.codecs[i].size
 			}
 			if codes > maxRuleCodes {
 				return fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
 					"categories), of all rules together: %s has %d; name fewer, or give them fewer bins",
-					maxRuleCodes, yamlfile.Quote(y.Column), r.codecs[index[y.Column]].size)
+					maxRuleCodes, yamlfile.Quote(y.Column), sizes[y.Column])
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,42 +22,29 @@ func JSONSchema(s *schema.Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	properties, required := &bytes.Buffer{}, []string{}
-	for i, f := range rows.Columns() {
+	var properties, required [][]byte
+	for _, f := range rows.Columns() {
 		p := relatedProperty(f)
 		if f.Column >= 0 && s.Columns[f.Column].After == "" {
 			p = propertyOf(rows.Codecs()[f.Column].Column())
 		}
 		name, err := json.Marshal(f.Name)
-		if err != nil {
+		body, err2 := json.Marshal(p)
+		if err := errors.Join(err, err2); err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}
-		body, err := json.Marshal(p)
-		if err != nil {
-			return nil, fmt.Errorf("exchange: %w", err)
-		}
-		if i > 0 {
-			properties.WriteByte(',')
-		}
-		fmt.Fprintf(properties, "%s:%s", name, body)
-		required = append(required, f.Name)
+		required = append(required, name)
+		properties = append(properties, fmt.Appendf(nil, "%s: %s", name, body))
 	}
-	out, err := json.MarshalIndent(struct {
-		Schema     string          `json:"$schema"`
-		Comment    string          `json:"$comment"`
-		Type       string          `json:"type"`
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
-		Additional bool            `json:"additionalProperties"`
-	}{
-		"https://json-schema.org/draft/2020-12/schema", "one row of a table with the decoy schema of " +
-			"SHA-256 " + s.Fingerprint(), "object",
-		json.RawMessage("{" + properties.String() + "}"), required, false,
-	}, "", "  ")
-	if err != nil {
+	text := fmt.Appendf(nil, `{"$schema": "https://json-schema.org/draft/2020-12/schema", `+
+		`"$comment": "one row of a table with the decoy schema of SHA-256 %s", "type": "object", `+
+		`"properties": {%s}, "required": [%s], "additionalProperties": false}`, s.Fingerprint(),
+		bytes.Join(properties, []byte(",")), bytes.Join(required, []byte(",")))
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return nil, fmt.Errorf("exchange: %w", err)
 	}
-	return append(out, '\n'), nil
+	return append(out.Bytes(), '\n'), nil
 }
 
 // property is a column as a JSON Schema.
