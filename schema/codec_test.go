@@ -162,6 +162,7 @@ func TestBin(t *testing.T) {
 
 func TestPanics(t *testing.T) {
 	tests := map[string]func(){
+		"fingerprint":          func() { (&Schema{}).Fingerprint() },
 		"bin of missing":       func() { mustCodec(t, optional(dose)).Bin(4) },
 		"bin of a category":    func() { mustCodec(t, sex).Bin(0) },
 		"decode beyond Size":   func() { mustCodec(t, sex).Decode(3, nil) },

@@ -110,23 +110,6 @@ func TestParseLiteralScalars(t *testing.T) {
 	}
 }
 
-func TestParseDates(t *testing.T) {
-	s, err := Load("testdata/icu.good.yaml")
-	check(t, err)
-	admitted := s.Columns[s.Index("admitted")]
-	wantMin := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-	if got := int64(admitted.Min); got != wantMin.Unix()/86400 {
-		t.Errorf("min is day %d", got)
-	}
-	charted := s.Columns[s.Index("charted")]
-	if got := int64(charted.Min); got != wantMin.UnixMicro() {
-		t.Errorf("min is microsecond %d", got)
-	}
-	if s.Index("patient_id") != -1 || s.Index("age") != 0 {
-		t.Errorf("Index: got %d and %d", s.Index("patient_id"), s.Index("age"))
-	}
-}
-
 // checkForm compares the canonical form of a schema with a file, which -update writes.
 func checkForm(t *testing.T, s *Schema, path string) {
 	t.Helper()
@@ -226,42 +209,6 @@ func TestLenientKey(t *testing.T) {
 		if want := "schema: line 2: lenient: must be true or false"; err == nil || err.Error() != want {
 			t.Errorf("lenient: %s: got %v, want %s", bad, err, want)
 		}
-	}
-}
-
-func TestFingerprintOfInvalidPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	(&Schema{}).Fingerprint()
-}
-
-func TestYAMLOfInvalid(t *testing.T) {
-	if _, err := (&Schema{}).YAML(); !errors.Is(err, ErrInvalid) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestParseLimits(t *testing.T) {
-	tests := map[string]struct {
-		text string
-		want string
-	}{
-		"empty":         {"", "schema: the file is empty"},
-		"only comments": {"# nothing\n", "schema: the file is empty"},
-		"too long":      {strings.Repeat("#", maxFile+1), "schema: the file is longer than 16 MiB"},
-		"deep":          {strings.Repeat("[", 100_000), "schema: not YAML: exceeded max depth of 10000"},
-		"control":       {"decoy: \x01", "schema: not YAML: control characters are not allowed"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := Parse([]byte(test.text))
-			if err == nil || err.Error() != test.want || !errors.Is(err, ErrInvalid) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
-		})
 	}
 }
 

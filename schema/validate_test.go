@@ -24,21 +24,14 @@ func TestValidate(t *testing.T) {
 			"max_rows_per_unit must be at least 1, not -1"},
 		"invalid UTF-8 unit": {Schema{Columns: boolean, Unit: "\xff", MaxRowsPerUnit: 1},
 			"unit is not valid UTF-8"},
-		"comma beyond ASCII": {Schema{Columns: boolean, CSV: CSV{Comma: 0xe9}},
-			"comma must be one ASCII character"},
-		"no columns": {Schema{}, "a schema needs at least one column"},
-		"no name": {column(Column{Kind: Boolean}),
-			"column number 1: a column needs a name"},
 		"invalid UTF-8 name": {column(Column{Name: "\xff", Kind: Boolean}),
 			"name is not valid UTF-8"},
-		"no kind":      {column(Column{Name: "x"}), "a column needs a kind"},
 		"unknown kind": {column(Column{Name: "x", Kind: 7}), "a column needs a kind"},
 		"unknown policy": {column(Column{Name: "x", Kind: Boolean, OnInvalid: 9}),
 			"unknown policy"},
 		"unknown spacing": {column(Column{Name: "x", Kind: Real, Max: 1, Spacing: 9}),
 			"unknown spacing"},
-		"zero bounds":           {column(Column{Name: "x", Kind: Integer}), ""},
-		"zero bounds of a real": {column(Column{Name: "x", Kind: Real}), "min equals max"},
+		"zero bounds": {column(Column{Name: "x", Kind: Integer}), ""},
 		"NaN bound": {column(Column{Name: "x", Kind: Real, Min: math.NaN(), Max: 1}),
 			"min is not a finite number"},
 		"infinite bound": {column(Column{Name: "x", Kind: Real, Max: math.Inf(1)}),
@@ -47,14 +40,10 @@ func TestValidate(t *testing.T) {
 			"max is not a whole number"},
 		"year 0": {column(Column{Name: "x", Kind: Date, Min: firstDay - 1}),
 			"min is not in the years 1 to 9999"},
-		"year 10000": {column(Column{Name: "x", Kind: Date, Max: lastDay + 1}),
-			"max is not in the years 1 to 9999"},
 		"years 1 to 9999": {column(Column{Name: "x", Kind: Date, Min: firstDay, Max: lastDay}),
 			""},
 		"the widest integers": {column(Column{Name: "x", Kind: Integer, Min: -maxWhole,
 			Max: maxWhole}), ""},
-		"wider": {column(Column{Name: "x", Kind: Integer, Max: maxWhole + 1}),
-			"max is not between -2^53 and 2^53"},
 		"the widest reals": {column(Column{Name: "x", Kind: Real, Min: -maxReal, Max: maxReal,
 			Spacing: Log}), ""},
 		"the longest log": {column(Column{Name: "x", Kind: Real, Min: 1e-300, Max: maxReal,
@@ -64,8 +53,6 @@ func TestValidate(t *testing.T) {
 		"edges without bounds": {column(Column{Name: "x", Kind: Real, Edges: []float64{1, 2}}), ""},
 		"edges with bounds": {column(Column{Name: "x", Kind: Real, Min: 1, Max: 2,
 			Edges: []float64{1, 2}}), ""},
-		"edges with other bounds": {column(Column{Name: "x", Kind: Real, Min: 0.5, Max: 2,
-			Edges: []float64{1, 2}}), "min is not the first edge"},
 		"NaN edge": {column(Column{Name: "x", Kind: Real, Edges: []float64{1, math.NaN(),
 			2}}), "edge number 2 is not a finite number"},
 		"invalid UTF-8 category": {column(Column{Name: "x", Kind: Categorical,
@@ -78,22 +65,10 @@ func TestValidate(t *testing.T) {
 			Categories: texts(65_536)}), ""},
 		"one more": {column(Column{Name: "x", Kind: Categorical, Categories: texts(65_536),
 			Missing: []string{""}}), "are more than 65536"},
-		"the most edges": {column(Column{Name: "x", Kind: Real, Edges: numbers(65_538)}),
-			"65538 edges make more than 65536 codes"},
-		"negative bins": {column(Column{Name: "x", Kind: Integer, Max: 9, Bins: -1}),
-			"bins must be from 1 to 65536, not -1"},
-		"negative decimals": {column(Column{Name: "x", Kind: Real, Max: 9, Decimals: -1}),
-			"decimals must be from 1 to 15, not -1"},
-		"empty categories": {column(Column{Name: "x", Kind: Boolean, Categories: []string{}}),
-			"categories must list at least one text"},
-		"sub-second bound": {column(Column{Name: "x", Kind: Timestamp, Min: 5, Max: 1e12}),
-			"they are finer than it"},
 		"sub-second edge": {column(Column{Name: "x", Kind: Timestamp, Edges: []float64{0, 5,
 			1e12}}), "they are finer than it"},
 		"a two-digit year": {column(Column{Name: "x", Kind: Date, Format: "06-01-02", Min: -3653,
 			Max: 0}), "does not give every date"},
-		"a day of the week": {column(Column{Name: "x", Kind: Date, Format: "Monday", Min: 0,
-			Max: 9}), "does not give every date"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,14 +99,6 @@ func texts(n int) []string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = formatNumber(float64(i))
-	}
-	return list
-}
-
-func numbers(n int) []float64 {
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = float64(i)
 	}
 	return list
 }
