@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
@@ -117,37 +119,37 @@ func TestRun(t *testing.T) {
 		}
 		return got.Columns[i]
 	}
-	age := column("age")
-	if age.Kind != schema.Integer || age.Min > 20 || age.Max < 79 || age.Max > 130 ||
-		!slices.Equal(age.Missing, []string{"NA"}) || age.OnInvalid != schema.Clamp {
-		t.Errorf("age: %+v", age)
-	}
-	if fee := column("fee"); fee.Kind != schema.Real || fee.Max < 240 || fee.Max > 520 ||
-		fee.Min > 5 || fee.Decimals != 2 {
-		t.Errorf("fee: %+v", fee)
-	}
-	if ward := column("ward"); !slices.Equal(slices.Sorted(slices.Values(ward.Categories)),
-		[]string{"icu", "medical", "surgical"}) ||
-		len(ward.Missing) > 0 {
-		t.Errorf("ward: %+v", ward)
-	}
-	if dead := column("dead"); dead.Kind != schema.Boolean {
-		t.Errorf("dead: %+v", dead)
-	}
 	day := func(text string) float64 {
-		c, err := schema.Parse([]byte("decoy: 1\ncolumns:\n  - {name: d, kind: date, min: " + text +
-			", max: 2199-12-31}\n"))
+		at, err := time.Parse(time.DateOnly, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.Columns[0].Min
+		return float64(at.Unix() / 86_400)
 	}
-	if d := column("admitted"); d.Kind != schema.Date || d.Min > day("2001-01-01") ||
-		d.Max < day("2005-12-31") || d.Min < day("1998-01-01") || d.Max > day("2008-12-31") {
-		t.Errorf("admitted: %+v", d)
+	for _, want := range []struct {
+		name                       string
+		kind                       schema.Kind
+		wideMin, min, max, wideMax float64 // min of the column is from wideMin to min, and so on
+		missing, categories        string
+	}{
+		{"age", schema.Integer, -10, 20, 79, 130, "NA", ""},
+		{"fee", schema.Real, -10, 5, 240, 520, "", ""},
+		{"ward", schema.Categorical, 0, 0, 0, 0, "", "icu medical surgical"},
+		{"dead", schema.Boolean, 0, 0, 0, 0, "", "false true"},
+		{"admitted", schema.Date, day("1970-01-01"), day("2001-01-01"), day("2005-12-31"),
+			day("2040-12-31"), "", ""},
+		{"seen", schema.Timestamp, -1e18, 1e18, -1e18, 1e18, "", ""},
+	} {
+		c := column(want.name)
+		texts := slices.Sorted(slices.Values(c.Categories))
+		if c.Kind != want.kind || c.Min < want.wideMin || c.Min > want.min || c.Max < want.max ||
+			c.Max > want.wideMax || strings.Join(c.Missing, " ") != want.missing ||
+			len(texts) > 0 && strings.Join(texts, " ") != want.categories {
+			t.Errorf("%s: %+v", want.name, c)
+		}
 	}
-	if ts := column("seen"); ts.Kind != schema.Timestamp {
-		t.Errorf("seen: %+v", ts)
+	if fee := column("fee"); fee.Decimals != 2 || fee.OnInvalid != schema.Clamp {
+		t.Errorf("fee: %+v", fee)
 	}
 	for _, name := range []string{"note", "nothing", "patient"} {
 		if got.Index(name) >= 0 {
@@ -231,81 +233,61 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// classesOf is exact classes of 10 000 cells.
-func classesOf(of map[schema.Class]float64) []float64 {
+// classNames are the classes of the tests.
+var classNames = map[string]schema.Class{
+	"empty": 0, "na": 2, "whole": schema.ClassWhole, "tenths": schema.ClassDecimals1,
+	"cents": schema.ClassDecimals1 + 1, "real": schema.ClassReal, "text": schema.ClassText,
+	"boolean": schema.ClassBoolean, "date": schema.ClassDate, "zoned": schema.ClassTimestamp,
+	"space": schema.ClassSpaceTime, "plain": schema.ClassPlainTime, "day/": schema.ClassDaySlash,
+	"month/": schema.ClassMonthSlash, "either/": schema.ClassEitherSlash,
+	"e/": schema.ClassEitherSlash + short, "day.": schema.ClassDayDot,
+	"d.": schema.ClassDayDot + short, "d-": schema.ClassDayDash + short, "comma": schema.ClassComma,
+}
+
+// classesOf is exact classes, from words such as "text 100".
+func classesOf(text string) []float64 {
 	out := make([]float64, schema.Classes)
-	for c, n := range of {
-		out[c] = n
+	for words := range slices.Chunk(strings.Fields(text), 2) {
+		out[classNames[words[0]]], _ = strconv.ParseFloat(words[1], 64)
 	}
 	return out
 }
 
 func TestVerdict(t *testing.T) {
-	const empty, na = 0, 2
-	for _, tt := range []struct {
-		name     string
-		classes  map[schema.Class]float64
-		kind     schema.Kind
-		missing  string
-		decimals int
-	}{
-		{"whole", map[schema.Class]float64{schema.ClassWhole: 10000}, schema.Integer, "", 0},
-		{"whole, few stray", map[schema.Class]float64{schema.ClassWhole: 9900, schema.ClassText: 100},
-			schema.Integer, "", 0},
-		{"a tenth are texts", map[schema.Class]float64{schema.ClassWhole: 9000, schema.ClassText: 1000},
-			schema.Integer, "", 0},
-		{"texts, few stray", map[schema.Class]float64{schema.ClassWhole: 100, schema.ClassText: 9900},
-			schema.Categorical, "", 0},
-		{"day first", map[schema.Class]float64{schema.ClassDaySlash: 6000,
-			schema.ClassEitherSlash: 4000}, schema.Date, "", 0},
-		{"month first", map[schema.Class]float64{schema.ClassMonthSlash: 6000,
-			schema.ClassEitherSlash: 4000, schema.ClassDaySlash: 20}, schema.Date, "", 0},
-		{"missing", map[schema.Class]float64{schema.ClassWhole: 3000, empty: 2000, na: 5000},
-			schema.Integer, "NA|", 0},
-		{"money", map[schema.Class]float64{schema.ClassWhole: 100, schema.ClassDecimals1: 900,
-			schema.ClassDecimals1 + 1: 9000}, schema.Real, "", 2},
-		{"one fraction in fifty", map[schema.Class]float64{schema.ClassWhole: 9800,
-			schema.ClassDecimals1: 200}, schema.Real, "", 1},
-		{"computed", map[schema.Class]float64{schema.ClassReal: 10000}, schema.Real, "", 0},
-		{"booleans", map[schema.Class]float64{schema.ClassBoolean: 9999, schema.ClassText: 1},
-			schema.Boolean, "", 0},
-		{"dates", map[schema.Class]float64{schema.ClassDate: 10000}, schema.Date, "", 0},
-		{"timestamps", map[schema.Class]float64{schema.ClassTimestamp: 10000}, schema.Timestamp, "", 0},
-		{"dates and timestamps", map[schema.Class]float64{schema.ClassTimestamp: 5000,
-			schema.ClassDate: 5000}, schema.Categorical, "", 0},
-		{"empty", map[schema.Class]float64{empty: 10000}, 0, "", 0},
-		{"nearly empty", map[schema.Class]float64{empty: 9900, schema.ClassWhole: 100},
-			schema.Integer, "", 0},
-		{"drowned", map[schema.Class]float64{empty: 9970, schema.ClassWhole: 30}, 0, "", 0},
+	for classes, want := range map[string]string{ // of 10 000 cells
+		"whole 10000":                      "integer  0 ",
+		"whole 9900 text 100":              "integer  0 ",
+		"whole 9000 text 1000":             "integer  0 ",
+		"whole 100 text 9900":              "categorical  0 ",
+		"whole 3000 empty 2000 na 5000":    "integer NA| 0 ",
+		"whole 100 tenths 900 cents 9000":  "real  2 ",
+		"whole 9800 tenths 200":            "real  1 ",
+		"real 10000":                       "real  0 ",
+		"boolean 9999 text 1":              "boolean  0 ",
+		"date 10000":                       "date  0 ",
+		"zoned 5000 date 5000":             "categorical  0 ",
+		"empty 10000":                      "kind(0)  0 ",
+		"empty 9900 whole 100":             "integer  0 ",
+		"empty 9970 whole 30":              "kind(0)  0 ",
+		"day/ 6000 either/ 4000":           "date  0 02/01/2006",
+		"month/ 6000 either/ 4000 day/ 20": "date  0 01/02/2006",
+		"day. 6000 d. 4000":                "date  0 2.1.2006",
+		"month/ 3000 e/ 7000":              "date  0 1/2/2006",
+		"d- 35":                            "date  0 2-1-2006",
+		"space 10000":                      "timestamp  0 2006-01-02 15:04:05",
+		"plain 10000":                      "timestamp  0 2006-01-02T15:04:05",
+		"zoned 100 space 9900":             "timestamp  0 2006-01-02 15:04:05",
+		"space 6000 plain 4000":            "timestamp  0 2006-01-02 15:04:05",
+		"zoned 5000 space 5000":            "timestamp  0 ",
+		"zoned 10000":                      "timestamp  0 ",
 	} {
-		v := verdict(classesOf(tt.classes), 10000, 10, 10)
-		if v.kind != tt.kind || v.kind != 0 && strings.Join(v.missing, "|") != tt.missing ||
-			v.decimals != tt.decimals {
-			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing,
-				v.decimals, tt.kind, tt.missing, tt.decimals)
+		v := verdict(classesOf(classes), 10000, 10, 10)
+		missing := strings.Join(v.missing, "|")
+		if v.kind == 0 {
+			missing = ""
 		}
-	}
-	for format, classes := range map[string]map[schema.Class]float64{
-		"02/01/2006": {schema.ClassDaySlash: 6000, schema.ClassEitherSlash: 4000},
-		"01/02/2006": {schema.ClassMonthSlash: 6000, schema.ClassEitherSlash: 4000},
-		"2.1.2006":   {schema.ClassDayDot: 6000, schema.ClassDayDot + short: 4000},
-		"1/2/2006":   {schema.ClassMonthSlash: 3000, schema.ClassEitherSlash + short: 7000},
-		"2-1-2006":   {schema.ClassDayDash + short: 35},
-	} {
-		if v := verdict(classesOf(classes), 10000, 10, 10); v.kind != schema.Date || v.format != format {
-			t.Errorf("%v: %v %q, want dates %q", classes, v.kind, v.format, format)
-		}
-	}
-	for _, tt := range []struct {
-		zoned, space, plain float64
-		format              string
-	}{{0, 10000, 0, "2006-01-02 15:04:05"}, {0, 0, 10000, "2006-01-02T15:04:05"},
-		{100, 9900, 0, "2006-01-02 15:04:05"}, {0, 6000, 4000, "2006-01-02 15:04:05"},
-		{5000, 5000, 0, ""}, {10000, 0, 0, ""}} {
-		v := verdict(classesOf(map[schema.Class]float64{schema.ClassTimestamp: tt.zoned,
-			schema.ClassSpaceTime: tt.space, schema.ClassPlainTime: tt.plain}), 10000, 10, 10)
-		if v.kind != schema.Timestamp || v.format != tt.format {
-			t.Errorf("%+v: %v %q", tt, v.kind, v.format)
+		if got := fmt.Sprintf("%v %s %d %s", v.kind, missing, v.decimals, v.format); got != want {
+			t.Errorf("%s: %s, want %s", classes, got, want)
 		}
 	}
 	// a wide table has so many classes that the noise of one or another is 4.8 standard deviations
@@ -315,14 +297,15 @@ func TestVerdict(t *testing.T) {
 			if c == main {
 				continue
 			}
-			v := verdict(classesOf(map[schema.Class]float64{main: 2000, c: 48}), 2048, 10, 10)
+			classes := make([]float64, schema.Classes)
+			classes[main], classes[c] = 2000, 48
+			v := verdict(classes, 2048, 10, 10)
 			if v.kind != want || !v.token(nil, 10, 10) {
 				t.Errorf("noise in class %d: a column of class %d is %v", c, main, v.kind)
 			}
 		}
 	}
-	v := verdict(classesOf(map[schema.Class]float64{schema.ClassComma: 9000, schema.ClassWhole: 1000}),
-		10000, 10, 10)
+	v := verdict(classesOf("comma 9000 whole 1000"), 10000, 10, 10)
 	if !strings.Contains(v.note, "decimal comma") {
 		t.Errorf("commas: %v, %q", v.kind, v.note)
 	}
