@@ -1,10 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
@@ -67,9 +69,6 @@ func (n names) value(text string) (v uint8, ok bool) {
 
 // unknown says that text is not in n, and what it may have meant.
 func (n names) unknown(text string) string {
-	if near := nearest(text, n.texts); near != "" {
-		return fmt.Sprintf("unknown %s %s (did you mean %q?)", n.what, yamlfile.Quote(text), near)
-	}
-	return fmt.Sprintf("unknown %s %s (want %s)", n.what, yamlfile.Quote(text),
-		strings.Join(n.texts, ", "))
+	return fmt.Sprintf("unknown %s %s%s", n.what, yamlfile.Quote(text),
+		cmp.Or(spelling.Hint(text, n.texts), "; there is "+strings.Join(n.texts, ", ")))
 }

@@ -89,9 +89,6 @@ func parse(data []byte) (*Schema, []int, error) {
 		return nil, nil, f.ps.err()
 	}
 	f.root, f.ps.line = root, f.line
-	if n := columnsOf(root); n > maxColumns {
-		return nil, nil, &problem{text: fmt.Sprintf("%d columns; %d are the most", n, maxColumns)}
-	}
 	s := f.schema()
 	f.ps.schema(s, f.broken)
 	codes := 0
@@ -127,16 +124,6 @@ func parse(data []byte) (*Schema, []int, error) {
 		}
 	}
 	return s, open, nil
-}
-
-// columnsOf is the number of columns of a document, before they are read.
-func columnsOf(root *yaml.Node) int {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == keyColumns.String() {
-			return len(root.Content[i+1].Content)
-		}
-	}
-	return 0
 }
 
 // A file is a schema file that is being read.
@@ -175,8 +162,7 @@ func (f *file) line(at place) int {
 // schema reads the whole file.
 func (f *file) schema() *Schema {
 	s := &Schema{}
-	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "lenient", "csv",
-		"columns", "rules")
+	values := f.reader(-1, "").Fields(f.root, "", keyNames[keyVersion:keyName])
 	for k := keyVersion; k <= keyRules; k++ {
 		if n := values[k.String()]; n != nil {
 			f.top[k] = n
@@ -219,6 +205,9 @@ func (f *file) schema() *Schema {
 		if n.Kind != yaml.SequenceNode {
 			return fmt.Errorf("must be a list, not %s", yamlfile.Kind(n))
 		}
+		if len(n.Content) > maxColumns {
+			return fmt.Errorf("%d columns; %d are the most", len(n.Content), maxColumns)
+		}
 		for i, node := range n.Content {
 			if isMade(node) {
 				s.Made = append(s.Made, f.made(i, node))
@@ -248,20 +237,9 @@ func (f *file) csv(n *yaml.Node, c *CSV) {
 
 // reader reports what is wrong in a column; −1: in none.
 func (f *file) reader(column int, name string) yamlfile.Reader {
-	return yamlfile.Reader{
-		Report: func(line int, text string) { f.ps.addAt(line, column, name, "%s", text) },
-		Unknown: func(key string, known []string) string {
-			return names{what: "key", texts: known}.unknown(key)
-		},
-	}
-}
-
-// entries gives the values of a mapping by key, and reports keys that are not allowed or there
-// twice.
-func (f *file) entries(
-	n *yaml.Node, column int, name string, allowed ...string,
-) map[string]*yaml.Node {
-	return f.reader(column, name).Fields(n, "", allowed)
+	return yamlfile.Reader{Report: func(line int, text string) {
+		f.ps.addAt(line, column, name, "%s", text)
+	}}
 }
 
 // wholeOf gives the value of a whole number.

@@ -20,7 +20,7 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	f.columns = append(f.columns, columnNodes{node: node, fields: map[key]*yaml.Node{}})
 	nodes := &f.columns[i]
 	c := Column{Name: scalarOf(node, "name")}
-	values := f.entries(node, i, c.Name, columnKeys...)
+	values := f.reader(i, c.Name).Fields(node, "", columnKeys)
 	for k := keyName; k < keyNone; k++ {
 		if n := values[k.String()]; n != nil && openKeys.has(k) && yamlfile.Open(n) {
 			nodes.open.add(k)
@@ -62,7 +62,7 @@ func (f *file) bins(i int, c *Column) {
 		return
 	}
 	before := len(f.ps.found)
-	values := f.entries(n, i, c.Name, "count", "spacing", "dp", "share", "grid")
+	values := f.reader(i, c.Name).Fields(n, "", []string{"count", "spacing", "dp", "share", "grid"})
 	switch {
 	case values["dp"] != nil && values["count"] != nil:
 		f.ps.addAt(values["count"].Line, i, c.Name,

@@ -41,7 +41,7 @@ func (f *file) made(i int, node *yaml.Node) Made {
 	case Lookup:
 		allowed = append(allowed, "map")
 	}
-	values := f.entries(node, -1, "", allowed...)
+	values := f.reader(-1, "").Fields(node, "", allowed)
 	read := func(key string, read func(n *yaml.Node) error) {
 		if n := values[key]; n != nil {
 			if err := read(n); err != nil {
@@ -110,7 +110,7 @@ func (f *file) rules(n *yaml.Node) (rules []Rule, err error) {
 	}
 	for j, node := range n.Content {
 		var x Rule
-		values := f.entries(node, -1, "", "when", "then")
+		values := f.reader(-1, "").Fields(node, "", []string{"when", "then"})
 		for key, dst := range map[string]*[]Cells{"when": &x.When, "then": &x.Then} {
 			if v := values[key]; v != nil {
 				if *dst, err = f.cells(v); err != nil {
@@ -130,7 +130,7 @@ func (f *file) cells(n *yaml.Node) (list []Cells, err error) {
 		if v.Kind != yaml.MappingNode {
 			x.Values, err = textsOf(v)
 		} else {
-			values := f.entries(v, -1, "", "from", "to", "below")
+			values := f.reader(-1, "").Fields(v, "", []string{"from", "to", "below"})
 			for key, dst := range map[string]*string{"from": &x.From, "to": &x.To, "below": &x.Below} {
 				if v := values[key]; v != nil && err == nil {
 					*dst, err = yamlfile.Text(v)

@@ -134,18 +134,3 @@ func (ps *problems) err() error {
 	}
 	return errors.Join(errs...)
 }
-
-// nearest gives the candidate that text most likely misspells, or "".
-func nearest(text string, candidates []string) string {
-	best, least := "", 3
-	if len(text) > 64 {
-		return ""
-	}
-	for _, c := range candidates {
-		d := spelling.Distance(text, c)
-		if 2*d <= len(c) && (d < least || d == least && strings.HasPrefix(c, text)) {
-			best, least = c, d
-		}
-	}
-	return best
-}

@@ -103,20 +103,6 @@ func texts(n int) []string {
 	return list
 }
 
-func TestNearest(t *testing.T) {
-	tests := []struct{ text, want string }{
-		{"colums", "columns"}, {"kidn", "kind"}, {"", ""}, {"x", ""}, {"minimum", ""},
-		{"bin", "bins"}, {"categorie", "categories"}, {"missings", "missing"}, {"Kind", "kind"},
-		{strings.Repeat("kind", 100), ""},
-	}
-	for _, test := range tests {
-		if got := nearest(test.text, []string{"kind", "columns", "categories", "missing",
-			"min", "bins"}); got != test.want {
-			t.Errorf("nearest(%q) = %q, want %q", test.text, got, test.want)
-		}
-	}
-}
-
 func TestQuoteIsShort(t *testing.T) {
 	if got := yamlfile.Quote(strings.Repeat("ä", 1_000_000)); len(got) > 200 || !strings.HasSuffix(got, `…"`) {
 		t.Errorf("got %d bytes: %.80s", len(got), got)
@@ -139,7 +125,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("spacing %d: %s", s, s)
 		}
 	}
-	if got := kindNames.unknown("reall"); got != `unknown kind "reall" (did you mean "real"?)` {
+	if got := kindNames.unknown("reall"); got != `unknown kind "reall"; did you mean "real"?` {
 		t.Error(got)
 	}
 	if got := Kind(9).String() + Policy(9).String() + Spacing(9).String(); got !=
