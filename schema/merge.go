@@ -78,17 +78,16 @@ func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 	}
 	out := s.filled()
 	for k, i := range buys {
-		c, codec := &out.Columns[i], codecs[i]
-		c.Edges = make([]float64, 0, len(starts[k])+1)
+		c, codec := out.Columns[i], codecs[i]
+		edges := make([]float64, 0, len(starts[k])+1)
 		for j, at := range starts[k] {
 			if at < 0 || at >= codec.bins.count() || j == 0 && at != 0 || j > 0 && at <= starts[k][j-1] {
 				return nil, fmt.Errorf("schema: %w: column %s: bins must start at increasing cells, from 0",
 					ErrInvalid, yamlfile.Quote(c.Name))
 			}
-			c.Edges = append(c.Edges, codec.bins.lower[at])
+			edges = append(edges, codec.bins.lower[at])
 		}
-		c.Edges = append(c.Edges, c.Max)
-		c.Bins, c.Spacing, c.BuyBins, c.BuyShare = 0, Linear, 0, 0
+		out.Columns[i] = c.withEdges(append(edges, c.Max))
 	}
 	return out, out.Validate()
 }
@@ -124,46 +123,44 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		return nil, fmt.Errorf("schema: %w: not a coarser form of the other: "+format,
 			append([]any{ErrInvalid}, args...)...)
 	}
-	a, b := s.filled(), to.filled()
-	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.Lenient != b.Lenient ||
-		a.CSV != b.CSV || len(a.Columns) != len(b.Columns) ||
-		!reflect.DeepEqual([2]any{a.Made, a.Rules}, [2]any{b.Made, b.Rules}) {
+	from, into := s.filled(), to.filled()
+	columns, bought := from.Columns, into.Columns
+	if from.Columns, into.Columns = nil, nil; len(columns) != len(bought) ||
+		!reflect.DeepEqual(from, into) {
 		return differ("unit, lenient, CSV form, the number of columns, made ones and rules must agree")
 	}
 	out := make([][]uint16, len(fine))
-	for i := range fine {
-		from, into := a.Columns[i], b.Columns[i]
-		if from.BuyBins == 0 || into.BuyBins != 0 {
-			if !reflect.DeepEqual(from, into) {
-				return differ("column %s", yamlfile.Quote(from.Name))
+	for i, c := range columns {
+		edges := bought[i].Edges
+		if c.BuyBins > 0 && bought[i].BuyBins == 0 {
+			if len(edges) > c.BuyBins+1 {
+				return differ("column %s has %d edges for %d bins at most", yamlfile.Quote(c.Name), len(edges),
+					c.BuyBins)
 			}
-			continue
-		}
-		if len(into.Edges) > from.BuyBins+1 {
-			return differ("column %s has %d edges for %d bins at most", yamlfile.Quote(from.Name),
-				len(into.Edges), from.BuyBins)
-		}
-		edges := into.Edges
-		into.Edges, into.Bins, into.Spacing = nil, from.Bins, from.Spacing
-		into.BuyBins, into.BuyShare = from.BuyBins, from.BuyShare
-		if !reflect.DeepEqual(from, into) {
-			return differ("column %s", yamlfile.Quote(from.Name))
-		}
-		lower := fine[i].bins.lower
-		groups, next := make([]uint16, 0, fine[i].size), 0
-		for _, x := range lower {
-			if next < len(edges)-1 && x == edges[next] {
-				next++
+			next := 0
+			for _, x := range fine[i].bins.lower {
+				if next < len(edges)-1 && x == edges[next] {
+					next++
+				}
+				out[i] = append(out[i], uint16(max(next-1, 0)))
 			}
-			groups = append(groups, uint16(max(next-1, 0)))
+			if next != len(edges)-1 {
+				return differ("column %s: an edge is not on the grid", yamlfile.Quote(c.Name))
+			}
+			if fine[i].missing >= 0 {
+				out[i] = append(out[i], uint16(coarse[i].missing))
+			}
+			c = c.withEdges(edges).filled()
 		}
-		if next != len(edges)-1 {
-			return differ("column %s: an edge is not on the grid", yamlfile.Quote(from.Name))
+		if !reflect.DeepEqual(c, bought[i]) {
+			return differ("column %s", yamlfile.Quote(c.Name))
 		}
-		if fine[i].missing >= 0 {
-			groups = append(groups, uint16(coarse[i].missing))
-		}
-		out[i] = groups
 	}
 	return out, nil
+}
+
+// withEdges is the column with edges that were bought.
+func (c Column) withEdges(edges []float64) Column {
+	c.Edges, c.Bins, c.Spacing, c.BuyBins, c.BuyShare = edges, 0, Linear, 0, 0
+	return c
 }

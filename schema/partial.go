@@ -43,20 +43,19 @@ const openKeys keys = 1<<keyKind | 1<<keyCategories | 1<<keyMin | 1<<keyMax | 1<
 func (f *file) open(i int, c Column) {
 	nodes := &f.columns[i]
 	given := nodes.given
+	unit := c.Kind.facts().unit
 	switch {
 	case nodes.broken != 0: // said already
 		return
 	case nodes.open.has(keyKind):
 		c.Kind = Boolean
 		given.add(keyKind)
+	case c.Kind.Ordered() && (given.has(keyMin) || given.has(keyMax) || given.has(keyEdges)):
+		f.ps.add(place{i, keyMin, -1}, c.Name, "min and max are open, or none of them")
+		return
 	case c.Kind.Ordered():
-		if given.has(keyMin) || given.has(keyMax) || given.has(keyEdges) {
-			f.ps.add(place{i, keyMin, -1}, c.Name, "min and max are open, or none of them")
-			return
-		}
-		c.Min, c.Max = 0, 1e5
-		if c.Kind == Timestamp {
-			c.Max = 1e4 * 24 * 60 * 60 * 1e6 // a midnight, which every format can write
+		if c.Min, c.Max = 0, 1e5; unit > 0 {
+			c.Max = float64(1e4 * microsPerDay / unit) // a midnight, which every format can write
 		}
 		c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
 			_, err := strconv.ParseFloat(token, 64) // the bounds may be such that it is no value
@@ -64,9 +63,9 @@ func (f *file) open(i int, c Column) {
 		})
 		given |= 1<<keyMin | 1<<keyMax
 	case c.Kind == Categorical:
-		c.Categories = []string{c.Other + "?"}
-		if c.OnInvalid == Other {
-			c.Categories[0] = c.Other
+		c.Categories = []string{c.Other}
+		if c.OnInvalid != Other {
+			c.Categories[0] += "?"
 		}
 		given.add(keyCategories)
 	}

@@ -67,28 +67,30 @@ func givenFields(c *Column) (given keys) {
 
 // schema checks what is not about one column alone. A broken field has a problem reported already.
 func (ps *problems) schema(s *Schema, broken keys) {
-	top := func(k key) place { return place{-1, k, -1} }
-	if broken.has(keyMaxRows) || broken.has(keyUnit) {
-		// said already
-	} else if s.MaxRowsPerUnit < 0 {
-		ps.add(top(keyMaxRows), "", "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
-	} else if s.Unit != "" && s.MaxRowsPerUnit == 0 {
-		ps.add(top(keyUnit), "", "unit needs max_rows_per_unit: every noise grows with the rows that "+
-			"one unit may have, so the limit must be said (further rows of a unit are left out at random)")
-	} else if s.Unit == "" && s.MaxRowsPerUnit > 1 {
-		ps.add(top(keyMaxRows), "",
+	wrong := func(k key, format string, args ...any) {
+		if !broken.has(k) {
+			ps.add(place{-1, k, -1}, "", format, args...)
+		}
+	}
+	switch known := !broken.has(keyMaxRows) && !broken.has(keyUnit); {
+	case s.MaxRowsPerUnit < 0:
+		wrong(keyMaxRows, "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
+	case known && s.Unit != "" && s.MaxRowsPerUnit == 0:
+		wrong(keyUnit, "unit needs max_rows_per_unit: every noise grows with the rows that one unit may "+
+			"have, so the limit must be said (further rows of a unit are left out at random)")
+	case known && s.Unit == "" && s.MaxRowsPerUnit > 1:
+		wrong(keyMaxRows,
 			"max_rows_per_unit needs unit: without an id column every row is a unit of its own")
 	}
 	if why := badText(s.Unit); why != "" {
-		ps.add(top(keyUnit), "", "unit %s", why)
+		wrong(keyUnit, "unit %s", why)
 	}
-	switch c := s.CSV.Comma; {
-	case c >= utf8.RuneSelf, c == '"', c == '\r', c == '\n', c != 0 && c < ' ' && c != '\t':
-		ps.add(top(keyCSV), "",
-			"comma must be one ASCII character, and no quote, line break or control character but the tab")
+	if c := s.CSV.Comma; c >= utf8.RuneSelf || c == '"' || c != 0 && c < ' ' && c != '\t' {
+		wrong(keyCSV, "comma must be one ASCII character, and no quote, line break or control "+
+			"character but the tab")
 	}
-	if len(s.Columns) == 0 && !broken.has(keyColumns) {
-		ps.add(top(keyColumns), "", "a schema needs at least one column")
+	if len(s.Columns) == 0 {
+		wrong(keyColumns, "a schema needs at least one column")
 	}
 	shares := 0.0
 	for i, c := range s.Columns {
@@ -99,8 +101,8 @@ func (ps *problems) schema(s *Schema, broken keys) {
 		shares += c.BuyShare
 	}
 	if shares > maxShare*(1+1e-9) {
-		ps.add(top(keyColumns), "", "the shares of bins: dp add up to %.3g, more than %v: too little "+
-			"of epsilon is left for the fit", shares, maxShare)
+		ps.add(place{-1, keyColumns, -1}, "", "the shares of bins: dp add up to %.3g, more than %v: too "+
+			"little of epsilon is left for the fit", shares, maxShare)
 	}
 	seen := make(map[string]int, len(s.Columns))
 	for i := range s.Columns {

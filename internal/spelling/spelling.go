@@ -10,7 +10,7 @@ import (
 // longest is the longest text, in bytes, that [Nearest] looks for.
 const longest = 256
 
-// Nearest is the name at the smallest [Distance] of text, the first of several, or "" where that is
+// Nearest is the name at the smallest distance of text, the first of several, or "" where that is
 // more than a third of the longer of both. One that differs in upper and lower case alone is the
 // nearest.
 func Nearest(text string, names []string) string {
@@ -25,7 +25,7 @@ func Nearest(text string, names []string) string {
 		if 2*len(n) > 3*len(text) {
 			continue // it is too long to be near
 		}
-		d := Distance(text, n)
+		d := distance(text, n)
 		if 3*d <= max(len(text), len(n)) && (least < 0 || d < least) {
 			best, least = n, d
 		}
@@ -42,9 +42,9 @@ func Hint(text string, names []string) string {
 	return ""
 }
 
-// Distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn
+// distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn
 // a into b. It takes len(a)·len(b) steps.
-func Distance(a, b string) int {
+func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
