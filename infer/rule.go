@@ -103,32 +103,22 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		limit = doubt
 	}
 	broken := standing(limit, fractions)
-	dates := func(cs ...schema.Class) standingKind { // with the year last
-		k, unpadded := kindOf(cs[0], 0), 0.0
-		for _, c := range cs {
-			k.rows, unpadded = k.rows+mass(c), unpadded+mass(c+short)
-		}
-		if unpadded > 0 { // whose format reads both
-			k.format = kindOf(cs[0]+short, 0).format
-		}
-		k.rows += unpadded
-		return k
-	}
 	first := schema.ClassDaySlash // of day and month; both in one column are texts
 	if month := schema.ClassMonthSlash; classes[month]+classes[month+short] >
 		classes[first]+classes[first+short] {
 		first = month
 	}
-	kinds := []standingKind{
-		kindOf(schema.ClassText, mass(schema.ClassText)+mass(schema.ClassComma)),
-		kindOf(schema.ClassBoolean, mass(schema.ClassBoolean)),
-		kindOf(schema.ClassDate, mass(schema.ClassDate)),
-		dates(first, schema.ClassEitherSlash),
-		dates(schema.ClassDayDot),
-		dates(schema.ClassDayDash),
-		times(mass),
-		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
+	var kinds []standingKind
+	for _, family := range [][]schema.Class{
+		{schema.ClassText, schema.ClassComma}, {schema.ClassBoolean}, {schema.ClassDate},
+		{first, schema.ClassEitherSlash, first + short, schema.ClassEitherSlash + short},
+		{schema.ClassDayDot, schema.ClassDayDot + short},
+		{schema.ClassDayDash, schema.ClassDayDash + short},
+		{schema.ClassSpaceTime, schema.ClassPlainTime, schema.ClassTimestamp}, {schema.ClassWhole},
+	} {
+		kinds = append(kinds, standingOf(family, mass))
 	}
+	kinds[len(kinds)-1].rows += broken
 	most := slices.MaxFunc(kinds, func(a, b standingKind) int { return cmp.Compare(a.rows, b.rows) })
 	best, all := kinds[0], 0.0
 	for i, k := range kinds { // texts have a rule of their own
@@ -189,20 +179,25 @@ type standingKind struct {
 	format string // of dates; "" is that of the kind
 }
 
-// times is timestamps, of the format that most of them have: one of no zone, if few say one.
-func times(mass func(...schema.Class) float64) standingKind {
-	zoned := mass(schema.ClassTimestamp)
-	most, other := kindOf(schema.ClassSpaceTime, mass(schema.ClassSpaceTime)),
-		kindOf(schema.ClassPlainTime, mass(schema.ClassPlainTime))
-	all := zoned + most.rows + other.rows
-	if other.rows > most.rows {
-		most = other
+// standingOf is the kind of a family of classes. Its layout is that of the first or, of dates, the
+// same without zeros, which reads both, if some have none; of times the one that most have, or that
+// of the kind if some say a zone.
+func standingOf(family []schema.Class, mass func(...schema.Class) float64) standingKind {
+	k := kindOf(family[0], 0)
+	most := 0.0
+	for _, c := range family {
+		n := mass(c)
+		k.rows += n
+		switch same := kindOf(c, n); {
+		case k.kind == schema.Timestamp && n > most && same.format != "":
+			k.format, most = same.format, n
+		case k.kind == schema.Timestamp && same.format == "" && n > stray*k.rows:
+			k.format = "" // it is the last
+		case n > 0 && c >= schema.ClassShortDates && c < schema.ClassComma:
+			k.format = kindOf(family[0]+short, 0).format
+		}
 	}
-	if zoned > stray*all {
-		most.format = ""
-	}
-	most.rows = all
-	return most
+	return k
 }
 
 // short leads from a class of dates to that of the same dates without zeros before small numbers.

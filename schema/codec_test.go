@@ -146,20 +146,6 @@ func stored(as Stored, v Value) func(*Codec) (uint16, error) {
 	return func(c *Codec) (uint16, error) { return c.EncodeValue(as, v) }
 }
 
-func TestBin(t *testing.T) {
-	c := mustCodec(t, optional(Column{Kind: Integer, Min: 17, Max: 90, Bins: 4}))
-	if lo, hi := c.Bin(1); lo != 35 || hi != 53 {
-		t.Errorf("got %v to %v", lo, hi)
-	}
-	if lo, hi := c.Bin(3); lo != 72 || hi != 90 {
-		t.Errorf("got %v to %v", lo, hi)
-	}
-	c = mustCodec(t, dose)
-	if lo, hi := c.Bin(1); lo != -0.5 || hi != 0 {
-		t.Errorf("got %v to %v", lo, hi)
-	}
-}
-
 func TestPanics(t *testing.T) {
 	tests := map[string]func(){
 		"fingerprint":          func() { (&Schema{}).Fingerprint() },
@@ -268,21 +254,10 @@ func TestDecodeEncode(t *testing.T) {
 
 // encodeValue encodes a value by its type, as a Parquet reader does.
 func encodeValue(c *Codec, v Value) (uint16, error) {
-	switch {
-	case v.Missing:
-		return c.EncodeMissing()
-	case c.Column().Kind == Categorical:
-		return c.EncodeText([]byte(v.Text))
-	case c.Column().Kind == Integer:
-		return c.EncodeValue(StoredInt, Value{Int: v.Int})
-	case c.Column().Kind == Real:
-		return c.EncodeValue(StoredFloat, Value{Float: v.Float})
-	case c.Column().Kind == Boolean:
-		return c.EncodeValue(StoredBool, Value{Int: v.Int})
-	case c.Column().Kind == Date:
-		return c.EncodeValue(StoredDays, Value{Int: int64(int32(v.Int))})
+	if as := c.Column().Kind.Stored(); as != StoredText || v.Missing {
+		return c.EncodeValue(as, v)
 	}
-	return c.EncodeValue(StoredMicros, Value{Int: v.Int})
+	return c.EncodeText([]byte(v.Text))
 }
 
 // Parse(YAML()) is the identity, for schemas with any texts in them.

@@ -276,8 +276,7 @@ func croissantField(r *reading, n *yaml.Node, x *described) error {
 	if text(n, "source.extract.column name") == "" {
 		x.Name = shortID(x.Name)
 	}
-	if id := text(n, "@id"); id != "" && (id == text(r.table, "key.@id") ||
-		slices.Equal(ids(at(r.table, "key")), []string{id})) {
+	if id := text(n, "@id"); id != "" && id == text(r.table, "key.@id") {
 		x.leftOut = isID
 	}
 	for _, path := range []string{"references.@id", "references.field.@id"} {
@@ -286,15 +285,6 @@ func croissantField(r *reading, n *yaml.Node, x *described) error {
 		}
 	}
 	return nil
-}
-
-// ids are those of a list of objects.
-func ids(n *yaml.Node) (out []string) {
-	list, _ := entriesOf(n, "@id")
-	for _, e := range list {
-		out = append(out, e.name)
-	}
-	return out
 }
 
 // listed are the values of a field, or of the first of a record set, whose rows are in the file.

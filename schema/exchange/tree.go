@@ -84,8 +84,11 @@ func at(n *yaml.Node, paths string) *yaml.Node {
 	return nil
 }
 
-// member is the value of a key, the last if several are inherited.
+// member is the value of a key, the last if several are inherited. A list of one is its item.
 func member(n *yaml.Node, key string) *yaml.Node {
+	if n != nil && n.Kind == yaml.SequenceNode && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
