@@ -106,7 +106,7 @@ func writeMade(b *bytes.Buffer, m *Made) {
 		return
 	}
 	fmt.Fprintf(b, "    of: [%s]\n", strings.Join(each(m.Of, scalar), ", "))
-	if m.Kind == Lookup {
+	if m.Kind == madeLookup {
 		b.WriteString("    map:\n")
 		for _, key := range slices.Sorted(maps.Keys(m.Map)) {
 			fmt.Fprintf(b, "      %s: %s\n", scalar(key), scalar(m.Map[key]))

@@ -67,7 +67,7 @@ columns:
 	fmt.Println(err)
 	// Output:
 	// schema: line 5: column "age": min 90 is greater than max 17
-	// schema: line 8: column "sex": kind: unknown kind "categorial" (did you mean "categorical"?)
+	// schema: line 8: column "sex": kind: unknown kind "categorial"; did you mean "categorical"?
 }
 
 func ExampleDrafter() {

@@ -14,10 +14,10 @@ type madeKind uint8
 
 // The kinds of made columns.
 const (
-	ID     madeKind = iota + 1 // the number of the row, in a pattern
-	Lookup                     // a public map of another column
-	Sum                        // of other columns
-	Max                        // of other columns
+	ID         madeKind = iota + 1 // the number of the row, in a pattern
+	madeLookup                     // a public map of another column
+	madeSum                        // of other columns
+	madeMax                        // of other columns
 )
 
 var madeNames = names{"kind", 1, []string{"id", "lookup", "sum", "max"}}
@@ -104,10 +104,10 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 		}
 		c.of = append(c.of, i)
 	}
-	if n := len(c.of); n == 0 || n > maxOperands || m.Kind == Lookup && n > 1 {
+	if n := len(c.of); n == 0 || n > maxOperands || m.Kind == madeLookup && n > 1 {
 		return "of must name the columns that it follows from; a lookup, one"
 	}
-	if m.Kind == Lookup {
+	if m.Kind == madeLookup {
 		from := r.codecs[c.of[0]]
 		if from.bins != nil {
 			return "a lookup needs a column without an order"
@@ -151,7 +151,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 			c.form = form
 		}
 	}
-	if m.Kind == Sum && c.form.root.facts.format != "" {
+	if m.Kind == madeSum && c.form.root.facts.format != "" {
 		return "dates and times have no sum"
 	}
 	return ""
@@ -169,7 +169,7 @@ func (c *madeCodec) value(row []Value, number int) Value {
 	switch c.kind {
 	case ID:
 		return Value{Text: c.id(number)}
-	case Lookup:
+	case madeLookup:
 		v := row[c.of[0]]
 		if v.Missing {
 			return v
@@ -193,7 +193,7 @@ func (c *madeCodec) value(row []Value, number int) Value {
 		switch {
 		case k == 0:
 			out = Value{Int: v.Int, Float: x}
-		case c.kind == Sum:
+		case c.kind == madeSum:
 			out.Int, out.Float = out.Int+v.Int, out.Float+x
 		default:
 			out.Int, out.Float = max(out.Int, v.Int), max(out.Float, x)
@@ -239,7 +239,7 @@ func (r *RowCodec) Checked(k int) bool { return r.made[k].checked }
 // values (see Cell). Where one of them is missing, any cell will do. The error is constant.
 func (r *RowCodec) Check(k int, cell []byte, codes []uint16, x []float64) error {
 	m := &r.made[k]
-	if m.kind == Lookup {
+	if m.kind == madeLookup {
 		if code := int(codes[m.of[0]]); code < len(m.texts) && m.texts[code] != string(cell) {
 			return errMade
 		}
@@ -250,7 +250,7 @@ func (r *RowCodec) Check(k int, cell []byte, codes []uint16, x []float64) error 
 		switch {
 		case math.IsNaN(x[i]):
 			return nil
-		case m.kind == Sum:
+		case m.kind == madeSum:
 			want += x[i]
 		case k == 0 || x[i] > want:
 			want = x[i]

@@ -38,7 +38,7 @@ func (f *file) made(i int, node *yaml.Node) Made {
 	switch m.Kind {
 	case ID:
 		allowed = []string{"name", "kind", "pattern"}
-	case Lookup:
+	case madeLookup:
 		allowed = append(allowed, "map")
 	}
 	values := f.reader(-1, "").Fields(node, "", allowed)
