@@ -61,9 +61,9 @@ func ltuRound(ctx context.Context, run fitted, t *table.Table, all *margins) (bo
 	rowIn, rowOut := rowOf(t, in), rowOf(t, out)
 	// Where the candidates share a cell it says nothing; elsewhere the other rows account for all
 	// but one of all rows.
-	score := seen.excess(all, rowIn, once) - seen.excess(all, rowOut, once)
+	score := seen.excess(all, rowIn, evenly) - seen.excess(all, rowOut, evenly)
 	return score > 0 || score == 0 && rand.IntN(2) == 0, nil
 }
 
-// once weights all cells alike.
-func once(set, cell int) float64 { return 1 }
+// evenly weights all cells alike.
+func evenly(set, cell int) float64 { return 1 }

@@ -81,13 +81,13 @@ type BootstrapOptions struct {
 	Seed       uint64  // public; the same seed gives the same interval
 }
 
-// Bootstrap is the percentile interval of a statistic of n observations. It calls of with the
-// number of times that each observation occurs in a sample of n drawn with replacement, and once
-// with 1 for all for the estimate. of must be safe for concurrent use and must not keep its
-// argument; samples for which it returns NaN (a class that was not drawn, say) are left out, and it
+// Bootstrap is the percentile interval of a statistic of n observations. It calls metric with
+// the number of times that each observation occurs in a sample of n drawn with replacement, and
+// once with 1 for all for the estimate. metric must be safe for concurrent use and must not keep
+// its argument. Samples for which it returns NaN (a class that was not drawn, say) are left out; it
 // is an error if more than a tenth are. Source: Efron & Tibshirani 1993, An Introduction to the
 // Bootstrap, section 13.3.
-func Bootstrap(n int, o BootstrapOptions, of func(times []uint32) float64) (Interval, error) {
+func Bootstrap(n int, o BootstrapOptions, metric func(times []uint32) float64) (Interval, error) {
 	o.Replicates, o.Level = cmp.Or(o.Replicates, 1000), cmp.Or(o.Level, .95)
 	if err := checkLevel(o.Level); err != nil {
 		return Interval{}, err
@@ -96,7 +96,7 @@ func Bootstrap(n int, o BootstrapOptions, of func(times []uint32) float64) (Inte
 		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least "+
 			"1): %w", o.Replicates, n, ErrInterval)
 	}
-	out := Interval{Estimate: of(slices.Repeat([]uint32{1}, n))}
+	out := Interval{Estimate: metric(slices.Repeat([]uint32{1}, n))}
 	values := make([]float64, o.Replicates)
 	inParallel(o.Replicates, func() func(int) {
 		times := make([]uint32, n)
@@ -107,7 +107,7 @@ func Bootstrap(n int, o BootstrapOptions, of func(times []uint32) float64) (Inte
 			for range n {
 				times[u.IntN(n)]++
 			}
-			values[r] = of(times)
+			values[r] = metric(times)
 		}
 	})
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
@@ -153,11 +153,11 @@ func AveragePrecisionInterval(
 }
 
 func scoreInterval(
-	scores []float64, labels []bool, o BootstrapOptions, of func(ranking, []uint32) float64,
+	scores []float64, labels []bool, o BootstrapOptions, metric func(ranking, []uint32) float64,
 ) (Interval, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
 		return Interval{}, err
 	}
-	return Bootstrap(len(scores), o, func(times []uint32) float64 { return of(r, times) })
+	return Bootstrap(len(scores), o, func(times []uint32) float64 { return metric(r, times) })
 }

@@ -44,13 +44,13 @@ func AveragePrecision(scores []float64, labels []bool) (float64, error) {
 }
 
 func scoreOf(
-	scores []float64, labels []bool, of func(ranking, []uint32) float64,
+	scores []float64, labels []bool, metric func(ranking, []uint32) float64,
 ) (float64, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
 		return 0, err
 	}
-	return of(r, nil), nil
+	return metric(r, nil), nil
 }
 
 // ROCPoint is one corner of an ROC curve: the rates of false and of true

@@ -75,7 +75,7 @@ func (w *work) joint(x, y int) *joint {
 		}
 		a, b := t.Column(x), t.Column(y)
 		for i := range t.Rows() {
-			out[gx.of[a.At(i)]][gy.of[b.At(i)]] += 1 / float64(t.Rows())
+			out[gx.group[a.At(i)]][gy.group[b.At(i)]] += 1 / float64(t.Rows())
 		}
 		return out
 	}

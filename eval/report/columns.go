@@ -45,7 +45,7 @@ func (w *work) distribution(k int, s eval.ColumnShape) Column {
 // group joins neighbouring bins into at most most, or the categories that are rare in the training
 // table.
 func group(c *schema.Codec, train []int64, most int) groups {
-	g := groups{of: make([]int, c.Size())}
+	g := groups{group: make([]int, c.Size())}
 	codes := c.Size()
 	if missing, ok := c.MissingCode(); ok {
 		g.Missing, codes = true, int(missing)
@@ -59,7 +59,7 @@ func group(c *schema.Codec, train []int64, most int) groups {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return int(train[b] - train[a]) })
 		for rank, code := range order {
-			g.of[code] = min(rank, mostCategories)
+			g.group[code] = min(rank, mostCategories)
 			if rank < mostCategories {
 				g.Labels = append(g.Labels, c.Label(uint16(code)))
 			}
@@ -69,7 +69,7 @@ func group(c *schema.Codec, train []int64, most int) groups {
 		}
 	}
 	if g.Missing {
-		g.of[codes] = len(g.Labels)
+		g.group[codes] = len(g.Labels)
 		g.Labels = append(g.Labels, "missing")
 	}
 	return g
@@ -81,8 +81,8 @@ func (g *groups) join(c *schema.Codec, codes, groups int) {
 		g.Edges, g.Bounds = append(g.Edges, c.Show(x, short)), append(g.Bounds, bound)
 	}
 	for code := range codes {
-		g.of[code] = code * groups / codes
-		if g.of[code] == len(g.Edges) {
+		g.group[code] = code * groups / codes
+		if g.group[code] == len(g.Edges) {
 			low, _ := c.Bin(uint16(code))
 			edge(low, low)
 		}
@@ -104,7 +104,7 @@ func (g *groups) join(c *schema.Codec, codes, groups int) {
 func (g groups) shares(counts []int64) []float64 {
 	out, total := make([]float64, len(g.Labels)), 0.
 	for code, n := range counts {
-		out[g.of[code]] += float64(n)
+		out[g.group[code]] += float64(n)
 		total += float64(n)
 	}
 	for i := range out {

@@ -199,12 +199,12 @@ func columnOf(n Marginal, codec *schema.Codec, total float64) Column {
 		c.groups = group(codec, counts, mostBins)
 	} else {
 		for i, g := range groupLabels(n.Groups[0]) {
-			c.of, c.Labels = append(c.of, i), append(c.Labels, g)
+			c.group, c.Labels = append(c.group, i), append(c.Labels, g)
 		}
 	}
 	noisy, model, cells := make([]float64, len(c.Labels)), make([]float64, len(c.Labels)),
 		make([]float64, len(c.Labels))
-	for i, at := range c.of {
+	for i, at := range c.group {
 		noisy[at] += n.Noisy[i]
 		model[at] += n.Model[i]
 		cells[at]++

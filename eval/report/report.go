@@ -151,8 +151,8 @@ type groups struct {
 	Bounds  []float64 `json:"bounds,omitempty"`
 	Missing bool      `json:"missing"` // the last group is the missing cells
 	// the last group that is not missing is all other categories
-	Rest bool  `json:"rest"`
-	of   []int // of every code
+	Rest  bool  `json:"rest"`
+	group []int // of every code
 }
 
 // Column is the distribution of a column in each table: shares of the rows.
