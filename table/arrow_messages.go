@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // arrowMessages cuts an Arrow stream into messages. Arrow is given only messages whose lengths the
@@ -93,57 +94,40 @@ func (m *arrowMessages) Message() (*ipc.Message, error) {
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body)), nil
 }
 
-// fb is a table of a flatbuffer (https://flatbuffers.dev/internals). Its methods panic outside of
-// the buffer, and where a position would be beyond 32 bits.
-type fb struct {
-	buf []byte
-	pos int
-}
+// fb is a table of a flatbuffer (https://flatbuffers.dev/internals), as Arrow reads it. Its methods
+// panic outside of the buffer.
+type fb struct{ flatbuffers.Table }
 
-func (t fb) u32(at int) int { return int(binary.LittleEndian.Uint32(t.buf[at:])) }
-func (t fb) u16(at int) int { return int(binary.LittleEndian.Uint16(t.buf[at:])) }
+// slot is where the place of field k stands.
+func slot(k int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*k) }
 
-// field is where field k of the table is; 0 if it is not there.
-func (t fb) field(k int) int {
-	fields := t.pos - int(int32(t.u32(t.pos)))
-	if 4+2*k >= t.u16(fields) || t.u16(fields+4+2*k) == 0 {
-		return 0
-	}
-	return t.pos + t.u16(fields+4+2*k)
-}
-
-// byte is field k, of a byte; 0 if it is not there.
-func (t fb) byte(k int) byte {
-	if at := t.field(k); at != 0 {
-		return t.buf[at]
-	}
-	return 0
+// follow is the table that a position refers to.
+func (t fb) follow(at flatbuffers.UOffsetT) fb {
+	return fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}}
 }
 
 // table is the table that field k refers to.
 func (t fb) table(k int) (fb, bool) {
-	at := t.field(k)
+	at := flatbuffers.UOffsetT(t.Offset(slot(k)))
 	if at == 0 {
 		return fb{}, false
 	}
-	return fb{t.buf, at + t.u32(at)}, true
+	return t.follow(t.Pos + at), true
 }
 
 // tables are those of the vector of field k, which has no more elements than the buffer has room
 // for.
 func (t fb) tables(k int) (out []fb) {
-	at := t.field(k)
+	at := flatbuffers.UOffsetT(t.Offset(slot(k)))
 	if at == 0 {
 		return nil
 	}
-	at += t.u32(at)
-	n := t.u32(at)
-	if n < 0 || n > len(t.buf)/4 {
+	n := t.VectorLen(at)
+	if n > len(t.Bytes)/4 {
 		panic(errDamaged)
 	}
 	for i := range n {
-		element := at + 4 + 4*i
-		out = append(out, fb{t.buf, element + t.u32(element)})
+		out = append(out, t.follow(t.Vector(at)+flatbuffers.UOffsetT(4*i)))
 	}
 	return out
 }
@@ -160,16 +144,14 @@ const (
 // whose decoder in Arrow would make as much room as a frame asks for. It panics where Arrow would
 // make room for more columns or keys than there can be. See Message.fbs and Schema.fbs of Arrow.
 func messageOf(meta []byte) (length int64, zstd bool) {
-	root := fb{meta, int(binary.LittleEndian.Uint32(meta))}
-	if at := root.field(3); at != 0 {
-		length = int64(binary.LittleEndian.Uint64(meta[at:]))
-	}
+	root := fb{flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}}
+	length = root.GetInt64Slot(slot(3), 0)
 	body, ok := root.table(2)
 	if !ok {
 		panic(errDamaged)
 	}
 	root.tables(4) // keys and values
-	switch root.byte(1) {
+	switch root.GetByteSlot(slot(1), 0) {
 	case arrowSchema:
 		left := maxElements
 		body.tables(2)
@@ -184,7 +166,7 @@ func messageOf(meta []byte) (length int64, zstd bool) {
 		panic(errDamaged)
 	}
 	if compression, ok := body.table(3); ok {
-		zstd = compression.byte(0) != 0
+		zstd = compression.GetByteSlot(slot(0), 0) != 0
 	}
 	return length, zstd
 }
@@ -196,7 +178,7 @@ func checkFields(fields []fb, left *int, depth int) {
 		panic(errDamaged)
 	}
 	for _, f := range fields {
-		if f.byte(2) == arrowUnion {
+		if f.GetByteSlot(slot(2), 0) == arrowUnion {
 			panic(errDamaged)
 		}
 		f.tables(6)

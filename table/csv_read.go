@@ -135,8 +135,8 @@ func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err
 	return first, names, err
 }
 
-// known are the names that a header may have under a schema; nil without one.
-func known(s *schema.Schema) map[string]bool {
+// namesOf are the names that a header may have under a schema; nil without one.
+func namesOf(s *schema.Schema) map[string]bool {
 	if s == nil {
 		return nil
 	}

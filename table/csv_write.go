@@ -144,10 +144,8 @@ func (c *csvWriter) needsQuotes(cell []byte) bool {
 	if len(cell) == 0 {
 		return len(c.columns) == 1
 	}
-	for _, b := range cell {
-		if b == c.comma || b == '"' || b == '\r' || b == '\n' {
-			return true
-		}
+	if bytes.IndexByte(cell, c.comma) >= 0 || bytes.ContainsAny(cell, "\"\r\n") {
+		return true
 	}
 	first, last := cell[0], cell[len(cell)-1]
 	return first == ' ' || first == '\t' || last == ' ' || last == '\t' || first == 0xef

@@ -54,7 +54,7 @@ func newLayout(s *schema.Schema) (*layout, error) {
 	}
 	n := len(s.Columns)
 	l := &layout{
-		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), known: known(s),
+		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), known: namesOf(s),
 		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, n),
 		has:  make([]bool, n),
 		file: rows.Columns(),

@@ -174,7 +174,7 @@ func (t *thrift) schemaElement() (children, name int64) {
 			}
 			name = int64(len(t.take(t.unsigned())))
 		case 5:
-			children = t.whole(kind, maxElements)
+			children = t.natural(kind, maxElements)
 		default:
 			return false
 		}
@@ -192,7 +192,7 @@ func (t *thrift) rowGroup(leaves int) {
 		case id == 1 && kind == thriftList:
 			chunks = t.list(thriftStruct, func() { t.skip(thriftStruct) })
 		case id == 3:
-			t.whole(kind, 1<<48)
+			t.natural(kind, 1<<48)
 		default:
 			return false
 		}

@@ -2,8 +2,8 @@ package table
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -218,13 +218,7 @@ func (l *leaf) appendText(dst []byte, v *vector, i int) []byte {
 		return time.UnixMicro(l.micros(v.ints[i])).UTC().AppendFormat(dst, time.RFC3339Nano)
 	case formUUID:
 		b := v.texts[i]
-		for j, part := range [][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
-			if j > 0 {
-				dst = append(dst, '-')
-			}
-			dst = hex.AppendEncode(dst, part)
-		}
-		return dst
+		return fmt.Appendf(dst, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	}
 	return append(dst, v.texts[i]...)
 }
@@ -252,19 +246,6 @@ func (l *leaf) appendDecimal(dst []byte, v *vector, i int) []byte {
 	} else {
 		unscaled.SetInt64(v.ints[i])
 	}
-	if unscaled.Sign() < 0 {
-		dst = append(dst, '-')
-		unscaled.Neg(unscaled)
-	}
-	digits := unscaled.Append(nil, 10)
-	for len(digits) <= l.scale {
-		digits = append([]byte{'0'}, digits...)
-	}
-	point := len(digits) - l.scale
-	dst = append(dst, digits[:point]...)
-	if l.scale > 0 {
-		dst = append(dst, '.')
-		dst = append(dst, digits[point:]...)
-	}
-	return dst
+	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(l.scale)), nil)
+	return append(dst, new(big.Rat).SetFrac(unscaled, one).FloatString(l.scale)...)
 }

@@ -201,11 +201,11 @@ func parsePageHeader(view []byte) (pageHeader, error) {
 	t.structure(func(id int64, kind byte) bool {
 		switch {
 		case id == 1:
-			h.kind = int(t.whole(kind, math.MaxInt32))
+			h.kind = int(t.natural(kind, math.MaxInt32))
 		case id == 2:
-			h.data = t.whole(kind, math.MaxInt32)
+			h.data = t.natural(kind, math.MaxInt32)
 		case id == 3:
-			h.stored = t.whole(kind, math.MaxInt32)
+			h.stored = t.natural(kind, math.MaxInt32)
 		case kind == thriftStruct && (id == 5 || id == 7 || id == 8):
 			body = map[int64]int{5: pageV1, 7: pageDictionary, 8: pageV2}[id]
 			t.pageBody(&h, body)
@@ -226,15 +226,15 @@ func (t *thrift) pageBody(h *pageHeader, body int) {
 	t.structure(func(id int64, kind byte) bool {
 		switch {
 		case id == 1:
-			h.values = int(t.whole(kind, math.MaxInt32))
+			h.values = int(t.natural(kind, math.MaxInt32))
 		case body == pageV2 && id == 4, body != pageV2 && id == 2:
-			h.encoding = parquet.Encoding(t.whole(kind, math.MaxInt32))
+			h.encoding = parquet.Encoding(t.natural(kind, math.MaxInt32))
 		case body == pageV1 && id == 3:
-			h.levelCoded = parquet.Encoding(t.whole(kind, math.MaxInt32))
+			h.levelCoded = parquet.Encoding(t.natural(kind, math.MaxInt32))
 		case body == pageV2 && id == 5:
-			h.defines = t.whole(kind, math.MaxInt32)
+			h.defines = t.natural(kind, math.MaxInt32)
 		case body == pageV2 && id == 6:
-			h.repeats = t.whole(kind, math.MaxInt32)
+			h.repeats = t.natural(kind, math.MaxInt32)
 		case body == pageV2 && id == 7:
 			h.plain = kind == thriftFalse
 		default:

@@ -169,9 +169,9 @@ func (t *thrift) skipMap() {
 	t.depth--
 }
 
-// whole gives the value of an integer of the given kind, 16 to 64 bits, that is
+// natural gives the value of an integer of the given kind, 16 to 64 bits, that is
 // not negative; an error if it is, or more than most.
-func (t *thrift) whole(kind byte, most int64) int64 {
+func (t *thrift) natural(kind byte, most int64) int64 {
 	if kind < thriftInt16 || kind > thriftInt64 {
 		t.fail()
 		return 0

@@ -88,7 +88,7 @@ func (f *opened) readTexts(
 	put func(p part, cost func(bytes int) error) error,
 ) error {
 	l := &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator(),
-		known: known(o.Schema)}
+		known: namesOf(o.Schema)}
 	read := ReadOptions{Begin: o.Begin, maxCell: o.maxCell}
 	bound := func(names []string) error {
 		for range names {
