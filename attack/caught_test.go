@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth/mst"
@@ -37,13 +37,13 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 	answers := func(s *schema.Schema) func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair,
 		error) {
 		return func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-			form, err := collect.NewForm(s, b.Epsilon)
+			form, err := analysis.NewForm(s, b.Epsilon)
 			if err != nil {
 				return Mechanism{}, nil, err
 			}
 			return Respondent(s, b.Epsilon, func(ctx context.Context, tab *table.Table) ([]int, int,
 				error) {
-				a, _, err := form.Answer(ctx, privacy.FromTable(tab), collect.Options{})
+				a, _, err := form.Answer(ctx, privacy.FromTable(tab), analysis.Run[analysis.Answer]{})
 				if err != nil {
 					return nil, 0, err
 				}

@@ -114,7 +114,7 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 		}
 	}
 	for i := range ms {
-		if err := ms[i].check(sizes); err != nil {
+		if err := ms[i].Check(sizes); err != nil {
 			return fmt.Errorf("marginal: measurement %d: %w", i, err)
 		}
 	}

@@ -46,7 +46,7 @@ func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error
 				fmt.Errorf("marginal: grouping needs one measurement of each column, got one over %v", m.Cols)
 		}
 		col := m.Cols[0]
-		if err := m.check(sizes); err != nil {
+		if err := m.Check(sizes); err != nil {
 			return nil, err
 		}
 		done[col] = true

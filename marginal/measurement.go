@@ -133,15 +133,13 @@ func (m *Measurement) variance() float64 {
 // mostCount bounds counts and noise, so that their squares and ratios are finite.
 const mostCount = 1e60
 
-// check returns an error if the measurement does not fit columns of these sizes.
-func (m *Measurement) check(sizes []int) error {
-	for i, c := range m.Cols {
-		if c < 0 || c >= len(sizes) {
-			return fmt.Errorf("column %d is not in 0..%d", c, len(sizes)-1)
-		}
-		if slices.Contains(m.Cols[:i], c) {
-			return fmt.Errorf("column %d is listed twice", c)
-		}
+// Check returns an error if the measurement does not fit columns of these sizes.
+func (m *Measurement) Check(sizes []int) error {
+	cols := slices.Sorted(slices.Values(m.Cols))
+	n := len(cols)
+	if n > 0 && (cols[0] < 0 || cols[n-1] >= len(sizes)) ||
+		len(slices.Compact(cols)) < n {
+		return fmt.Errorf("columns %v, want different ones from 0 to %d", m.Cols, len(sizes)-1)
 	}
 	if err := m.checkGroups(sizes); err != nil {
 		return err

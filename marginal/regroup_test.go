@@ -40,7 +40,7 @@ func TestRegroup(t *testing.T) {
 		if !slices.Equal(groups, c.groups) || !slices.Equal(m.Counts, c.want) {
 			t.Errorf("%s: %v over %v", c.name, m.Counts, groups)
 		}
-		if err := m.check(g.Sizes()); err != nil {
+		if err := m.Check(g.Sizes()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

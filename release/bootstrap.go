@@ -84,31 +84,27 @@ func (p *Marginal) replicate(
 	ctx context.Context, method string, n int, u *rand.Rand,
 ) (out *Marginal, err error) {
 	drawn := p.people(n, u)
-	out = &Marginal{Grouping: p.Grouping.Redrawn(p.Measured, u), Parties: p.Parties,
-		independent: true}
-	if len(p.Parties) == 0 {
-		for _, m := range merged(p.Measured) {
-			out.Measured = append(out.Measured, measureAgain(m, p.Sizes(), drawn, u))
-		}
-		out.Model, err = out.fit(ctx, method, nil, 1)
-		return out, err
-	}
-	columns, party := drawn[:len(p.Sizes())], drawn[len(p.Sizes())]
+	columns := drawn[:len(p.Sizes())]
+	out = &Marginal{Grouping: p.Grouping.Redrawn(p.Measured, u), independent: true}
 	var rows []float64
 	for a, list := range p.byParty() {
-		own := make([][]uint16, len(columns))
-		for r, of := range party {
-			if int(of) == a {
-				for c := range own {
+		own := columns
+		if len(p.Parties) > 0 {
+			own = make([][]uint16, len(columns))
+			for r, of := range drawn[len(columns)] {
+				for c := 0; int(of) == a && c < len(own); c++ {
 					own[c] = append(own[c], columns[c][r])
 				}
 			}
 		}
 		first := len(out.Measured)
-		for _, m := range list {
+		for _, m := range merged(list) {
 			out.Measured = append(out.Measured, measureAgain(m, p.Sizes(), own, u))
 		}
 		rows = append(rows, marginal.Total(out.Measured[first:]))
+		if len(p.Parties) > 0 {
+			out.Parties = append(out.Parties, len(out.Measured)-first)
+		}
 	}
 	out.Model, err = out.fit(ctx, method, rows, 1)
 	return out, err
@@ -181,8 +177,8 @@ func measureAgain(
 	return out
 }
 
-// Interval is an estimate with its standard error and a confidence interval of 95 %.
-type Interval struct {
+// interval is an estimate with its standard error and a confidence interval of 95 %.
+type interval struct {
 	Estimate, StandardError, Low, High float64
 }
 
@@ -198,7 +194,7 @@ type Interval struct {
 func (m *Model) Bootstrap(
 	ctx context.Context, seed uint64, statistic func(*Model) ([]float64, error),
 	progress func(float64),
-) ([]Interval, error) {
+) ([]interval, error) {
 	var draws [][]float64
 	population, err := m.Replicates(ctx, Refits, seed, func(i int, r *Model) error {
 		x, err := statistic(r)
@@ -214,7 +210,7 @@ func (m *Model) Bootstrap(
 		return nil, err
 	}
 	estimate, err := statistic(m)
-	out := make([]Interval, len(estimate))
+	out := make([]interval, len(estimate))
 	for k, e := range estimate {
 		mean, squares := 0.0, 0.0
 		for _, x := range draws {
@@ -224,7 +220,7 @@ func (m *Model) Bootstrap(
 			squares += (x[k] - mean) * (x[k] - mean) / (Refits - 1)
 		}
 		s := math.Hypot(math.Sqrt(squares), mean-truth[k])
-		out[k] = Interval{e, s, e - quantile*s, e + quantile*s}
+		out[k] = interval{e, s, e - quantile*s, e + quantile*s}
 	}
 	return out, err
 }

@@ -49,10 +49,7 @@ func measuredModel(t *testing.T, u *rand.Rand, parties ...[][]uint16) *Model {
 	for _, party := range m.Parties {
 		rows = append(rows, party.Rows)
 	}
-	var err error
-	if p.Model, err = p.fit(context.Background(), m.Method, rows, 1); err != nil {
-		t.Fatal(err)
-	}
+	p.Model = must(p.fit(context.Background(), m.Method, rows, 1))
 	m.Rows = p.Total()
 	return m
 }
@@ -81,10 +78,7 @@ func TestBootstrapCovers(t *testing.T) {
 				of = append(of, population(600/parties, u))
 			}
 			m := measuredModel(t, u, of...)
-			list, err := m.Bootstrap(context.Background(), u.Uint64(), cellShare(0, 1), func(float64) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(m.Bootstrap(context.Background(), u.Uint64(), cellShare(0, 1), func(float64) {}))
 			x := list[0]
 			if x.Low <= truth && truth <= x.High {
 				held++
@@ -129,9 +123,7 @@ func TestReplicates(t *testing.T) {
 	p := m.params.(*Marginal)
 	share, squares := p.Model, 0.0
 	cells := make([]float64, 2)
-	if err := share.MarginalTo(cells, []int{0}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, share.MarginalTo(cells, []int{0}))
 	q := cells[0] / m.Rows
 	u := rand.New(rand.NewPCG(4, 4))
 	const times, n = 200, 100
@@ -177,15 +169,10 @@ func TestHiddenCodes(t *testing.T) {
 			total += x
 			one.Counts = append(one.Counts, math.Round(x+sigma*u.NormFloat64()))
 		}
-		g, err := marginal.NewGrouping([]int{codes}, []marginal.Measurement{one}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(marginal.NewGrouping([]int{codes}, []marginal.Measurement{one}, 2))
 		p := &Marginal{Grouping: g, Measured: []marginal.Measurement{one}}
 		m := &Model{params: p, Manifest: Manifest{Method: "mst"}}
-		if p.Model, err = p.fit(t.Context(), m.Method, nil, 1); err != nil {
-			t.Fatal(err)
-		}
+		p.Model = must(p.fit(t.Context(), m.Method, nil, 1))
 		m.Rows = p.Total()
 		for _, fixed := range []bool{false, true} {
 			list, err := m.Bootstrap(t.Context(), u.Uint64(), func(m *Model) ([]float64, error) {

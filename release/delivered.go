@@ -129,8 +129,8 @@ func (m *Model) held(ms []marginal.Measurement) error {
 		}
 	}
 	if len(ms) > 0 {
-		return fmt.Errorf("release: the noisy marginal over columns %v, with σ %v, is not one that the "+
-			"ledger paid for: %w", ms[0].Cols, ms[0].Sigma, ErrClaim)
+		return fmt.Errorf("the noisy marginal over columns %v, with σ %v, is not one that the ledger "+
+			"paid for", ms[0].Cols, ms[0].Sigma)
 	}
 	return nil
 }

@@ -36,20 +36,8 @@ func (m *Model) Write(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	z := zip.NewWriter(w)
-	for _, part := range []struct {
-		name string
-		body []byte
-	}{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}} {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Store})
-		if err != nil {
-			return fmt.Errorf("release: %w", err)
-		}
-		if _, err := f.Write(part.body); err != nil {
-			return fmt.Errorf("release: %w", err)
-		}
-	}
-	if err := z.Close(); err != nil {
+	parts := []Member{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}}
+	if err := pack(w, parts, 0); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
 	return nil

@@ -57,9 +57,7 @@ func TestGiven(t *testing.T) {
 	g := must(m.Given(workload.Item{Where: where}))
 	p := m.params.(*Marginal)
 	cells := make([]float64, sizes[0]*sizes[1])
-	if err := p.Model.MarginalTo(cells, []int{0, 1}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Model.MarginalTo(cells, []int{0, 1}))
 	total := 0.0
 	for i := range cells {
 		if !table.Holds(where, func(c int) uint16 {
@@ -126,27 +124,20 @@ rules:
 		return out
 	}
 	other := []float64{3, 2, 1}
-	m, err := marginal.FromTables(sizes, [][]int{{0, 1, 2}, {3}}, [][]float64{cells(sizes[0]), other},
-		5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(marginal.FromTables(sizes, [][]int{{0, 1, 2}, {3}}, [][]float64{cells(sizes[0]), other},
+		5000))
 	var ms []marginal.Measurement
 	for c, size := range sizes {
 		counts := make([]float64, size)
-		if err := m.MarginalTo(counts, []int{c}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, m.MarginalTo(counts, []int{c}))
 		if c == 0 {
 			counts[1], counts[2], counts[5] = 1, 2, 3 // rare: one group
 		}
 		ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 2})
 	}
 	g := must(marginal.NewGrouping(sizes, ms, 2))
-	if m, err = marginal.FromTables(g.Sizes(), [][]int{{0, 1, 2}, {3}},
-		[][]float64{cells(g.Sizes()[0]), other}, 5000); err != nil {
-		t.Fatal(err)
-	}
+	m = must(marginal.FromTables(g.Sizes(), [][]int{{0, 1, 2}, {3}},
+		[][]float64{cells(g.Sizes()[0]), other}, 5000))
 	model := &Model{schema: s, params: &Marginal{Model: m, Grouping: g}}
 	type row struct {
 		age, weight, load float64
@@ -157,12 +148,8 @@ rules:
 	}, n int) (out []row) {
 		var buf bytes.Buffer
 		w := must(table.NewWriter(&buf, table.CSV, s, ValueRand(3), table.WriterOptions{}))
-		if err := from.Sample(context.Background(), n, 3, w.Write); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, from.Sample(context.Background(), n, 3, w.Write))
+		check(t, w.Close())
 		for _, line := range strings.Split(strings.TrimSpace(buf.String()), "\n")[1:] {
 			cells := strings.Split(line, ",")
 			var r row

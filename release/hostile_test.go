@@ -35,9 +35,7 @@ func bomb(t *testing.T, manifest, parameters []byte) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Close())
 	return out.Bytes()
 }
 
@@ -103,7 +101,7 @@ func TestHostileModels(t *testing.T) {
 
 	stored := func(kind string, raw []byte) []byte {
 		m := *good
-		m.raw, m.Parameters = raw, Parameters{Kind: kind, Bytes: len(raw), SHA256: digest(raw)}
+		m.raw, m.Parameters = raw, parameters{Kind: kind, Bytes: len(raw), SHA256: digest(raw)}
 		return encode(t, &m)
 	}
 	for _, c := range []struct {
@@ -200,10 +198,7 @@ func (p total) Total() float64 { return p.rows }
 // TestCompressedModelsAreRead: an earlier version compressed the entries.
 func TestCompressedModelsAreRead(t *testing.T) {
 	file := rezip(t, encode(t, testModel(t)), "", func(b []byte) []byte { return b })
-	m, err := Read(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(Read(bytes.NewReader(file), int64(len(file))))
 	if _, err := m.Verify(pld.Epsilon); err != nil || len(m.Ledger) != 4 {
 		t.Errorf("%d entries, %v", len(m.Ledger), err)
 	}

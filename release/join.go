@@ -190,13 +190,13 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 		if len(party.Parties) > 0 || party.SchemaYAML != m.SchemaYAML || party.Claim.People != "" {
 			return fail("party %s is a joint model itself, or has another schema", party.Name)
 		}
-		of, err := one.verifyRun(price)
+		of, err := verifyFile(one, price)
 		if err != nil {
 			return v, fmt.Errorf("party %s: %w", party.Name, err)
 		}
 		if v.Unbound = v.Unbound || of.Unbound; !of.Unbound {
 			if err := one.held(measured[i]); err != nil {
-				return v, fmt.Errorf("party %s: %w", party.Name, err)
+				return fail("party %s: %v", party.Name, err)
 			}
 		}
 		v.Parties = append(v.Parties, of)

@@ -34,19 +34,12 @@ func partyModel(t *testing.T, run string, counts []float64, change func(*Fitted)
 	for i := range p.Measured[1].Counts {
 		p.Measured[1].Counts[i] = 1000 / 11. // of 10 bins and missing cells
 	}
-	var err error
-	if p.Model, err = marginal.Fit(context.Background(), p.Model.Sizes(), nil,
-		marginal.Options{Total: 1000}); err != nil {
-		t.Fatal(err)
-	}
+	p.Model = must(marginal.Fit(context.Background(), p.Model.Sizes(), nil,
+		marginal.Options{Total: 1000}))
 	if change != nil {
 		change(&f)
 	}
-	m, err := New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(New(f))
 }
 
 func joinedNames(models ...*Model) JoinOptions {
@@ -113,14 +106,9 @@ func TestJoin(t *testing.T) {
 	ctx := context.Background()
 	a := partyModel(t, "r1", []float64{600, 300, 100}, nil)
 	b := partyModel(t, "r2", []float64{100, 300, 600}, nil)
-	m, err := Join(ctx, []*Model{a, b}, joinedNames(a, b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(Join(ctx, []*Model{a, b}, joinedNames(a, b)))
 	raw := encode(t, m)
-	if m, err = Read(strings.NewReader(string(raw)), int64(len(raw))); err != nil {
-		t.Fatal(err)
-	}
+	m = must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 	v, err := m.Verify(nil)
 	if err != nil || len(v.Parties) != 2 || v.Claim.Epsilon != 1 {
 		t.Errorf("%+v, %v", v, err)
@@ -129,9 +117,7 @@ func TestJoin(t *testing.T) {
 		t.Errorf("%v rows of %v and %v", m.Rows, a.Rows, b.Rows)
 	}
 	shares := make([]float64, 3)
-	if err := m.params.(*Marginal).Model.MarginalTo(shares, []int{0}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.params.(*Marginal).Model.MarginalTo(shares, []int{0}))
 	for code, want := range []float64{700, 600, 700} {
 		if got := shares[code]; math.Abs(got-want) > 10 {
 			t.Errorf("code %d: %v, want %v", code, got, want)
@@ -153,10 +139,7 @@ func TestJoin(t *testing.T) {
 		"ledger":        func(m *Model) { m.Ledger = m.Parties[0].Ledger },
 		"method":        func(m *Model) { m.Method = "mst" },
 	} {
-		forged, err := Read(strings.NewReader(string(raw)), int64(len(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		forged := must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 		change(forged)
 		forged.Outputs, _ = excerpt.Outputs(forged.Manifest, nil) // as a forger would
 		if _, err := forged.Verify(nil); !errors.Is(err, ErrClaim) {
@@ -172,10 +155,7 @@ func TestJoinRefuses(t *testing.T) {
 	bare := partyModel(t, "r3", []float64{1, 2, 3}, func(f *Fitted) {
 		f.Params.(*Marginal).Measured = nil
 	})
-	joint, err := Join(ctx, []*Model{a, b}, joinedNames(a, b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	joint := must(Join(ctx, []*Model{a, b}, joinedNames(a, b)))
 	lying := partyModel(t, "r4", []float64{1, 2, 3}, nil)
 	lying.Claim.Epsilon /= 2
 	for name, c := range map[string]struct {

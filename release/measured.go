@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 )
@@ -37,26 +36,22 @@ func appendMeasured(b []byte, ms []marginal.Measurement) []byte {
 	return b
 }
 
-// measuredReader decodes until the first mistake.
-type measuredReader struct {
-	marginal.Reader
-	sizes []int // of the schema
-	seen  []int // of each column, the last marginal that has it, from 1
-	count int   // of marginals
-}
-
 // readMeasured decodes what appendMeasured wrote of columns of these sizes, and what is left as the
 // number of them of each party. It takes no more memory than a small multiple of the data.
 func readMeasured(
 	data []byte, sizes []int,
 ) (out []marginal.Measurement, parties []int, _ error) {
-	r := &measuredReader{marginal.Reader{Data: data}, sizes, make([]int, len(sizes)), 0}
+	r := &marginal.Reader{Data: data}
 	n := r.Uint32()
-	for ; r.count < n && r.Err == nil; r.count++ {
-		out = append(out, r.one())
+	for len(out) < n && r.Err == nil {
+		m := readMeasurement(r)
+		if r.Err == nil {
+			r.Err = m.Check(sizes)
+		}
+		out = append(out, m)
 	}
 	left := len(out)
-	for len(r.Data) > 0 {
+	for len(r.Data) > 0 && r.Err == nil {
 		parties = append(parties, r.Uint32())
 		left -= parties[len(parties)-1]
 	}
@@ -66,65 +61,24 @@ func readMeasured(
 	return out, parties, nil
 }
 
-func (r *measuredReader) one() (m marginal.Measurement) {
+func readMeasurement(r *marginal.Reader) (m marginal.Measurement) {
 	d := r.Uint32()
-	if d > len(r.sizes) {
-		r.Fail("%d columns", d)
-	}
-	for i := 0; i < d && r.Err == nil; i++ {
-		c, n := r.Uint32(), r.Uint32()
-		if c >= len(r.sizes) || r.seen[c] > r.count || n != 0 && n != r.sizes[c] ||
-			2*n > len(r.Data) {
-			r.Fail("column %d", c)
-			return m
+	for len(m.Cols) < d && r.Err == nil {
+		m.Cols = append(m.Cols, r.Uint32())
+		var groups []uint16
+		for n := r.Uint32(); len(groups) < n && r.Err == nil; {
+			groups = append(groups, r.Uint16())
 		}
-		r.seen[c] = r.count + 1
-		m.Cols = append(m.Cols, c)
-		m.Groups = append(m.Groups, r.groups(n))
+		m.Groups = append(m.Groups, groups)
 	}
 	m.Sigma = r.Float64()
-	cells := r.Uint32()
-	if r.Err != nil || !(m.Sigma > 0 && m.Sigma <= math.MaxFloat64) || cells > len(r.Data) {
-		r.Fail("noise %v, %d cells", m.Sigma, cells)
-		return m
-	}
-	want := 1
-	for _, n := range m.Shape(r.sizes) {
-		if want *= n; want > cells {
-			break
-		}
-	}
-	if want != cells {
-		r.Fail("%d cells", cells)
-		return m
-	}
-	m.Counts = make([]float64, cells)
-	for i := range m.Counts {
+	for cells := r.Uint32(); len(m.Counts) < cells && r.Err == nil; {
 		x, n := binary.Varint(r.Data)
 		if n <= 0 {
-			r.Fail("cell %d", i)
-			return m
+			r.Fail("cell %d", len(m.Counts))
 		}
-		m.Counts[i], r.Data = float64(x), r.Data[n:]
+		r.Take(uint64(max(0, n)))
+		m.Counts = append(m.Counts, float64(x))
 	}
 	return m
-}
-
-// groups decodes the groups of n codes; they must be numbered without gaps.
-func (r *measuredReader) groups(n int) []uint16 {
-	if n == 0 {
-		return nil
-	}
-	out, seen := make([]uint16, n), make([]bool, n)
-	for i := range out {
-		if out[i] = r.Uint16(); int(out[i]) >= n {
-			r.Fail("group %d of %d codes", out[i], n)
-			return nil
-		}
-		seen[out[i]] = true
-	}
-	if slices.Contains(seen[:int(slices.Max(out))+1], false) {
-		r.Fail("groups with gaps")
-	}
-	return out
 }

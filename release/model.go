@@ -99,27 +99,27 @@ type Manifest struct {
 	SchemaSHA256 string  `json:"schema_sha256"` // its fingerprint
 	// the schema of the ledger's reservation, if the run bought bins (bins: dp)
 	DeclaredYAML string        `json:"declared_schema,omitempty"`
-	Settings     Settings      `json:"settings,omitempty"` // of the method; public
+	Settings     settings      `json:"settings,omitempty"` // of the method; public
 	Proof                      // this run's own entries, a chain of its own
 	Outputs      string        `json:"outputs,omitempty"` // of a model without a Ledger, in its place
 	Parties      []Party       `json:"parties,omitempty"` // of a joint model, which has no Ledger
 	Sums         []zcdp.Shares `json:"sums,omitempty"`    // of Claim.Among
-	Parameters   Parameters    `json:"parameters"`
+	Parameters   parameters    `json:"parameters"`
 }
 
-// Settings are those of a method, as JSON at most 4 MiB.
-type Settings map[string]any
+// settings are those of a method, as JSON at most 4 MiB.
+type settings map[string]any
 
 // UnmarshalJSON reads the object; a value takes up to ten times the memory of its text.
-func (s *Settings) UnmarshalJSON(data []byte) error {
+func (s *settings) UnmarshalJSON(data []byte) error {
 	if len(data) > maxSettings {
 		return fmt.Errorf("settings of more than %d MiB", maxSettings>>20)
 	}
 	return json.Unmarshal(data, (*map[string]any)(s))
 }
 
-// Parameters describes parameters.bin.
-type Parameters struct {
+// parameters describes parameters.bin.
+type parameters struct {
 	Kind   string `json:"kind"`
 	Bytes  int    `json:"bytes"`
 	SHA256 string `json:"sha256"`
@@ -195,7 +195,7 @@ func (m *Model) complete(price accountant.Pricer, s excerpt.Session) (*Model, er
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	m.Format, m.Rows = formatVersion, m.params.Total()
-	m.Parameters = Parameters{Kind: m.params.Kind(), Bytes: len(m.raw), SHA256: digest(m.raw)}
+	m.Parameters = parameters{Kind: m.params.Kind(), Bytes: len(m.raw), SHA256: digest(m.raw)}
 	if err := m.bind(s); err != nil {
 		return nil, err
 	}

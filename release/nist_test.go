@@ -12,28 +12,19 @@ import (
 
 // TestLayers: what is said of trust, account and public knowledge is true of each kind of model.
 func TestLayers(t *testing.T) {
-	local, err := Collect(t.Context(), Collected{Schema: testSchema(), Claim: LocalClaim(2),
+	local := must(Collect(t.Context(), Collected{Schema: testSchema(), Claim: LocalClaim(2),
 		Answers: 70, Tool: "t", Measured: []marginal.Measurement{
-			{Cols: []int{0}, Counts: []float64{50, 10, 10}, Sigma: 3}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			{Cols: []int{0}, Counts: []float64{50, 10, 10}, Sigma: 3}}}))
 	a := partyModel(t, "r1", []float64{500, 300, 200}, nil)
 	b := partyModel(t, "r2", []float64{200, 300, 500}, nil)
-	joint, err := Join(t.Context(), []*Model{a, b}, joinedNames(a, b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	joint := must(Join(t.Context(), []*Model{a, b}, joinedNames(a, b)))
 	f := testFitted(t, func(e []ledger.Entry) {
 		e[1].SchemaSHA256, e[1].Budget.Epsilon = "", 2
 		e[1].Composition = append(e[1].Composition,
 			accountant.Charge{Event: accountant.Approx{Epsilon: .01, Delta: 1e-12}, Count: 1})
 	})
 	f.Schema.Lenient = true
-	bought, err := New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bought := must(New(f))
 	const oneLedger = "The cost was reserved in a ledger"
 	for _, c := range []struct {
 		name    string

@@ -77,8 +77,11 @@ func (c *counted) sum() marginal.Measurement {
 // complete reports whether every party measured it.
 func (c *counted) complete() bool { return !slices.Contains(c.of, nil) }
 
-// byParty cuts the list into each party's own.
+// byParty cuts the list into each party's own: one list where there are no parties.
 func (p *Marginal) byParty() (out [][]marginal.Measurement) {
+	if len(p.Parties) == 0 {
+		return [][]marginal.Measurement{p.Measured}
+	}
 	rest := p.Measured
 	for _, n := range p.Parties {
 		out = append(out, rest[:n])
@@ -90,9 +93,6 @@ func (p *Marginal) byParty() (out [][]marginal.Measurement) {
 // whole lists the marginals that are of the whole table, each once: of a joint model the sums of
 // those that all parties measured.
 func (p *Marginal) whole() []marginal.Measurement {
-	if len(p.Parties) == 0 {
-		return merged(p.Measured)
-	}
 	var out []marginal.Measurement
 	for _, c := range byTable(p.byParty()) {
 		if c.complete() {

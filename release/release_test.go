@@ -33,6 +33,13 @@ func must[T any](x T, err error) T {
 	return x
 }
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func testSchema() *schema.Schema {
 	return &schema.Schema{Columns: []schema.Column{
 		{Name: "a", Kind: schema.Categorical, Categories: []string{"x", "y", "z"}},
@@ -96,18 +103,14 @@ func testModel(t testing.TB) *Model {
 func encode(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := m.Write(&buf); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Write(&buf))
 	return buf.Bytes()
 }
 
 func TestRoundTrip(t *testing.T) {
 	m := testModel(t)
 	path := filepath.Join(t.TempDir(), "m.decoy")
-	if err := os.WriteFile(path, encode(t, m), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, encode(t, m), 0o644))
 	back := must(Open(path))
 	if back.Claim != m.Claim || back.Rows != m.Rows || back.SchemaYAML != m.SchemaYAML ||
 		back.Schema().Fingerprint() != m.SchemaSHA256 {
@@ -253,13 +256,9 @@ func rezip(t *testing.T, file []byte, name string, edit func([]byte) []byte) []b
 			continue
 		}
 		e := must(w.Create(f.Name))
-		if _, err := e.Write(body); err != nil {
-			t.Fatal(err)
-		}
+		must(e.Write(body))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Close())
 	return out.Bytes()
 }
 
@@ -313,16 +312,9 @@ func TestSampleIsReproducible(t *testing.T) {
 	m := testModel(t)
 	draw := func(n int, seed uint64) string {
 		var buf bytes.Buffer
-		w, err := table.NewWriter(&buf, table.CSV, m.Schema(), ValueRand(seed), table.WriterOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Sample(context.Background(), n, seed, w.Write); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w := must(table.NewWriter(&buf, table.CSV, m.Schema(), ValueRand(seed), table.WriterOptions{}))
+		check(t, m.Sample(context.Background(), n, seed, w.Write))
+		check(t, w.Close())
 		return buf.String()
 	}
 	first, again := draw(500, 3), draw(500, 3)
@@ -387,11 +379,8 @@ func TestClaimString(t *testing.T) {
 // TestGeneratorRoundTrip writes and reads a model of a generator, and damages its parameters.
 func TestGeneratorRoundTrip(t *testing.T) {
 	e := must(critic.NewEncoder(testSchema()))
-	net, err := gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8},
-		rand.New(rand.NewPCG(1, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8},
+		rand.New(rand.NewPCG(1, 2))))
 	for kind, lines := range map[string]int{kindGenerator: 1, kindSteered: 2} {
 		f := testFitted(t, nil)
 		params := &Generator{Net: net, Rows: 123}
@@ -424,15 +413,9 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	}
 	// Marginals of other columns than the generator's.
 	other := must(critic.NewEncoderOf([]int{2, 2}))
-	small, err := gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
-		rand.New(rand.NewPCG(1, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := (&Generator{Net: small, Toward: testFitted(t, nil).Params.(*Marginal)}).MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must(gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
+		rand.New(rand.NewPCG(1, 2))))
+	raw := must((&Generator{Net: small, Toward: testFitted(t, nil).Params.(*Marginal)}).MarshalBinary())
 	if _, err := decodeParams(kindSteered, raw); !errors.Is(err, ErrFormat) ||
 		!strings.Contains(err.Error(), "disagree") {
 		t.Errorf("other marginals: %v", err)

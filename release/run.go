@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -78,16 +79,36 @@ func (p *Proof) Account() excerpt.Entries { return p.Ledger }
 type File interface {
 	// States has the claim, and the program and its version, by the file's own word.
 	States() (c Claim, tool string)
-	// Verify recomputes the claim from the ledger in the file, without data. Errors wrap [ErrClaim].
-	Verify(price accountant.Pricer) (Verification, error)
+	// Check returns an error if the rest of the file is not of this run.
+	Check(excerpt.Run) error
 	Account() excerpt.Entries
 	proof() *Proof
+}
+
+// Verify recomputes the claim of a file from the ledger in it, without data. Errors wrap
+// [ErrClaim].
+func Verify(f File, price accountant.Pricer) (Verification, error) {
+	if m, ok := f.(*Model); ok {
+		return m.Verify(price)
+	}
+	return verifyFile(f, price)
+}
+
+func verifyFile(f File, price accountant.Pricer) (Verification, error) {
+	v, run, err := verifyRun(f, price)
+	if err != nil {
+		return v, err
+	}
+	if err := f.Check(run); err != nil {
+		return v, fmt.Errorf("release: %w: %w", err, ErrClaim)
+	}
+	return v, nil
 }
 
 // Seal binds a file to the run that is about to deliver it, and verifies it.
 func Seal(s *privacy.Session, f File) (err error) {
 	if f.proof().Ledger, err = excerpt.Close(s, f); err == nil {
-		_, err = f.Verify(nil)
+		_, err = Verify(f, nil)
 	}
 	return err
 }
@@ -109,24 +130,39 @@ const (
 	maxLists = 200_000
 )
 
-// ReadFile reads the JSON of a file into f. It verifies nothing, but notes whether the text says
-// anything else than what would be written of f, such as a key twice: another program might read
-// another value there. Errors: r's, and those of a text that is no such JSON, or too long.
-func ReadFile(r io.Reader, f File) error {
+// fileVersion is the version of the JSON of every kind of file, the value of its first key.
+const fileVersion = 1
+
+// ReadFile reads the JSON of a file, of which kinds has an empty one by the name of its first key.
+// It verifies nothing, but notes whether the text says anything else than what would be written of
+// the file, such as a key twice: another program might read another value there. Errors: r's, and
+// those of a text that is no such JSON, or too long, which wrap [ErrFormat].
+func ReadFile(r io.Reader, kinds map[string]File) (File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxLists ||
 		len(text) > maxBytes {
-		return fmt.Errorf("more than %d MiB, or %d lists and objects", maxBytes>>20, maxLists)
+		return nil, fmt.Errorf("more than %d MiB, or %d lists and objects: %w", maxBytes>>20, maxLists,
+			ErrFormat)
+	}
+	head := json.NewDecoder(bytes.NewReader(text))
+	head.Token()
+	kind, _ := head.Token()
+	version, _ := head.Token()
+	name, _ := kind.(string)
+	f := kinds[name]
+	if f == nil || version != float64(fileVersion) {
+		return nil, ErrFormat
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(f); err != nil {
-		return err
+	err = d.Decode(f)
+	now, other := json.Marshal(f)
+	if err = cmp.Or(err, other); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	now, err := json.Marshal(f)
 	f.proof().altered = !sameJSON(text, now)
-	return err
+	return f, nil
 }

@@ -45,9 +45,7 @@ func TestSteeredMarginal(t *testing.T) {
 				cells *= p.Sizes()[c]
 			}
 			want := make([]float64, cells)
-			if err := p.Model.MarginalTo(want, cols); err != nil {
-				t.Fatal(err)
-			}
+			check(t, p.Model.MarginalTo(want, cols))
 			got := make([]float64, cells)
 			for r := range rows[0] {
 				cell := 0

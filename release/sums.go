@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -36,31 +37,30 @@ func (a Among) String() string {
 // maxSums bounds the time that a check takes; a fit has at most 103.
 const maxSums = 128
 
-// verifySums checks that the noise of the sums is worth the claim, by a derivation that is not the
+// checkSums checks that the noise of the sums is worth the claim, by a derivation that is not the
 // one it was planned with.
-func (m *Model) verifySums(reserved accountant.Composition) error {
+func (m *Model) checkSums(reserved accountant.Composition) error {
 	among, budget := m.Claim.Among, accountant.Budget{Epsilon: m.Claim.Epsilon, Delta: m.Claim.Delta}
 	if m.Method != MethodParty {
 		if among != (Among{}) || len(m.Sums) > 0 {
-			return fmt.Errorf("release: method %q makes no sums over parties: %w", m.Method, ErrClaim)
+			return fmt.Errorf("method %q makes no sums over parties", m.Method)
 		}
 		return nil
 	}
 	if len(reserved) != 1 || reserved[0] != (accountant.Charge{Event: accountant.Approx(budget),
 		Count: 1}) || among.Colluding < 1 || among.PerPerson < 1 ||
 		among.PerPerson > among.Parties || among.Colluding >= among.Parties || len(m.Sums) > maxSums {
-		return fmt.Errorf("release: the sums over parties are not what the ledger paid for: %w",
-			ErrClaim)
+		return errors.New("the sums over parties are not what the ledger paid for")
 	}
 	for _, s := range m.Sums {
 		if s.Honest != among.Parties-among.Colluding {
-			return fmt.Errorf("release: %d shares of noise for %d parties, of which %d may collude: %w",
-				s.Honest, among.Parties, among.Colluding, ErrClaim)
+			return fmt.Errorf("%d shares of noise for %d parties, of which %d may collude", s.Honest,
+				among.Parties, among.Colluding)
 		}
 	}
 	if delta := derive.SharesDelta(m.Sums, budget.Epsilon); !(delta <= budget.Delta*(1+1e-9)) {
-		return fmt.Errorf("release: the noise of the sums is worth delta %.3g at epsilon %v, not %v: "+
-			"%w", delta, budget.Epsilon, budget.Delta, ErrClaim)
+		return fmt.Errorf("the noise of the sums is worth delta %.3g at epsilon %v, not %v", delta,
+			budget.Epsilon, budget.Delta)
 	}
 	return nil
 }

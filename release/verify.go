@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,48 +49,40 @@ func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	if m.Claim.Local {
 		return m.verifyCollected()
 	}
-	return m.verifyRun(price)
+	return verifyFile(m, price)
 }
 
-// verifyRun is [Model.Verify] of a manifest with the ledger of one run.
-func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
-	var v Verification
-	fail := func(format string, args ...any) (Verification, error) {
-		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
-	}
-	v, run, err := VerifyRun(m, price)
-	if err != nil {
-		return v, err
-	}
+// Check returns an error if the schema, the method or the measurements are not those of the run.
+func (m *Model) Check(run excerpt.Run) error {
 	reserve := run.Reserve
 	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" &&
 		max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
-		return fail("the schema's privacy unit is not the ledger's")
+		return errors.New("the schema's privacy unit is not the ledger's")
 	}
 	declared, err := m.declared()
 	if err != nil {
-		return fail("%v", err)
+		return err
 	}
 	if m.SchemaSHA256 != m.schema.Fingerprint() ||
 		reserve.SchemaSHA256 != declared.Fingerprint() && !m.boughtSchema(reserve) {
-		return fail("the schema's fingerprint differs")
+		return errors.New("the schema's fingerprint differs")
 	}
 	if m.Method != run.Method {
-		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
+		return fmt.Errorf("the manifest says method %q, the ledger %q", m.Method, run.Method)
 	}
-	if err := m.verifySums(run.Reserved); err != nil {
-		return v, err
+	if err := m.checkSums(run.Reserved); err != nil {
+		return err
 	}
-	if p, ok := m.params.(*Marginal); ok && !v.Unbound {
-		return v, m.held(p.Measured)
+	if p, ok := m.params.(*Marginal); ok && run.Outputs != "" {
+		return m.held(p.Measured)
 	}
-	return v, nil
+	return nil
 }
 
-// VerifyRun is the part of [File.Verify] about the ledger: it is that of one run, which is done,
+// verifyRun is the part of [Verify] about the ledger: it is that of one run, which is done,
 // its reservation costs no more than the claim, and the run delivered this file. Errors wrap
 // [ErrClaim].
-func VerifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, error) {
+func verifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, error) {
 	claim, tool := f.States()
 	v := Verification{Claim: claim}
 	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/attack"
-	"github.com/decoy-dp/decoy/collect"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -288,12 +288,12 @@ func (a attacker) mechanism(
 
 // respondent is an answer to a form of the schema.
 func respondent(s *schema.Schema, epsilon float64) (attack.Mechanism, *attack.Pair, error) {
-	form, err := collect.NewForm(s, epsilon)
+	form, err := analysis.NewForm(s, epsilon)
 	if err != nil {
 		return attack.Mechanism{}, nil, err
 	}
 	answer := func(ctx context.Context, t *table.Table) (named []int, cells int, err error) {
-		a, _, err := form.Answer(ctx, privacy.FromTable(t), collect.Options{})
+		a, _, err := form.Answer(ctx, privacy.FromTable(t), analysis.Run[analysis.Answer]{})
 		if err != nil {
 			return nil, 0, err
 		}

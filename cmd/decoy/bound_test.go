@@ -25,7 +25,6 @@ import (
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/release/signed"
 )
 
 // part is a key of a file of JSON with its value, in the order of the file.
@@ -83,7 +82,7 @@ func (f file) bytes(t *testing.T) []byte {
 	}
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
-	for _, m := range []signed.Member{{Name: "manifest.json", Body: out.Bytes()},
+	for _, m := range []release.Member{{Name: "manifest.json", Body: out.Bytes()},
 		{Name: "parameters.bin", Body: f.parameters}} {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
 		check(t, err)
@@ -449,7 +448,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 	says(t, exitOK, "release mst0.decoy --sign a.key --out a.zip --ledger in.csv.ledger")
 	archive, err := os.ReadFile("a.zip")
 	check(t, err)
-	members, err := signed.Open(archive, public)
+	members, err := release.OpenSigned(archive, public)
 	check(t, err)
 	for _, kind := range []string{"mst", "aim", "mwem"} {
 		a, b := readParts(t, kinds[kind][0]), readParts(t, kinds[kind][1])
@@ -463,7 +462,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 				}
 			}
 			var packed bytes.Buffer
-			check(t, signed.Write(&packed, members, key))
+			check(t, release.WriteSigned(&packed, members, key))
 			check(t, os.WriteFile("spliced.zip", packed.Bytes(), 0o600))
 			for _, line := range []string{"verify spliced.decoy", "verify spliced.decoy --nist",
 				"inspect spliced.decoy --report page.html", "verify spliced.zip --key a.pub",

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
@@ -45,8 +45,9 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	_, s, err := form.Answer(cmd.Context(), rows, collect.Options{Options: run.Options(j.Job),
-		Deliver: func(a collect.Answer) error {
+	_, s, err := form.Answer(cmd.Context(), rows, analysis.Run[analysis.Answer]{
+		Options: run.Options(j.Job),
+		Deliver: func(a analysis.Answer) error {
 			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
 			t.say("answered: %s", odds(a))
 			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, if "+
@@ -67,7 +68,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 }
 
 // odds says how an answer was drawn.
-func odds(a collect.Answer) string {
+func odds(a analysis.Answer) string {
 	cells, own, other := a.Odds()
 	percent := func(p float64) string { return job.Short(math.Round(1e4*p)/100) + " %" }
 	if len(a.Named) == 1 && own != .5 {
@@ -79,12 +80,12 @@ func odds(a collect.Answer) string {
 }
 
 // formOf is the form of --schema and --epsilon.
-func formOf(j configs.Job) (*collect.Form, error) {
+func formOf(j configs.Job) (*analysis.Form, error) {
 	s, err := job.LoadSchema(j.Schema)
 	if err != nil {
 		return nil, err
 	}
-	return collect.NewForm(s, j.Epsilon)
+	return analysis.NewForm(s, j.Epsilon)
 }
 
 // ofAnswers are the flags of 'fit --randomized'.

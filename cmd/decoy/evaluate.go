@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/eval/publish"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
@@ -213,7 +213,7 @@ func (e *evaluate) predicted(holdout *table.Table) (*report.Classifier, error) {
 		return nil, usagef("--classifier %s predicts %s: it needs --target %[2]s and --holdout",
 			e.classifier, c.Target)
 	}
-	if _, err := c.Verify(pld.Epsilon); err != nil {
+	if _, err := release.Verify(c, pld.Epsilon); err != nil {
 		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
 	}
 	if c.SchemaSHA256 != holdout.Schema().Fingerprint() {
@@ -332,10 +332,11 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop}
-	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
+	o := analysis.Evaluation{Target: e.options.Target, Positive: e.options.Positive,
+		Drop: e.options.Drop}
+	_, s, err := analysis.Publish(cmd.Context(), rows, synthetic, o, analysis.Run[*analysis.Published]{
 		Options: run.Options(e.Job), Progress: run.shown.report,
-		Deliver: func(r *publish.Result) error {
+		Deliver: func(r *analysis.Published) error {
 			run.got("%v", r.Claim())
 			if run.file == nil {
 				return t.print(estimates{r})
@@ -392,12 +393,13 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			"there are counts: leave --target out, or give an extract", name, e.Input))
 	}
 	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return job.CountedRows(cmd.Context(), program, e.Input, s, publish.Sets(s), &e.counting)
+		return job.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s),
+			&e.counting)
 	})
 }
 
 // estimates is what was bought.
-type estimates struct{ *publish.Result }
+type estimates struct{ *analysis.Published }
 
 func (r estimates) text(w io.Writer) {
 	fmt.Fprintf(w, "publishable: %v\n\n", r.Claim())

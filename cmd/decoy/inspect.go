@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/train"
 )
 
 func inspectCommand(t *terminal) *cobra.Command {
@@ -81,7 +81,7 @@ func inspect(t *terminal, path string) error {
 		}
 		return t.print(shownModel{"model", m.Manifest, path, m})
 	case '{':
-		if c, err := openClassifier(path); !errors.Is(err, train.ErrFormat) {
+		if c, err := openClassifier(path); !errors.Is(err, release.ErrFormat) {
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (s shownModel) text(w io.Writer) {
 // shownClassifier is what decoy train wrote.
 type shownClassifier struct {
 	Kind string `json:"kind"`
-	*train.Classifier
+	*analysis.Classifier
 	path string
 }
 

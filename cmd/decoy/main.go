@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -206,7 +206,7 @@ func exitCode(err error) int {
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin,
-			collect.ErrForm, party.ErrFile):
+			analysis.ErrForm, party.ErrFile):
 		return exitUsage
 	}
 	return exitError

@@ -21,7 +21,6 @@ import (
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/release/signed"
 )
 
 // The members of a signed release.
@@ -126,10 +125,12 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	members = append([]signed.Member{{Name: releasedTable, Body: table.Bytes()}}, members...)
+	members = append([]release.Member{{Name: releasedTable, Body: table.Bytes()}}, members...)
 	note := fmt.Sprintf(": %d rows, %d columns (seed %d), signed by key %016X", how.Table.Rows,
 		m.Schema().Width(), how.Table.Seed, key.ID())
-	return t.deliver(out, note, func(w io.Writer) error { return signed.Write(w, members, key) })
+	return t.deliver(out, note, func(w io.Writer) error {
+		return release.WriteSigned(w, members, key)
+	})
 }
 
 // draw writes the table.
@@ -143,7 +144,7 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 }
 
 // membersOf are the members of a release but for its table.
-func membersOf(m *release.Model, v result, how claimed) ([]signed.Member, error) {
+func membersOf(m *release.Model, v result, how claimed) ([]release.Member, error) {
 	var model, said, claim, asText, asJSON, page bytes.Buffer
 	if err := m.Write(&model); err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func membersOf(m *release.Model, v result, how claimed) ([]signed.Member, error)
 	}
 	columns := tabwriter.NewWriter(&asText, 0, 0, 2, ' ', 0)
 	shown.text(columns)
-	return []signed.Member{{Name: releasedModel, Body: model.Bytes()},
+	return []release.Member{{Name: releasedModel, Body: model.Bytes()},
 		{Name: releasedClaim, Body: claim.Bytes()}, {Name: releasedText, Body: asText.Bytes()},
 		{Name: releasedInspect, Body: asJSON.Bytes()},
 		{Name: releasedPage, Body: page.Bytes()}}, errors.Join(err, columns.Flush())
@@ -244,11 +245,11 @@ func (t *terminal) verifyRelease(
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := job.ReadBounded(path, signed.MaxBytes)
+	data, err := job.ReadBounded(path, release.MaxSigned)
 	if err != nil {
 		return nil, nil, err
 	}
-	members, err := signed.Open(data, key)
+	members, err := release.OpenSigned(data, key)
 	if err != nil {
 		if _, no := release.Open(path); no == nil && !bytes.Contains(data, []byte("SHA256SUMS")) {
 			return nil, nil, fmt.Errorf("%s is a model, and models are not signed: verify it without "+

@@ -12,7 +12,7 @@ import (
 
 	"aead.dev/minisign"
 
-	"github.com/decoy-dp/decoy/release/signed"
+	"github.com/decoy-dp/decoy/release"
 )
 
 // TestVerifyRelease: a signature does not make a release true. Each archive here is signed by the
@@ -29,12 +29,12 @@ func TestVerifyRelease(t *testing.T) {
 	says(t, exitOK, verify)
 	data, err := os.ReadFile("r.zip")
 	check(t, err)
-	members, err := signed.Open(data, public)
+	members, err := release.OpenSigned(data, public)
 	check(t, err)
-	replaced := func(name, old, by string) []signed.Member {
+	replaced := func(name, old, by string) []release.Member {
 		t.Helper()
 		out := slices.Clone(members)
-		i := slices.IndexFunc(out, func(m signed.Member) bool { return m.Name == name })
+		i := slices.IndexFunc(out, func(m release.Member) bool { return m.Name == name })
 		out[i].Body = bytes.Replace(out[i].Body, []byte(old), []byte(by), 1)
 		if bytes.Equal(out[i].Body, members[i].Body) {
 			t.Fatalf("%s has no %q", name, old)
@@ -46,7 +46,7 @@ func TestVerifyRelease(t *testing.T) {
 	const differs = "synthetic.csv is signed, and is not what the model gives with seed"
 	for _, c := range []struct {
 		name    string
-		members []signed.Member
+		members []release.Member
 		want    string
 	}{
 		{"a row too many", replaced("synthetic.csv", last, last+last), differs},
@@ -70,7 +70,7 @@ func TestVerifyRelease(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
-			check(t, signed.Write(&b, c.members, secret))
+			check(t, release.WriteSigned(&b, c.members, secret))
 			check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
 			says(t, exitError, verify, c.want)
 		})
@@ -100,7 +100,7 @@ func TestVerifyRelease(t *testing.T) {
 
 	// A table of another version is only signed, and the result says so.
 	var b bytes.Buffer
-	check(t, signed.Write(&b, slices.Concat(replaced("synthetic.csv", last, "")[:2],
+	check(t, release.WriteSigned(&b, slices.Concat(replaced("synthetic.csv", last, "")[:2],
 		replaced("claim.json", thisVersion().Version, "decoy v0.0.1")[2:]), secret))
 	check(t, os.WriteFile("r.zip", b.Bytes(), 0o600))
 	says(t, exitOK, verify, `that it comes from the model could not be shown: "decoy v0.0.1" drew it`)
@@ -164,7 +164,7 @@ func TestVerifyBounded(t *testing.T) {
 	writeKeys(t, public, secret)
 	for _, begin := range []string{"PK\x03\x04", `{"a":`} {
 		check(t, os.WriteFile("big", []byte(begin), 0o600))
-		check(t, os.Truncate("big", signed.MaxBytes+1))
+		check(t, os.Truncate("big", release.MaxSigned+1))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		code, _, _ := decoy("verify", "big")

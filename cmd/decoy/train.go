@@ -9,21 +9,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/train"
 )
 
 type trainRun struct {
 	jobFlags
-	options train.Options
+	options analysis.Training
 	dryRun  bool
 }
 
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
-	r.options.By = train.Descent
+	r.options.By = analysis.Descent
 	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target,
 		"drop": (*names)(&r.options.Drop), "by": &r.options.By, "dry-run": &r.dryRun})
 }
@@ -40,11 +40,11 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	o := &r.options
-	o.Budget, o.Adjacency, o.Rows = r.Budget(), r.Relation(), r.Rows
-	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
-	p, err := train.NewPlan(rows.Schema(), nb, *o)
+	o.Rows = r.Rows
+	nb := privacy.NeighboursOf(rows.Schema(), r.Relation())
+	p, err := analysis.NewPlan(rows.Schema(), nb, *o, r.Budget())
 	switch {
-	case errors.Is(err, train.ErrTarget), errors.Is(err, accountant.ErrBudgetRange):
+	case errors.Is(err, analysis.ErrTarget), errors.Is(err, accountant.ErrBudgetRange):
 		return &job.UsageError{Err: err}
 	case err != nil:
 		return err
@@ -56,14 +56,14 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Options, o.Progress = run.Options(r.Job), run.shown.report
-	o.Deliver = func(c *train.Classifier) error {
-		run.got("%v", c.Claim)
-		r.sayDelta(t, c.Rows)
-		return t.deliver(run.file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
-			len(c.Coefficients)*len(c.Coefficients[0])), release.FileWriter(c))
-	}
-	_, s, err := train.Run(cmd.Context(), rows, *o)
+	_, s, err := analysis.Train(cmd.Context(), rows, *o, analysis.Run[*analysis.Classifier]{
+		Options: run.Options(r.Job), Progress: run.shown.report,
+		Deliver: func(c *analysis.Classifier) error {
+			run.got("%v", c.Claim)
+			r.sayDelta(t, c.Rows)
+			return t.deliver(run.file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
+				len(c.Coefficients)*len(c.Coefficients[0])), release.FileWriter(c))
+		}})
 	return run.end(s, err)
 }
 
@@ -102,10 +102,10 @@ type trainNeeds struct {
 	neighbours string
 }
 
-func (r *trainRun) needs(p *train.Plan, neighbours string) trainNeeds {
+func (r *trainRun) needs(p *analysis.Plan, neighbours string) trainNeeds {
 	n := trainNeeds{By: r.options.By, Budget: r.Budget(), Composition: p.Composition(),
 		neighbours: neighbours}
-	if n.By != train.Descent {
+	if n.By != analysis.Descent {
 		at := p.Perturbation()
 		n.Penalty, n.Objective, n.Output = at.Penalty, at.Objective, at.Output
 		return n
@@ -122,7 +122,7 @@ func (r *trainRun) needs(p *train.Plan, neighbours string) trainNeeds {
 func (n trainNeeds) text(w io.Writer) {
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(n.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
-	if n.By != train.Descent {
+	if n.By != analysis.Descent {
 		fmt.Fprintf(w, "penalty\thalf of %s times the squared norm of the coefficients, added to the "+
 			"loss of all rows\n", job.Short(n.Penalty))
 		if n.Objective > 0 {
@@ -146,5 +146,11 @@ func (n trainNeeds) text(w io.Writer) {
 	}
 }
 
-// openClassifier reads a classifier; ErrFormat of package train says that the file is none.
-func openClassifier(path string) (*train.Classifier, error) { return readFile(path, train.Read) }
+// openClassifier reads a classifier; release.ErrFormat says that the file is none.
+func openClassifier(path string) (*analysis.Classifier, error) {
+	f, err := readFile(path, analysis.Read)
+	if c, ok := f.(*analysis.Classifier); ok || err != nil && !errors.Is(err, release.ErrFormat) {
+		return c, err
+	}
+	return nil, &job.Reworded{Text: path + ": not a decoy classifier", Err: release.ErrFormat}
+}

@@ -9,23 +9,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/validate"
 )
 
 type validateRun struct {
 	jobFlags
-	options      validate.Options
+	options      analysis.Validation
 	statistic    string
 	program      string
 	lower, upper float64
-	limits       validate.Limits
+	limits       analysis.Limits
 }
 
 func validateCommand(t *terminal) *cobra.Command {
-	r := &validateRun{jobFlags: newJob(), limits: validate.Limits{Time: 10 * time.Second, MiB: 2048}}
+	r := &validateRun{jobFlags: newJob(), limits: analysis.Limits{Time: 10 * time.Second, MiB: 2048}}
 	return t.verb("validate", r.run, r.flags(), flags{"statistic": &r.statistic, "program": &r.program,
 		"lower": &r.lower, "upper": &r.upper, "blocks": &r.options.Blocks, "time-limit": &r.limits.Time,
 		"memory-limit": &r.limits.MiB})
@@ -47,8 +47,8 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	o.Options, o.Rows, o.Progress = run.Options(r.Job), r.Rows, run.shown.report
-	o.Deliver = func(v *validate.Result) error {
+	o.Rows = r.Rows
+	deliver := func(v *analysis.Validated) error {
 		shown := validated{v, o.Statistic}
 		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
@@ -59,7 +59,8 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, args []string) error 
 			"rows or a larger epsilon help", o.Statistic.Text(v.Lower), o.Statistic.Text(v.Upper))
 		return nil
 	}
-	_, s, err := validate.Run(cmd.Context(), rows, *o)
+	_, s, err := analysis.Validate(cmd.Context(), rows, *o, analysis.Run[*analysis.Validated]{
+		Options: run.Options(r.Job), Progress: run.shown.report, Deliver: deliver})
 	return run.end(s, err)
 }
 
@@ -90,12 +91,12 @@ func (r *validateRun) check(cmd *cobra.Command) error {
 }
 
 // computed is the statistic, with its range.
-func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (validate.Statistic, error) {
-	f, err := validate.Parse(r.statistic, s)
+func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (analysis.Statistic, error) {
+	f, err := analysis.ParseStatistic(r.statistic, s)
 	if r.program != "" {
-		f, err = validate.Program(strings.Fields(r.program), r.limits)
+		f, err = analysis.Program(strings.Fields(r.program), r.limits)
 	}
-	if errors.Is(err, validate.ErrStatistic) {
+	if errors.Is(err, analysis.ErrStatistic) {
 		return f, &job.UsageError{Err: err}
 	} else if err != nil {
 		return f, err
@@ -112,8 +113,8 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (validate.S
 
 // validated is what the verb prints.
 type validated struct {
-	*validate.Result
-	of validate.Statistic
+	*analysis.Validated
+	of analysis.Statistic
 }
 
 func (v validated) text(w io.Writer) {
@@ -142,7 +143,7 @@ func (v validated) text(w io.Writer) {
 }
 
 // empty reports whether the result says nothing: the interval covers nearly all that is allowed, or
-// the noise (of a quantile's share of rows: see [validate.Result]) is too large for it.
+// the noise (of a quantile's share of rows: see [analysis.Validated]) is too large for it.
 func (v validated) empty() bool {
 	allowed := v.Upper - v.Lower
 	if v.Blocks == 0 && v.Spread == 0 {

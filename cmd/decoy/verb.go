@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
@@ -23,8 +24,6 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/synth/all"
-	"github.com/decoy-dp/decoy/train"
-	"github.com/decoy-dp/decoy/validate"
 )
 
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
@@ -111,7 +110,7 @@ func manual(name string) string {
 		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
 		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
-		"{statistics}", indent(validate.Kinds), "{forms}", strings.Join(exchange.Formats(), ", "),
+		"{statistics}", indent(analysis.Statistics), "{forms}", strings.Join(exchange.Formats(), ", "),
 		"{assumed-rows}", fmt.Sprint(job.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
 		"{topics}", topicList()).Replace(string(page))
 }
@@ -205,7 +204,7 @@ var choices = map[string]func(of func(flag string) string) []string{
 		return []string{string(release.Disjoint), string(release.MayOverlap)}
 	},
 	"on-interrupted": func(func(string) string) []string { return []string{"stop", "rerun"} },
-	"by":             func(func(string) string) []string { return train.Ways },
+	"by":             func(func(string) string) []string { return analysis.Ways },
 	"method":         func(func(string) string) []string { return all.Choices() },
 	"dataset":        func(func(string) string) []string { return datasets.Names() },
 	"from":           func(func(string) string) []string { return exchange.Formats() },

@@ -14,16 +14,13 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/eval/publish"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/release/signed"
-	"github.com/decoy-dp/decoy/train"
-	"github.com/decoy-dp/decoy/validate"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
@@ -100,32 +97,18 @@ var errUnbound = errors.New("made before outputs were bound: nothing shows that 
 const notChecked = "that the program which wrote the file, whatever it calls itself, ran the " +
 	"mechanisms it logged"
 
-// readBought reads what a run delivers but models: a published evaluation, a validated statistic, a
-// classifier. It is nil of any other file.
-func readBought(text []byte) release.File {
-	if p, err := publish.Read(bytes.NewReader(text)); err == nil {
-		return p
-	}
-	if r, err := validate.Read(bytes.NewReader(text)); err == nil {
-		return r
-	}
-	if c, err := train.Read(bytes.NewReader(text)); err == nil {
-		return c
-	}
-	return nil
-}
-
 // verify recomputes the claim of a model, which it returns too, or of something else that a run
 // has bought. Of a file that is bound to no run it returns both, and errUnbound.
 func verify(path string) (result, *release.Model, error) {
 	m, err := readModel(path)
 	if errors.Is(err, release.ErrFormat) {
-		text, failed := job.ReadBounded(path, signed.MaxBytes)
-		switch f := readBought(text); {
+		text, failed := job.ReadBounded(path, release.MaxSigned)
+		f, _ := analysis.Read(bytes.NewReader(text)) // nil of any other file
+		switch {
 		case failed == nil && f != nil:
 			v, err := verifyFile(path, f)
 			return v, nil, err
-		case signed.Is(text):
+		case release.IsSigned(text):
 			return nil, nil, usagef("%s is a signed release: --key names the signer's public key", path)
 		}
 	}
@@ -139,7 +122,7 @@ func verify(path string) (result, *release.Model, error) {
 // verifyFile recomputes the claim of a file, which errors call path. Of one that is bound to no
 // run it returns both, what was recomputed and errUnbound.
 func verifyFile(path string, f release.File) (result, error) {
-	v, err := f.Verify(pld.Epsilon)
+	v, err := release.Verify(f, pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -293,15 +276,15 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 func heldBy(
 	l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool,
 ) (unbound bool, err error) {
-	data, err := job.ReadBounded(path, signed.MaxBytes)
+	data, err := job.ReadBounded(path, release.MaxSigned)
 	if err != nil {
 		return false, err
 	}
 	switch {
-	case signed.Is(data) && !keyed:
+	case release.IsSigned(data) && !keyed:
 		return false, usagef("is signed: --key names the signer's public key")
-	case signed.Is(data):
-		members, err := signed.Open(data, key)
+	case release.IsSigned(data):
+		members, err := release.OpenSigned(data, key)
 		if err != nil {
 			return false, err
 		}
@@ -319,7 +302,7 @@ func heldBy(
 			}
 		}
 	}
-	f := readBought(data)
+	f, _ := analysis.Read(bytes.NewReader(data))
 	if m, err := release.Read(bytes.NewReader(data), int64(len(data))); err == nil {
 		f = m
 	}
@@ -327,7 +310,7 @@ func heldBy(
 	case f != nil && len(f.Account()) == 0:
 		return false, usagef("has no run of its own")
 	case f != nil:
-		v, err := f.Verify(pld.Epsilon)
+		v, err := release.Verify(f, pld.Epsilon)
 		return v.Unbound, cmp.Or(f.Account().In(l), err)
 	}
 	outputs := excerpt.OutputsOf(data)

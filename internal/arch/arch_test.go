@@ -115,7 +115,6 @@ var allowed = map[string][]string{
 		"marginal", "gan", "steer",
 		"workload",
 	},
-	"release/signed": {},
 	"synth": {
 		"schema", "accountant", "accountant/calibrate", "privacy", "privacy/bins", "release",
 		"ranges", "internal/kernels",
@@ -168,21 +167,11 @@ var allowed = map[string][]string{
 		"privacy/query", "release", "synth",
 		"eval",
 	},
-	"eval/publish": {
+	"analysis": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
-		"privacy", "privacy/distance",
-		"privacy/query", "privacy/threshold", "eval", "release",
-	},
-	"train": {
-		"schema", "table", "accountant", "accountant/calibrate",
-		"privacy", "privacy/logistic", "privacy/query", "release",
-	},
-	"validate": {
-		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",
-		"privacy/query", "privacy/vote", "eval", "release",
-	},
-	"collect": {
-		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",
+		"ledger/excerpt", "marginal", "privacy", "privacy/blocks", "privacy/distance",
+		"privacy/logistic", "privacy/query", "privacy/randomized", "privacy/threshold",
+		"privacy/vote", "eval", "release",
 	},
 	"party": {
 		"internal/yamlfile",
@@ -201,7 +190,7 @@ var allowed = map[string][]string{
 	"internal/disk":        {},
 	"internal/cmd/bench": {
 		"schema", "schema/exchange", "table", "accountant", "privacy", "release", "synth", "synth/all",
-		"collect", "configs", "eval",
+		"analysis", "configs", "eval",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "accountant/zcdp", "ledger", "privacy",
@@ -225,9 +214,9 @@ var allowed = map[string][]string{
 		"accountant/pld",
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "ledger/signature",
 		"privacy", "privacy/text",
-		"release", "release/signed", "synth", "synth/all", "collect", "configs",
+		"release", "synth", "synth/all", "analysis", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
-		"eval/report", "eval/publish", "party", "privacy/vote", "train", "validate", "workload",
+		"eval/report", "party", "privacy/vote", "workload",
 	},
 }
 

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/train"
 )
 
 // sampledRows is the number of rows of each synthetic table.
@@ -391,9 +391,9 @@ func (w *place) check(name string) error {
 	case ".yaml":
 		_, err = schema.Load(w.path(name))
 	case ".json":
-		c, readErr := train.Read(bytes.NewReader(b))
+		c, readErr := analysis.Read(bytes.NewReader(b))
 		if err = readErr; err == nil {
-			_, err = c.Verify(pld.Epsilon)
+			_, err = release.Verify(c, pld.Epsilon)
 		}
 	default:
 		m, openErr := release.Open(w.path(name))

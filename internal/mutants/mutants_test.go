@@ -411,21 +411,21 @@ var mutants = []mutant{
 		"false", "./privacy/randomized TestAnswerRefuses",
 	},
 	{
-		"a respondent answers twice", "collect/form.go", "o.Run = f.runOf(before)", "_ = before",
-		"./collect TestOneAnswer",
+		"a respondent answers twice", "analysis/form.go", "r.Run = f.runOf(before)", "_ = before",
+		"./analysis TestOneAnswer",
 	},
 	{
-		"a second answer takes the next name", "collect/form.go",
+		"a second answer takes the next name", "analysis/form.go",
 		"r.Run == name && r.Status == ledger.StatusVoid", "r.Run == name",
-		"./collect TestOneAnswer",
+		"./analysis TestOneAnswer",
 	},
 	{
-		"estimates are not debiased", "collect/tally.go", "n * (lambda - q) / (p - q)", "n * lambda",
-		"./collect TestMeasurementsVary",
+		"estimates are not debiased", "analysis/tally.go", "n * (lambda - q) / (p - q)", "n * lambda",
+		"./analysis TestMeasurementsVary",
 	},
 	{
 		"a local claim with a ledger", "release/collected.go", "len(m.Ledger) > 0 ||", "",
-		"./collect TestFit",
+		"./analysis TestTally$",
 	},
 	{
 		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
@@ -715,8 +715,8 @@ var mutants = []mutant{
 		"c.Adjacency != out.Adjacency || c.Unit", "c.Unit", "./release TestJointClaim",
 	},
 	{
-		"a party's claim is not checked", "release/join.go", "of, err := one.verifyRun(price)",
-		"of, err := one.verifyRun(price); err = nil", "./release TestJoin",
+		"a party's claim is not checked", "release/join.go", "of, err := verifyFile(one, price)",
+		"of, err := verifyFile(one, price); err = nil", "./release TestJoin",
 	},
 	{
 		"a joint claim may be any", "release/join.go", "if m.Claim != want {",
@@ -1237,9 +1237,9 @@ var mutants = []mutant{
 		"./privacy TestRowsAreThoseThatWereChecked",
 	},
 	{
-		"progress counts the results", "validate/validate.go", "\t\tif o.Progress != nil { // before",
-		"\t\tx := o.Statistic.Of(t)\n\t\t_ = x\n\t\tif o.Progress != nil { // before",
-		"./validate TestProgressTellsNoPanics",
+		"progress counts the results", "analysis/validate.go", "\t\t// before: of a block",
+		"\t\tx := o.Statistic.Of(t)\n\t\t_ = x\n\t\t// before: of a block",
+		"./analysis TestProgressTellsNoPanics",
 	},
 	{
 		"texts are read before the reservation", "privacy/text/text.go", "\tt, data := *given,",

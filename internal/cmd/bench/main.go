@@ -27,7 +27,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
@@ -201,14 +201,14 @@ func variant(name string) (fit, error) {
 
 // answered is a model of randomised answers, one of each row.
 func answered(t *table.Table, b accountant.Budget) (*release.Model, error) {
-	form, err := collect.NewForm(t.Schema(), b.Epsilon)
+	form, err := analysis.NewForm(t.Schema(), b.Epsilon)
 	if err != nil {
 		return nil, err
 	}
 	tally := form.NewTally()
 	for r := range t.Rows() {
 		row := privacy.FromTable(t.Select([]int{r}))
-		a, _, err := form.Answer(context.Background(), row, collect.Options{})
+		a, _, err := form.Answer(context.Background(), row, analysis.Run[analysis.Answer]{})
 		if err == nil {
 			err = tally.Add(a)
 		}

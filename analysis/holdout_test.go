@@ -1,0 +1,119 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// dead is the share of rows that died, in some wards.
+func dead(wards ...bool) table.Expr {
+	return table.And{
+		table.Condition{Column: 3, Allow: []bool{false, true}}, table.Condition{Column: 1, Allow: wards},
+	}
+}
+
+// shareOf is the share of the rows for which an expression holds.
+func shareOf(t *testing.T, tab *table.Table, x table.Expr) float64 {
+	t.Helper()
+	set, err := table.CompileExprs(tab.Schema().Sizes(), []table.Expr{x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(tab.CountExprs(set)[0]) / float64(tab.Rows())
+}
+
+// TestHoldoutPaysForWrongAnswersOnly asks a thousand questions to which the synthetic table knows
+// the answer, and some to which it does not.
+func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
+	private, honest := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
+	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), honest,
+		HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		a, err := h.Ask(dead(true, true, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Corrected || math.Abs(a.Share-shareOf(t, honest, dead(true, true, false))) > 1e-12 {
+			t.Fatalf("a right answer became %+v", a)
+		}
+	}
+	if h.Left() != 3 {
+		t.Errorf("%d corrections left after right answers", h.Left())
+	}
+	l, err := h.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(pld.Epsilon); err != nil {
+		t.Error(err)
+	}
+	if charges := l.Runs()[0].Charged; len(charges) != 2 || charges[0].Count+charges[1].Count != 2 {
+		t.Errorf("charged %+v, want one count and one round", charges)
+	}
+
+	// A synthetic table in which nobody dies.
+	var living []int
+	for i := range honest.Rows() {
+		if honest.Column(3).At(i) == 0 {
+			living = append(living, i)
+		}
+	}
+	h, err = OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
+		HoldoutOptions{Budget: ten, Corrections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		a, err := h.Ask(dead(true, true, true))
+		want := shareOf(t, private, dead(true, true, true))
+		if err != nil || !a.Corrected || math.Abs(a.Share-want) > 6*a.StdErr {
+			t.Errorf("%+v, %v; the share is %v", a, err, want)
+		}
+	}
+	if _, err := h.Ask(dead(true, true, true)); !errors.Is(err, ErrExhausted) ||
+		!errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("a third correction: %v", err)
+	}
+}
+
+func TestHoldoutRefuses(t *testing.T) {
+	private, synthetic := patients(t, 100, 1, ""), patients(t, 100, 2, "")
+	for name, o := range map[string]HoldoutOptions{
+		"no corrections": {Budget: ten},
+		"tolerance":      {Budget: ten, Corrections: 1, Tolerance: 1},
+		"tolerance NaN":  {Budget: ten, Corrections: 1, Tolerance: math.NaN()},
+		"budget":         {Corrections: 1},
+	} {
+		if _, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic,
+			o); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	good := HoldoutOptions{Budget: ten, Corrections: 1}
+	if _, err := OpenHoldout(context.Background(), privacy.FromTable(private),
+		synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
+		t.Errorf("no synthetic rows: %v", err)
+	}
+	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Ask(table.Condition{Column: 99}); err == nil {
+		t.Error("a question about no column is answered")
+	}
+	h.Close()
+	if _, err := h.Ask(dead(true, true, true)); !errors.Is(err, privacy.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}

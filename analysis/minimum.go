@@ -1,0 +1,97 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/logistic"
+)
+
+// The ways to train. The last two find the minimum of a penalised loss, and add noise to it or to
+// what is minimised.
+const (
+	Descent     = "descent"
+	byOutput    = "output"
+	byObjective = "objective"
+)
+
+// Ways are the ways to train; the first is the default.
+var Ways = []string{Descent, byOutput, byObjective}
+
+// penalty is the rule for both: Λ = penalty·√m·Δ/μ, with Δ what a unit moves a gradient by. Noise
+// on the minimum then moves the log odds of a row by about 1/penalty. It was chosen on Adult, and
+// does not need the number of rows.
+const penalty = 2
+
+// perturb plans a minimum with noise for the whole budget.
+func (p *Plan) perturb(by string, b accountant.Budget) error {
+	moved := unit(logistic.GradientEvent(p.nb, p.problem, 1)) // Δ
+	m := float64(len(p.problem.Columns))
+	p.at.Penalty = max(1./(1<<10), penalty*math.Sqrt(m)*moved/p.mu)
+	p.at.Output = 1
+	event := func() accountant.Event { return logistic.MinimumEvent(p.nb, p.problem, p.at) }
+	switch by {
+	case byOutput:
+		p.at.Output = (1 + 1e-12) * unit(event()) / p.mu
+	case byObjective:
+		rows, curvature := float64(max(1, p.nb.MaxRowsPerUnit)), m/4
+		if p.problem.Outputs() > 1 {
+			curvature = m
+		}
+		// of ε, curvature may take an eighth
+		p.at.Penalty = max(p.at.Penalty, 8*rows*curvature/b.Epsilon)
+		p.at.Epsilon = b.Epsilon
+		within := func(sigma float64) bool {
+			// what covers that the minimum is not exact costs 1/64 of μ²
+			p.at.Objective, p.at.Output = sigma, 16*logistic.Gap/p.at.Penalty*sigma/moved
+			return event().(accountant.Approx).Delta <= b.Delta
+		}
+		low := moved / p.mu
+		high := 2 * low
+		for high < 1<<17 && !within(high) {
+			low, high = high, 2*high
+		}
+		if high >= 1<<17 {
+			return fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond what is "+
+				"drawn: %w", b.Epsilon, high, accountant.ErrBudgetRange)
+		}
+		for high > low*(1+1e-9) {
+			if mid := math.Sqrt(low * high); within(mid) {
+				high = mid
+			} else {
+				low = mid
+			}
+		}
+		within(high)
+	default:
+		return fmt.Errorf("train: by %q: there is %q", by, Ways)
+	}
+	if p.at.Reachable(p.cells*p.problem.Outputs()) != nil {
+		return fmt.Errorf("train: epsilon %v is too small for --by %s, where a unit has up to %d "+
+			"rows: %w", b.Epsilon, by, max(1, p.nb.MaxRowsPerUnit),
+			accountant.ErrBudgetRange)
+	}
+	return nil
+}
+
+// Perturbation is what a minimum is found with; of a descent it is 0.
+func (p *Plan) Perturbation() logistic.Perturbation { return p.at }
+
+// minimum is [Plan.fit] of a minimum. It does not need the number of rows, which the result has
+// only if it is public.
+func (p *Plan) minimum(ctx context.Context, s *privacy.Session, o Training) (*Classifier, error) {
+	w, err := logistic.Minimum(ctx, s, p.problem, p.at)
+	return p.coefficients(w, o.By, float64(o.Rows)), err
+}
+
+// coefficients is a classifier of weights, output after output.
+func (p *Plan) coefficients(w []float64, by string, rows float64) *Classifier {
+	c := &Classifier{By: by, Rows: rows, Intercept: make([]float64, p.problem.Outputs())}
+	for at := 0; at < len(w); at += p.cells {
+		c.Coefficients = append(c.Coefficients, w[at:at+p.cells:at+p.cells])
+	}
+	return c
+}

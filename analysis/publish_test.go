@@ -1,0 +1,309 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// patients draws n rows in which the old die more often.
+func patients(t testing.TB, n int, seed uint64, unit string) *table.Table {
+	t.Helper()
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "age", Kind: schema.Integer, Min: 0, Max: 99, Bins: 10},
+		{Name: "ward", Kind: schema.Categorical, Categories: []string{"north", "south", "west"}},
+		{Name: "score", Kind: schema.Integer, Min: 0, Max: 19},
+		{Name: "died", Kind: schema.Categorical, Categories: []string{"no", "yes"}},
+	}}
+	var units []uint32
+	if unit != "" {
+		s.Unit, s.MaxRowsPerUnit = unit, 3
+		for i := range n {
+			units = append(units, uint32(i/2))
+		}
+	}
+	u := rand.New(rand.NewPCG(seed, 0))
+	cols := []table.Codes{table.NewCodes(10, n), table.NewCodes(3, n), table.NewCodes(20, n),
+		table.NewCodes(2, n)}
+	for i := range n {
+		age := u.IntN(10)
+		cols[0].Set(i, uint16(age))
+		cols[1].Set(i, uint16(u.IntN(3)))
+		cols[2].Set(i, uint16(min(19, age+u.IntN(11))))
+		if u.IntN(30) < age {
+			cols[3].Set(i, 1)
+		}
+	}
+	out, err := table.FromColumns(s, cols, units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var ten = accountant.Budget{Epsilon: 10, Delta: 1e-9}
+
+func published(
+	t testing.TB, private, synthetic *table.Table, o Evaluation, options privacy.Options,
+) *Published {
+	t.Helper()
+	out, _, err := Publish(context.Background(), privacy.FromTable(private), synthetic, o,
+		Run[*Published]{Options: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (r *Published) named(t testing.TB, name, of string) estimate {
+	t.Helper()
+	for _, e := range r.Estimates {
+		if e.Name == name && strings.Contains(e.Of, of) {
+			return e
+		}
+	}
+	t.Fatalf("no %s of %s", name, of)
+	return estimate{}
+}
+
+// TestEstimatesAreRight: what is bought is what package eval computes without noise, within six
+// stated standard errors (and, for the AUROC, what binning may take away).
+func TestEstimatesAreRight(t *testing.T) {
+	private, synthetic := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
+	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.GradientBoosting} {
+		r := published(t, private, synthetic, Evaluation{Target: "died", Learner: learner},
+			privacy.Options{Budget: ten})
+		one, _ := eval.MarginalError(private, synthetic, 1)
+		two, _ := eval.MarginalError(private, synthetic, 2)
+		tstr, _ := eval.TSTR(synthetic, private,
+			eval.Task{Label: "died", Positive: 1, Learner: learner})
+		for _, tt := range []struct {
+			name, of   string
+			want, more float64
+		}{
+			{"Rows", "", 20000, 0}, {"MarginalError", "one", one, 0},
+			{"MarginalError", "two", two, 0}, {"RareClassRate", "", tstr.Rate, 0},
+			{"AUROC", "", tstr.AUROC, .01},
+		} {
+			got := r.named(t, tt.name, tt.of)
+			if got.LeftOut != "" || !(got.StdErr > 0) ||
+				math.Abs(got.Value-tt.want) > 6*got.StdErr+tt.more {
+				t.Errorf("learner %d: %s of %s is %v ± %v, want %v (%s)", learner, tt.name, tt.of,
+					got.Value, got.StdErr, tt.want, got.LeftOut)
+			}
+		}
+		if e := r.named(t, "MarginalError", "two"); e.StdErr > .005 {
+			t.Errorf("the marginal error is known to ± %v only", e.StdErr)
+		}
+	}
+}
+
+// TestStandardErrors. Null: (noisy AUROC − AUROC without noise)/(standard error of the noise) has
+// variance 1; 400 draws: the sample variance is within .65 and 1.45 but for a chance below 1e-6.
+func TestStandardErrors(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 4))
+	const sigma = 60.
+	counts := []int64{4000, 60, 3000, 150, 2000, 300, 1000, 700, 400, 900, 100, 800}
+	truth := binnedAUROC(counts, 0)
+	var sum float64
+	const n = 400
+	for range n {
+		noisy := slices.Clone(counts)
+		for i := range noisy {
+			noisy[i] += int64(math.Round(sigma * u.NormFloat64()))
+		}
+		got := binnedAUROC(noisy, sigma)
+		d := (got.Value - truth.Value)
+		sum += d * d / (got.StdErr*got.StdErr - truth.StdErr*truth.StdErr)
+	}
+	if v := sum / n; v < .65 || v > 1.45 {
+		t.Errorf("the noise has %v times the stated variance", v)
+	}
+}
+
+// TestAUROCOfAHistogram compares with the definition on scores with ties.
+func TestAUROCOfAHistogram(t *testing.T) {
+	counts := []int64{5, 1, 4, 0, 3, 3, 0, 2, 1, 6}
+	var scores []float64
+	var labels []bool
+	for cell, n := range counts {
+		for range n {
+			scores, labels = append(scores, float64(cell/2)), append(labels, cell%2 == 1)
+		}
+	}
+	want, err := eval.AUROC(scores, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := binnedAUROC(counts, 0); math.Abs(got.Value-want) > 1e-12 || got.LeftOut != "" {
+		t.Errorf("got %v (%s), want %v", got.Value, got.LeftOut, want)
+	}
+	if got := binnedAUROC(counts, 10); got.LeftOut == "" {
+		t.Errorf("drowned in noise, and still %v", got.Value)
+	}
+}
+
+// TestCellsDependOnTheirRowOnly: the cell of a row is the same alone, in any order and beside other
+// rows.
+func TestCellsDependOnTheirRowOnly(t *testing.T) {
+	synthetic, private := patients(t, 500, 5, ""), patients(t, 200, 6, "")
+	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.GradientBoosting} {
+		label, err := newLabel(synthetic, Evaluation{Target: "died"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := newScores(synthetic, Evaluation{Target: "died", Learner: learner}, label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cells := range []query.Rule{scores} {
+			of := func(tab *table.Table) []uint32 {
+				columns := make([]table.Codes, 4)
+				for c := range columns {
+					columns[c] = tab.Column(c)
+				}
+				dst := make([]uint32, tab.Rows())
+				for i := range dst {
+					dst[i] = 77 // whatever was there before must not matter
+				}
+				cells.CellsTo(dst, columns)
+				return dst
+			}
+			all := of(private)
+			backwards := make([]int, private.Rows())
+			for i := range backwards {
+				backwards[i] = private.Rows() - 1 - i
+			}
+			reversed := of(private.Select(backwards))
+			for i, cell := range all {
+				if int(cell) >= cells.Size() {
+					t.Fatalf("%T: cell %d of %d", cells, cell, cells.Size())
+				}
+				if reversed[len(all)-1-i] != cell || i%20 == 0 &&
+					of(private.Select([]int{i}))[0] != cell {
+					t.Fatalf("%T, learner %d: the cell of row %d depends on other rows", cells,
+						learner, i)
+				}
+			}
+		}
+	}
+}
+
+func TestWithoutTargetAndWithUnits(t *testing.T) {
+	private, synthetic := patients(t, 3000, 1, "patient"), patients(t, 1000, 2, "")
+	r := published(t, private, synthetic, Evaluation{},
+		privacy.Options{Budget: ten, Adjacency: accountant.ReplaceOne, Tool: "test"})
+	if len(r.Estimates) != 3 || r.Unit != "patient" || r.MaxRowsPerUnit != 3 ||
+		r.Adjacency != accountant.ReplaceOne {
+		t.Errorf("%d estimates, unit %q of %d, %v", len(r.Estimates), r.Unit, r.MaxRowsPerUnit,
+			r.Adjacency)
+	}
+	one := synthetic.Select(nil)
+	for i := range synthetic.Rows() {
+		if synthetic.Column(3).At(i) == 0 {
+			one = synthetic.Select([]int{i, i, i})
+			break
+		}
+	}
+	r = published(t, private, one, Evaluation{Target: "died", Positive: "yes"},
+		privacy.Options{Budget: ten})
+	if e := r.named(t, "AUROC", ""); e.LeftOut == "" {
+		t.Errorf("rows of one class give an AUROC of %v", e.Value)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	private, synthetic := patients(t, 50, 1, ""), patients(t, 50, 2, "")
+	other, _ := table.FromColumns(&schema.Schema{Columns: []schema.Column{{Name: "x",
+		Kind: schema.Boolean}}}, []table.Codes{table.NewCodes(2, 9)}, nil)
+	for _, tt := range []struct {
+		name      string
+		synthetic *table.Table
+		o         Evaluation
+		b         accountant.Budget
+		want      error
+	}{
+		{"target", synthetic, Evaluation{Target: "height"}, ten, eval.ErrColumn},
+		{"positive", synthetic, Evaluation{Target: "died", Positive: "perhaps"}, ten, eval.ErrColumn},
+		{"positive without target", synthetic, Evaluation{Positive: "yes"}, ten, eval.ErrColumn},
+		{"drop", synthetic, Evaluation{Target: "died", Drop: []string{"height"}}, ten, eval.ErrColumn},
+		{"bins", synthetic, Evaluation{Target: "died", Bins: 1}, ten, eval.ErrColumn},
+		{"no rows", synthetic.Select(nil), Evaluation{}, ten, eval.ErrTables},
+		{"other columns", other, Evaluation{}, ten, eval.ErrTables},
+		{"budget", synthetic, Evaluation{}, accountant.Budget{Epsilon: -1}, accountant.ErrBudgetRange},
+	} {
+		ledger := ledger.NewFile(t.TempDir() + "/l")
+		_, s, err := Publish(context.Background(), privacy.FromTable(private), tt.synthetic, tt.o,
+			Run[*Published]{Options: privacy.Options{Budget: tt.b, Ledger: ledger}})
+		if !errors.Is(err, tt.want) || s != nil {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+		if l, err := ledger.Read(); err != nil || len(l.Entries) != 0 {
+			t.Errorf("%s: the ledger has %d entries, %v", tt.name, len(l.Entries), err)
+		}
+	}
+}
+
+// TestVerify: what was written is read and verified, and every forgery is refused.
+func TestVerify(t *testing.T) {
+	r := published(t, patients(t, 2000, 1, ""), patients(t, 500, 2, ""), Evaluation{Target: "died"},
+		privacy.Options{Budget: ten, Tool: "test"})
+	var b bytes.Buffer
+	if err := release.FileWriter(r)(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for name, forge := range map[string]func(*Published){
+		"":                      func(*Published) {},
+		"smaller epsilon":       func(r *Published) { r.Budget.Epsilon = 1 },
+		"smaller delta":         func(r *Published) { r.Budget.Delta = 1e-12 },
+		"adjacency":             func(r *Published) { r.Adjacency = accountant.ReplaceOne },
+		"unit":                  func(r *Published) { r.Unit = "patient" },
+		"schema":                func(r *Published) { r.SchemaSHA256 = "0" },
+		"a charge is gone":      func(r *Published) { r.Ledger = slices.Delete(r.Ledger, 2, 3) },
+		"no ledger":             func(r *Published) { r.Ledger = nil },
+		"the run is not closed": func(r *Published) { r.Ledger = r.Ledger[:len(r.Ledger)-1] },
+	} {
+		back, err := Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(back.(*Published))
+		v, err := release.Verify(back, nil)
+		if cost := v.Reserved.Epsilon; name == "" && (err != nil || !(cost <= 10 && cost > 9)) {
+			t.Errorf("an honest result: %v, %+v", err, v)
+		}
+		if name != "" && !errors.Is(err, release.ErrClaim) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestReadRefuses: what is no result is refused, and so are lists of empty things, which take more
+// memory than their bytes.
+func TestReadRefuses(t *testing.T) {
+	for _, bad := range []string{"", "{}", "[]", `{"decoy_published": 2}`, `{"decoy_classifier": 2}`,
+		`{"decoy_published": 1, "publishable": true, "more": 1}`, `{"decoy_validated": 1, "x": 1}`,
+		`{"decoy_classifier":1,"features":[` + strings.Repeat("{},", 200_000) + "{}]}",
+		`{"decoy_classifier":1,"coefficients":[` + strings.Repeat("[],", 200_000) + "[]]}",
+		`{"decoy_classifier":1} {}`,
+	} {
+		if _, err := Read(strings.NewReader(bad)); !errors.Is(err, release.ErrFormat) {
+			t.Errorf("%.80s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Statistic is what is computed on each block.
+type Statistic struct {
+	blocks.Statistic
+	Rows int // of a block by default: enough for the statistic to make sense
+	// what computes it from counts where each unit is one row, on which column; nil: only blocks do
+	direct func(a asked, mu2 float64, r *Validated) error
+	column column
+	codec  *schema.Codec // of that column; nil without one
+}
+
+// Limits hold a program on each block.
+type Limits struct {
+	Time time.Duration // > 0, from its start; whatever it started is killed then
+	MiB  int           // of memory for each process, at least 1
+}
+
+// sixDigits writes a number.
+func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// Text is a result as its column writes values: a date for the mean of dates.
+func (f Statistic) Text(x float64) string {
+	if f.codec == nil {
+		return sixDigits(x)
+	}
+	return f.codec.Show(x, sixDigits)
+}
+
+// Length is a difference of two results, in days for dates.
+func (f Statistic) Length(x float64) string {
+	if f.codec == nil {
+		return sixDigits(x)
+	}
+	return f.codec.ShowDifference(x, sixDigits)
+}
+
+// WithRange sets the range to which the results of blocks are cut, and has blocks compute them.
+func (f Statistic) WithRange(lower, upper float64) Statistic {
+	f.Lower, f.Upper, f.direct = lower, upper, nil
+	return f
+}
+
+// Statistics are those of [ParseStatistic], with what they are.
+const Statistics = `mean:COLUMN
+quantile:COLUMN,Q                of order Q, 0 to 1
+coefficient:TARGET~COLUMN+...    of the first COLUMN, adjusted for the others: least squares
+                                 for a number, log odds for a target of two values
+auroc:TARGET                     of a logistic regression on all other columns: trained on
+                                 every second row of a block, tested on the others`
+
+// ParseStatistic reads the text of one of the [Statistics] against a schema. The range of results
+// is that of the column, or 0 to 1 for an AUROC; a coefficient has none, so that the caller must
+// set one. Numbers are the middles of the schema's bins. Errors wrap ErrStatistic.
+func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
+	out := Statistic{Statistic: blocks.Statistic{Name: text, Lower: math.NaN(), Upper: math.NaN()}}
+	kind, of, _ := strings.Cut(text, ":")
+	fail := func(format string, args ...any) (Statistic, error) {
+		return out, fmt.Errorf("validate: %s: %s: %w", text, fmt.Sprintf(format, args...), ErrStatistic)
+	}
+	codecs, err := s.Codecs()
+	if err != nil {
+		return out, err
+	}
+	columns := func(names ...string) (cols []column, err error) {
+		for _, name := range names {
+			at, err := columnOf(s, name)
+			if err != nil {
+				return nil, err
+			}
+			cols = append(cols, newColumn(at, codecs[at]))
+		}
+		return cols, nil
+	}
+	switch kind {
+	case "mean", "quantile":
+		q, name := math.NaN(), of
+		if kind == "quantile" {
+			at := strings.LastIndexByte(of, ',')
+			if name = of[:max(0, at)]; at >= 0 {
+				q, err = strconv.ParseFloat(strings.TrimSpace(of[at+1:]), 64)
+			}
+			if err != nil || !(q >= 0 && q <= 1) {
+				return fail("it is quantile:COLUMN,Q with Q from 0 to 1")
+			}
+		}
+		cols, err := columns(name)
+		if err != nil {
+			return fail("%v", err)
+		}
+		out.codec = codecs[cols[0].at]
+		c := cols[0]
+		if c.values == nil {
+			return fail("column %q is not a number, and has more or less than two values", name)
+		}
+		out.Lower, out.Upper = slices.Min(c.values), slices.Max(c.values)
+		out.Rows, out.Of = 20, func(t *table.Table) float64 { return mean(c.present(t)) }
+		out.column, out.direct = c, directMean
+		if kind == "quantile" {
+			out.Rows, out.Of = 100, func(t *table.Table) float64 { return quantile(c.present(t), q) }
+			out.direct = directQuantile(q)
+		}
+	case "coefficient":
+		target, from, _ := strings.Cut(of, "~")
+		cols, err := columns(append([]string{target}, strings.Split(from, "+")...)...)
+		if err != nil {
+			return fail("%v", err)
+		}
+		r := regression{target: cols[0], from: cols[1:],
+			logistic: !codecs[cols[0].at].Column().Kind.Ordered()}
+		for i, c := range cols {
+			switch {
+			case i < 2 && c.values == nil:
+				return fail("column %q is not a number, and has more or less than two values",
+					codecs[c.at].Column().Name)
+			case slices.ContainsFunc(cols[:i], func(d column) bool { return d.at == c.at }):
+				return fail("column %q is there twice", codecs[c.at].Column().Name)
+			}
+		}
+		if r.width() > maxWidth {
+			return fail("%d coefficients, at most %d are possible", r.width(), maxWidth)
+		}
+		out.Rows, out.Of = 50+20*r.width(), r.first
+	case "auroc":
+		cols, err := columns(of)
+		if err != nil {
+			return fail("%v", err)
+		}
+		c := codecs[cols[0].at]
+		if c.Column().Kind.Ordered() || cols[0].values == nil {
+			return fail("the target must have two values")
+		}
+		task := eval.Task{Label: of, Positive: 1}
+		out.Lower, out.Upper, out.Rows = 0, 1, 500
+		out.Of = func(t *table.Table) float64 { return halvesAUROC(t, task) }
+	default:
+		return fail("a statistic is one of\n%s", Statistics)
+	}
+	return out, nil
+}
+
+// column is a column of a schema as numbers.
+type column struct {
+	at, size int
+	values   []float64 // of each code but the missing one; nil: more than two categories
+	// the least and the greatest value of such a code
+	low, high []float64
+	missing   int // code; -1: none
+}
+
+func newColumn(at int, c *schema.Codec) column {
+	out := column{at: at, size: c.Size(), missing: -1}
+	if code, has := c.MissingCode(); has {
+		out.missing = int(code)
+		out.size--
+	}
+	for code := range out.size {
+		lo, hi := float64(code), float64(code)
+		if c.Column().Kind.Ordered() {
+			lo, hi = c.Bin(uint16(code))
+		} else if out.size != 2 {
+			return out
+		}
+		out.low, out.high = append(out.low, lo), append(out.high, hi)
+		out.values = append(out.values, lo+(hi-lo)/2)
+	}
+	return out
+}
+
+// present are the values that are not missing.
+func (c column) present(t *table.Table) (xs []float64) {
+	codes := t.Column(c.at)
+	for i := range t.Rows() {
+		if code := int(codes.At(i)); code != c.missing {
+			xs = append(xs, c.values[code])
+		}
+	}
+	return xs
+}
+
+// mean is NaN without values.
+func mean(xs []float64) float64 {
+	sum := 0.
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// quantile is that of Hyndman and Fan's type 7, NaN without values.
+func quantile(xs []float64, q float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(xs)
+	at := q * float64(len(xs)-1)
+	i := int(at)
+	next := xs[min(i+1, len(xs)-1)]
+	return xs[i] + (at-float64(i))*(next-xs[i])
+}
+
+// halvesAUROC is NaN where one half has one class.
+func halvesAUROC(t *table.Table, task eval.Task) float64 {
+	var halves [2][]int
+	for i := range t.Rows() {
+		halves[i%2] = append(halves[i%2], i)
+	}
+	p, err := eval.TRTR(t.Select(halves[0]), t.Select(halves[1]), task)
+	if err != nil || p.Constant {
+		return math.NaN()
+	}
+	return p.AUROC
+}

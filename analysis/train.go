@@ -1,0 +1,112 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/logistic"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// ErrTarget is wrapped by every error about columns that cannot be predicted, or predicted from.
+var ErrTarget = errors.New("it cannot be predicted")
+
+// Training is what a classifier is to predict, and how.
+type Training struct {
+	Target string   // column to predict: categorical or boolean
+	Drop   []string // columns not to predict from
+	By     string   // how: one of [Ways]; "" is [Descent]
+	// number of rows, if that is public; 0: for a descent, a part of the budget buys it
+	Rows int
+}
+
+// trained is the name of such a run in the ledger.
+const trained = "train"
+
+// Train fits a logistic regression over the one-hot codes of the columns, without a synthetic table
+// in between, and returns it verified. Errors before the reservation have spent nothing; the
+// session is nil then.
+func Train(
+	ctx context.Context, rows *privacy.Rows, o Training, r Run[*Classifier],
+) (*Classifier, *privacy.Session, error) {
+	s := rows.Schema()
+	t, err := newTask(s, o.Target, o.Drop)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := NewPlan(s, privacy.NeighboursOf(s, r.Adjacency), o, r.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Program = r.Tool + ", " + runtime.GOARCH
+	return r.buy(ctx, rows, trained, p.Composition(),
+		func(session *privacy.Session) (*Classifier, error) {
+			c, err := p.fit(ctx, session, o, r.report)
+			if err != nil {
+				return nil, err
+			}
+			return c, t.complete(c, session, o.Target, r.Tool)
+		})
+}
+
+// task is what is predicted from what.
+type task struct {
+	schema  *schema.Schema
+	codecs  []*schema.Codec
+	problem logistic.Problem
+	classes []string
+}
+
+func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
+	fail := func(format string, args ...any) (*task, error) {
+		return nil, fmt.Errorf("train: "+format+": %w", append(args, ErrTarget)...)
+	}
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	t := &task{schema: s, codecs: codecs}
+	at, err := columnOf(s, target)
+	switch {
+	case err != nil:
+		return fail("%v", err)
+	case s.Columns[at].Kind.Ordered():
+		return fail("column %q is %v: a classifier predicts categories, so a question about a number "+
+			"needs a column of its own, such as a boolean one", target, s.Columns[at].Kind)
+	}
+	t.problem.Target = at
+	missing, hasMissing := codecs[at].MissingCode()
+	for code := range codecs[at].Size() {
+		if hasMissing && code == int(missing) {
+			t.problem.Classes = append(t.problem.Classes, -1)
+			continue
+		}
+		t.problem.Classes = append(t.problem.Classes, len(t.classes))
+		t.classes = append(t.classes, codecs[at].Label(uint16(code)))
+	}
+	if len(t.classes) < 2 {
+		return fail("column %q has one value", target)
+	}
+	for _, name := range drop {
+		if s.Index(name) < 0 {
+			return fail("the schema has no column %q to drop%s", name, s.Hint(name))
+		}
+	}
+	for i, c := range s.Columns {
+		if i == at || slices.Contains(drop, c.Name) {
+			continue
+		}
+		if _, err := columnOf(s, c.Name); err != nil {
+			return fail("%v", err)
+		}
+		t.problem.Columns = append(t.problem.Columns, i)
+	}
+	if len(t.problem.Columns) == 0 {
+		return fail("no column is left to predict %q from", target)
+	}
+	return t, nil
+}

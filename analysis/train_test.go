@@ -1,0 +1,397 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+var wide = accountant.Budget{Epsilon: 5, Delta: 1e-6}
+
+// simulated is n rows of which y follows from a and x, and kind from x; some y are missing. With
+// units, each has two rows.
+func simulated(t *testing.T, n int, units bool) *table.Table {
+	t.Helper()
+	s, err := schema.Parse([]byte(`decoy: 1
+columns:
+  - {name: a, kind: categorical, categories: [p, q]}
+  - {name: x, kind: integer, min: 0, max: 99, bins: 10, missing: [""]}
+  - {name: y, kind: categorical, categories: ["no", "yes"], missing: ["?"]}
+  - {name: kind, kind: categorical, categories: [low, middle, high]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if units {
+		s.Unit, s.MaxRowsPerUnit = "id", 2
+	}
+	u := rand.New(rand.NewPCG(5, 6))
+	cols := make([]table.Codes, 4)
+	for i, size := range s.Sizes() {
+		cols[i] = table.NewCodes(size, n)
+	}
+	var ids []uint32
+	for i := range n {
+		a, x := u.IntN(2), u.IntN(11)
+		cols[0].Set(i, uint16(a))
+		cols[1].Set(i, uint16(x))
+		y := 0
+		if u.Float64() < 1/(1+math.Exp(-(float64(x)-5)-2*float64(2*a-1))) {
+			y = 1
+		}
+		if u.IntN(20) == 0 {
+			y = 2
+		}
+		cols[2].Set(i, uint16(y))
+		cols[3].Set(i, uint16(min(2, x/4)))
+		if units {
+			ids = append(ids, uint32(i/2))
+		}
+	}
+	tab, err := table.FromColumns(s, cols, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func trainedOn(
+	t testing.TB, tab *table.Table, o Training, options privacy.Options,
+) *Classifier {
+	t.Helper()
+	c, _, err := Train(context.Background(), privacy.FromTable(tab), o,
+		Run[*Classifier]{Options: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// right is the share of rows with a class whose class is the most probable.
+func right(t *testing.T, c *Classifier, tab *table.Table) float64 {
+	t.Helper()
+	p, err := c.Probabilities(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, all := 0., 0.
+	codes := tab.Column(tab.Schema().Index(c.Target))
+	for i, row := range p {
+		best, sum := 0, 0.
+		for k, x := range row {
+			sum += x
+			if x > row[best] {
+				best = k
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("probabilities %v", row)
+		}
+		if int(codes.At(i)) < len(c.Classes) {
+			all++
+			if best == int(codes.At(i)) {
+				hits++
+			}
+		}
+	}
+	return hits / all
+}
+
+// TestTrain: a classifier learns what is there, with two classes and with three, is verified, and
+// survives its file. Noise alone misses these marks with a probability far below 1e-6.
+func TestTrain(t *testing.T) {
+	tab := simulated(t, 8000, false)
+	for _, c := range []struct {
+		o     Training
+		least float64
+	}{
+		{Training{Target: "y", Drop: []string{"kind"}}, .82},
+		{Training{Target: "kind"}, .95},
+		{Training{Target: "kind", Rows: 8000, Drop: []string{"a", "y"}}, .95},
+	} {
+		m := trainedOn(t, tab, c.o, privacy.Options{Budget: wide, Tool: "test"})
+		if got := right(t, m, tab); got < c.least {
+			t.Errorf("%s: %v are right, want %v", c.o.Target, got, c.least)
+		}
+		if m.Rows < 7900 || m.Rows > 8100 || c.o.Rows != 0 && m.Rows != 8000 {
+			t.Errorf("%s: %v rows", c.o.Target, m.Rows)
+		}
+		var file bytes.Buffer
+		if err := release.FileWriter(m)(&file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := read.(*Classifier)
+		if _, err := release.Verify(again, nil); err != nil {
+			t.Error(err)
+		}
+		if a, b := right(t, m, tab), right(t, again, tab); a != b {
+			t.Errorf("%v are right, after reading %v", a, b)
+		}
+	}
+}
+
+// TestMinima: the other two ways learn what is there too, with two classes and with three, pay what
+// they plan, and do not say how many rows there are unless that is public.
+func TestMinima(t *testing.T) {
+	tab := simulated(t, 8000, false)
+	for _, by := range []string{byOutput, byObjective} {
+		for _, c := range []struct {
+			o     Training
+			least float64
+		}{
+			{Training{Target: "y", Drop: []string{"kind"}}, .82},
+			{Training{Target: "kind", Rows: 8000, Drop: []string{"y"}}, .8},
+		} {
+			c.o.By = by
+			m := trainedOn(t, tab, c.o, privacy.Options{Budget: wide})
+			if got := right(t, m, tab); got < c.least {
+				t.Errorf("%s, %s: %v are right, want %v", by, c.o.Target, got, c.least)
+			}
+			if m.Rows != float64(c.o.Rows) || m.By != by {
+				t.Errorf("by %s, %v rows", m.By, m.Rows)
+			}
+		}
+	}
+}
+
+// TestPerturbations: the planned noise spends the budget, all of it but a hair, under every
+// relation, and what covers that a minimum is not exact is a small part of it.
+func TestPerturbations(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	for _, b := range []accountant.Budget{
+		wide, {Epsilon: .1, Delta: 1e-9}, {Epsilon: .1, Delta: 1e-3},
+	} {
+		for _, nb := range []privacy.Neighbours{
+			{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
+			{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
+		} {
+			for _, target := range []string{"y", "kind"} {
+				for _, by := range []string{byOutput, byObjective} {
+					p, err := NewPlan(s, nb, Training{Target: target, By: by}, b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+					if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
+						t.Errorf("%s, %v, %+v: it costs %+v, %v", by, nb, b, cost, err)
+					}
+					event, approx := p.Composition()[0].Event.(accountant.Approx)
+					if approx && event.Delta < b.Delta*(1-1e-4) {
+						t.Errorf("%s, %v, %+v: δ = %v", by, nb, b, event.Delta)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestProbabilities: they are the formula of the file, with features in another order of columns.
+func TestProbabilities(t *testing.T) {
+	s, err := schema.Parse(
+		[]byte("decoy: 1\ncolumns:\n- {name: b, kind: categorical, categories: [u, v, w]}\n" +
+			"- {name: a, kind: boolean}\n"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Classifier{Classes: []string{"n", "y"}, Intercept: []float64{.5},
+		Features: []feature{{Column: "a", Values: []string{"false", "true"}},
+			{Column: "b", Values: []string{"u", "v", "w"}}},
+		Coefficients: [][]float64{{1, 2, 10, 20, -4}}}
+	p, err := c.Probabilities(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, score := range []float64{.5 + 2 - 4, .5 + 1 + 10} {
+		if want := 1 / (1 + math.Exp(-score)); math.Abs(p[i][1]-want) > 1e-12 {
+			t.Errorf("row %d: %v, want %v", i, p[i][1], want)
+		}
+	}
+	c.Features[1].Values = c.Features[1].Values[:2]
+	if _, err := c.Probabilities(tab); err == nil {
+		t.Error("a table of other codes is predicted")
+	}
+}
+
+// TestUnits: noise grows with the rows of a unit, and the claim names it.
+func TestUnits(t *testing.T) {
+	tab := simulated(t, 4000, true)
+	m := trainedOn(t, tab, Training{Target: "kind"}, privacy.Options{Budget: wide})
+	if m.Claim.Unit != "id" || m.Claim.MaxRowsPerUnit != 2 {
+		t.Errorf("claim %+v", m.Claim)
+	}
+	sigma := func(nb privacy.Neighbours) float64 {
+		p, err := NewPlan(tab.Schema(), nb, Training{Target: "kind"}, wide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := p.Expected(4000, true)
+		return steps.Sigma / math.Sqrt(float64(steps.Count))
+	}
+	one := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
+	four := sigma(privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 2})
+	if math.Abs(four/one-4) > 1e-9 {
+		t.Errorf("noise %v and %v", one, four)
+	}
+}
+
+// TestSteps: the rule takes more steps, never too long ones, the more rows there are.
+func TestSteps(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	p, err := NewPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := 0.
+	for _, rows := range []int{1, 10, 1000, 30_000, 1_000_000, 1 << 40} {
+		at := p.Expected(rows, false)
+		time := float64(at.Count) * at.Size
+		if at.Count < minSteps || at.Count > maxSteps || at.Size > .8 || !(at.Size > 0) ||
+			time < before {
+			t.Errorf("%d rows: %+v", rows, at)
+		}
+		before = time
+	}
+}
+
+func TestTargets(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	bought, err := schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
+		"- {name: z, kind: real, min: 0, max: 1, bins: {dp: 4, share: 0.1}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := accountant.Budget{Epsilon: 1}
+	for name, c := range map[string]struct {
+		s    *schema.Schema
+		o    Training
+		b    accountant.Budget
+		want string
+	}{
+		"a number":     {s, Training{Target: "x"}, wide, "is integer"},
+		"none":         {s, Training{Target: "z"}, wide, `no column "z"`},
+		"drop of none": {s, Training{Target: "y", Drop: []string{"z"}}, wide, "to drop"},
+		"nothing left": {s, Training{Target: "y", Drop: []string{"a", "x", "kind"}}, wide,
+			"no column is left"},
+		"bins: dp":      {bought, Training{Target: "y"}, wide, "write bins"},
+		"without delta": {s, Training{Target: "y"}, none, "delta > 0"},
+		"another way":   {s, Training{Target: "y", By: "magic"}, wide, `by "magic"`},
+		"objective perturbation without delta": {s, Training{Target: "y", By: byObjective}, none,
+			"delta > 0"},
+		"no minimum": {s, Training{Target: "y", By: byOutput},
+			accountant.Budget{Epsilon: 1e-9, Delta: 1e-9}, "too small for --by output"},
+		"without budget": {s, Training{Target: "y"}, accountant.Budget{}, "epsilon"},
+	} {
+		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o, c.b)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestForgedClassifiers: a file that claims what its ledger does not support, or whose parts do not
+// fit, is refused.
+func TestForgedClassifiers(t *testing.T) {
+	good := trainedOn(t, simulated(t, 500, false), Training{Target: "kind"},
+		privacy.Options{Budget: wide})
+	for name, forge := range map[string]func(c *Classifier){
+		"a smaller epsilon": func(c *Classifier) { c.Claim.Epsilon = 1 },
+		"another unit":      func(c *Classifier) { c.Claim.Unit = "id" },
+		"another relation":  func(c *Classifier) { c.Claim.Adjacency = accountant.ReplaceOne },
+		"no ledger":         func(c *Classifier) { c.Ledger = nil },
+		"a run not closed":  func(c *Classifier) { c.Ledger = c.Ledger[:len(c.Ledger)-1] },
+		"another schema": func(c *Classifier) {
+			c.SchemaYAML = strings.Replace(c.SchemaYAML, "p", "o", 1)
+		},
+		"a fingerprint":         func(c *Classifier) { c.SchemaSHA256 = "" },
+		"classes":               func(c *Classifier) { c.Classes = c.Classes[1:] },
+		"features":              func(c *Classifier) { c.Features = c.Features[1:] },
+		"a missing output":      func(c *Classifier) { c.Coefficients = c.Coefficients[1:] },
+		"a missing weight":      func(c *Classifier) { c.Coefficients[0] = c.Coefficients[0][1:] },
+		"a weight without size": func(c *Classifier) { c.Coefficients[0][0] = math.NaN() },
+	} {
+		c := *good
+		c.Coefficients = nil
+		for _, w := range good.Coefficients {
+			c.Coefficients = append(c.Coefficients, append([]float64(nil), w...))
+		}
+		forge(&c)
+		if _, err := release.Verify(&c, nil); !errors.Is(err, release.ErrClaim) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestResume: a run that is cancelled on the way is continued under the same reservation, and gives
+// what its journal decides.
+func TestResume(t *testing.T) {
+	tab, dir := simulated(t, 500, false), t.TempDir()
+	l := ledger.NewFile(filepath.Join(dir, "ledger"))
+	o, r := Training{Target: "y"}, Run[*Classifier]{Options: privacy.Options{Budget: wide, Ledger: l,
+		Journal: filepath.Join(dir, "journal")}}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Progress = func(_ string, f float64) {
+		if f > .5 {
+			cancel()
+		}
+	}
+	if _, _, err := Train(ctx, privacy.FromTable(tab), o, r); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, _, err := Train(context.Background(), privacy.FromTable(tab), o, r); !errors.Is(err,
+		privacy.ErrUnfinished) {
+		t.Errorf("a second run beside the unfinished one: %v", err)
+	}
+	r.Resume, r.Progress = true, nil
+	m, _, err := Train(context.Background(), privacy.FromTable(tab), o, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Spent() != wide {
+		t.Errorf("spent %+v", after.Spent())
+	}
+	if _, err := release.Verify(m, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTooLittleBudget: what noise cannot be drawn for is refused before anything is reserved.
+func TestTooLittleBudget(t *testing.T) {
+	s, err := schema.Parse([]byte("decoy: 1\ncolumns: [{name: a, kind: boolean}, " +
+		"{name: b, kind: boolean}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb := privacy.NeighboursOf(s, accountant.AddRemove)
+	for _, by := range []string{Descent, byObjective} {
+		b := accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
+		_, err := NewPlan(s, nb, Training{Target: "b", By: by}, b)
+		if !errors.Is(err, accountant.ErrBudgetRange) {
+			t.Errorf("ε = 1e-9, %s: %v", by, err)
+		}
+	}
+}
