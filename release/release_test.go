@@ -415,7 +415,8 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	other := must(critic.NewEncoderOf([]int{2, 2}))
 	small := must(gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
 		rand.New(rand.NewPCG(1, 2))))
-	raw := must((&Generator{Net: small, Toward: testFitted(t, nil).Params.(*Marginal)}).MarshalBinary())
+	raw := must((&Generator{Net: small, Toward: testFitted(t,
+		nil).Params.(*Marginal)}).MarshalBinary())
 	if _, err := decodeParams(kindSteered, raw); !errors.Is(err, ErrFormat) ||
 		!strings.Contains(err.Error(), "disagree") {
 		t.Errorf("other marginals: %v", err)
