@@ -413,10 +413,9 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	}
 	// Marginals of other columns than the generator's.
 	other := must(critic.NewEncoderOf([]int{2, 2}))
-	small := must(gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
+	one := must(gan.NewGenerator(other, gan.GeneratorOptions{Latent: 1, Hidden: 1},
 		rand.New(rand.NewPCG(1, 2))))
-	raw := must((&Generator{Net: small, Toward: testFitted(t,
-		nil).Params.(*Marginal)}).MarshalBinary())
+	raw := must((&Generator{Net: one, Toward: testFitted(t, nil).Params.(*Marginal)}).MarshalBinary())
 	if _, err := decodeParams(kindSteered, raw); !errors.Is(err, ErrFormat) ||
 		!strings.Contains(err.Error(), "disagree") {
 		t.Errorf("other marginals: %v", err)
