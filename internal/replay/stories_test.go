@@ -25,7 +25,7 @@ func TestMethods(t *testing.T) {
 		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates"},
 		{"wgan", "in", wganSmall + " --set mode=thesis"},
 		{"pategan", "in", pateganSmall},
-		{"pategan", "in", pateganSmall + " --set directions=2 --set aggregator=confident"},
+		{"pategan", "in", pateganSmall + " --set directions=2"},
 		{"mwem", "in", "--set rounds=2"},
 		{"bayes", "in", ""},
 		{"smalldb", "small", ""},
