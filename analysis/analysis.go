@@ -22,7 +22,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -81,8 +80,8 @@ const rowsShare = .02
 
 // countRows buys the number of rows for that part of a filter of μ.
 func countRows(s *privacy.Session, mu float64) (float64, error) {
-	each := unit(s.Neighbours().MeasureEvent(query.Total{}, 1))
-	total, err := s.Measure(query.Total{}, each/(mu*math.Sqrt(rowsShare)))
+	each := unit(s.Neighbours().MeasureEvent(privacy.Total{}, 1))
+	total, err := s.Measure(privacy.Total{}, each/(mu*math.Sqrt(rowsShare)))
 	if err != nil {
 		return 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
@@ -65,18 +64,11 @@ func (l *labelCells) query() privacy.Marginal {
 	return privacy.Marginal{Cols: []int{l.column}, Groups: [][]uint16{groups}}
 }
 
-// scoreCells puts a row by the bin of its score and by its label: cell 2·bin + 1 is the positive
-// rows of a bin. The model and the edges of the bins come from synthetic rows.
-type scoreCells struct {
-	schema *schema.Schema
-	label  *labelCells
-	edges  []float64 // increasing; a score is in the bin of the number of edges that it reaches
-	score  func(*table.Table) ([]float64, error)
-}
-
 const defaultBins = 12
 
-func newScores(synthetic *table.Table, o Evaluation, l *labelCells) (*scoreCells, error) {
+// newScores is a histogram by the bin of a score and by the label. The model, a logistic
+// regression, and the edges of the bins come from synthetic rows.
+func newScores(synthetic *table.Table, o Evaluation, l *labelCells) (*privacy.Scores, error) {
 	if o.Bins == 0 {
 		o.Bins = defaultBins
 	}
@@ -84,49 +76,58 @@ func newScores(synthetic *table.Table, o Evaluation, l *labelCells) (*scoreCells
 		return nil, fmt.Errorf("publish: %d bins of a score, 2 to 1000 are possible: %w", o.Bins,
 			eval.ErrColumn)
 	}
-	free := *synthetic.Schema()
-	free.Unit, free.MaxRowsPerUnit = "", 0
-	c := &scoreCells{schema: &free, label: l}
-	model, err := eval.Task{Label: o.Target, Positive: l.positive, Drop: o.Drop,
-		Learner: o.Learner}.Train(synthetic)
+	model, err := eval.Task{Label: o.Target, Positive: l.positive, Drop: o.Drop}.Train(synthetic)
 	if err != nil {
 		return nil, err
 	}
-	c.score = model.Scores
-	scores, err := c.score(synthetic)
-	if err != nil {
+	out := &privacy.Scores{Column: l.column, Code: l.positive}
+	if out.Numbers, err = numbersOf(model, synthetic.Schema()); err != nil {
 		return nil, err
+	}
+	var scores []float64
+	for r := range synthetic.Rows() {
+		scores = append(scores, out.Of(func(c int) uint16 { return synthetic.Column(c).At(r) }))
 	}
 	slices.Sort(scores)
 	for k := 1; k < o.Bins; k++ {
-		c.edges = append(c.edges, scores[k*len(scores)/o.Bins])
+		out.Edges = append(out.Edges, scores[k*len(scores)/o.Bins])
 	}
-	c.edges = slices.Compact(c.edges)
-	return c, nil
+	out.Edges = slices.Compact(out.Edges)
+	return out, nil
 }
 
-// Size is two cells a bin.
-func (c *scoreCells) Size() int { return 2 * (len(c.edges) + 1) }
-
-// CellsTo scores every row by its own codes.
-func (c *scoreCells) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		dst[i] = 0
-		if columns[c.label.column].At(i) == c.label.positive {
-			dst[i] = 1
+// numbersOf is what each code of each column adds to the score of a linear model: by how much the
+// score of a row with this code is above that of the row whose codes are all 0.
+func numbersOf(model eval.Classifier, s *schema.Schema) ([][]float64, error) {
+	free, sizes, rows := *s, s.Sizes(), 1
+	free.Unit, free.MaxRowsPerUnit = "", 0
+	for _, n := range sizes {
+		rows += n
+	}
+	columns, at := make([]table.Codes, len(sizes)), 1
+	for c, n := range sizes {
+		columns[c] = table.NewCodes(n, rows)
+		for code := range n {
+			columns[c].Set(at+code, uint16(code))
 		}
+		at += n
 	}
-	t, err := table.FromColumns(c.schema, columns, nil)
+	t, err := table.FromColumns(&free, columns, nil)
 	if err != nil {
-		return // codes of the same schema: it cannot happen; the rows count in the first bin
+		return nil, err
 	}
-	scores, err := c.score(t)
+	scores, err := model.Scores(t)
 	if err != nil {
-		return
+		return nil, err
 	}
-	for i, x := range scores {
-		dst[i] += 2 * uint32(sort.Search(len(c.edges), func(k int) bool { return c.edges[k] > x }))
+	out, rest := make([][]float64, len(sizes)), scores[1:]
+	for c, n := range sizes {
+		for _, x := range rest[:n] {
+			out[c] = append(out[c], x-scores[0])
+		}
+		rest = rest[n:]
 	}
+	return out, nil
 }
 
 // binnedAUROC is the area under the ROC curve of the binned scores, from a noisy histogram: cell

@@ -10,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/threshold"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -79,11 +78,11 @@ func OpenHoldout(
 	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections,
 		epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
 	at := func(z float64) accountant.Composition {
-		h.sigma = z * unit(nb.MeasureEvent(query.Total{}, 1))
+		h.sigma = z * unit(nb.MeasureEvent(privacy.Total{}, 1))
 		return accountant.Composition{
 			{Event: threshold.Event(h.epsilon), Count: o.Corrections},
 			// and the number of rows
-			{Event: nb.MeasureEvent(query.Total{}, h.sigma), Count: o.Corrections + 1},
+			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1},
 		}
 	}
 	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
@@ -95,7 +94,7 @@ func OpenHoldout(
 	if err != nil {
 		return nil, err
 	}
-	counts, err := h.s.Measure(query.Total{}, h.sigma)
+	counts, err := h.s.Measure(privacy.Total{}, h.sigma)
 	if err != nil {
 		return nil, h.s.Finish(err, nil)
 	}
@@ -120,7 +119,7 @@ func (h *Holdout) Ask(question table.Expr) (Told, error) {
 		}
 	}
 	guess := float64(h.synthetic.CountExprs(set)[0]) / float64(h.synthetic.Rows())
-	query := query.Where{Expr: question}
+	query := privacy.Where{Expr: question}
 	wrong, err := h.round.Ask(question, guess*h.rows)
 	if err != nil {
 		return Told{}, err

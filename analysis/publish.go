@@ -11,8 +11,6 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/distance"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -24,9 +22,8 @@ type Evaluation struct {
 	// its value that counts as positive, as the schema writes it; default: the rarest that the
 	// synthetic rows have
 	Positive string
-	Drop     []string     // columns not to predict from
-	Learner  eval.Learner // trained on the synthetic rows; default logistic regression
-	Bins     int          // of the score, default 12: more cost more noise, fewer blur the curve
+	Drop     []string // columns not to predict from, by a logistic regression
+	Bins     int      // of the score, default 12: more cost more noise, fewer blur the curve
 }
 
 // estimate is one number that was bought, with its standard error: of the noise and, for an AUROC,
@@ -82,12 +79,12 @@ const mostPairCells = 1 << 22
 // evaluation is what is asked, and with what noise.
 type evaluation struct {
 	synthetic *table.Table
-	sets      [2][][]int  // of columns, whose marginals are compared: single ones, and pairs
-	scores    *scoreCells // nil without a target, or if no model can be trained
-	label     *labelCells // nil without a target
-	noScores  string      // why scores is nil
-	mu        float64     // of everything
-	shares    float64     // of the questions that are asked
+	sets      [2][][]int      // of columns, whose marginals are compared: single ones, and pairs
+	scores    *privacy.Scores // nil without a target, or if no model can be trained
+	label     *labelCells     // nil without a target
+	noScores  string          // why scores is nil
+	mu        float64         // of everything
+	shares    float64         // of the questions that are asked
 }
 
 // PublishedSets are the columns, and pairs of them, whose marginals a run without a target asks
@@ -218,7 +215,7 @@ func (p *evaluation) ask(
 ) ([]estimate, error) {
 	nb := s.Neighbours()
 	progress("asking", 0)
-	var rows privacy.Query = query.Total{}
+	var rows privacy.Query = privacy.Total{}
 	if p.label != nil {
 		rows = p.label.query()
 	}
@@ -259,8 +256,8 @@ func (p *evaluation) ask(
 		Value: min(1, max(0, rate)), StdErr: sigma / n * math.Hypot(rate, 1-rate)})
 	auroc := estimate{LeftOut: p.noScores}
 	if p.scores != nil {
-		sigma := p.sigma(shareScores, nb.MeasureEvent(query.Cells{}, 1))
-		counts, err := s.Measure(query.Cells{Rule: p.scores}, sigma)
+		sigma := p.sigma(shareScores, nb.MeasureEvent(privacy.Scores{}, 1))
+		counts, err := s.Measure(*p.scores, sigma)
 		if err != nil {
 			return nil, err
 		}
@@ -296,8 +293,8 @@ func (p *evaluation) marginalError(
 		queries = append(queries, privacy.Marginal{Cols: cols})
 		asked = append(asked, privacy.Candidate{Query: queries[len(queries)-1], Estimate: estimate})
 	}
-	sigma := p.sigma(shareDistance, distance.Event(s.Neighbours(), queries, 1))
-	sum, err := distance.Measure(s, asked, sigma)
+	sigma := p.sigma(shareDistance, s.Neighbours().DistanceEvent(queries, 1))
+	sum, err := s.MeasureDistance(asked, sigma)
 	t := float64(len(sets))
 	return estimate{Name: "MarginalError", Value: min(1, max(0, sum/(2*t*n))),
 		StdErr: math.Hypot(sigma/t, spread) / (2 * n)}, err

@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -84,31 +83,28 @@ func (r *Published) named(t testing.TB, name, of string) estimate {
 // stated standard errors (and, for the AUROC, what binning may take away).
 func TestEstimatesAreRight(t *testing.T) {
 	private, synthetic := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
-	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.GradientBoosting} {
-		r := published(t, private, synthetic, Evaluation{Target: "died", Learner: learner},
-			privacy.Options{Budget: ten})
-		one, _ := eval.MarginalError(private, synthetic, 1)
-		two, _ := eval.MarginalError(private, synthetic, 2)
-		tstr, _ := eval.TSTR(synthetic, private,
-			eval.Task{Label: "died", Positive: 1, Learner: learner})
-		for _, tt := range []struct {
-			name, of   string
-			want, more float64
-		}{
-			{"Rows", "", 20000, 0}, {"MarginalError", "one", one, 0},
-			{"MarginalError", "two", two, 0}, {"RareClassRate", "", tstr.Rate, 0},
-			{"AUROC", "", tstr.AUROC, .01},
-		} {
-			got := r.named(t, tt.name, tt.of)
-			if got.LeftOut != "" || !(got.StdErr > 0) ||
-				math.Abs(got.Value-tt.want) > 6*got.StdErr+tt.more {
-				t.Errorf("learner %d: %s of %s is %v ± %v, want %v (%s)", learner, tt.name, tt.of,
-					got.Value, got.StdErr, tt.want, got.LeftOut)
-			}
+	r := published(t, private, synthetic, Evaluation{Target: "died"}, privacy.Options{Budget: ten})
+	one, _ := eval.MarginalError(private, synthetic, 1)
+	two, _ := eval.MarginalError(private, synthetic, 2)
+	tstr, _ := eval.TSTR(synthetic, private,
+		eval.Task{Label: "died", Positive: 1})
+	for _, tt := range []struct {
+		name, of   string
+		want, more float64
+	}{
+		{"Rows", "", 20000, 0}, {"MarginalError", "one", one, 0},
+		{"MarginalError", "two", two, 0}, {"RareClassRate", "", tstr.Rate, 0},
+		{"AUROC", "", tstr.AUROC, .01},
+	} {
+		got := r.named(t, tt.name, tt.of)
+		if got.LeftOut != "" || !(got.StdErr > 0) ||
+			math.Abs(got.Value-tt.want) > 6*got.StdErr+tt.more {
+			t.Errorf("%s of %s is %v ± %v, want %v (%s)", tt.name, tt.of,
+				got.Value, got.StdErr, tt.want, got.LeftOut)
 		}
-		if e := r.named(t, "MarginalError", "two"); e.StdErr > .005 {
-			t.Errorf("the marginal error is known to ± %v only", e.StdErr)
-		}
+	}
+	if e := r.named(t, "MarginalError", "two"); e.StdErr > .005 {
+		t.Errorf("the marginal error is known to ± %v only", e.StdErr)
 	}
 }
 
@@ -157,49 +153,36 @@ func TestAUROCOfAHistogram(t *testing.T) {
 	}
 }
 
-// TestCellsDependOnTheirRowOnly: the cell of a row is the same alone, in any order and beside other
-// rows.
-func TestCellsDependOnTheirRowOnly(t *testing.T) {
+// TestScoresAreTheModels: the numbers of the codes add up to the score of the model, but for one
+// constant.
+func TestScoresAreTheModels(t *testing.T) {
 	synthetic, private := patients(t, 500, 5, ""), patients(t, 200, 6, "")
-	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.GradientBoosting} {
-		label, err := newLabel(synthetic, Evaluation{Target: "died"})
-		if err != nil {
-			t.Fatal(err)
+	label, err := newLabel(synthetic, Evaluation{Target: "died"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := newScores(synthetic, Evaluation{Target: "died"}, label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := eval.Task{Label: "died", Positive: label.positive}.Train(synthetic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := model.Scores(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(r int) float64 {
+		return scores.Of(func(c int) uint16 { return private.Column(c).At(r) })
+	}
+	for r := range want {
+		if d := of(r) - want[r] - (of(0) - want[0]); math.Abs(d) > 1e-9 {
+			t.Fatalf("the score of row %d is off by %v", r, d)
 		}
-		scores, err := newScores(synthetic, Evaluation{Target: "died", Learner: learner}, label)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, cells := range []query.Rule{scores} {
-			of := func(tab *table.Table) []uint32 {
-				columns := make([]table.Codes, 4)
-				for c := range columns {
-					columns[c] = tab.Column(c)
-				}
-				dst := make([]uint32, tab.Rows())
-				for i := range dst {
-					dst[i] = 77 // whatever was there before must not matter
-				}
-				cells.CellsTo(dst, columns)
-				return dst
-			}
-			all := of(private)
-			backwards := make([]int, private.Rows())
-			for i := range backwards {
-				backwards[i] = private.Rows() - 1 - i
-			}
-			reversed := of(private.Select(backwards))
-			for i, cell := range all {
-				if int(cell) >= cells.Size() {
-					t.Fatalf("%T: cell %d of %d", cells, cell, cells.Size())
-				}
-				if reversed[len(all)-1-i] != cell || i%20 == 0 &&
-					of(private.Select([]int{i}))[0] != cell {
-					t.Fatalf("%T, learner %d: the cell of row %d depends on other rows", cells,
-						learner, i)
-				}
-			}
-		}
+	}
+	if len(scores.Edges) < 5 || !slices.IsSorted(scores.Edges) {
+		t.Errorf("edges %v", scores.Edges)
 	}
 }
 

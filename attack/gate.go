@@ -14,9 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/privacy/logistic"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -44,10 +42,10 @@ type gateRun struct {
 
 var gateCalls = []gateCall{
 	{"total", true, func(nb privacy.Neighbours, z float64) accountant.Event {
-		return nb.MeasureEvent(query.Total{}, z)
+		return nb.MeasureEvent(privacy.Total{}, z)
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			return g.first(s.Measure(query.Total{}, g.scale))
+			return g.first(s.Measure(privacy.Total{}, g.scale))
 		}, 1},
 	{"counts", true, func(nb privacy.Neighbours, z float64) accountant.Event {
 		return nb.MeasureEvent(privacy.Marginal{}, z)
@@ -61,13 +59,13 @@ var gateCalls = []gateCall{
 				float64(counts[g.pair.Corner[g.col]])}, nil
 		}, 1},
 	{"answer", false, func(nb privacy.Neighbours, z float64) accountant.Event {
-		return laplace.Event(nb, query.Where{}, z)
+		return nb.LaplaceEvent(privacy.Where{}, z)
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
-			where := query.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
-			return g.first(laplace.Measure(s, where, g.scale))
+			where := privacy.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
+			return g.first(s.MeasureLaplace(where, g.scale))
 		}, 1},
 	{"select", false,
 		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.SelectEvent(1 / z) },

@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -59,7 +58,7 @@ func Units(
 	}
 	nb := privacy.NeighboursOf(s, o.Adjacency)
 	plan := func(sigma float64) accountant.Composition {
-		return accountant.Composition{{Event: nb.MeasureEvent(query.ContributionHistogram{}, sigma),
+		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma),
 			Count: 1}}
 	}
 	sigma, err := calibrate.Scale(o.Budget, nb.Adjacency, plan)
@@ -73,7 +72,7 @@ func Units(
 	return release.Run(ctx, privacy.Open, rows, o.Options,
 		func(session *privacy.Session) (*UnitSizes, error) {
 			var err error
-			if r.Counts, err = session.Measure(query.ContributionHistogram{UpTo: r.UpTo},
+			if r.Counts, err = session.Measure(privacy.ContributionHistogram{UpTo: r.UpTo},
 				sigma); err == nil {
 				r.bound()
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -28,8 +27,8 @@ func TestFilterIsDrained(t *testing.T) {
 		t, testTable(t, testSchema("", 0), someRows(12), nil), append(pool(.5), gaussian(7, 1)...),
 	)
 	reads := 0
-	data := s.data
-	s.data = func() *table.Table { reads++; return data() }
+	data := s.in.Table
+	s.recount(func() *table.Table { reads++; return data() })
 	pair := Marginal{Cols: []int{0, 1}}
 	cand := []Candidate{{Query: pair, Estimate: make([]float64, 6)}}
 	for i, step := range []struct {
@@ -41,7 +40,7 @@ func TestFilterIsDrained(t *testing.T) {
 		{"reserved by name", func() error { _, err := s.Measure(pair, 7); return err }, true, .25},
 		{"the same from the pool", func() error { _, err := s.Measure(pair, 7); return err }, true,
 			.25 - 1./49},
-		{"another noise", func() error { _, err := s.Measure(query.Total{}, 4); return err }, true,
+		{"another noise", func() error { _, err := s.Measure(Total{}, 4); return err }, true,
 			.25 - 1./49 - 1./16},
 		{"a selection", func() error { _, err := s.Select(cand, .3); return err }, true,
 			.25 - 1./49 - 1./16 - .0352},
@@ -53,7 +52,7 @@ func TestFilterIsDrained(t *testing.T) {
 		{"nothing is left", func() error { _, err := s.Measure(pair, 30); return err }, false, .0007},
 	} {
 		before := reads
-		s.exact = nil // what was counted once is remembered
+		s.in.Counts = counter(s.in) // what was counted once is remembered
 		err := step.call()
 		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrPlan) {
 			t.Fatalf("%d, %s: %v", i, step.name, err)
@@ -171,7 +170,7 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Measure(query.Total{}, 2/most); err != nil {
+	if _, err := s.Measure(Total{}, 2/most); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Finish(nil, nil); err != nil {
@@ -201,7 +200,7 @@ func TestFilteredNoise(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
 	draws := make([]int64, n)
 	for i := range draws {
-		x, err := only(s.Measure(query.Total{}, sigma))
+		x, err := only(s.Measure(Total{}, sigma))
 		if err != nil {
 			t.Fatal(err)
 		}

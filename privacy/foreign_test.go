@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -43,7 +42,7 @@ func TestRowsAreThoseThatWereChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.Measure(query.Total{}, 10); err != nil || n[0] > 600 {
+	if n, err := s.Measure(privacy.Total{}, 10); err != nil || n[0] > 600 {
 		t.Errorf("about %v rows of two units: %v", n, err)
 	}
 

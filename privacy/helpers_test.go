@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -61,11 +60,27 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session 
 	return s
 }
 
+// reading counts how often a session reads its rows.
+func reading(s *Session) (reads *int) {
+	data, reads := s.in.Table, new(int)
+	s.recount(func() *table.Table {
+		*reads++
+		return data()
+	})
+	return reads
+}
+
+// recount takes another table in place of the session's.
+func (s *session) recount(rows func() *table.Table) {
+	s.in.Table = rows
+	s.in.Counts = counter(s.in)
+}
+
 // laplaceOf releases a number for the event of Laplace noise, as package laplace does.
 func laplaceOf(s *Session, scale float64) error {
 	c := access.Call{What: "a count", Of: access.Ask("laplace"),
 		Cost: access.Once(accountant.Laplace{Epsilon: 1 / scale})}
-	_, err := access.Runner(s).Ints(c, 1, func(rows access.Rows) ([]int64, error) {
+	_, err := access.ReleaseInts(s, c, 1, func(rows access.Rows) ([]int64, error) {
 		return []int64{int64(rows.Table().Rows())}, nil
 	})
 	return err
@@ -82,7 +97,7 @@ func only(xs []int64, err error) (int64, error) {
 // compiledOf are queries ready to be counted.
 func compiledOf(t testing.TB, s *session, qs ...Query) []access.Counted {
 	t.Helper()
-	out, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
+	out, err := s.compile(qs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +105,7 @@ func compiledOf(t testing.TB, s *session, qs ...Query) []access.Counted {
 }
 
 // firstIs1 is the question whether the first code is 1.
-var firstIs1 = query.Where{Expr: table.Condition{Column: 0, Allow: []bool{false, true}}}
+var firstIs1 = Where{Expr: table.Condition{Column: 0, Allow: []bool{false, true}}}
 
 // k is how many rows a unit has.
 func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }

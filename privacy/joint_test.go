@@ -10,8 +10,6 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/ledger"
-	_ "github.com/decoy-dp/decoy/privacy/counted"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -30,8 +28,8 @@ func elsewhere(tab *table.Table, reads *int, sets ...[]int) *Rows {
 		}
 		return answer, err
 	}
-	return engine.Rows(tab.Schema(),
-		engine.Source{Ask: ask, Begin: engine.AskSets(sets, sizes)}).(*Rows)
+	return FromEngine(tab.Schema(),
+		engine.Source{Ask: ask, Begin: engine.AskSets(sets, sizes)}.Sealed())
 }
 
 // TestJointCounts: every marginal over columns that were counted together, in any order and over
@@ -54,14 +52,14 @@ func TestJointCounts(t *testing.T) {
 					q.Groups = append(q.Groups, groups[c])
 				}
 			}
-			got := s.rows().Counts(compiledOf(t, s.session, q))[0]
-			want := here.rows().Counts(compiledOf(t, here.session, q))[0]
+			got := s.in.Counts(compiledOf(t, s.session, q))[0]
+			want := here.in.Counts(compiledOf(t, here.session, q))[0]
 			if !slices.Equal(got, want) {
 				t.Errorf("columns %v, groups %v: counts %v, want %v", cols, merged, got, want)
 			}
 		}
 	}
-	n := s.rows().Counts(compiledOf(t, s.session, query.Total{}))[0]
+	n := s.in.Counts(compiledOf(t, s.session, Total{}))[0]
 	if !slices.Equal(n, []int64{601}) {
 		t.Errorf("%d rows, want 601", n)
 	}
@@ -79,7 +77,7 @@ func TestJointRefuses(t *testing.T) {
 	for name, q := range map[string]Query{
 		"columns that were not counted together": Marginal{Cols: []int{0, 2}},
 		"an expression":                          firstIs1,
-		"units":                                  query.ContributionHistogram{UpTo: []int{1}},
+		"units":                                  ContributionHistogram{UpTo: []int{1}},
 	} {
 		reads := 0
 		s, err := Open(context.Background(), elsewhere(tab, &reads, []int{0, 1}, []int{2}),
@@ -125,12 +123,12 @@ func TestJointSums(t *testing.T) {
 				}
 				return c.answer, c.err
 			}}
-		s, err := Open(context.Background(), engine.Rows(testSchema("", 0), from).(*Rows),
+		s, err := Open(context.Background(), FromEngine(testSchema("", 0), from.Sealed()),
 			Options{Budget: wide, Plan: gaussian(5, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.rows().Joint.Sum(engine.Question{Length: 2})
+		got, err := s.in.Joint.Sum(engine.Question{Length: 2})
 		if !errors.Is(err, c.want) || err == nil && !slices.Equal(got, c.answer[1:]) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}
@@ -155,9 +153,9 @@ func TestJointIsOneTable(t *testing.T) {
 		"a failed engine":     {nil, broken, broken},
 	} {
 		l := ledger.NewFile(t.TempDir() + "/ledger")
-		rows := engine.Rows(s, engine.Source{
+		rows := FromEngine(s, engine.Source{
 			Begin: engine.AskSets([][]int{{0}, {1}}, s.Sizes()),
-			Ask:   func(engine.Question) ([]int64, error) { return c.answer, c.err }}).(*Rows)
+			Ask:   func(engine.Question) ([]int64, error) { return c.answer, c.err }}.Sealed())
 		_, err := Open(context.Background(), rows,
 			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: l})
 		if !errors.Is(err, c.want) {
@@ -170,7 +168,7 @@ func TestJointIsOneTable(t *testing.T) {
 	}
 	// The schema is the gate's own.
 	s.Columns = append(s.Columns, schema.Column{Name: "more"})
-	if rows := engine.Rows(s, engine.Source{}).(*Rows); rows.Schema() == s {
+	if rows := FromEngine(s, engine.Source{}.Sealed()); rows.Schema() == s {
 		t.Error("the schema is the caller's")
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -54,7 +53,7 @@ func (j journaled) must(o Options) *Session {
 
 // steps are the run's questions in order.
 func steps(s *Session) []func() (int64, error) {
-	total := func() (int64, error) { return only(s.Measure(query.Total{}, 5)) }
+	total := func() (int64, error) { return only(s.Measure(Total{}, 5)) }
 	choice := func() (int64, error) {
 		var c []Candidate
 		for col, size := range s.Schema().Sizes() {
@@ -296,7 +295,7 @@ func TestResumeOtherQuestion(t *testing.T) {
 	if _, err := s.Measure(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("another question: %v", err)
 	}
-	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrResume) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("the right one, too late: %v", err)
 	}
 	if err := s.Finish(nil, nil); !errors.Is(err, ErrUnfinished) {
@@ -313,7 +312,7 @@ func TestResumeRefusesAgain(t *testing.T) {
 	var first []int64
 	for _, resume := range []bool{false, true} {
 		s := j.must(j.options(resume))
-		if _, err := s.Measure(query.Total{}, 4); !errors.Is(err, ErrPlan) {
+		if _, err := s.Measure(Total{}, 4); !errors.Is(err, ErrPlan) {
 			t.Errorf("noise that was not planned, continued %v: %v", resume, err)
 		}
 		got := j.answers(s, 3)
@@ -333,7 +332,7 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	for range 40 {
 		j := journaled{t, t.TempDir()}
 		s := j.must(j.options(false))
-		if _, err := s.Measure(query.Total{}, 5); err != nil {
+		if _, err := s.Measure(Total{}, 5); err != nil {
 			t.Fatal(err)
 		}
 		n := len(read(t, s.journal.path))
@@ -405,7 +404,7 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	granted := 0
 	for range 5 {
 		c := *s
-		if _, err := c.Measure(query.Total{}, 5); err == nil {
+		if _, err := c.Measure(Total{}, 5); err == nil {
 			granted++
 		} else if !errors.Is(err, ErrPlan) {
 			t.Error(err)
@@ -426,7 +425,7 @@ func TestNothingIsShared(t *testing.T) {
 	sch.MaxRowsPerUnit = 12
 	o := Options{Budget: wide, Plan: gaussian(5, 2), Method: "test"}
 	s := must(Open(context.Background(), rows, o))
-	if got := s.data().Rows(); got != 1 || s.Neighbours().MaxRowsPerUnit != 1 {
+	if got := s.in.Table().Rows(); got != 1 || s.Neighbours().MaxRowsPerUnit != 1 {
 		t.Errorf("%d rows of the unit are in, %v", got, s.Neighbours())
 	}
 	o.Plan[0].Count = 100
@@ -442,7 +441,7 @@ func TestNothingIsShared(t *testing.T) {
 		t.Error("the schema has changed")
 	}
 	for i, want := range []error{nil, nil, ErrPlan} {
-		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, want) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, want) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
@@ -490,9 +489,9 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		}
 		before := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
-		must(s.Measure(query.Total{}, 5))
+		must(s.Measure(Total{}, 5))
 		change(file.Path(), before)
-		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 		l := must(file.Read())
@@ -542,7 +541,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		reads := 0
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
-		must(first.Measure(query.Total{}, 5))
+		must(first.Measure(Total{}, 5))
 		if err := first.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -558,7 +557,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 			reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
-		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a charge: %v", name, err)
 		}
 		if err := s.Finish(nil, nil); !errors.Is(err, ledger.ErrInvalid) {
@@ -599,7 +598,7 @@ func TestContinuedRunHasNoMore(t *testing.T) {
 	die(s)
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrPlan) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrPlan) {
 		t.Errorf("a fifth call of four: %v", err)
 	}
 }
@@ -687,7 +686,7 @@ func TestJournalOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := j.must(j.options(false))
-	if _, err := s.Measure(query.Total{}, 5); err == nil {
+	if _, err := s.Measure(Total{}, 5); err == nil {
 		t.Error("an answer that no journal keeps")
 	}
 	s.Finish(errors.New("killed"), nil)
@@ -704,14 +703,14 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 	rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 	s := must(Open(context.Background(), rows, o))
-	must(s.Measure(query.Total{}, 5))
+	must(s.Measure(Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
 	if err := limit.Set(context.Background(), other, rowUnits.Units(""),
 		limit.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))
-	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())

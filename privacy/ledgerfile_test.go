@@ -17,7 +17,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
-	"github.com/decoy-dp/decoy/privacy/query"
 )
 
 var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
@@ -221,7 +220,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	}
 	fmt.Fprint(raw, `{"seq":2,"kind":"cha`)
 	raw.Close()
-	if _, err := s.Measure(query.Total{}, 5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Finish(nil, nil); err != nil {
@@ -255,7 +254,7 @@ func TestLongEntries(t *testing.T) {
 	if size(t, file) < 1<<12 {
 		t.Fatalf("the ledger has %d bytes: too few to test", size(t, file))
 	}
-	if _, err := s.Measure(query.Total{}, 5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if l, err := file.Read(); err != nil || len(l.Entries) != 3 {
@@ -285,7 +284,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Measure(query.Total{}, 20*float64(k)); err != nil {
+		if _, err := s.Measure(Total{}, 20*float64(k)); err != nil {
 			t.Error(err)
 		}
 		if err := s.Finish(nil, nil); err != nil {

@@ -21,14 +21,12 @@ type Marginal struct {
 	Groups [][]uint16
 }
 
-// Kind is that of disjoint cells.
-func (Marginal) Kind() access.Kind { return access.RowCells }
+func (Marginal) kind() access.Kind { return access.RowCells }
 
-// Compile is for the gate. What it returns has only copies of what is in m, taken before they were
-// checked.
-func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
-	fail := func(format string, args ...any) (access.Compiled, error) {
-		return access.Compiled{}, fmt.Errorf("a marginal: "+format, args...)
+// compile returns only copies of what is in m, taken before they were checked.
+func (m Marginal) compile(sizes []int, _ bool) (access.Counted, error) {
+	fail := func(format string, args ...any) (access.Counted, error) {
+		return access.Counted{}, fmt.Errorf("a marginal: "+format, args...)
 	}
 	cols := slices.Clone(m.Cols)
 	if m.Groups != nil && len(m.Groups) != len(cols) {
@@ -73,7 +71,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		}
 		cells *= groups[i]
 	}
-	return access.Seal(access.Counted{Kind: m.Kind(), Key: string(key), What: what,
+	return access.Counted{Kind: m.kind(), Key: string(key), What: what,
 		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
 			if rows.Joint != nil {
@@ -82,7 +80,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 				countTo(counts, rows.Table(), cols, offsets)
 			}
 			return counts
-		}}, sizes, units), nil
+		}}, nil
 }
 
 // countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -12,10 +11,10 @@ import (
 // MeasureEvent is the event of [Session.Measure] at standard deviation sigma: Gaussian with the
 // L2 sensitivity of the kind of query, whatever is in it.
 func (nb Neighbours) MeasureEvent(q Query, sigma float64) accountant.Event {
-	return nb.measureEvent(q.Kind(), sigma)
+	return nb.gaussian(q.kind(), sigma)
 }
 
-func (nb Neighbours) measureEvent(kind access.Kind, sigma float64) accountant.Event {
+func (nb Neighbours) gaussian(kind access.Kind, sigma float64) accountant.Event {
 	_, _, l2 := kind.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 	return accountant.Gaussian{NoiseMultiplier: access.Down(sigma, l2)}
 }
@@ -37,33 +36,40 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
-	if err != nil {
-		return nil, fmt.Errorf("privacy: %w", err)
-	}
-	c := access.Call{What: queries[0].What, Of: access.Ask("measure").Floats(sigma)}
-	if n := len(queries) - 1; n > 0 {
-		c.What = fmt.Sprintf("%s and %d more", c.What, n)
-	}
-	cells := 0
-	for _, q := range queries {
-		cells += q.Cells
-		c.Of.Text(q.Key)
-		c.Cost = add(c.Cost, s.nb.measureEvent(q.Kind, sigma))
-	}
-	flat, err := access.Run(s.release).Ints(c, cells, func(rows access.Rows) ([]int64, error) {
-		counts := slices.Concat(rows.Counts(queries)...)
-		g.AddTo(counts, rows.Source)
-		return counts, nil
-	})
+	m, err := s.sumOf(qs, access.Ask("measure").Floats(sigma),
+		func(kind access.Kind) accountant.Event { return s.nb.gaussian(kind, sigma) })
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]int64, len(queries))
-	for i, q := range queries {
+	m.Noise = g
+	flat, err := access.Measure(s, m)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]int64, len(qs))
+	for i, q := range m.Queries {
 		out[i], flat = flat[:q.Cells:q.Cells], flat[q.Cells:]
 	}
 	return out, nil
+}
+
+// sumOf is the counts of queries, with an event for each of them. The key goes on with theirs.
+func (s *session) sumOf(
+	qs []Query, of access.Key, event func(kind access.Kind) accountant.Event,
+) (m access.Sum, err error) {
+	if m.Queries, err = s.compile(qs); err != nil {
+		return m, fmt.Errorf("privacy: %w", err)
+	}
+	m.What, m.Of = m.Queries[0].What, of
+	if n := len(qs) - 1; n > 0 {
+		m.What = fmt.Sprintf("%s and %d more", m.What, n)
+	}
+	for _, q := range m.Queries {
+		m.Length += q.Cells
+		m.Of.Text(q.Key)
+		m.Cost = add(m.Cost, event(q.Kind))
+	}
+	return m, nil
 }
 
 // add is a composition with one more event.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -29,7 +28,7 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 		truePair[2] + truePair[4],
 		truePair[3] + truePair[5],
 	}
-	where := query.Where{Expr: table.And{
+	where := Where{Expr: table.And{
 		table.Condition{Column: 1, Allow: []bool{true, false, true}},
 		table.Condition{Column: 0, Allow: []bool{false, true}},
 	}}
@@ -48,7 +47,7 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 		{
 			"Total",
 			func(int) (int64, error) {
-				x, err := only(s.Measure(query.Total{}, sigma))
+				x, err := only(s.Measure(Total{}, sigma))
 				return x - 600, err
 			},
 			normal,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -67,7 +66,7 @@ func TestEvents(t *testing.T) {
 	}
 	near := func(got, want float64) bool { return math.Abs(got-want) <= 4e-16*want }
 	for _, tt := range tests {
-		if got := tt.nb.MeasureEvent(query.Total{},
+		if got := tt.nb.MeasureEvent(Total{},
 			10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) ||
 			got > tt.total {
 			t.Errorf("%s: Total has multiplier %v, want %v", tt.name, got, tt.total)
@@ -75,6 +74,19 @@ func TestEvents(t *testing.T) {
 		if got := tt.nb.MeasureEvent(Marginal{},
 			10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
 			t.Errorf("%s: Counts has multiplier %v, want %v", tt.name, got, tt.counts)
+		}
+		k, cells := tt.nb.k()/10, tt.nb.k()/10
+		if tt.nb.Adjacency == accountant.ReplaceOne {
+			cells *= 2
+		}
+		for _, q := range []struct {
+			query Query
+			want  float64
+		}{{Where{}, k}, {Total{}, k}, {Marginal{}, cells}} {
+			got := tt.nb.LaplaceEvent(q.query, 10).(accountant.Laplace).Epsilon
+			if got < q.want || got > q.want*(1+1e-15) {
+				t.Errorf("%s: %T with Laplace noise costs %v, want %v", tt.name, q.query, got, q.want)
+			}
 		}
 		if got := tt.nb.SelectEvent(.5).(accountant.Exponential).Epsilon; got != tt.eps {
 			t.Errorf("%s: Select has epsilon %v, want %v", tt.name, got, tt.eps)

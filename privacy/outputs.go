@@ -12,7 +12,7 @@ import (
 // returned. So whoever has these can hold them to a ledger. It returns an error for queries that
 // cannot be asked, or have other numbers of cells.
 func HashMeasured(sizes []int, qs []Query, sigma float64, counts [][]int64) (string, error) {
-	queries, err := access.CompileAll(sizes, false, qs)
+	queries, err := compileAll(sizes, false, qs)
 	if err != nil {
 		return "", fmt.Errorf("privacy: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -25,7 +24,7 @@ func shares(rows int) (theta []float64, cs []privacy.Candidate, most float64) {
 		for code, sign := range []float64{-1, 1} {
 			is := table.Condition{Column: 0, Allow: []bool{code == 0, code == 1}}
 			theta = append(theta, 1/(1+math.Exp(-sign*odds)))
-			cs = append(cs, privacy.Candidate{Query: query.Where{Expr: is}, Estimate: []float64{0},
+			cs = append(cs, privacy.Candidate{Query: privacy.Where{Expr: is}, Estimate: []float64{0},
 				Weight: odds, Penalty: float64(rows) * math.Log1p(math.Exp(odds)) / odds})
 		}
 		most = odds
@@ -108,4 +107,35 @@ func TestPosteriorSample(t *testing.T) {
 			t.Errorf("%v times ρ is accepted", wrong)
 		}
 	}
+}
+
+// The posterior of a share by Laplace noise on sufficient statistics: with a Dirichlet prior (1, 1)
+// the counts are all that it depends on, and what is noisy about them costs ε = 1. Counts below 0
+// are taken as 0.
+func ExampleSession_MeasureLaplace() {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
+	ill := table.NewCodes(2, 100_000)
+	for i := range 30_000 {
+		ill.Set(i, 1)
+	}
+	t, err := table.FromColumns(s, []table.Codes{ill}, nil)
+	if err != nil {
+		panic(err)
+	}
+	const scale = 1
+	nb, q := privacy.NeighboursOf(s, accountant.AddRemove), privacy.Marginal{Cols: []int{0}}
+	session, err := privacy.Open(context.Background(), privacy.FromTable(t), privacy.Options{
+		Budget: accountant.Budget{Epsilon: 1},
+		Plan:   accountant.Composition{{Event: nb.LaplaceEvent(q, scale), Count: 1}}})
+	if err != nil {
+		panic(err)
+	}
+	counts, err := session.MeasureLaplace(q, scale)
+	if err != nil {
+		panic(err)
+	}
+	session.Finish(nil, nil)
+	a, b := 1+max(0, float64(counts[1])), 1+max(0, float64(counts[0]))
+	fmt.Printf("Beta(%.0f hundred, %.0f hundred), mean %.3f\n", a/100, b/100, a/(a+b))
+	// Output: Beta(300 hundred, 700 hundred), mean 0.300
 }

@@ -1,65 +1,41 @@
 package privacy
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"errors"
+	"fmt"
 
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
-// Query is a question that counting answers: a [Marginal], or one of package privacy/query. It is a
-// value, and all of it is public. It knows how far a unit moves its counts, and how to count
-// itself; what its methods return can only be made below this package.
+// Query is a question that counting answers: a [Marginal], [Total], [Where], [Scores] or
+// [ContributionHistogram]. It is a value, and all of it is public. It knows how far a unit moves
+// its counts, and how to count itself.
 type Query interface {
-	Kind() access.Kind
-	Compile(sizes []int, units bool) (access.Compiled, error)
+	kind() access.Kind
+	// compile has it check itself against the number of codes of each column; units says whether the
+	// schema names a unit. What it returns shares no memory with it.
+	compile(sizes []int, units bool) (access.Counted, error)
 }
 
-// maxRemembered is how many cells of true counts a session keeps: 8 MiB.
-const maxRemembered = 1 << 20
-
-// counter returns a function that counts queries and remembers their counts: a method that selects
-// among the same candidates round after round reads the rows once for each. It stands behind a
-// function, so that printing a session shows no count; the counts never leave the gate, and which
-// of them are remembered depends on public sizes only. Its caller has been charged, and holds the
-// session's lock.
-func counter(rows access.Rows) func(qs []access.Counted) [][]int64 {
-	known, cells := map[string][]int64{}, 0 // with their keys, at eight bytes a cell
-	return func(qs []access.Counted) [][]int64 {
-		out := make([][]int64, len(qs))
-		var todo []int
-		for i, q := range qs {
-			if out[i] = known[q.Key]; out[i] == nil || q.Code {
-				todo = append(todo, i)
-			}
-		}
-		var wg sync.WaitGroup
-		var failed atomic.Bool
-		workers := min(runtime.GOMAXPROCS(0), len(todo))
-		for w := range workers {
-			wg.Go(func() {
-				ended := access.Guard(func() {
-					for k := w; k < len(todo); k += workers {
-						out[todo[k]] = qs[todo[k]].Count(rows)
-					}
-				})
-				if !ended {
-					failed.Store(true)
-				}
-			})
-		}
-		if wg.Wait(); failed.Load() {
-			panic("a query did not count itself") // to the caller's own guard
-		}
-		for _, i := range todo {
-			q := qs[i]
-			size := q.Cells + len(q.Key)/8
-			if known[q.Key] == nil && !q.Code && cells+size <= maxRemembered {
-				known[q.Key] = out[i]
-				cells += size
-			}
-		}
-		return out
+// compileAll compiles queries, of which there is at least one. No row is read.
+func compileAll(sizes []int, units bool, qs []Query) ([]access.Counted, error) {
+	if len(qs) == 0 {
+		return nil, errors.New("there is no query")
 	}
+	out := make([]access.Counted, len(qs))
+	for i, q := range qs {
+		if q == nil {
+			return nil, fmt.Errorf("query %d: there is none", i)
+		}
+		var err error
+		if out[i], err = q.compile(sizes, units); err != nil {
+			return nil, fmt.Errorf("query %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// compile compiles queries for the schema of the session.
+func (s *session) compile(qs []Query) ([]access.Counted, error) {
+	return compileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
 }

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-
-	"github.com/decoy-dp/decoy/privacy/query"
 )
 
 // TestNothingPrintsARow prints and encodes rows and sessions, alone and inside other values, in
@@ -91,7 +89,7 @@ func TestNothingPrintsARow(t *testing.T) {
 // TestErrorsHoldNoData: the errors of mechanisms name labels and events only.
 func TestErrorsHoldNoData(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(1000), nil), gaussian(5, 1))
-	_, err := s.Measure(query.Total{}, 4)
+	_, err := s.Measure(Total{}, 4)
 	if err == nil || strings.Contains(err.Error(), "1000") {
 		t.Errorf("error %v", err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -19,9 +18,8 @@ var ErrSplit = errors.New("the session's units are already split into shards")
 // marginals over the columns that it was given. From a mechanism it ends the session.
 var ErrElsewhere = errors.New("the rows are elsewhere, and were not counted for this")
 
-// ErrForeign is returned when a critic that the caller handed to a gradient sum panicked or ended
-// its goroutine. The session is of no further use, and that it is tells of a row: that a critic
-// comes back on every row is part of its contract.
+// ErrForeign is returned when what works on the rows panicked or ended its goroutine. The session
+// is of no further use, and that it is tells of a row.
 var ErrForeign = errors.New("the code that was handed to it did not come back")
 
 // release charges, reads, draws, keeps and returns. What the journal holds of an earlier process is
@@ -58,10 +56,10 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		return err
 	}
 	err := ErrForeign
-	if s.joint != nil {
+	if s.in.Joint != nil {
 		err = ErrElsewhere
 	}
-	access.Guard(func() { r.Answer, err = watched(s, c).Draw(s.rows(), more) })
+	access.Guard(func() { r.Answer, err = watched(s, c).Draw(s.in, more) })
 	if err == nil {
 		err = s.journal.add(r)
 	}
@@ -103,25 +101,19 @@ func (s *session) take(cost accountant.Composition) error {
 	return nil
 }
 
-// The subpackages have mechanisms with proofs of their own.
-func init() {
-	of := func(s any) *session {
-		if s, ok := s.(*Session); ok && s != nil && s.session != nil {
-			return s.session
-		}
-		return &session{closed: true}
+// Door is for the packages below this one, which have mechanisms with proofs of their own.
+func (s *session) Door() access.Door {
+	if s == nil {
+		s = &session{closed: true}
 	}
-	access.Runner = func(s any) access.Run { return of(s).release }
-	access.Hold = func(s any, do access.Held) error { return of(s).hold(do) }
-	access.StateOf = func(session any) access.State {
-		s := of(session)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
-	}
-	access.Source = func(s *schema.Schema, load access.Load) any {
-		return &Rows{schema: s, source: load}
-	}
+	return access.NewDoor(access.Inside{Release: s.release, Hold: s.hold, State: s.state,
+		Compile: func(queries any) ([]access.Counted, error) { return s.compile(queries.([]Query)) }})
+}
+
+func (s *session) state() access.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
 }
 
 // hold lends the rows (see access.Hold). It must not run at the same time as a mechanism.
@@ -133,25 +125,16 @@ func (s *session) hold(do access.Held) error {
 		return ErrClosed
 	case s.held:
 		return ErrSplit
-	case s.joint != nil:
+	case s.in.Joint != nil:
 		return ErrElsewhere
 	}
-	to, t, err := do(s.schema, s.rows())
+	to, t, err := do(s.schema, s.in)
 	if err != nil {
 		return err
 	}
 	if s.held = to == nil; !s.held {
-		s.schema, s.data, s.exact = to, func() *table.Table { return t }, nil
+		s.schema, s.in.Table = to, func() *table.Table { return t }
+		s.in.Counts = counter(s.in)
 	}
 	return nil
-}
-
-// rows is what a mechanism works on.
-func (s *session) rows() access.Rows {
-	r := access.Rows{Table: s.data, Joint: s.joint, Units: s.units, Source: s.src}
-	if s.exact == nil {
-		s.exact = counter(r)
-	}
-	r.Counts = s.exact
-	return r
 }

@@ -16,12 +16,9 @@ import (
 // before a [Session] is opened on it.
 type Rows struct {
 	schema *schema.Schema
-	load   load
+	load   func(ctx context.Context, begin func() error) (*table.Table, table.Report, error)
 	source access.Load // in place of load, for rows in another form
 }
-
-// load reads rows, as access.Load does.
-type load = func(ctx context.Context, begin func() error) (*table.Table, table.Report, error)
 
 // File names a private file (.csv, .parquet, "-" for CSV on standard input) to be read by [Open],
 // leniently whatever the schema says. Nothing is called meanwhile: that would tell how long it is.
@@ -30,24 +27,6 @@ func File(path string, s *schema.Schema) *Rows {
 	return &Rows{schema: own, load: func(ctx context.Context, begin func() error) (
 		*table.Table, table.Report, error) {
 		return table.Read(ctx, path, reading, table.ReadOptions{Begin: begin})
-	}}
-}
-
-// FromTable treats a table as private from here on. Its columns must not change any more. Its
-// schema may: the gate has its own.
-func FromTable(t *table.Table) *Rows {
-	s := t.Schema().Clone()
-	return &Rows{schema: s, load: func(_ context.Context, begin func() error) (
-		*table.Table, table.Report, error) {
-		if err := begin(); err != nil {
-			return nil, table.Report{}, err
-		}
-		cols := make([]table.Codes, len(s.Columns))
-		for i := range cols {
-			cols[i] = t.Column(i)
-		}
-		own, err := table.FromColumns(s.Clone(), cols, t.Units())
-		return own, table.Report{}, err
 	}}
 }
 
@@ -61,16 +40,17 @@ func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, "privacy.Rows(private
 func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units
-// had before is kept for a query.ContributionHistogram. It calls begin before it reads a row.
+// had before is kept for a [ContributionHistogram]. It calls begin before it reads a row.
 func (r *Rows) read(ctx context.Context, s *session, begin func() error) (err error) {
 	quiet, stop := access.Deaf(ctx)
 	defer stop()
 	bound := func(units []uint32) []int {
-		s.units = func() []uint32 { return units }
+		s.in.Units = func() []uint32 { return units }
 		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
 	}
 	if r.source != nil {
-		s.joint, err = r.source(quiet, begin, bound)
+		s.in.Joint, err = r.source(quiet, begin, bound)
+		s.in.Source, s.in.Counts = s.src, counter(s.in)
 		return err
 	}
 	t, report, err := r.load(quiet, begin)
@@ -86,7 +66,8 @@ func (r *Rows) read(ctx context.Context, s *session, begin func() error) (err er
 			t = t.Select(keep)
 		}
 	}
-	s.data, s.report = func() *table.Table { return t }, report
+	s.in.Table, s.in.Source, s.report = func() *table.Table { return t }, s.src, report
+	s.in.Counts = counter(s.in)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -38,25 +37,37 @@ func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
 // with Δ₁ of the kind of query (docs/claims/select.md). It returns the candidate's index; scores
 // never leave the gate. Event: [Neighbours.SelectEvent].
 func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
-	if !access.Positive(epsilon) {
-		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
-	}
 	grid, queries, err := s.onGrid(candidates)
 	if err != nil {
 		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
-	of := access.Ask("select").Floats(epsilon)
-	for _, q := range queries {
-		of.Text(q.Key)
+	return s.choose("choice of a query", queries, len(grid), epsilon, widest(grid),
+		func(counts [][]int64) ([]int64, error) {
+			scores := make([]int64, len(grid))
+			for i, g := range grid {
+				scores[i] = g.score(counts[i])
+			}
+			return scores, nil
+		})
+}
+
+// choose releases one of n candidates, each with probability ∝ exp(ε·score/(2Δ)), of scores that
+// follow from the counts of queries and that one unit moves by at most delta. n and whether there
+// is an error must not depend on the counts.
+func (s *session) choose(
+	what string, queries []access.Counted, n int, epsilon, delta float64,
+	score func(counts [][]int64) ([]int64, error),
+) (int, error) {
+	if !access.Positive(epsilon) {
+		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
-	c := access.Call{What: "choice of a query", Of: of, Cost: access.Once(s.nb.SelectEvent(epsilon))}
-	return access.Run(s.release).Index(c, len(grid), func(rows access.Rows) (int, error) {
-		counts, scores := rows.Counts(queries), make([]int64, len(grid))
-		for i, g := range grid {
-			scores[i] = g.score(counts[i])
-		}
-		return noise.Select(rows.Source, scores, lambda(grid, epsilon))
-	})
+	c := access.Call{What: what, Of: access.Ask(what).Ints(int64(n)).Floats(epsilon),
+		Cost: access.Once(s.nb.SelectEvent(epsilon))}
+	for _, q := range queries {
+		c.Of.Text(q.Key)
+	}
+	return access.Choose(s, c, n, access.Down(epsilon, 2*delta),
+		func(rows access.Rows) ([]int64, error) { return score(rows.Counts(queries)) })
 }
 
 // gridded is a candidate on the integer grid.
@@ -67,13 +78,12 @@ type gridded struct {
 	penalty  int64   // in 2^-access.EstimateBits rows
 }
 
-// lambda is ε/(2Δ) in units of the scores' grid, rounded down.
-func lambda(grid []gridded, epsilon float64) float64 {
-	delta := 0.0 // an exact product of integers below 2^53
+// widest is Δ in units of the scores' grid: an exact product of integers below 2^53.
+func widest(grid []gridded) (delta float64) {
 	for _, g := range grid {
 		delta = max(delta, float64(g.weight)*g.delta*(1<<access.EstimateBits))
 	}
-	return access.Down(epsilon, 2*delta)
+	return delta
 }
 
 // score is u in units of 2^-(access.EstimateBits+weightBits). It saturates, which cannot raise its
@@ -88,7 +98,7 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, []access.Counted, e
 	for i, c := range candidates {
 		qs[i] = c.Query
 	}
-	queries, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
+	queries, err := s.compile(qs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,7 @@ func TestSensitivity(t *testing.T) {
 			heaviest = max(heaviest, float64(g.weight))
 		}
 		// lambda = ε/(2Δ), so Δ in units of the scores is ε/(2·lambda).
-		deltaScore := 1 / (2 * lambda(grid, 1))
+		deltaScore := 1 / (2 * access.Down(1, 2*widest(grid)))
 		var l1, l2, total, answer, score float64
 		for range 4000 {
 			ra, rb := pairOf(u, nb)

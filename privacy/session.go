@@ -66,22 +66,19 @@ type session struct {
 	schema *schema.Schema
 	nb     Neighbours
 	report table.Report
-	data   func() *table.Table // behind a function, so that printing a session shows no row
-	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
-	joint  *access.Joint       // in place of data, of rows that are counted elsewhere
+	in     access.Rows // behind functions, so that printing a session shows no row
 	file   *ledger.File
 	run    string
 
 	mu      sync.Mutex
 	src     *noise.Source
 	left    *accountant.Reservation
-	lines   []ledger.Entry                   // of this run, in the ledger's file
-	journal *journal                         // nil: none
-	earlier []record                         // answers of an earlier process, to be asked for again
-	outputs string                           // hash of what it delivers
-	held    bool                             // into shards
-	exact   func([]access.Counted) [][]int64 // true counts; nil before the first
-	dead    error                            // of a call that drew and did not return
+	lines   []ledger.Entry // of this run, in the ledger's file
+	journal *journal       // nil: none
+	earlier []record       // answers of an earlier process, to be asked for again
+	outputs string         // hash of what it delivers
+	held    bool           // into shards
+	dead    error          // of a call that drew and did not return
 	closed  bool
 }
 
@@ -206,10 +203,6 @@ func (s *session) Finish(err error, deliver func() error) error {
 	} else if err != nil {
 		status = ledger.StatusFailed
 	}
-	return s.end(err, status)
-}
-
-func (s *session) end(err error, status string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -220,7 +213,7 @@ func (s *session) end(err error, status string) error {
 			errors.Join(s.dead, ErrUnfinished))
 	}
 	s.closed = true
-	s.data, s.units, s.joint, s.exact, s.earlier = nil, nil, nil, nil, nil
+	s.in, s.earlier = access.Rows{}, nil
 	if err == nil || s.journal == nil {
 		last := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status, Outputs: s.outputs}
 		failed := s.append([]ledger.Entry{last}, true)

@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -105,8 +104,8 @@ func TestChargeBeforeReading(t *testing.T) {
 		{Event: accountant.Laplace{Epsilon: .5}, Count: 1},
 	})
 	reads := 0
-	data := s.data
-	s.data = func() *table.Table { reads++; return data() }
+	data := s.in.Table
+	s.recount(func() *table.Table { reads++; return data() })
 	pair := Marginal{Cols: []int{0, 1}}
 	cand := []Candidate{{Query: pair, Estimate: make([]float64, 6)}}
 	steps := []struct {
@@ -114,7 +113,7 @@ func TestChargeBeforeReading(t *testing.T) {
 		call func() error
 		want error
 	}{
-		{"first", func() error { _, err := s.Measure(query.Total{}, 5); return err }, nil},
+		{"first", func() error { _, err := s.Measure(Total{}, 5); return err }, nil},
 		{"other sigma", func() error { _, err := s.Measure(pair, 4.9); return err }, ErrPlan},
 		{"second", func() error { _, err := s.Measure(pair, 5); return err }, nil},
 		{"third", func() error { _, err := s.Measure(pair, 5); return err }, ErrPlan},
@@ -130,7 +129,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	}
 	for _, step := range steps {
 		before := reads
-		s.exact = nil // what was counted once is remembered
+		s.in.Counts = counter(s.in) // what was counted once is remembered
 		err := step.call()
 		if !errors.Is(err, step.want) || (err == nil) != (step.want == nil) {
 			t.Errorf("%s: error %v, want %v", step.name, err, step.want)
@@ -145,7 +144,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
 	if err := s.Ledger().Verify(nil); err != nil {
@@ -190,14 +189,14 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := s.data
-	s.data = func() *table.Table {
+	data := s.in.Table
+	s.recount(func() *table.Table {
 		if atRead = 1; s.left.Take(gaussian(5, 1)[0]) == nil {
 			atRead = 0
 		}
 		return data()
-	}
-	if _, err := s.Measure(query.Total{}, 5); err != nil {
+	})
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if atRead != 1 {
@@ -218,7 +217,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 		return []Candidate{{Query: m, Estimate: est, Weight: w, Penalty: p}}
 	}
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Measure(query.Total{}, 0); return err },
+		"sigma 0":      func() error { _, err := s.Measure(Total{}, 0); return err },
 		"sigma NaN":    func() error { _, err := s.Measure(pair, math.NaN()); return err },
 		"column 3":     func() error { _, err := s.Measure(Marginal{Cols: []int{3}}, 5); return err },
 		"column -1":    func() error { _, err := s.Measure(Marginal{Cols: []int{-1}}, 5); return err },
@@ -257,11 +256,11 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			return err
 		},
 		"predicate column": func() error {
-			_, err := s.Measure(query.Where{Expr: table.Condition{Column: 9}}, 5)
+			_, err := s.Measure(Where{Expr: table.Condition{Column: 9}}, 5)
 			return err
 		},
 		"predicate size": func() error {
-			_, err := s.Measure(query.Where{Expr: table.Condition{Column: 0, Allow: []bool{true}}}, 5)
+			_, err := s.Measure(Where{Expr: table.Condition{Column: 0, Allow: []bool{true}}}, 5)
 			return err
 		},
 	} {
@@ -269,7 +268,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := s.Measure(query.Total{}, 5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Errorf("the budget is gone: %v", err)
 	}
 }
@@ -309,7 +308,7 @@ func TestUnreadableRowsStaySpent(t *testing.T) {
 		if tt.journal {
 			o.Resume = true
 			s := must(Open(context.Background(), FromTable(tab), o))
-			must(s.Measure(query.Total{}, 5))
+			must(s.Measure(Total{}, 5))
 			if err := s.Finish(nil, nil); err != nil || must(o.Ledger.Read()).Spent() != o.Budget {
 				t.Errorf("%s: it does not come to its end: %v", name, err)
 			}
@@ -430,10 +429,10 @@ func TestPricersDecideOnNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Measure(query.Total{}, 10); err != nil {
+		if _, err := s.Measure(Total{}, 10); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Measure(query.Total{}, 10); !errors.Is(err, ErrPlan) {
+		if _, err := s.Measure(Total{}, 10); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: a second answer: %v", name, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -63,16 +63,8 @@ var (
 	smallFirst = Marginal{Cols: []int{0}}
 )
 
-// smallCells is a histogram's cells: those of both columns.
-type smallCells struct{ size int }
-
-func (c smallCells) Size() int { return c.size }
-
-func (c smallCells) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		dst[i] = uint32(2*columns[0].At(i)+columns[1].At(i)) % uint32(c.size)
-	}
-}
+// smallScore puts a row by both columns.
+var smallScore = Scores{Numbers: [][]float64{{0, 1}, nil}, Edges: []float64{1}, Column: 1, Code: 1}
 
 func smallRows() []smallRow {
 	estimates := []Candidate{
@@ -95,11 +87,21 @@ func smallRows() []smallRow {
 			exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil},
 		{"Select", "of counts", func(s *small) value { return smallScores(s, guesses, epsilon) },
 			exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil},
+		smallDatabase("", smallQueries[:1], [][]float64{{9}, {-9}, {1.25}}),
+		smallDatabase("of cells", []Query{smallFirst}, [][]float64{{9, 0}, {-9, 0}}),
+		smallDistance("", []Candidate{estimates[3], estimates[3]}, nil),
+		smallDistance("of kinds", []Candidate{estimates[1], {Query: Total{}, Estimate: []float64{-9}}},
+			func(nb Neighbours) float64 {
+				if nb.Adjacency == accountant.ReplaceOne { // all estimates are too small: k−1 rows of 3k
+					return (1 - 1/nb.k()) * 2 / 3
+				}
+				return 1
+			}),
 	}
 	for _, q := range append([]Query{
-		query.Total{}, smallBoth, Marginal{Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}},
+		Total{}, smallBoth, Marginal{Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}},
 		smallFirst,
-		query.Cells{Rule: smallCells{4}}, query.ContributionHistogram{UpTo: []int{1, 2}},
+		smallScore, ContributionHistogram{UpTo: []int{1, 2}},
 	}, smallQueries[:2]...) {
 		rows = append(rows, smallMeasure(q)...)
 	}
@@ -109,12 +111,12 @@ func smallRows() []smallRow {
 // smallMeasure is a query in the releases of its counts.
 func smallMeasure(q Query) []smallRow {
 	most := func(nb Neighbours) float64 {
-		switch _, isTotal := q.(query.Total); {
+		switch _, isTotal := q.(Total); {
 		case nb.Adjacency == accountant.AddRemove:
 		case isTotal: // replacing a unit of one row by one of two is all there is
 			return 1 - 1/nb.k()
 		case nb.MaxRowsPerUnit == 1: // units of one size are replaced by units of that size
-			if _, is := q.(query.ContributionHistogram); is {
+			if _, is := q.(ContributionHistogram); is {
 				return 0
 			}
 		}
@@ -122,12 +124,13 @@ func smallMeasure(q Query) []smallRow {
 	}
 	counts := func(s *small, release func(o *Session) ([]int64, error), e accountant.Event) value {
 		o := openSmall(s, e)
-		if _, is := q.(query.ContributionHistogram); is && s.Table.Units() == nil {
+		if _, is := q.(ContributionHistogram); is && s.Table.Units() == nil {
 			return nil
 		}
 		return gatetest.One[int64](s)(release(o))
 	}
 	gauss := func(nb Neighbours) accountant.Event { return nb.MeasureEvent(q, tiny) }
+	lap := func(nb Neighbours) accountant.Event { return nb.LaplaceEvent(q, tiny) }
 	with := fmt.Sprintf("%T %v", q, q)
 	return []smallRow{
 		{"Measure", with, func(s *small) value {
@@ -139,7 +142,43 @@ func smallMeasure(q Query) []smallRow {
 				return slices.Concat(all...), err
 			}, gauss(s.NB))
 		}, gaussianClaim(tiny, gauss), l2, most},
+		{"MeasureLaplace", with, func(s *small) value {
+			return counts(s, func(o *Session) ([]int64, error) { return o.MeasureLaplace(q, tiny) },
+				lap(s.NB))
+		}, gatetest.LaplaceClaim(tiny, lap), gatetest.L1, most},
 	}
+}
+
+// smallDistance is a sum of distances.
+func smallDistance(
+	with string, candidates []Candidate, most func(nb Neighbours) float64,
+) smallRow {
+	const sigma = tiny / (1 << access.EstimateBits)
+	var qs []Query
+	for _, c := range candidates {
+		qs = append(qs, c.Query)
+	}
+	event := func(nb Neighbours) accountant.Event { return nb.DistanceEvent(qs, sigma) }
+	return smallRow{"MeasureDistance", with, func(s *small) value {
+		sum, err := openSmall(s, event(s.NB)).MeasureDistance(candidates, sigma)
+		return gatetest.One[float64](s)([]float64{sum}, err)
+	}, gaussianClaim(sigma, event), l2, most}
+}
+
+// smallDatabase is the scores of databases, which are had from inside.
+func smallDatabase(with string, qs []Query, databases [][]float64) smallRow {
+	const epsilon = 1.
+	return smallRow{"SelectDatabase", with, func(s *small) value {
+		o := openSmall(s)
+		queries := compiledOf(s.T, o.session, qs...)
+		scores, err := databaseScores(slices.Concat(o.in.Counts(queries)...), len(databases),
+			slices.Values(databases))
+		out := gatetest.One[int64](s)(scores, err)
+		for i := range out[0] {
+			out[0][i] *= access.Down(epsilon, 2*s.NB.widestCount(queries))
+		}
+		return out
+	}, exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil}
 }
 
 // smallScores is what Select adds noise to.
@@ -149,10 +188,10 @@ func smallScores(s *small, candidates []Candidate, epsilon float64) value {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	counts := o.rows().Counts(queries)
+	counts := o.in.Counts(queries)
 	scores := make([]float64, len(grid))
 	for i, g := range grid {
-		scores[i] = lambda(grid, epsilon) * float64(g.score(counts[i]))
+		scores[i] = access.Down(epsilon, 2*widest(grid)) * float64(g.score(counts[i]))
 	}
 	return gatetest.One[float64](s)(scores, nil)
 }
@@ -164,7 +203,9 @@ func TestSmallTables(t *testing.T) {
 	}
 	var names []string
 	for _, name := range mechanisms(t, ".") {
-		names = append(names, name[1:])
+		if name != ".MergeBins" {
+			names = append(names, name[1:])
+		}
 	}
 	gatetest.RunSmall(t, names, rows,
 		func(adj accountant.Adjacency, k int) Neighbours { return Neighbours{adj, k} })

@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -87,15 +86,15 @@ func TestContributionIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := session.data().Rows(); got != 23 {
+	if got := session.in.Table().Rows(); got != 23 {
 		t.Errorf("%d rows are left, want 3 of the first unit and 20 of the others", got)
 	}
 	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows,
 	// is not in the plan.
-	if _, err := session.Measure(query.Total{}, 3); !errors.Is(err, ErrPlan) {
+	if _, err := session.Measure(Total{}, 3); !errors.Is(err, ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
-	if _, err := session.Measure(query.Total{}, 9); err != nil {
+	if _, err := session.Measure(Total{}, 9); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/bins"
 	"github.com/decoy-dp/decoy/ranges"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each
 // such column is measured as a tree of counts over its fine grid (package ranges), bins that follow
-// the counts are cut, the session goes over to them ([bins.Merge]), and f fits on the coarser
-// table. A column's tree alone would cost its share of ε at the budget's δ; those of columns
-// without a share take treeShare of the μ² of the budget together. For a schema without bought bins
-// it is f. (docs/claims/bins.md)
+// the counts are cut, the session goes over to them ([privacy.Session.MergeBins]), and f fits on
+// the coarser table. A column's tree alone would cost its share of ε at the budget's δ; those of
+// columns without a share take treeShare of the μ² of the budget together. For a schema without
+// bought bins it is f. (docs/claims/bins.md)
 //
 // A [Continuer] goes on with what is left of one filter, and takes the trees for measurements of
 // its own. Of other methods, what f plans must depend on the sizes of the columns only, not on
@@ -265,7 +264,7 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 	if err != nil {
 		return Model{}, err
 	}
-	if err := bins.Merge(s, bought); err != nil {
+	if err := s.MergeBins(bought); err != nil {
 		return Model{}, err
 	}
 	plan, err := p.rest(s, bought, known)

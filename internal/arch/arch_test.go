@@ -43,25 +43,14 @@ var allowed = map[string][]string{
 	"bounds/internal/referencetest": {"bounds"},
 	"privacy": {
 		"schema", "table", "noise", "accountant", "ledger", "internal/disk", "privacy/internal/access",
+		"internal/engine",
 	},
 	"privacy/internal/access": {
 		"schema", "table", "noise", "accountant", "internal/engine",
 	},
 	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
-	"privacy/counted":           {"privacy/internal/access", "schema", "internal/engine"},
-	"privacy/query":             {"privacy/internal/access", "schema", "table", "internal/engine"},
-	"privacy/bins":              {"privacy", "privacy/internal/access", "schema", "table"},
-	"privacy/laplace": {
-		"privacy", "privacy/internal/access", "noise", "accountant",
-	},
-	"privacy/distance": {
-		"privacy", "privacy/internal/access", "noise", "accountant",
-	},
 	"privacy/logistic": {
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
-	},
-	"privacy/database": {
-		"privacy", "privacy/internal/access", "noise", "accountant",
 	},
 	"privacy/threshold": {
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
@@ -84,7 +73,7 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "table", "noise", "accountant", "bounds", "internal/engine",
 	},
 	"privacy/internal/mechtest": {
-		"privacy", "privacy/internal/access", "privacy/internal/gatetest", "accountant",
+		"privacy", "privacy/internal/gatetest", "accountant",
 		"accountant/pld", "bounds", "table",
 	},
 	"privacy/gradient": {
@@ -106,7 +95,7 @@ var allowed = map[string][]string{
 	"steer":              {"internal/kernels", "internal/matrix"},
 	"infer": {
 		"internal/spelling", "release", "schema", "accountant", "accountant/calibrate", "ledger/excerpt",
-		"marginal", "privacy", "privacy/query", "privacy/text",
+		"marginal", "privacy", "privacy/text",
 	},
 	"workload": {"internal/yamlfile", "schema", "table", "marginal"},
 	"release": {
@@ -116,7 +105,7 @@ var allowed = map[string][]string{
 		"workload",
 	},
 	"synth": {
-		"schema", "accountant", "accountant/calibrate", "privacy", "privacy/bins", "release",
+		"schema", "accountant", "accountant/calibrate", "privacy", "release",
 		"ranges", "internal/kernels",
 		"marginal", "infer", "privacy/text",
 	},
@@ -127,17 +116,17 @@ var allowed = map[string][]string{
 		"synth", "privacy", "release", "marginal", "accountant", "accountant/calibrate", "schema",
 	},
 	"synth/smalldb": {
-		"synth", "privacy", "privacy/database", "privacy/laplace", "privacy/query", "release",
+		"synth", "privacy", "release",
 		"marginal", "accountant", "accountant/calibrate", "schema", "table", "workload",
 	},
 	"synth/mwem": {
-		"synth", "privacy", "privacy/laplace", "privacy/query", "release", "marginal", "accountant",
+		"synth", "privacy", "release", "marginal", "accountant",
 		"accountant/calibrate",
 		"accountant/pld", "schema",
 		"workload",
 	},
 	"synth/bayes": {
-		"synth", "privacy", "privacy/laplace", "release", "marginal", "accountant",
+		"synth", "privacy", "release", "marginal", "accountant",
 		"accountant/calibrate", "accountant/pld", "schema",
 	},
 	"synth/wgan": {
@@ -163,14 +152,14 @@ var allowed = map[string][]string{
 	"eval/report": {"schema", "table", "eval"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "privacy",
-		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic",
-		"privacy/query", "release", "synth",
+		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/logistic",
+		"release", "synth",
 		"eval",
 	},
 	"analysis": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
-		"ledger/excerpt", "marginal", "privacy", "privacy/blocks", "privacy/distance",
-		"privacy/logistic", "privacy/query", "privacy/randomized", "privacy/threshold",
+		"ledger/excerpt", "marginal", "privacy", "privacy/blocks",
+		"privacy/logistic", "privacy/randomized", "privacy/threshold",
 		"privacy/vote", "eval", "release",
 	},
 	"party": {
@@ -194,7 +183,7 @@ var allowed = map[string][]string{
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "accountant/zcdp", "ledger", "privacy",
-		"privacy/counted", "privacy/text", "release", "synth", "configs", "datasets",
+		"privacy/text", "release", "synth", "configs", "datasets",
 		"internal/disk", "internal/engine", "internal/engine/helper",
 		"internal/spelling",
 	},

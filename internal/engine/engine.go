@@ -8,8 +8,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // Source is a private table that another engine counts.
@@ -38,14 +36,14 @@ type Question struct {
 	Listed bool `json:"listed,omitempty"`
 }
 
-// Rows makes a *privacy.Rows of a source. Package privacy/counted binds it. Such rows answer
-// marginals over columns that are in one of the sets that Begin asks about, the number of rows, and
-// sums that a mechanism knows to ask for.
-var Rows func(s *schema.Schema, from Source) any
+// Sealed is a source that whoever cannot import this package can neither make nor ask.
+type Sealed struct{ source Source }
 
-// Texts makes a *text.Table of a source: the columns of s, of which those numbers may be asked
-// about, are columns of texts. Package privacy/text binds it.
-var Texts func(s *schema.Schema, asked []int, from Source) any
+// Sealed is a copy of the source for the gate.
+func (s Source) Sealed() Sealed { return Sealed{s} }
+
+// Open is for the gate.
+func Open(s Sealed) *Source { return &s.source }
 
 // ErrCounts says nothing of the counts.
 var ErrCounts = errors.New("engine: what was counted is not one table")

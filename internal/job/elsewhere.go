@@ -8,7 +8,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/privacy"
-	_ "github.com/decoy-dp/decoy/privacy/counted" // binds engine.Rows
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -104,7 +103,7 @@ func rowsOf(
 		return nil, err
 	}
 	from.Begin = begin
-	return engine.Rows(s, from).(*privacy.Rows), nil
+	return privacy.FromEngine(s, from.Sealed()), nil
 }
 
 // Undescribed is the schema of a table of texts with these columns, of which nothing else is known.
@@ -132,7 +131,7 @@ func CountedTexts(
 	if err != nil {
 		return nil, err
 	}
-	return engine.Texts(s, asked, from).(*text.Table), nil
+	return text.FromEngine(s, asked, from.Sealed()), nil
 }
 
 // ColumnsOf are the names of the columns of a table that a program counts, which the caller knows

@@ -34,8 +34,8 @@ var audited = []struct {
 }{
 	{
 		"halved Gaussian noise",
-		[]edit{{"privacy/measure.go", "g.AddTo(counts, rows.Source)",
-			"h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, rows.Source); _ = g"}},
+		[]edit{{"privacy/measure.go", "noise.NewRoundedGaussian(sigma)",
+			"noise.NewRoundedGaussian(sigma / 2)"}},
 		"counts --epsilon 8 --tables balanced --runs 1000"},
 	{
 		"halved sensitivity of single counts",
@@ -45,8 +45,8 @@ var audited = []struct {
 	},
 	{
 		"halved Laplace noise",
-		[]edit{{"privacy/laplace/laplace.go", "counts[i] += lap.Sample(rows.Source)",
-			"counts[i] += lap.Sample(rows.Source) / 2"}},
+		[]edit{{"privacy/laplace.go", "noise.NewDiscreteLaplace(scale)",
+			"noise.NewDiscreteLaplace(scale / 2)"}},
 		"answer --epsilon 1 --delta 0 --tables balanced --runs 4000",
 	},
 	{

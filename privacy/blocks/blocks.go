@@ -79,7 +79,7 @@ func Measure(
 	}
 	c := access.Call{What: "mean over blocks", Cost: Events(mean, square),
 		Of: access.Ask("blocks").Text(f.Name).Ints(int64(k)).Floats(f.Lower, f.Upper, mean, square)}
-	sums, err := access.Runner(s).Ints(c, 2, func(rows access.Rows) ([]int64, error) {
+	sums, err := access.ReleaseInts(s, c, 2, func(rows access.Rows) ([]int64, error) {
 		sums := make([]int64, 2)
 		for _, r := range results {
 			sums[0] += r.value

@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	_ "github.com/decoy-dp/decoy/privacy/counted"
 )
 
 // TestLostEngineIsAskedAgain: an engine that is lost in the third release ends the run, which goes
@@ -50,7 +49,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 			return append([]int64{200}, a.Answer...), nil
 		}}
 	run := func(resume bool) (out [][]int64, err error) {
-		s, err := privacy.Open(context.Background(), engine.Rows(s, from).(*privacy.Rows),
+		s, err := privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
 			privacy.Options{Budget: wide, Plan: composition, Ledger: l, Journal: dir + "/journal",
 				Resume: resume})
 		if err != nil {

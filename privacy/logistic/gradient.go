@@ -43,16 +43,17 @@ func Gradient(
 	if err != nil {
 		return nil, fmt.Errorf("privacy: a logistic regression: sigma %v: %w", sigma, err)
 	}
-	c := access.Call{What: "gradient of a logistic regression",
-		Of:   p.ask("logistic gradient").Floats(sigma).Ints(at...),
-		Cost: access.Once(GradientEvent(s.Neighbours(), p, sigma))}
-	sum, err := access.Runner(s).Ints(c, len(at), func(rows access.Rows) ([]int64, error) {
+	m := access.Sum{Length: len(at), Noise: g}
+	m.What, m.Of = "gradient of a logistic regression",
+		p.ask("logistic gradient").Floats(sigma).Ints(at...)
+	m.Cost = access.Once(GradientEvent(s.Neighbours(), p, sigma))
+	m.Exact = func(rows access.Rows) ([]int64, error) {
 		sum := make([]int64, len(at))
 		t := rows.Table()
 		p.sumTo(sum, t, 0, t.Rows(), at, gradientBits)
-		g.AddTo(sum, rows.Source)
 		return sum, nil
-	})
+	}
+	sum, err := access.Measure(s, m)
 	if err != nil {
 		return nil, err
 	}

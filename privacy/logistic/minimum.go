@@ -117,22 +117,20 @@ func Minimum(
 	if err := x.Reachable(n); err != nil {
 		return nil, err
 	}
-	c := access.Call{What: "minimum of a logistic regression",
-		Of:   p.ask("logistic minimum").Floats(x.Penalty, x.Objective, x.Output, x.Epsilon),
-		Cost: access.Once(MinimumEvent(s.Neighbours(), p, x))}
+	m := access.Sum{Length: n, Noise: output}
+	m.What, m.Of = "minimum of a logistic regression",
+		p.ask("logistic minimum").Floats(x.Penalty, x.Objective, x.Output, x.Epsilon)
+	m.Cost = access.Once(MinimumEvent(s.Neighbours(), p, x))
 	quiet, stop := access.Deaf(ctx)
 	defer stop()
-	sum, err := access.Runner(s).Ints(c, n, func(rows access.Rows) ([]int64, error) {
+	m.Exact = func(rows access.Rows) ([]int64, error) {
 		b := make([]int64, n)
 		if linear != nil {
 			linear.AddTo(b, rows.Source)
 		}
-		w, err := p.minimise(quiet, rows.Table(), x.Penalty, b)
-		if err == nil {
-			output.AddTo(w, rows.Source)
-		}
-		return w, err
-	})
+		return p.minimise(quiet, rows.Table(), x.Penalty, b)
+	}
+	sum, err := access.Measure(s, m)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (p Problem) Cells(sizes []int) int {
 }
 
 // ask begins a question about the problem.
-func (p Problem) ask(mechanism string) access.Question {
+func (p Problem) ask(mechanism string) access.Key {
 	q := access.Ask(mechanism).Ints(int64(len(p.Columns)), int64(p.Target))
 	for _, c := range p.Columns {
 		q.Ints(int64(c))

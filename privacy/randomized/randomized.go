@@ -113,7 +113,7 @@ func Answer(s *privacy.Session, lists [][][]int, epsilon float64) (Reply, error)
 	c := access.Call{What: "randomised answer", Of: of,
 		Cost: access.Once(accountant.Laplace{Epsilon: epsilon})}
 	// as long for every question and answer: the list, the question, and 1 for each cell named
-	xs, err := access.Runner(s).Ints(c, 2+most, func(rows access.Rows) ([]int64, error) {
+	xs, err := access.ReleaseInts(s, c, 2+most, func(rows access.Rows) ([]int64, error) {
 		if rows.Table == nil || rows.Table().Rows() != 1 {
 			return nil, fmt.Errorf("the table must have one row, as all its neighbours do: %w", ErrQuestion)
 		}

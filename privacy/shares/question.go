@@ -27,7 +27,7 @@ type Question struct {
 
 // counting is a question that fits a session.
 type counting struct {
-	of    access.Question // all that is public about it
+	of    access.Key // all that is public about it
 	cost  zcdp.Shares
 	count func(rows access.Rows) ([]int64, error) // the party's own numbers, exact
 	addTo func(xs []int64, src *noise.Source)     // a share of the noise
@@ -62,7 +62,7 @@ func (q Question) compile(s *privacy.Session, t Terms) (c counting, err error) {
 
 // marginals compiles a question about marginals: the noise is the least that ρ pays for.
 func (q Question) marginals(s *privacy.Session, t Terms) (c counting, err error) {
-	queries, err := access.CompileAll(s.Schema().Sizes(), s.Schema().Unit != "", q.Marginals)
+	queries, err := access.QueriesOf(s, queriesOf(q.Marginals))
 	if err != nil {
 		return c, err
 	}
@@ -75,6 +75,13 @@ func (q Question) marginals(s *privacy.Session, t Terms) (c counting, err error)
 	c.count = func(rows access.Rows) ([]int64, error) { return q.count(queries, rows), nil }
 	c.total = func(sum []int64, parties int) Total { return q.split(queries, sum, c.cost, parties) }
 	return c, nil
+}
+
+func queriesOf(marginals []privacy.Marginal) (qs []privacy.Query) {
+	for _, m := range marginals {
+		qs = append(qs, m)
+	}
+	return qs
 }
 
 // SignsOf are the signs of the cells of a question's marginal, bit k of a cell for its k-th sum: 1
@@ -105,7 +112,7 @@ func Signed[N int64 | float64](cells []N, signs []uint64, sums int) []N {
 }
 
 // ask hashes all that is public about the question.
-func (q Question) ask(queries []access.Counted) access.Question {
+func (q Question) ask(queries []access.Counted) access.Key {
 	of := access.Ask("question").Ints(int64(q.Signs), int64(len(queries))).Text(string(q.Seed[:]))
 	for _, m := range queries {
 		of.Text(m.Key)

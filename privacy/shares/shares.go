@@ -88,7 +88,7 @@ func Open(s *privacy.Session, t Terms) (*Run, error) {
 		key, err = ecdh.X25519().GenerateKey(rand.Reader)
 		return nil, err
 	}
-	if _, err := access.Runner(s)(c); err != nil {
+	if _, err := access.Do(s, c); err != nil {
 		return nil, err
 	}
 	return &Run{&run{s: s, t: t, public: key.PublicKey().Bytes(),
@@ -222,7 +222,7 @@ func (r *run) Sum(
 		maskTo(xs, r.masks(), r.t.Me, id)
 		return xs, nil
 	}
-	numbers, err := access.Runner(r.s).Ints(c, asked.cost.Cells, draw)
+	numbers, err := access.ReleaseInts(r.s, c, asked.cost.Cells, draw)
 	if err != nil {
 		return Total{}, err
 	}

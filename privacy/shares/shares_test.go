@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -122,9 +121,16 @@ func exact(t *testing.T, s *privacy.Session, q Question) []int64 {
 		Identities: make([]ed25519.PublicKey, 2)}))
 }
 
+// queriesFor are the marginals of a question about the test schema.
+func queriesFor(t *testing.T, q Question) []access.Counted {
+	t.Helper()
+	tab := gatetest.Table(t, gatetest.Schema("", 0), nil, nil)
+	return mechtest.Must(access.QueriesOf(mechtest.On(t, tab, 0), queriesOf(q.Marginals)))
+}
+
 func counted(t *testing.T, s *privacy.Session, asked counting) []int64 {
 	t.Helper()
-	out, err := access.Runner(s).Ints(access.Call{Of: access.Ask("test")}, asked.cost.Cells,
+	out, err := access.ReleaseInts(s, access.Call{Of: access.Ask("test")}, asked.cost.Cells,
 		asked.count)
 	if err != nil {
 		t.Fatal(err)
@@ -572,11 +578,7 @@ func TestSmallTables(t *testing.T) {
 				return gatetest.One[int64](s)(exact(t, mechtest.On(t, s.Table, s.NB.Adjacency), q), nil)
 			},
 			Claim: func(nb privacy.Neighbours) float64 {
-				queries, err := access.CompileAll([]int{2, 2}, false, q.Marginals)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return q.cost(queries, nb, Terms{PerPerson: 1}).Sensitivity * (1 - 1e-12)
+				return q.cost(queriesFor(t, q), nb, Terms{PerPerson: 1}).Sensitivity * (1 - 1e-12)
 			},
 			Norm: gatetest.L2,
 			Most: func(nb privacy.Neighbours) float64 {
@@ -591,12 +593,8 @@ func TestSmallTables(t *testing.T) {
 
 // TestPerPerson: a person with rows at two parties moves a sum as one of twice the rows does.
 func TestPerPerson(t *testing.T) {
-	sch := &schema.Schema{Columns: gatetest.Schema("", 0).Columns}
 	for _, q := range []Question{columns, pairs} {
-		queries, err := access.CompileAll(sch.Sizes(), false, q.Marginals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		queries := queriesFor(t, q)
 		for _, nb := range mechtest.Relations {
 			two, double := q.cost(queries, nb, Terms{PerPerson: 2}), nb
 			double.MaxRowsPerUnit *= 2

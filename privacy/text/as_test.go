@@ -10,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,7 +31,7 @@ func TestUnitsOfNoRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := coded.Measure(query.ContributionHistogram{UpTo: []int{1, 49}}, 3*tiny)
+	got, err := coded.Measure(privacy.ContributionHistogram{UpTo: []int{1, 49}}, 3*tiny)
 	if err != nil || !slices.Equal(got, []int64{0, 0, 0}) {
 		t.Errorf("units of no rows: %v, %v", got, err)
 	}
@@ -88,7 +87,7 @@ func TestAs(t *testing.T) {
 			counts[7] != 3 || counts[9] != 1 || counts[10] != 2 {
 			t.Fatalf("counts %v: %v", counts, err)
 		}
-		sizes := query.ContributionHistogram{UpTo: []int{1, 49}}
+		sizes := privacy.ContributionHistogram{UpTo: []int{1, 49}}
 		if counts, err := coded.Measure(sizes, sigma); err != nil || !slices.Equal(counts,
 			[]int64{3, 0, 1}) {
 			t.Fatalf("units of a row, of up to 49, of more: %v: %v", counts, err)
@@ -109,7 +108,7 @@ func TestAs(t *testing.T) {
 		if err := s.Finish(nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := coded.Measure(query.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
+		if _, err := coded.Measure(privacy.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 		if l := s.Ledger(); l.Verify(nil) != nil || l.Runs()[0].Status != ledger.StatusDone {

@@ -23,19 +23,12 @@ func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
 	if err := s.column(column); err != nil {
 		return nil, err
 	}
-	c := access.Call{
-		What: fmt.Sprintf("classes of column %d", column+1),
-		Of:   access.Ask("classes").Ints(int64(column)).Floats(sigma),
-		Cost: access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma)),
-	}
-	n := int(schema.Classes)
-	return access.Runner(s.s).Ints(c, n, func(in access.Rows) ([]int64, error) {
-		counts, err := s.classes(column)
-		if err == nil {
-			g.AddTo(counts, in.Source)
-		}
-		return counts, err
-	})
+	m := access.Sum{Length: int(schema.Classes), Noise: g}
+	m.What, m.Of = fmt.Sprintf("classes of column %d", column+1),
+		access.Ask("classes").Ints(int64(column)).Floats(sigma)
+	m.Cost = access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma))
+	m.Exact = func(access.Rows) ([]int64, error) { return s.classes(column) }
+	return access.Measure(s.s, m)
 }
 
 // classes is the number of rows of each class.

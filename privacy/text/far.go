@@ -16,11 +16,11 @@ type far struct {
 	all   int   // columns of the table, which the cells of texts are divided among
 }
 
-func init() {
-	engine.Texts = func(s *schema.Schema, asked []int, from engine.Source) any {
-		return &Table{names: s.Names(), unit: s.Unit, k: max(1, s.MaxRowsPerUnit),
-			far: &far{from: from, asked: asked, all: len(s.Columns)}}
-	}
+// FromEngine is a private table of texts that another engine counts: the columns of s, of which
+// those numbers may be asked about.
+func FromEngine(s *schema.Schema, asked []int, from engine.Sealed) *Table {
+	return &Table{names: s.Names(), unit: s.Unit, k: max(1, s.MaxRowsPerUnit),
+		far: &far{from: *engine.Open(from), asked: asked, all: len(s.Columns)}}
 }
 
 // read asks for the classes.

@@ -68,7 +68,7 @@ func elsewhere(
 		}
 		return out, nil
 	}
-	return engine.Texts(s, []int{0, 1}, engine.Source{Ask: answer}).(*Table)
+	return FromEngine(s, []int{0, 1}, engine.Source{Ask: answer}.Sealed())
 }
 
 func openFar(t *testing.T, tab *Table) (*Session, error) {

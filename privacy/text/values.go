@@ -109,7 +109,7 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		text, err := json.Marshal(found)
 		return append(access.Bytes(counts...), text...), err
 	}
-	answer, err := access.Runner(s.s)(c)
+	answer, err := access.Do(s.s, c)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func Open(s *privacy.Session, level, epsilon float64) (*Round, error) {
 	r := &round{s: s, each: each}
 	c := access.Call{What: "questions about a threshold", Cost: access.Once(Event(epsilon)),
 		Of: access.Ask("threshold").Ints(rows).Floats(epsilon)}
-	_, err = access.Runner(s).Ints(c, 0, func(in access.Rows) ([]int64, error) {
+	_, err = access.ReleaseInts(s, c, 0, func(in access.Rows) ([]int64, error) {
 		secret := rows + once.Sample(in.Source)
 		r.secret = func() int64 { return secret }
 		return nil, nil // nothing of it leaves
@@ -113,7 +113,7 @@ func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	}
 	c := access.Call{What: "a question about a threshold",
 		Of: access.Ask("above threshold").Ints(expected).Text(exprs.Key())}
-	answer, err := access.Runner(r.s).Ints(c, 1, func(in access.Rows) ([]int64, error) {
+	answer, err := access.ReleaseInts(r.s, c, 1, func(in access.Rows) ([]int64, error) {
 		if r.secret == nil {
 			return nil, ErrSpent
 		}

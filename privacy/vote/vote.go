@@ -79,8 +79,8 @@ type Ballot struct {
 // Tally is the outcome of a vote. It is public.
 type Tally struct {
 	Ballot
-	// noisy counts of each question and class, row by row; 0 for questions without an answer. They may
-	// be negative. The winner of a question is its largest count
+	// noisy counts of each question and class, row by row; 0 for questions without an answer. They
+	// may be negative. The winner of a question is its largest count
 	Counts   []int64
 	Answered []bool
 }
@@ -129,7 +129,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		}
 		return access.Bytes(released...), nil
 	}
-	kept, err := access.Runner(sh.s)(c)
+	kept, err := access.Do(sh.s, c)
 	if err != nil {
 		return Tally{}, err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -164,7 +163,7 @@ func (c Config) network(s *schema.Schema) ([][]int, error) {
 
 // Composition is one measurement a family, with the same noise.
 func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: laplace.Event(p.nb, privacy.Marginal{}, p.scale),
+	return accountant.Composition{{Event: p.nb.LaplaceEvent(privacy.Marginal{}, p.scale),
 		Count: len(p.families)}}
 }
 
@@ -197,7 +196,7 @@ func (p *plan) Fit(
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		counts, err := laplace.Measure(s, privacy.Marginal{Cols: family}, p.scale)
+		counts, err := s.MeasureLaplace(privacy.Marginal{Cols: family}, p.scale)
 		if err != nil {
 			return out, err
 		}

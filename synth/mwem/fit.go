@@ -8,8 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/laplace"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
@@ -43,7 +41,7 @@ func (p *plan) Fit(
 // dense fits one histogram. Columns that no query speaks of stay uniform.
 func (r *run) dense() (*marginal.Model, error) {
 	r.progress.Report("counting the rows", 0)
-	n, err := r.measureOne(query.Total{}, r.total)
+	n, err := r.measureOne(privacy.Total{}, r.total)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +138,7 @@ func (r *run) candidates(h *histogram, tables bool) (out []candidate) {
 
 func queryOf(it workload.Item) privacy.Query {
 	if it.IsCount() {
-		return query.Where{Expr: it.Where}
+		return privacy.Where{Expr: it.Where}
 	}
 	return privacy.Marginal{Cols: it.Cols}
 }
@@ -178,7 +176,7 @@ func (r *run) measureOne(q privacy.Query, scale float64) (float64, error) {
 	var counts []int64
 	var err error
 	if r.laplace {
-		counts, err = laplace.Measure(r.s, q, scale)
+		counts, err = r.s.MeasureLaplace(q, scale)
 	} else {
 		counts, err = r.s.Measure(q, scale)
 	}

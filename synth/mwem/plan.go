@@ -9,8 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/laplace"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -196,17 +194,17 @@ func (p *plan) Composition() accountant.Composition {
 	case p.algorithm == graph:
 		add(p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay), p.columns)
 	case p.laplace:
-		add(laplace.Event(p.nb, query.Where{}, p.total), 1)
+		add(p.nb.LaplaceEvent(privacy.Where{}, p.total), 1)
 	default:
-		add(p.nb.MeasureEvent(query.Total{}, p.total), 1)
+		add(p.nb.MeasureEvent(privacy.Total{}, p.total), 1)
 	}
 	// picks of marginals and of counts are the same event
 	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts)
 	add(p.nb.MeasureEvent(privacy.Marginal{}, p.sigma), p.tables)
 	if p.laplace {
-		add(laplace.Event(p.nb, query.Where{}, p.count), p.counts)
+		add(p.nb.LaplaceEvent(privacy.Where{}, p.count), p.counts)
 	} else {
-		add(p.nb.MeasureEvent(query.Where{}, p.count), p.counts)
+		add(p.nb.MeasureEvent(privacy.Where{}, p.count), p.counts)
 	}
 	return c
 }

@@ -7,9 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/database"
-	"github.com/decoy-dp/decoy/privacy/laplace"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -28,7 +25,7 @@ func (p *plan) Fit(
 	if err := ctx.Err(); err != nil {
 		return fitted, err
 	}
-	count, err := laplace.Measure(s, query.Total{}, p.total)
+	count, err := s.MeasureLaplace(privacy.Total{}, p.total)
 	if err != nil {
 		return fitted, err
 	}
@@ -79,9 +76,9 @@ func (p *plan) choose(
 	}
 	queries := make([]privacy.Query, len(p.queries))
 	for i, x := range p.queries {
-		queries[i] = query.Where{Expr: x}
+		queries[i] = privacy.Where{Expr: x}
 	}
-	best, err := database.Select(s, queries, p.candidates, answers, p.epsilon)
+	best, err := s.SelectDatabase(queries, p.candidates, answers, p.epsilon)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -17,9 +17,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/database"
-	"github.com/decoy-dp/decoy/privacy/laplace"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
@@ -240,8 +237,8 @@ func (p *plan) at(scale float64) *plan {
 // Composition is the number of rows and the choice.
 func (p *plan) Composition() accountant.Composition {
 	return accountant.Composition{
-		{Event: laplace.Event(p.nb, query.Where{}, p.total), Count: 1},
-		{Event: database.Event(p.epsilon), Count: 1},
+		{Event: p.nb.LaplaceEvent(privacy.Where{}, p.total), Count: 1},
+		{Event: p.nb.SelectEvent(p.epsilon), Count: 1},
 	}
 }
 

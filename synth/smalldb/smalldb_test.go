@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/database"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -31,7 +30,7 @@ func TestConfig(t *testing.T) {
 		"alpha NaN":        {Alpha: math.NaN()},
 		"rows":             {Rows: -1},
 		"candidates":       {MaxCandidates: -1},
-		"candidates above": {MaxCandidates: database.Max + 1},
+		"candidates above": {MaxCandidates: privacy.MaxDatabases + 1},
 		"no file":          {Workload: "none.yaml"},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {

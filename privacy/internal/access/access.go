@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/engine"
@@ -19,10 +20,27 @@ import (
 // ErrPrivate is what encoding something private says.
 var ErrPrivate = errors.New("privacy: private rows cannot be encoded")
 
+// Session is a *privacy.Session.
+type Session interface{ Door() Door }
+
+// Door leads into a session. Whoever has one can do nothing with it outside of this package.
+type Door struct{ inside Inside }
+
+// Inside is what a session does for this package.
+type Inside struct {
+	Release func(c Call) ([]byte, error)
+	Hold    func(do Held) error
+	State   func() State
+	Compile func(queries any) ([]Counted, error) // of a []privacy.Query
+}
+
+// NewDoor is for package privacy.
+func NewDoor(in Inside) Door { return Door{in} }
+
 // Call is one use of a mechanism: the one way from rows to a number that leaves.
 type Call struct {
 	What string                 // in public words, for the ledger
-	Of   Question               // everything that is public about it
+	Of   Key                    // everything that is public about it
 	Cost accountant.Composition // charged before Draw reads anything
 	// Draw reads the rows and returns the noisy answer. more charges further events that earlier
 	// parts of the same answer, noised already, have decided on.
@@ -45,19 +63,14 @@ type State struct {
 	Replaying bool // answers of an earlier process are left to be asked for again
 }
 
-// What package privacy does for its subpackages, and binds when it starts. A session is a
-// *privacy.Session.
-var (
-	// Runner is the one primitive of a session: it charges, reads, draws, keeps and returns.
-	Runner func(session any) Run
-	// Hold lends the rows of a session that is not split, free: nothing of them may leave but
-	// through a Run.
-	Hold func(session any, do Held) error
-	// StateOf looks at a session.
-	StateOf func(session any) State
-	// Source makes a *privacy.Rows of rows in another form than a table.
-	Source func(s *schema.Schema, load Load) any
-)
+// Hold lends the rows of a session that is not split, free: nothing of them may leave but through
+// [Do].
+func Hold(s Session, do Held) error { return s.Door().inside.Hold(do) }
+
+// Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
+// has the session go over to that and to the table. Each of its rows must be made of one of the
+// rows before, by a public rule.
+type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
 
 // Load reads rows that are no table, and drops all but those that bound keeps, given each row's
 // unit. Rows that are counted elsewhere are bounded there. It calls begin when it has found that
@@ -72,41 +85,63 @@ type Joint struct {
 	Sum     func(q engine.Question) ([]int64, error) // over the rows
 }
 
-// Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
-// has the session go over to that and to the table. Each of its rows must be made of one of the
-// rows before, by a public rule.
-type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
-
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
 type Bound func(units []uint32) []int
 
-// Run makes a call, see [Runner].
-type Run func(c Call) ([]byte, error)
-
-// Ints is [Run] for answers of n whole numbers.
-func (run Run) Ints(c Call, n int, draw func(rows Rows) ([]int64, error)) ([]int64, error) {
-	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
-		xs, err := draw(rows)
-		return Bytes(xs...), err
+// Sum is whole numbers of which it is known how far one unit moves them, and so what they cost with
+// noise.
+type Sum struct {
+	Call   // whose Draw is not set
+	Length int
+	Noise  interface {
+		AddTo(dst []int64, src *noise.Source)
 	}
-	b, err := run(c)
+	Queries []Counted // their counts; or what Exact returns
+	Exact   func(rows Rows) ([]int64, error)
+}
+
+// Measure releases a sum with its noise.
+func Measure(s Session, m Sum) ([]int64, error) {
+	m.Draw = func(rows Rows, _ func(accountant.Charge) error) (_ []byte, err error) {
+		var xs []int64
+		if m.Queries != nil {
+			xs = slices.Concat(rows.Counts(m.Queries)...)
+		} else if xs, err = m.Exact(rows); err != nil {
+			return nil, err
+		}
+		m.Noise.AddTo(xs, rows.Source)
+		return Bytes(xs...), nil
+	}
+	b, err := s.Door().inside.Release(m.Call)
 	if err != nil {
 		return nil, err
 	}
-	return Ints(b, n)
+	return Ints(b, m.Length)
 }
 
-// Index is [Run] for an answer that is one of n.
-func (run Run) Index(c Call, n int, draw func(rows Rows) (int, error)) (int, error) {
-	xs, err := run.Ints(c, 1, func(rows Rows) ([]int64, error) {
-		i, err := draw(rows)
-		return []int64{int64(i)}, err
-	})
+// Choose releases one of n candidates by the exponential mechanism: t with probability ∝
+// exp(lambda·scores[t]).
+func Choose(
+	s Session, c Call, n int, lambda float64, scores func(rows Rows) ([]int64, error),
+) (int, error) {
+	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
+		all, err := scores(rows)
+		if err != nil {
+			return nil, err
+		}
+		t, err := noise.Select(rows.Source, all, lambda)
+		return Bytes(int64(t)), err
+	}
+	b, err := s.Door().inside.Release(c)
 	if err != nil {
 		return 0, err
 	}
-	if i := xs[0]; i < 0 || i >= int64(n) {
-		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, i, n, ErrResume)
+	xs, err := Ints(b, 1)
+	if err == nil && (xs[0] < 0 || xs[0] >= int64(n)) {
+		err = fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, xs[0], n, ErrResume)
+	}
+	if err != nil {
+		return 0, err
 	}
 	return int(xs[0]), nil
 }
@@ -117,9 +152,8 @@ func Once(e accountant.Event) accountant.Composition {
 }
 
 // Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
-// Neither a panic nor a runtime.Goexit gets through, and no text of them. What cannot be held: a
-// fatal error of the run time (stack overflow, concurrent map writes), os.Exit, and a loop without
-// end.
+// Neither a panic nor a runtime.Goexit gets through, and no text of them. It cannot hold a fatal
+// error of the run time (stack overflow, concurrent map writes), os.Exit, or a loop without end.
 func Guard(f func()) (back bool) {
 	done := make(chan struct{})
 	go func() {

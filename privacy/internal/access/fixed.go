@@ -52,5 +52,14 @@ func Down(x, y float64) float64 {
 	return q
 }
 
+// Up is x/y rounded away from zero, for positive x and y.
+func Up(x, y float64) float64 {
+	q := x / y
+	if math.FMA(q, y, -x) < 0 {
+		q = math.Nextafter(q, math.Inf(1))
+	}
+	return q
+}
+
 // Positive reports whether x is a usable parameter.
 func Positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

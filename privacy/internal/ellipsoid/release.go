@@ -49,7 +49,7 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 		length += len(sum.Scales)
 	}
 	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(Event(rate, z))}
-	answer, err := access.Runner(s).Ints(c, length, func(in access.Rows) ([]int64, error) {
+	answer, err := access.ReleaseInts(s, c, length, func(in access.Rows) ([]int64, error) {
 		of := Exact(in, rate)
 		var answer []int64
 		for _, sum := range noised {

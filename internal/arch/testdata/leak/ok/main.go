@@ -7,7 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -19,6 +18,6 @@ func main() {
 	if err != nil {
 		return
 	}
-	n, err := s.Measure(query.Total{}, 10)
+	n, err := s.Measure(privacy.Total{}, 10)
 	fmt.Println(n, err)
 }

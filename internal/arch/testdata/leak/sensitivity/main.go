@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 )
 
-func ask(s *privacy.Session) { fmt.Println(s.Measure(query.Total{}, 1, 0.5)) }
+func ask(s *privacy.Session) { fmt.Println(s.Measure(privacy.Total{}, 1, 0.5)) }
 
 func main() { ask(nil) }

@@ -1,4 +1,4 @@
-package bins
+package privacy
 
 import (
 	"errors"
@@ -8,40 +8,16 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// rowsOf is the table that a session has.
-func rowsOf(t *testing.T, s *privacy.Session) (rows *table.Table) {
-	t.Helper()
-	_, err := access.Runner(s)(access.Call{Of: access.Ask("rows"),
-		Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
-			rows = in.Table()
-			return nil, nil
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
 // fineSchema has a column of 20 cells, of which 4 bins are bought, and a plain one of two codes.
 func fineSchema(unit string, k int) *schema.Schema {
 	return &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{
-		{
-			Name:     "x",
-			Kind:     schema.Real,
-			Max:      20,
-			Bins:     20,
-			BuyBins:  4,
-			BuyShare: .1,
-			Missing:  []string{""},
-		},
+		{Name: "x", Kind: schema.Real, Max: 20, Bins: 20, BuyBins: 4, BuyShare: .1,
+			Missing: []string{""}},
 		{Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}},
 	}}
 }
@@ -57,37 +33,12 @@ func fineTable(t testing.TB, s *schema.Schema, x, y []uint8, units []uint32) *ta
 
 func TestMergeBins(t *testing.T) {
 	s := fineSchema("id", 2)
-	x, y, units := []uint8{
-		0,
-		4,
-		5,
-		9,
-		10,
-		19,
-		20,
-		7,
-	}, []uint8{
-		0,
-		1,
-		0,
-		1,
-		0,
-		1,
-		0,
-		1,
-	}, []uint32{
-		0,
-		0,
-		1,
-		1,
-		2,
-		2,
-		3,
-		3,
-	}
-	session := mechtest.On(t, fineTable(t, s, x, y, units), 0,
-		accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: noise.MinScale}, Count: 2})
-	if _, err := session.Measure(privacy.Marginal{Cols: []int{0}}, 2*noise.MinScale); err != nil {
+	x, y := []uint8{0, 4, 5, 9, 10, 19, 20, 7}, []uint8{0, 1, 0, 1, 0, 1, 0, 1}
+	units := []uint32{0, 0, 1, 1, 2, 2, 3, 3}
+	session := open(t, fineTable(t, s, x, y, units), accountant.Composition{
+		{Event: accountant.Gaussian{NoiseMultiplier: .01}, Count: 2},
+	})
+	if _, err := session.Measure(Marginal{Cols: []int{0}}, .02); err != nil {
 		t.Fatal(err)
 	}
 	before := len(session.Ledger().Entries)
@@ -95,7 +46,7 @@ func TestMergeBins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Merge(session, coarse); err != nil {
+	if err := session.MergeBins(coarse); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(session.Ledger().Entries); got != before {
@@ -107,7 +58,7 @@ func TestMergeBins(t *testing.T) {
 	if session.Schema().Fingerprint() != coarse.Fingerprint() {
 		t.Error("the session has the old schema")
 	}
-	got := rowsOf(t, session)
+	got := session.in.Table()
 	if !slices.Equal(got.Column(0).U8, []uint8{0, 0, 1, 2, 3, 3, 4, 2}) ||
 		!slices.Equal(got.Column(1).U8, y) {
 		t.Errorf("codes %v, %v", got.Column(0), got.Column(1))
@@ -116,17 +67,17 @@ func TestMergeBins(t *testing.T) {
 		t.Errorf("units %v, want %v: rows of a unit must stay together", got.Units(), units)
 	}
 	// The counts of before, of the same query, are not remembered.
-	m, err := session.Measure(privacy.Marginal{Cols: []int{0}}, 2*noise.MinScale)
+	m, err := session.Measure(Marginal{Cols: []int{0}}, .02)
 	if err != nil || !slices.Equal(m, []int64{2, 1, 2, 2, 1}) {
 		t.Errorf("%v, %v: after coarsening, want 4 bins and a missing one", m, err)
 	}
-	if err := Merge(session, s); !errors.Is(err, schema.ErrInvalid) {
+	if err := session.MergeBins(s); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("going back to the finer schema: %v", err)
 	}
 	if err := session.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := Merge(session, coarse); !errors.Is(err, privacy.ErrClosed) {
+	if err := session.MergeBins(coarse); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -145,7 +96,7 @@ func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, nb := range mechtest.Relations {
+	for _, nb := range relations {
 		_, _, delta := access.RowCells.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 		attained := 0.0
 		for range 300 {

@@ -12,39 +12,35 @@ import (
 // ErrResume is wrapped by every refusal to continue a run.
 var ErrResume = errors.New("the run cannot be continued")
 
-// Question collects what is public about a call. Two questions with the same sum may be given the
-// same answer.
-type Question struct{ hash hash.Hash }
+// Key collects what is public about a call. Keys with the same sum may be given the same answer.
+type Key struct{ hash hash.Hash }
 
-// Ask begins the question of a mechanism.
-func Ask(mechanism string) Question {
-	q := Question{sha256.New()}
-	return q.Text(mechanism)
-}
+// Ask begins the key of a mechanism.
+func Ask(mechanism string) Key { return Key{sha256.New()}.Text(mechanism) }
 
 // Text adds a text.
-func (q Question) Text(t string) Question {
-	q.Ints(int64(len(t)))
-	q.hash.Write([]byte(t))
-	return q
+func (k Key) Text(t string) Key {
+	k.Ints(int64(len(t)))
+	k.hash.Write([]byte(t))
+	return k
 }
 
 // Ints adds whole numbers.
-func (q Question) Ints(xs ...int64) Question {
+func (k Key) Ints(xs ...int64) Key {
 	for _, x := range xs {
-		q.hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(x)))
+		k.hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(x)))
 	}
-	return q
+	return k
 }
 
 // Floats adds the bits of numbers: a plan gives the same ones on the same machine.
-func (q Question) Floats(xs ...float64) Question {
-	binary.Write(q.hash, binary.LittleEndian, xs)
-	return q
+func (k Key) Floats(xs ...float64) Key {
+	binary.Write(k.hash, binary.LittleEndian, xs)
+	return k
 }
 
-// Sum is a hash of the question.
-func (q Question) Sum() string { return hex.EncodeToString(q.hash.Sum(nil)) }
+// Sum is a hash of all of it.
+func (k Key) Sum() string { return hex.EncodeToString(k.hash.Sum(nil)) }
 
 // Bytes keeps each number in eight bytes: how long a record is does not depend on the noise.
 func Bytes(xs ...int64) []byte {

@@ -1,0 +1,55 @@
+package privacy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// FromEngine opens the gate to rows that lie elsewhere, of which another engine has counted
+// marginals. They answer marginals over columns that are in one of the sets that the source's first
+// question asks about, the number of rows, and sums that a mechanism knows to ask for.
+func FromEngine(s *schema.Schema, sealed engine.Sealed) *Rows {
+	own, sizes, from := s.Clone(), s.Sizes(), engine.Open(sealed)
+	load := func(_ context.Context, begin func() error, _ access.Bound) (*access.Joint, error) {
+		joint, err := from.Read(sizes, begin)
+		if err != nil {
+			return nil, err
+		}
+		return &access.Joint{CountTo: func(counts []int64, cols []int, offsets [][]int32) {
+			jointTo(counts, joint(cols), sizes, cols, offsets)
+		}, Sum: from.Answer}, nil
+	}
+	return FromLoader(access.NewLoader(own, load))
+}
+
+// FromLoader is for the packages below this one: rows in another form than a table.
+func FromLoader(from access.Loader) *Rows {
+	s, load := access.Loads(from)
+	return &Rows{schema: s, source: load}
+}
+
+// jointTo counts rows of which there are counts over some columns, cols among them: each cell of
+// these has the cell in which its rows count.
+func jointTo(counts []int64, from engine.Joint, sizes, cols []int, offsets [][]int32) {
+	cell := []int32{0}
+	for _, col := range from.Cols {
+		offset := make([]int32, sizes[col]) // of a column that is not asked about
+		if at := slices.Index(cols, col); at >= 0 {
+			offset = offsets[at]
+		}
+		next := make([]int32, 0, len(cell)*len(offset))
+		for _, k := range cell {
+			for _, o := range offset {
+				next = append(next, k+o)
+			}
+		}
+		cell = next
+	}
+	for i, k := range cell {
+		counts[k] += from.Counts[i]
+	}
+}
