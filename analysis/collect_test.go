@@ -32,14 +32,8 @@ columns:
 
 func formOf(t testing.TB, yaml string, epsilon float64) *Form {
 	t.Helper()
-	s, err := schema.Parse([]byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := NewForm(s, epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(schema.Parse([]byte(yaml)))
+	f := must(NewForm(s, epsilon))
 	return f
 }
 
@@ -47,27 +41,11 @@ func formOf(t testing.TB, yaml string, epsilon float64) *Form {
 // to do with either.
 func respondents(t testing.TB, f *Form, n int) *table.Table {
 	t.Helper()
-	u := rand.New(rand.NewPCG(1, 2))
-	cols := make([]table.Codes, 3)
-	for c := range cols {
-		cols[c].U8 = make([]uint8, n)
-	}
-	for i := range n {
+	yaml := string(must(f.schema.YAML()))
+	return tableOf(yaml, n, 1, 0, func(u *rand.Rand) []int {
 		age := u.IntN(8)
-		smokes := age >= 4
-		if u.Float64() < .1 {
-			smokes = !smokes
-		}
-		if smokes {
-			cols[0].U8[i] = 1
-		}
-		cols[1].U8[i], cols[2].U8[i] = uint8(u.IntN(3)), uint8(age)
-	}
-	tab, err := table.FromColumns(f.schema, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+		return []int{when((age >= 4) != (u.Float64() < .1)), u.IntN(3), age}
+	})
 }
 
 func answered(t testing.TB, f *Form, tab *table.Table, row int) Answer {
@@ -149,12 +127,8 @@ func TestAnswersAreRead(t *testing.T) {
 	direct, want := f.NewTally(), bytes.Buffer{}
 	for i := range tab.Rows() {
 		a := answered(t, f, tab, i)
-		if err := direct.Add(a); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.WriteTo(&want); err != nil {
-			t.Fatal(err)
-		}
+		check(t, direct.Add(a))
+		must(a.WriteTo(&want))
 	}
 	for name, text := range map[string]string{
 		"many headers": want.String(),
@@ -258,13 +232,10 @@ func TestMeasurementsVary(t *testing.T) {
 			tt.want = 4 * x / ((x - 1) * (x - 1))
 		}
 		f.lists = [][][]int{{tt.cols}}
-		s, err := privacy.Open(context.Background(),
+		s := must(privacy.Open(context.Background(),
 			privacy.FromTable(respondents(t, f, 1)), privacy.Options{Adjacency: accountant.ReplaceOne,
 				Budget: accountant.Budget{Epsilon: 1e12}, Plan: accountant.Composition{{
-					Event: accountant.Laplace{Epsilon: tt.epsilon}, Count: surveys*m + first}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+					Event: accountant.Laplace{Epsilon: tt.epsilon}, Count: surveys*m + first}}}))
 		ask := func(answers int) marginal.Measurement {
 			tally := f.NewTally()
 			for range answers {
@@ -315,22 +286,12 @@ func TestTally(t *testing.T) {
 	tab := respondents(t, f, 4000)
 	tally := f.NewTally()
 	for i := range tab.Rows() {
-		if err := tally.Add(answered(t, f, tab, i)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tally.Add(answered(t, f, tab, i)))
 	}
-	m, err := tally.Fit(context.Background(), "t 1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(tally.Fit(context.Background(), "t 1", nil))
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	m, err = release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Write(&file))
+	m = must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 	if v, err := m.Verify(nil); err != nil || v.Claim != f.Claim() || m.Rows != 4000 {
 		t.Errorf("%v, %v rows: %v", v.Claim, m.Rows, err)
 	}
@@ -370,7 +331,7 @@ func TestTally(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err = release.Join(context.Background(), []*release.Model{m, m},
+	_, err := release.Join(context.Background(), []*release.Model{m, m},
 		release.JoinOptions{Names: []string{"a", "b"}, People: release.Disjoint})
 	if !errors.Is(err, release.ErrJoin) {
 		t.Errorf("joined: %v", err)
@@ -383,9 +344,7 @@ func TestTallyOfFew(t *testing.T) {
 	tab := respondents(t, f, 20)
 	for i := range tab.Rows() {
 		tally := f.NewTally()
-		if err := tally.Add(answered(t, f, tab, i)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tally.Add(answered(t, f, tab, i)))
 		if m, err := tally.Fit(context.Background(), "t", nil); err != nil || m.Rows != 1 {
 			t.Errorf("answer %d: %v", i, err)
 		}

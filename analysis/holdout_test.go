@@ -23,10 +23,7 @@ func dead(wards ...bool) table.Expr {
 // shareOf is the share of the rows for which an expression holds.
 func shareOf(t *testing.T, tab *table.Table, x table.Expr) float64 {
 	t.Helper()
-	set, err := table.CompileExprs(tab.Schema().Sizes(), []table.Expr{x})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must(table.CompileExprs(tab.Schema().Sizes(), []table.Expr{x}))
 	return float64(tab.CountExprs(set)[0]) / float64(tab.Rows())
 }
 
@@ -34,16 +31,10 @@ func shareOf(t *testing.T, tab *table.Table, x table.Expr) float64 {
 // the answer, and some to which it does not.
 func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
-	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), honest,
-		HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), honest,
+		HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05}))
 	for range 1000 {
-		a, err := h.Ask(dead(true, true, false))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(h.Ask(dead(true, true, false)))
 		if a.Corrected || math.Abs(a.Share-shareOf(t, honest, dead(true, true, false))) > 1e-12 {
 			t.Fatalf("a right answer became %+v", a)
 		}
@@ -51,10 +42,7 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	if h.Left() != 3 {
 		t.Errorf("%d corrections left after right answers", h.Left())
 	}
-	l, err := h.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(h.Close())
 	if err := l.Verify(pld.Epsilon); err != nil {
 		t.Error(err)
 	}
@@ -69,11 +57,8 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 			living = append(living, i)
 		}
 	}
-	h, err = OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
-		HoldoutOptions{Budget: ten, Corrections: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h = must(OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
+		HoldoutOptions{Budget: ten, Corrections: 2}))
 	for range 2 {
 		a, err := h.Ask(dead(true, true, true))
 		want := shareOf(t, private, dead(true, true, true))
@@ -105,10 +90,7 @@ func TestHoldoutRefuses(t *testing.T) {
 		synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
 		t.Errorf("no synthetic rows: %v", err)
 	}
-	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good))
 	if _, err := h.Ask(table.Condition{Column: 99}); err == nil {
 		t.Error("a question about no column is answered")
 	}

@@ -17,10 +17,7 @@ import (
 func TestPrograms(t *testing.T) {
 	tab := people(t, 30, 1)
 	// a folder of files that a program must not change, and a socket's address that it cannot reach
-	left, err := os.CreateTemp("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must(os.CreateTemp("", ""))
 	left.Close()
 	defer os.Remove(left.Name())
 	nan := math.NaN()

@@ -22,36 +22,21 @@ import (
 // patients draws n rows in which the old die more often.
 func patients(t testing.TB, n int, seed uint64, unit string) *table.Table {
 	t.Helper()
-	s := &schema.Schema{Columns: []schema.Column{
-		{Name: "age", Kind: schema.Integer, Min: 0, Max: 99, Bins: 10},
-		{Name: "ward", Kind: schema.Categorical, Categories: []string{"north", "south", "west"}},
-		{Name: "score", Kind: schema.Integer, Min: 0, Max: 19},
-		{Name: "died", Kind: schema.Categorical, Categories: []string{"no", "yes"}},
-	}}
-	var units []uint32
+	yaml, of := `decoy: 1
+columns:
+  - {name: age, kind: integer, min: 0, max: 99, bins: 10}
+  - {name: ward, kind: categorical, categories: [north, south, west]}
+  - {name: score, kind: integer, min: 0, max: 19}
+  - {name: died, kind: categorical, categories: ["no", "yes"]}
+`, 0
 	if unit != "" {
-		s.Unit, s.MaxRowsPerUnit = unit, 3
-		for i := range n {
-			units = append(units, uint32(i/2))
-		}
+		yaml = strings.Replace(yaml, "columns:", "unit: "+unit+"\nmax_rows_per_unit: 3\ncolumns:", 1)
+		of = 2
 	}
-	u := rand.New(rand.NewPCG(seed, 0))
-	cols := []table.Codes{table.NewCodes(10, n), table.NewCodes(3, n), table.NewCodes(20, n),
-		table.NewCodes(2, n)}
-	for i := range n {
+	return tableOf(yaml, n, seed, of, func(u *rand.Rand) []int {
 		age := u.IntN(10)
-		cols[0].Set(i, uint16(age))
-		cols[1].Set(i, uint16(u.IntN(3)))
-		cols[2].Set(i, uint16(min(19, age+u.IntN(11))))
-		if u.IntN(30) < age {
-			cols[3].Set(i, 1)
-		}
-	}
-	out, err := table.FromColumns(s, cols, units)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+		return []int{age, u.IntN(3), min(19, age+u.IntN(11)), when(u.IntN(30) < age)}
+	})
 }
 
 var ten = accountant.Budget{Epsilon: 10, Delta: 1e-9}
@@ -141,10 +126,7 @@ func TestAUROCOfAHistogram(t *testing.T) {
 			scores, labels = append(scores, float64(cell/2)), append(labels, cell%2 == 1)
 		}
 	}
-	want, err := eval.AUROC(scores, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(eval.AUROC(scores, labels))
 	if got := binnedAUROC(counts, 0); math.Abs(got.Value-want) > 1e-12 || got.LeftOut != "" {
 		t.Errorf("got %v (%s), want %v", got.Value, got.LeftOut, want)
 	}
@@ -157,22 +139,10 @@ func TestAUROCOfAHistogram(t *testing.T) {
 // constant.
 func TestScoresAreTheModels(t *testing.T) {
 	synthetic, private := patients(t, 500, 5, ""), patients(t, 200, 6, "")
-	label, err := newLabel(synthetic, Evaluation{Target: "died"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := newScores(synthetic, Evaluation{Target: "died"}, label)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := eval.Task{Label: "died", Positive: label.positive}.Train(synthetic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := model.Scores(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	label := must(newLabel(synthetic, Evaluation{Target: "died"}))
+	scores := must(newScores(synthetic, Evaluation{Target: "died"}, label))
+	model := must(eval.Task{Label: "died", Positive: label.positive}.Train(synthetic))
+	want := must(model.Scores(private))
 	of := func(r int) float64 {
 		return scores.Of(func(c int) uint16 { return private.Column(c).At(r) })
 	}
@@ -246,9 +216,7 @@ func TestVerify(t *testing.T) {
 	r := published(t, patients(t, 2000, 1, ""), patients(t, 500, 2, ""), Evaluation{Target: "died"},
 		privacy.Options{Budget: ten, Tool: "test"})
 	var b bytes.Buffer
-	if err := release.FileWriter(r)(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, release.FileWriter(r)(&b))
 	text := b.String()
 	for name, forge := range map[string]func(*Published){
 		"":                      func(*Published) {},
@@ -261,10 +229,7 @@ func TestVerify(t *testing.T) {
 		"no ledger":             func(r *Published) { r.Ledger = nil },
 		"the run is not closed": func(r *Published) { r.Ledger = r.Ledger[:len(r.Ledger)-1] },
 	} {
-		back, err := Read(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(Read(strings.NewReader(text)))
 		forge(back.(*Published))
 		v, err := release.Verify(back, nil)
 		if cost := v.Reserved.Epsilon; name == "" && (err != nil || !(cost <= 10 && cost > 9)) {

@@ -24,47 +24,24 @@ var wide = accountant.Budget{Epsilon: 5, Delta: 1e-6}
 // units, each has two rows.
 func simulated(t *testing.T, n int, units bool) *table.Table {
 	t.Helper()
-	s, err := schema.Parse([]byte(`decoy: 1
+	yaml, unit := `decoy: 1
 columns:
   - {name: a, kind: categorical, categories: [p, q]}
   - {name: x, kind: integer, min: 0, max: 99, bins: 10, missing: [""]}
   - {name: y, kind: categorical, categories: ["no", "yes"], missing: ["?"]}
   - {name: kind, kind: categorical, categories: [low, middle, high]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`, 0
 	if units {
-		s.Unit, s.MaxRowsPerUnit = "id", 2
+		yaml, unit = strings.Replace(yaml, "columns:", "unit: id\nmax_rows_per_unit: 2\ncolumns:", 1), 2
 	}
-	u := rand.New(rand.NewPCG(5, 6))
-	cols := make([]table.Codes, 4)
-	for i, size := range s.Sizes() {
-		cols[i] = table.NewCodes(size, n)
-	}
-	var ids []uint32
-	for i := range n {
+	return tableOf(yaml, n, 5, unit, func(u *rand.Rand) []int {
 		a, x := u.IntN(2), u.IntN(11)
-		cols[0].Set(i, uint16(a))
-		cols[1].Set(i, uint16(x))
-		y := 0
-		if u.Float64() < 1/(1+math.Exp(-(float64(x)-5)-2*float64(2*a-1))) {
-			y = 1
-		}
+		y := when(u.Float64() < 1/(1+math.Exp(-(float64(x)-5)-2*float64(2*a-1))))
 		if u.IntN(20) == 0 {
 			y = 2
 		}
-		cols[2].Set(i, uint16(y))
-		cols[3].Set(i, uint16(min(2, x/4)))
-		if units {
-			ids = append(ids, uint32(i/2))
-		}
-	}
-	tab, err := table.FromColumns(s, cols, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+		return []int{a, x, y, min(2, x/4)}
+	})
 }
 
 func trainedOn(
@@ -82,10 +59,7 @@ func trainedOn(
 // right is the share of rows with a class whose class is the most probable.
 func right(t *testing.T, c *Classifier, tab *table.Table) float64 {
 	t.Helper()
-	p, err := c.Probabilities(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(c.Probabilities(tab))
 	hits, all := 0., 0.
 	codes := tab.Column(tab.Schema().Index(c.Target))
 	for i, row := range p {
@@ -129,17 +103,10 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s: %v rows", c.o.Target, m.Rows)
 		}
 		var file bytes.Buffer
-		if err := release.FileWriter(m)(&file); err != nil {
-			t.Fatal(err)
-		}
-		read, err := Read(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, release.FileWriter(m)(&file))
+		read := must(Read(&file))
 		again := read.(*Classifier)
-		if _, err := release.Verify(again, nil); err != nil {
-			t.Error(err)
-		}
+		must(release.Verify(again, nil))
 		if a, b := right(t, m, tab), right(t, again, tab); a != b {
 			t.Errorf("%v are right, after reading %v", a, b)
 		}
@@ -183,10 +150,7 @@ func TestPerturbations(t *testing.T) {
 		} {
 			for _, target := range []string{"y", "kind"} {
 				for _, by := range []string{byOutput, byObjective} {
-					p, err := NewPlan(s, nb, Training{Target: target, By: by}, b)
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := must(NewPlan(s, nb, Training{Target: target, By: by}, b))
 					cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
 					if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
 						t.Errorf("%s, %v, %+v: it costs %+v, %v", by, nb, b, cost, err)
@@ -210,18 +174,12 @@ func TestProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must(table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil))
 	c := &Classifier{Classes: []string{"n", "y"}, Intercept: []float64{.5},
 		Features: []feature{{Column: "a", Values: []string{"false", "true"}},
 			{Column: "b", Values: []string{"u", "v", "w"}}},
 		Coefficients: [][]float64{{1, 2, 10, 20, -4}}}
-	p, err := c.Probabilities(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(c.Probabilities(tab))
 	for i, score := range []float64{.5 + 2 - 4, .5 + 1 + 10} {
 		if want := 1 / (1 + math.Exp(-score)); math.Abs(p[i][1]-want) > 1e-12 {
 			t.Errorf("row %d: %v, want %v", i, p[i][1], want)
@@ -241,10 +199,7 @@ func TestUnits(t *testing.T) {
 		t.Errorf("claim %+v", m.Claim)
 	}
 	sigma := func(nb privacy.Neighbours) float64 {
-		p, err := NewPlan(tab.Schema(), nb, Training{Target: "kind"}, wide)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(NewPlan(tab.Schema(), nb, Training{Target: "kind"}, wide))
 		steps := p.Expected(4000, true)
 		return steps.Sigma / math.Sqrt(float64(steps.Count))
 	}
@@ -258,10 +213,7 @@ func TestUnits(t *testing.T) {
 // TestSteps: the rule takes more steps, never too long ones, the more rows there are.
 func TestSteps(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
-	p, err := NewPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(NewPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide))
 	before := 0.
 	for _, rows := range []int{1, 10, 1000, 30_000, 1_000_000, 1 << 40} {
 		at := p.Expected(rows, false)
@@ -276,11 +228,8 @@ func TestSteps(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
-	bought, err := schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
-		"- {name: z, kind: real, min: 0, max: 1, bins: {dp: 4, share: 0.1}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bought := must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
+		"- {name: z, kind: real, min: 0, max: 1, bins: {dp: 4, share: 0.1}}\n")))
 	none := accountant.Budget{Epsilon: 1}
 	for name, c := range map[string]struct {
 		s    *schema.Schema
@@ -367,25 +316,17 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := l.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must(l.Read())
 	if after.Spent() != wide {
 		t.Errorf("spent %+v", after.Spent())
 	}
-	if _, err := release.Verify(m, nil); err != nil {
-		t.Error(err)
-	}
+	must(release.Verify(m, nil))
 }
 
 // TestTooLittleBudget: what noise cannot be drawn for is refused before anything is reserved.
 func TestTooLittleBudget(t *testing.T) {
-	s, err := schema.Parse([]byte("decoy: 1\ncolumns: [{name: a, kind: boolean}, " +
-		"{name: b, kind: boolean}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(schema.Parse([]byte("decoy: 1\ncolumns: [{name: a, kind: boolean}, " +
+		"{name: b, kind: boolean}]")))
 	nb := privacy.NeighboursOf(s, accountant.AddRemove)
 	for _, by := range []string{Descent, byObjective} {
 		b := accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}

@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -23,51 +22,25 @@ var budget = accountant.Budget{Epsilon: 1, Delta: 1e-6}
 // people are n rows: y = 2·x + 3·(c is r) + noise, and died more often at larger x.
 func people(t testing.TB, n int, seed uint64) *table.Table {
 	t.Helper()
-	s, err := schema.Parse([]byte(`decoy: 1
+	return tableOf(`decoy: 1
 columns:
   - {name: x, kind: integer, min: 0, max: 19, bins: 20}
   - {name: c, kind: categorical, categories: [p, q, r]}
   - {name: y, kind: integer, min: 0, max: 99, bins: 100, missing: [""]}
   - {name: died, kind: boolean}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := rand.New(rand.NewPCG(seed, 1))
-	cols := make([]table.Codes, 4)
-	for i, size := range s.Sizes() {
-		cols[i] = table.NewCodes(size, n)
-	}
-	for i := range n {
+`, n, seed, 0, func(u *rand.Rand) []int {
 		x, c := u.IntN(20), u.IntN(3)
-		y := 2*x + u.IntN(11)
-		if c == 2 {
-			y += 3
-		}
+		y := 2*x + u.IntN(11) + 3*when(c == 2)
 		if u.IntN(20) == 0 {
 			y = 100 // missing
 		}
-		died := 0
-		if u.Float64() < 1/(1+math.Exp(-.3*(float64(x)-10))) {
-			died = 1
-		}
-		for k, code := range []int{x, c, y, died} {
-			cols[k].Set(i, uint16(code))
-		}
-	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+		return []int{x, c, y, when(u.Float64() < 1/(1+math.Exp(-.3*(float64(x)-10))))}
+	})
 }
 
 func parsed(t testing.TB, text string, tab *table.Table) Statistic {
 	t.Helper()
-	f, err := ParseStatistic(text, tab.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(ParseStatistic(text, tab.Schema()))
 	return f
 }
 
