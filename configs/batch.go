@@ -143,7 +143,7 @@ func (j *Job) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 
 // unknownKey says what took the place of a deleted key, or is near an unknown one.
 func unknownKey(key string, known []string) string {
-	return fmt.Sprintf("unknown key %q%s", key, hint("", key, known))
+	return fmt.Sprintf("unknown key %q%s", key, hint("mst", key, known)) // its preset was a key, too
 }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
