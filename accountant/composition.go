@@ -81,8 +81,9 @@ const gdpSlack = 1e-6
 // with ε_μ the curve of μ-GDP ([GDPEpsilon]). The first sum has the Laplace and Approx events
 // (basic composition), the second the Gaussian ones and filters (Dong, Roth, Su 2022, corollary 2);
 // Exponential events are in one of the two, whichever is cheaper ([FilterCost]). An (ε, δ)-DP step
-// is one that tells all with probability δ_i and is else ε_i-DP (Kairouz, Oh, Viswanath 2017). With
-// Gaussian events and filters alone it is exact.
+// is one that tells all with probability δ_i and is else ε_i-DP (Kairouz, Oh, Viswanath 2017).
+// Laplace events of one ε cost less than their sum where that is less ([responsesEpsilon]). With
+// Gaussian events and filters, or with them and such Laplace events, it is exact.
 //
 // The errors are ErrBudgetRange (delta), ErrEvent (an invalid event or adjacency), ErrUnbounded (no
 // finite ε at this delta) and ErrNoFormula (an event that only package pld can price).
@@ -96,6 +97,8 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	}
 	var mu2, selectionsMu2 float64
 	var sum, selections, leak upward
+	var equal Charge // Laplace events, if all are of one ε
+	kinds := 0       // of them, and of other terms of sum
 	for _, charge := range c {
 		n := float64(charge.Count)
 		switch e := charge.Event.(type) {
@@ -115,8 +118,12 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 			}
 		case Laplace:
 			sum.add(n, e.Epsilon)
+			equal, kinds = charge, kinds+1
 		case Approx:
 			sum.add(n, e.Epsilon)
+			if e.Epsilon > 0 {
+				kinds++
+			}
 			leak.add(n, e.Delta)
 		case Exponential:
 			selections.add(n, e.Epsilon)
@@ -124,14 +131,14 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 		}
 	}
 	best := Bound{Epsilon: math.Inf(1), Delta: delta}
+	if leak.sum() > delta { // also where λ > 1, of which the next line knows nothing
+		return Bound{}, unbounded(delta)
+	}
+	rest := (delta - leak.sum()) / (1 - leak.sum())
+	if rest < MinDelta {
+		rest = 0
+	}
 	consider := func(mu2, pure float64) {
-		if leak.sum() > delta {
-			return // also where λ > 1, of which the next line knows nothing
-		}
-		rest := (delta - leak.sum()) / (1 - leak.sum())
-		if rest < MinDelta {
-			rest = 0
-		}
 		e, method := GDPEpsilon(math.Sqrt(mu2), rest), MethodGDP
 		if mu2 == 0 {
 			method = MethodBasic
@@ -151,16 +158,24 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	if selectionsMu2 > 0 {
 		consider(mu2+selectionsMu2, sum.sum())
 	}
+	if kinds == 1 && equal.Count > 0 {
+		e := responsesEpsilon(mu2+selectionsMu2, equal, rest, best.Epsilon)
+		best.Epsilon, best.Slack = e, min(best.Slack, e)
+	}
 	switch {
 	case math.IsInf(best.Epsilon, 1):
-		return Bound{}, fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w",
-			delta, ErrUnbounded)
+		return Bound{}, unbounded(delta)
 	case mu2 > 0 && all.sum() == 0:
 		best.Slack = gdpSlack * best.Epsilon
 	case delta == 0:
 		best.Slack = 0 // randomised response with each ε reaches the sum
 	}
 	return best, nil
+}
+
+func unbounded(delta float64) error {
+	return fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w", delta,
+		ErrUnbounded)
 }
 
 // square is x², and not zero.

@@ -188,10 +188,10 @@ func TestAdaptivePrograms(t *testing.T) {
 	play := func(u *rand.Rand, program func(*rand.Rand, float64, float64) (Event, float64),
 		factor float64, first bool) float64 {
 		r, loss := NewReservation(Composition{{GDPFilter{mu}, 1}}), 0.0
-		for r.FilterLeft() > .01 {
-			e, share := program(u, loss, r.FilterLeft())
+		for r.Left().Mu2 > .01 {
+			e, share := program(u, loss, r.Left().Mu2)
 			cost, _ := FilterCost(e)
-			if cost*factor > r.FilterLeft() {
+			if cost*factor > r.Left().Mu2 {
 				break
 			}
 			r.spent += cost * factor

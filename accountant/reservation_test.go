@@ -13,7 +13,7 @@ import (
 func TestReservationTakesNamedEventsFirst(t *testing.T) {
 	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {GDPFilter{.5}, 1},
 		{Gaussian{4}, 1}})
-	whole := r.FilterLeft()
+	whole := r.Left().Mu2
 	if whole > .25 || whole < .25*(1-1e-11) {
 		t.Fatalf("a fresh filter has %v, want .25", whole)
 	}
@@ -47,8 +47,8 @@ func TestReservationTakesNamedEventsFirst(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrBudget) && !errors.Is(err, ErrEvent) {
 			t.Errorf("step %d: error %v", step, err)
 		}
-		if math.Abs(r.FilterLeft()-row.left) > 1e-6 {
-			t.Fatalf("step %d: the filter has %v, want %v", step, r.FilterLeft(), row.left)
+		if math.Abs(r.Left().Mu2-row.left) > 1e-6 {
+			t.Fatalf("step %d: the filter has %v, want %v", step, r.Left().Mu2, row.left)
 		}
 	}
 }
@@ -58,8 +58,8 @@ func TestReservationWithoutAFilter(t *testing.T) {
 	if err := r.Take(Charge{Gaussian{1e12}, 1}); !errors.Is(err, ErrBudget) {
 		t.Errorf("an event that is not reserved: %v", err)
 	}
-	if r.FilterLeft() != 0 {
-		t.Errorf("pool %v", r.FilterLeft())
+	if r.Left().Mu2 != 0 {
+		t.Errorf("pool %v", r.Left().Mu2)
 	}
 	if err := r.Take(Charge{Gaussian{4}, 1}); err != nil {
 		t.Error(err)
@@ -72,7 +72,7 @@ func TestReservationWithoutAFilter(t *testing.T) {
 // TestFiltersAddUp in μ².
 func TestFiltersAddUp(t *testing.T) {
 	r := NewReservation(Composition{{GDPFilter{.3}, 2}, {GDPFilter{.4}, 1}})
-	if got, want := r.FilterLeft(), .34; got > want || got < want*(1-1e-11) {
+	if got, want := r.Left().Mu2, .34; got > want || got < want*(1-1e-11) {
 		t.Errorf("pool of %v, want %v", got, want)
 	}
 }
@@ -97,9 +97,9 @@ func TestFilterIsNeverOverdrawn(t *testing.T) {
 		for range 60 {
 			take((1+9*u.Float64())/mu, 1+u.IntN(3))
 		}
-		if left := r.FilterLeft(); left > 0 &&
+		if left := r.Left().Mu2; left > 0 &&
 			!take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
-			t.Fatalf("FilterLeft says %v, which is refused", left)
+			t.Fatalf("Left says %v, which is refused", left)
 		}
 		if granted.Cmp(square(mu)) > 0 {
 			t.Fatalf("μ = %v: granted more than the pool", mu)

@@ -120,7 +120,7 @@ func (p *Plan) fit(
 			return nil, err
 		}
 	}
-	steps := p.steps(n, math.Sqrt(s.FilterLeft())*below)
+	steps := p.steps(n, math.Sqrt(s.Left().Mu2)*below)
 	size := p.cells * p.problem.Outputs()
 	w, v, look, mean := make([]float64, size), make([]float64, size), make([]float64, size),
 		make([]float64, size)

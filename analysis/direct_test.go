@@ -19,7 +19,7 @@ func ran(t testing.TB, f Statistic, seed uint64, n int, epsilon float64, blocks 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := s.FilterLeft(); blocks == 0 && left < 0 {
+	if left := s.Left().Mu2; blocks == 0 && left < 0 {
 		t.Errorf("the filter has %v", left)
 	}
 	return r

@@ -87,7 +87,7 @@ func Validate(
 			out.Within = max(out.Within, (f.column.high[i]-low)/2)
 		}
 		if f.direct != nil && o.Blocks == 0 && s.Neighbours().MaxRowsPerUnit <= 1 {
-			err = f.direct(newAsked(s, f.column), s.FilterLeft()*below, out)
+			err = f.direct(newAsked(s, f.column), s.Left().Mu2*below, out)
 		} else {
 			err = out.inBlocks(ctx, s, mu, o, r.report)
 		}
@@ -111,7 +111,7 @@ func (r *Validated) inBlocks(
 		}
 		k = int(max(2, min(vote.MaxShards, r.Rows/float64(o.Statistic.Rows))))
 	}
-	left := math.Sqrt(s.FilterLeft() * below)
+	left := math.Sqrt(s.Left().Mu2 * below)
 	mean, square := 1/(left*math.Sqrt(1-squareShare)), 1/(left*math.Sqrt(squareShare))
 	f, done := o.Statistic.Statistic, atomic.Int64{}
 	f.Of = func(t *table.Table) float64 {

@@ -32,15 +32,15 @@ func fitter(
 	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
 ) (fitted, Claim, synth.Forecast, error) {
 	nb := privacy.NeighboursOf(s, adj)
-	plan, err := synth.WithBins(f, s).Plan(s, nb, b)
+	plan, err := synth.NewPlan(f, s, nb, b)
 	if err != nil {
 		return nil, Claim{}, synth.Forecast{}, err
 	}
-	claim, err := ClaimOf(b, nb.Adjacency, plan.Composition())
+	claim, err := ClaimOf(b, nb.Adjacency, plan.Reserve)
 	run := func(ctx context.Context, t *table.Table) (release.Params, error) {
 		session, err := privacy.Open(ctx, privacy.FromTable(t), privacy.Options{
-			Budget: b, Plan: plan.Composition(), Adjacency: nb.Adjacency, Method: f.Name(),
-			Tool: "audit", Price: synth.PriceOf(plan),
+			Budget: b, Plan: plan.Reserve, Adjacency: nb.Adjacency, Method: f.Name(),
+			Tool: "audit", Price: plan.Price,
 		})
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func fitter(
 		}
 		return model.Params, nil
 	}
-	return run, claim, plan.Forecast(), err
+	return run, claim, plan.Forecast(0), err
 }
 
 // widest is the standard deviation of the widest noise.

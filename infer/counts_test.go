@@ -87,11 +87,11 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := s.FilterLeft() / (plan.Mu * plan.Mu)
+	left := s.Left().Mu2 / (plan.Mu * plan.Mu)
 	if left < .66 || left > .8 {
 		t.Errorf("%.2f of the filter is left", left)
 	}
-	sigma := math.Sqrt(float64(len(bought.Columns))/s.FilterLeft()) * 1.0001
+	sigma := math.Sqrt(float64(len(bought.Columns))/s.Left().Mu2) * 1.0001
 	ms, err := r.Measurements()
 	if err != nil {
 		t.Fatal(err)

@@ -37,8 +37,6 @@ var (
 type File struct {
 	Timeout time.Duration // how long an append waits for the lock; NewFile sets 10 s
 
-	Price accountant.Pricer // of the reservations in it, see [Ledger.Verify]; NewFile leaves it nil
-
 	path string
 
 	mu        sync.Mutex
@@ -78,7 +76,7 @@ func (f *File) Read() (*Ledger, error) {
 	return l, nil
 }
 
-// Append reads the ledger under the lock, holds it to the rules of [Ledger.Verify], asks next for
+// Append reads the ledger under the lock, holds it to the rules, asks next for
 // entries, and appends them if they keep to these rules too; with sync they are on the disk when it
 // returns. In a new ledger the opening entry goes first. An error of next leaves the file as it
 // was, but for ErrReplaced.
@@ -147,10 +145,9 @@ func (f *File) Append(
 }
 
 // checked is a file's content, held to the rules. Content that begins with what was checked before,
-// byte for byte, is checked from there on: a run appends often, and the cost of old reservations is
-// dear to compute.
+// byte for byte, is checked from there on: a run appends often.
 func (f *File) checked(b []byte) (l *Ledger, s *state, whole int, err error) {
-	l, s = &Ledger{}, newState(f.Price)
+	l, s = &Ledger{}, newState()
 	if n := f.seenBytes; f.state != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.seenSum {
 		l, s, whole = f.seen, f.state, n
 	}

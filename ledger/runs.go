@@ -67,10 +67,9 @@ func (l *Ledger) LimitInForce() (Entry, bool) {
 	return s.limit, s.limit.Budget != nil
 }
 
-// replayed is the state after all entries, without a check of their costs.
+// replayed is the state after all entries.
 func (l *Ledger) replayed() *state {
-	s := newState(nil)
-	s.costs = nil
+	s := newState()
 	for _, e := range l.Entries {
 		_ = s.add(e)
 	}

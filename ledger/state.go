@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -15,8 +14,6 @@ import (
 // state is what the entries so far say: the runs, the newest limit and what is spent. It holds each
 // entry to the rules of [Ledger.Verify], and takes it in whatever they say of it.
 type state struct {
-	price accountant.Pricer
-	costs map[string]float64 // ε of the compositions seen, which repeat; nil: costs are not checked
 	open  *Entry
 	runs  []*run
 	named map[string]*run
@@ -37,9 +34,7 @@ type run struct {
 // runs whose rows they could not read; void ones that were reserved under a strict limit do.
 func (r *run) counts() bool { return r.status != StatusVoid || r.strict }
 
-func newState(price accountant.Pricer) *state {
-	return &state{price: price, costs: map[string]float64{}, named: map[string]*run{}}
-}
+func newState() *state { return &state{named: map[string]*run{}} }
 
 // add takes the next entry in, and says which rule it breaks.
 func (s *state) add(e Entry) (broken error) {
@@ -103,13 +98,6 @@ func (s *state) checkLimit(e Entry) error {
 	return e.Budget.Validate()
 }
 
-// These bound the events of a reservation, and so the time that their composition takes: some
-// milliseconds each, tenths of a second for a subsampled one.
-const (
-	maxDistinct   = 128
-	maxSubsampled = 8
-)
-
 func (s *state) checkReserve(e Entry) error {
 	switch {
 	case e.Run == "" || s.named[e.Run] != nil:
@@ -124,50 +112,26 @@ func (s *state) checkReserve(e Entry) error {
 	if err := e.Budget.Validate(); err != nil {
 		return err
 	}
-	subsampled := 0
-	for _, c := range e.Composition {
-		if _, ok := c.Event.(accountant.SubsampledGaussian); ok {
-			subsampled++
-		}
-	}
-	if n := len(e.Composition); n > maxDistinct || subsampled > maxSubsampled {
-		return fmt.Errorf("a reservation of %d different events, %d of them subsampled; %d and %d are "+
-			"the most", n, subsampled, maxDistinct, maxSubsampled)
-	}
-	if s.costs == nil {
-		return nil
-	}
-	if err := s.checkCost(e); err != nil {
+	// Closed formulas tell which runs cost more than they say. That a run does not was found before it
+	// reserved, perhaps by tighter prices, and is found again by [Ledger.Verify].
+	least, err := e.Composition.Epsilon(e.Budget.Delta, e.Adjacency)
+	if err != nil && !errors.Is(err, accountant.ErrNoFormula) {
 		return err
 	}
+	if !(least.Epsilon-least.Slack <= e.Budget.Epsilon*(1+platformTolerance)) {
+		return tooCheap(e, least)
+	}
 	return s.allows(*e.Budget, e.Composition)
+}
+
+func tooCheap(e Entry, cost accountant.Bound) error {
+	return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost.Epsilon,
+		e.Budget.Delta, e.Budget.Epsilon)
 }
 
 // platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may
 // differ between machines: fused multiply-adds round differently.
 const platformTolerance = 1e-9
-
-func (s *state) checkCost(e Entry) error {
-	text, err := json.Marshal(e.Composition)
-	if err != nil {
-		return err
-	}
-	key := fmt.Sprint(e.Adjacency, e.Budget.Delta, string(text))
-	cost, ok := s.costs[key]
-	if !ok {
-		bound, err := s.price.Epsilon(e.Composition, e.Budget.Delta, e.Adjacency)
-		if err != nil {
-			return err
-		}
-		cost = bound.Epsilon
-		s.costs[key] = cost
-	}
-	if !(cost <= e.Budget.Epsilon*(1+platformTolerance)) {
-		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost,
-			e.Budget.Delta, e.Budget.Epsilon)
-	}
-	return nil
-}
 
 func (r *run) checkCharge(e Entry) error {
 	if e.Event == nil || e.Event.Count < 1 {

@@ -10,9 +10,10 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// This file holds a ledger to its rules as a whole. A run that appends holds it to all but one of
-// them, that charges are of what is reserved: its own are taken from its reservation before it
-// reads, and what another run spends is what that reserved.
+// This file holds a ledger to its rules as a whole. A run that appends holds it to all but two of
+// them: that charges are of what is reserved, and that a reservation costs no more than its budget,
+// as far as closed formulas cannot tell. Its own charges are taken from its reservation before it
+// reads, and its own cost is found before it reserves; what another run spends is its budget.
 
 // Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the
 // canonical JSON of its entry, which leaves no room for an unknown, repeated or reordered key.
@@ -57,7 +58,8 @@ func (l *Ledger) Verify(price accountant.Pricer) error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
 	}
-	chain, s, left := &Ledger{}, newState(price), map[string]*accountant.Reservation{}
+	chain, s, left := &Ledger{}, newState(), map[string]*accountant.Reservation{}
+	costs := map[string]accountant.Bound{}
 	for i, e := range l.Entries {
 		err := chain.link(e)
 		if err == nil {
@@ -65,6 +67,7 @@ func (l *Ledger) Verify(price accountant.Pricer) error {
 		}
 		if err == nil && e.Kind == EntryReserve {
 			left[e.Run] = accountant.NewReservation(tolerant(e.Composition))
+			err = checkCost(e, price, costs)
 		}
 		if err == nil && e.Kind == EntryCharge {
 			err = reserved(left[e.Run], e)
@@ -72,6 +75,40 @@ func (l *Ledger) Verify(price accountant.Pricer) error {
 		if err != nil {
 			return fmt.Errorf("ledger: entry %d: %w: %w", i, ErrInvalid, err)
 		}
+	}
+	return nil
+}
+
+// These bound the events of a reservation, and so the time that their composition takes: some
+// milliseconds each, tenths of a second for a subsampled one.
+const (
+	maxDistinct   = 128
+	maxSubsampled = 8
+)
+
+// checkCost holds a reservation to its budget. Costs are of the compositions seen, which repeat.
+func checkCost(e Entry, price accountant.Pricer, costs map[string]accountant.Bound) error {
+	subsampled := 0
+	for _, c := range e.Composition {
+		if _, ok := c.Event.(accountant.SubsampledGaussian); ok {
+			subsampled++
+		}
+	}
+	if n := len(e.Composition); n > maxDistinct || subsampled > maxSubsampled {
+		return fmt.Errorf("a reservation of %d different events, %d of them subsampled; %d and %d are "+
+			"the most", n, subsampled, maxDistinct, maxSubsampled)
+	}
+	key := fmt.Sprintf("%v %v %#v", e.Adjacency, e.Budget.Delta, e.Composition)
+	cost, ok := costs[key]
+	if !ok {
+		var err error
+		if cost, err = price.Epsilon(e.Composition, e.Budget.Delta, e.Adjacency); err != nil {
+			return err
+		}
+		costs[key] = cost
+	}
+	if !(cost.Epsilon <= e.Budget.Epsilon*(1+platformTolerance)) {
+		return tooCheap(e, cost)
 	}
 	return nil
 }

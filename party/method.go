@@ -60,27 +60,24 @@ type plan struct {
 	sums     []zcdp.Shares
 }
 
-// Plan has the largest ρ that the budget allows.
-func (f Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if _, err := f.Link.o.Method.Plan(s, nb, b); err != nil {
-		return nil, err
+// Reserve is the one event of all sums, if the link's method has something to say.
+func (f Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if _, err := synth.NewPlan(f.Link.o.Method, t.Schema, t.Neighbours, b); err != nil {
+		return nil, nil, err
 	}
-	rho, err := calibrate.Rho(b)
-	if err != nil {
-		return nil, fmt.Errorf("party: %w", err)
-	}
-	return &plan{link: f.Link, b: b, rho: rho * (1 - 1e-9), nb: nb}, nil
+	return accountant.Composition{{Event: shares.Event(b), Count: 1}}, nil, nil
 }
 
-// Composition is the one event of all sums.
-func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: shares.Event(p.b), Count: 1}}
+// Plan has the largest ρ that the budget allows.
+func (f Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	rho, err := calibrate.Rho(f.Link.o.Budget)
+	return &plan{link: f.Link, b: f.Link.o.Budget, rho: rho * (1 - 1e-9), nb: t.Neighbours}, err
 }
 
 // Forecast knows nothing: the noise follows from what is measured.
-func (p *plan) Forecast() synth.Forecast { return synth.Forecast{} }
+func (p *plan) Forecast(int) synth.Forecast { return synth.Forecast{} }
 
 // Fit pays, fits, and finds that all parties have the same model.
 func (p *plan) Fit(

@@ -95,7 +95,7 @@ var takesSession = regexp.MustCompile(
 
 // noMechanism lists those that release nothing that rows decide.
 var noMechanism = []string{
-	"FilterLeft",
+	"Left",
 	"Close",
 	"Door",
 	"Deliver",

@@ -60,8 +60,8 @@ func TestFilterIsDrained(t *testing.T) {
 		if (reads > before) != step.ok {
 			t.Errorf("%s: read = %v", step.name, reads > before)
 		}
-		if math.Abs(s.FilterLeft()-step.left) > 2e-4 {
-			t.Fatalf("%s: the filter has %v, want %v", step.name, s.FilterLeft(), step.left)
+		if math.Abs(s.Left().Mu2-step.left) > 2e-4 {
+			t.Fatalf("%s: the filter has %v, want %v", step.name, s.Left().Mu2, step.left)
 		}
 	}
 	if err := s.Finish(nil, nil); err != nil {
@@ -83,8 +83,8 @@ func TestFilterIsDrained(t *testing.T) {
 		}
 		spent += float64(c.Count) * cost
 	}
-	if got := spent - 1./49; math.Abs(got-(.25-s.FilterLeft())) > 1e-9 {
-		t.Errorf("charges of %v, the filter lost %v", got, .25-s.FilterLeft())
+	if got := spent - 1./49; math.Abs(got-(.25-s.Left().Mu2)) > 1e-9 {
+		t.Errorf("charges of %v, the filter lost %v", got, .25-s.Left().Mu2)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestFilterUnderEachRelation(t *testing.T) {
 		if nb.Adjacency == accountant.ReplaceOne {
 			want *= 2
 		}
-		if got := 1 - s.FilterLeft(); math.Abs(got-want) > 1e-9 {
+		if got := 1 - s.Left().Mu2; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: the filter lost %v, want %v", nb, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestFilterInParallel(t *testing.T) {
 				granted++
 				mu.Unlock()
 			}
-			s.FilterLeft()
+			_ = s.Left()
 		})
 	}
 	wg.Wait()

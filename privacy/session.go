@@ -180,13 +180,11 @@ func isRun(run string) bool {
 	return len(run) == 16 && strings.Trim(run, "0123456789abcdef") == ""
 }
 
-// FilterLeft is the μ² left in the reserved accountant.GDPFilter: a mechanism whose
-// [accountant.FilterCost] is at most that is granted. It follows from the charges so far, which are
-// public.
-func (s *session) FilterLeft() float64 {
+// Left is what is left of the reservation. It follows from the charges so far, which are public.
+func (s *session) Left() accountant.Account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left.FilterLeft()
+	return s.left.Left()
 }
 
 // Finish ends the session of a fit that returned err, and lets go of all that is private. Without

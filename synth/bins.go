@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
@@ -14,24 +13,25 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each
-// such column is measured as a tree of counts over its fine grid (package ranges), bins that follow
-// the counts are cut, the session goes over to them ([privacy.Session.MergeBins]), and f fits on
-// the coarser table. A column's tree alone would cost its share of ε at the budget's δ; those of
-// columns without a share take treeShare of the μ² of the budget together. For a schema without
-// bought bins it is f. (docs/claims/bins.md)
-//
-// A [Continuer] goes on with what is left of one filter, and takes the trees for measurements of
-// its own. Of other methods, what f plans must depend on the sizes of the columns only, not on
-// where the edges are; f gets all that the exact composition leaves.
-func WithBins(f Fitter, s *schema.Schema) Fitter {
-	if len(s.Buys()) == 0 {
-		return f
-	}
-	return binned{f}
+// RunPlan is a run of a method on paper: what it reserves, and the fit. For schemas with bought bins
+// (bins: dp) they come first, from the same account: each such column is measured as a tree of
+// counts over its fine grid (package ranges), bins that follow the counts are cut, the session goes
+// over to them ([privacy.Session.MergeBins]), and the method plans with what is left, for the coarser table. A
+// column's tree alone would cost its share of ε at the budget's δ; those of columns without a share
+// take treeShare of the μ² of the budget together. (docs/claims/bins.md)
+type RunPlan struct {
+	Plan
+	Reserve accountant.Composition // what a session must reserve
+	Price   accountant.Pricer      // of that; nil: closed formulas
 }
 
-type binned struct{ Fitter }
+// binned is the purchase of bins and the fit behind it.
+type binned struct {
+	Plan   // of the fit, for bins of even width
+	fitter Fitter
+	trees  []binTree
+	bought func(starts [][]int) (*schema.Schema, error) // with these bins
+}
 
 // treeShare is what the trees of columns that state no share take together of the budget's μ²; a
 // cut must stand out by cutSigmas standard deviations. Chosen on adult, bank, support2 and
@@ -41,9 +41,34 @@ const (
 	cutSigmas = 1.5
 )
 
+// NewPlan plans a run within a budget.
+func NewPlan(
+	f Fitter, s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (*RunPlan, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	p, buy := &RunPlan{}, &binned{fitter: f, bought: s.Bought}
+	t, before, err := Terms{Schema: s, Neighbours: nb}, 0., error(nil)
+	if len(s.Buys()) > 0 {
+		if t.Schema, before, err = buy.plan(s, nb, b); err != nil {
+			return nil, err
+		}
+	}
+	if p.Reserve, p.Price, err = f.Reserve(t, b, before); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	t.Left = accountant.NewReservation(p.Reserve).Left()
+	t.Left.Mu2 = max(0, (t.Left.Mu2-before)*(1-1e-9))
+	if p.Plan, err = f.Plan(t); len(buy.trees) > 0 {
+		buy.Plan, p.Plan = p.Plan, buy
+	}
+	return p, err
+}
+
 // Adaptive is the schema as f fits it: bins that nobody asked for are bought
-// ([schema.Schema.BuyDefaults]) if f is a [Continuer] that is configured so that it can go on.
-// Other methods answer or are configured with questions about bins that they must know.
+// ([schema.Schema.BuyDefaults]) if f is a [Continuer] as it is configured. Other methods answer or
+// are configured with questions about bins that they must know.
 func Adaptive(f Fitter, s *schema.Schema) *schema.Schema {
 	if _, ok := continues(f, s); ok {
 		return s.BuyDefaults()
@@ -61,17 +86,6 @@ func continues(f Fitter, s *schema.Schema) (Continuer, bool) {
 	return c, ok
 }
 
-// binPlan is the purchase of bins and the fit behind it.
-type binPlan struct {
-	Plan     // of the fit, on bins of even width: what it costs does not depend on where they are
-	fitter   Fitter
-	nb       privacy.Neighbours
-	budget   accountant.Budget // of the fit, if it does not go on
-	filter   float64           // its μ, if it does
-	trees    []binTree
-	declared *schema.Schema
-}
-
 // binTree is the purchase of the bins of one column.
 type binTree struct {
 	column int
@@ -81,26 +95,22 @@ type binTree struct {
 	sigma  float64 // of each level, in rows
 }
 
-// Plan plans the trees, and f with the rest of the budget.
-func (b binned) Plan(
-	s *schema.Schema, nb privacy.Neighbours, budget accountant.Budget,
-) (Plan, error) {
-	if err := budget.Validate(); err != nil {
-		return nil, err
-	}
-	if budget.Delta == 0 {
-		return nil, fmt.Errorf(
+// plan plans the trees, and returns the schema with bins of even width and the μ² of all.
+func (p *binned) plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (even *schema.Schema, spent float64, err error) {
+	if b.Delta == 0 {
+		return nil, 0, fmt.Errorf(
 			"synth: bins: dp are bought with Gaussian noise, which needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	p := &binPlan{fitter: b.Fitter, nb: nb, budget: budget, declared: s}
 	codecs, err := s.Codecs()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	whole, err := calibrate.Mu(budget)
+	whole, err := calibrate.Mu(b)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	free := 0 // columns without a share
 	for _, i := range s.Buys() {
@@ -108,141 +118,57 @@ func (b binned) Plan(
 			free++
 		}
 	}
-	var even [][]int
-	spent, trees := 0.0, map[int]*ranges.Tree{}
+	one := nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
+	var starts [][]int
+	trees := map[int]*ranges.Tree{}
 	for _, i := range s.Buys() {
 		c := codecs[i].Column()
 		_, leaves := codecs[i].Grid()
 		tree, ok := trees[leaves]
 		if !ok {
 			if tree, err = ranges.New(leaves); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			trees[leaves] = tree
 		}
 		mu := whole * math.Sqrt(treeShare/float64(max(free, 1)))
 		if c.BuyShare > 0 {
-			mu, err = calibrate.Mu(accountant.Budget{Epsilon: c.BuyShare * budget.Epsilon,
-				Delta: budget.Delta})
+			mu, err = calibrate.Mu(accountant.Budget{Epsilon: c.BuyShare * b.Epsilon, Delta: b.Delta})
 		}
 		if err != nil {
-			return nil, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
+			return nil, 0, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
 		}
 		spent += mu * mu
-		one := nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
-		t := binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree,
-			sigma: math.Sqrt(float64(tree.Height())) / (mu * one)}
-		p.trees = append(p.trees, t)
-		var starts []int
-		for k := range t.bins {
-			starts = append(starts, k*leaves/t.bins)
+		p.trees = append(p.trees, binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree,
+			sigma: math.Sqrt(float64(tree.Height())) / (mu * one) * (1 + 1e-9)})
+		var at []int
+		for k := range c.BuyBins {
+			at = append(at, k*leaves/c.BuyBins)
 		}
-		even = append(even, starts)
+		starts = append(starts, at)
 	}
-	placeholder, err := s.Bought(even)
-	if err != nil {
-		return nil, err
+	if spent > whole*whole*(1-1e-6) {
+		return nil, 0, fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w",
+			accountant.ErrBudgetRange)
 	}
-	if c, ok := continues(b.Fitter, placeholder); ok {
-		p.filter = whole
-		p.Plan, err = c.Continue(placeholder, nb, math.Sqrt(whole*whole-spent), nil)
-		return p, err
-	}
-	return p, p.share(placeholder, budget)
+	even, err = s.Bought(starts)
+	return even, spent, err
 }
 
-// share finds the greatest budget of the fit, within half a per cent, at which trees and fit
-// together are within the whole.
-func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
-	spent := 0.0
-	for _, c := range p.purchase() {
-		z := c.Event.(accountant.Gaussian).NoiseMultiplier
-		spent += float64(c.Count) / (z * z)
-	}
-	mu, err := calibrate.Mu(whole)
-	if err != nil {
-		return err
-	}
-	guess := .9 * whole.Epsilon
-	if spent < mu*mu {
-		// exact if all noise is Gaussian
-		guess = accountant.GDPEpsilon(math.Sqrt(mu*mu-spent), whole.Delta)
-	}
-	best, over := 0.0, whole.Epsilon
-	guesses := []float64{guess * (1 - 1e-6), guess * .995, guess * 1.005}
-	for len(guesses) > 0 || over-best > .005*whole.Epsilon || best == 0 {
-		next := (best + over) / 2
-		if len(guesses) > 0 {
-			next, guesses = guesses[0], guesses[1:]
-			if next <= best || next >= over {
-				continue
-			}
-		} else if next < 1e-6*whole.Epsilon {
-			return fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w",
-				accountant.ErrBudgetRange)
-		}
-		fits, err := p.try(s, accountant.Budget{Epsilon: next, Delta: whole.Delta}, whole)
-		if err != nil {
-			return err
-		}
-		if fits {
-			best = next
-		} else {
-			over = next
-		}
-	}
-	return nil
-}
-
-// try plans the fit with a part of the budget, and takes the plan if all is within the whole.
-func (p *binPlan) try(s *schema.Schema, part, whole accountant.Budget) (bool, error) {
-	plan, err := p.fitter.Plan(s, p.nb, part)
-	if err != nil {
-		return false, err
-	}
-	cost, err := PriceOf(plan).Epsilon(append(p.purchase(), plan.Composition()...),
-		whole.Delta, p.nb.Adjacency)
-	if err != nil || cost.Epsilon > whole.Epsilon {
-		return false, err
-	}
-	p.Plan, p.budget = plan, part
-	return true, nil
-}
-
-// Price is that of the fit.
-func (p *binPlan) Price() accountant.Pricer { return PriceOf(p.Plan) }
-
-// purchase is the events of the trees.
-func (p *binPlan) purchase() accountant.Composition {
-	var c accountant.Composition
+// Forecast adds the noise of the trees to that of the fit. Another engine cannot make them.
+func (p *binned) Forecast(rows int) Forecast {
+	f := p.Plan.Forecast(rows)
+	f.Joints, f.Sums = nil, 0
 	for _, t := range p.trees {
-		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, t.sigma),
-			Count: t.tree.Height()})
-	}
-	return c
-}
-
-// Composition is the trees and the fit, or the filter that both are charged to.
-func (p *binPlan) Composition() accountant.Composition {
-	if p.filter > 0 {
-		return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.filter}, Count: 1}}
-	}
-	return append(p.purchase(), p.Plan.Composition()...)
-}
-
-// Forecast adds the noise of the trees to that of the fit.
-func (p *binPlan) Forecast() Forecast {
-	f := p.Plan.Forecast()
-	f.Noise = slices.Clone(f.Noise)
-	for _, t := range p.trees {
-		f.Noise = append(f.Noise, Noise{What: fmt.Sprintf("level of counts for the bins of %q",
-			t.name), Count: t.tree.Height(), Sigma: t.sigma})
+		f.Noise = append(f.Noise[:len(f.Noise):len(f.Noise)],
+			Noise{What: fmt.Sprintf("level of counts for the bins of %q", t.name),
+				Count: t.tree.Height(), Sigma: t.sigma})
 	}
 	return f
 }
 
-// Fit buys the bins and fits on them.
-func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress) (Model, error) {
+// Fit buys the bins, and fits on them.
+func (p *binned) Fit(ctx context.Context, s *privacy.Session, progress Progress) (Model, error) {
 	var starts [][]int
 	var known []marginal.Measurement
 	for i, t := range p.trees {
@@ -250,51 +176,30 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 			return Model{}, err
 		}
 		progress.Report("buying bins", float64(i)/float64(len(p.trees)))
-		noise := cutSigmas * t.sigma
-		if p.filter == 0 { // the plan has so many bins
-			noise = 0
-		}
-		cuts, counts, err := t.buy(s, noise)
+		cuts, counts, err := t.buy(s)
 		if err != nil {
 			return Model{}, err
 		}
 		starts, known = append(starts, cuts), append(known, counts)
 	}
-	bought, err := p.declared.Bought(starts)
+	bought, err := p.bought(starts)
 	if err != nil {
 		return Model{}, err
 	}
 	if err := s.MergeBins(bought); err != nil {
 		return Model{}, err
 	}
-	plan, err := p.rest(s, bought, known)
+	plan, err := p.fitter.Plan(termsOf(s, known))
 	if err != nil {
 		return Model{}, err
 	}
 	return plan.Fit(ctx, s, progress)
 }
 
-// rest is the plan of the fit on the bought bins.
-func (p *binPlan) rest(
-	s *privacy.Session, bought *schema.Schema, known []marginal.Measurement,
-) (Plan, error) {
-	if p.filter > 0 {
-		mu := math.Sqrt(s.FilterLeft()) * (1 - 1e-9)
-		return p.fitter.(Continuer).Continue(bought, p.nb, mu, known)
-	}
-	plan, err := p.fitter.Plan(bought, p.nb, p.budget)
-	if err == nil && !slices.Equal(plan.Composition(), p.Plan.Composition()) {
-		err = fmt.Errorf(
-			"synth: method %s plans other mechanisms for other edges: it cannot be used with bins: dp",
-			p.fitter.Name())
-	}
-	return plan, err
-}
-
 // buy measures every level of the tree, cuts bins, and gives the counts of these with their noise.
 // Missing cells are counted in a group of their own on each level.
 func (t binTree) buy(
-	s *privacy.Session, noise float64,
+	s *privacy.Session,
 ) (cuts []int, m marginal.Measurement, err error) {
 	codes, leaves, height := s.Schema().Sizes()[t.column], t.tree.Leaves(), t.tree.Height()
 	missing := len(s.Schema().Columns[t.column].Missing) > 0
@@ -325,7 +230,7 @@ func (t binTree) buy(
 	if err != nil {
 		return nil, m, err
 	}
-	cuts = c.NonNegative().Bins(t.bins, noise)
+	cuts = c.NonNegative().Bins(t.bins, cutSigmas*t.sigma)
 	m.Cols = []int{t.column}
 	for i, lo := range cuts {
 		hi := leaves

@@ -16,6 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/bayes"
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -71,55 +72,65 @@ func fitter(t testing.TB) synth.Fitter {
 // their shares.
 func TestBinsPlan(t *testing.T) {
 	s := payroll(t, 1, .05).Schema()
+	pure, err := bayes.New(bayes.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, nb := range []privacy.Neighbours{
 		{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}, {Adjacency: accountant.ReplaceOne,
 			MaxRowsPerUnit: 3},
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-		whole, err := synth.WithBins(fitter(t), s).Plan(s, nb, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c := whole.Composition(); len(c) != 1 {
-			t.Errorf("%v: a method that goes on reserves %v, not one filter", nb, c)
-		} else if cost, err := c.Epsilon(b.Delta, nb.Adjacency); err != nil || cost.Epsilon > 1 {
-			t.Errorf("%v: the filter costs %v: %v", nb, cost.Epsilon, err)
-		}
-		p, err := synth.WithBins(planner{fitter(t)}, s).Plan(s, nb, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
-		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
-			t.Errorf("%v: the plan costs %v: %v", nb, cost.Epsilon, err)
-		}
-		for i := range 2 {
-			tree, err := p.Composition()[i:i+1].Epsilon(b.Delta, nb.Adjacency)
-			if err != nil || math.Abs(tree.Epsilon-.05) > 1e-6 {
-				t.Errorf("%v: the bins of one column cost %v, want .05: %v", nb, tree.Epsilon, err)
+		for _, f := range []synth.Fitter{fitter(t), pure} {
+			p, err := synth.NewPlan(f, s, nb, b)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		named := 0
-		for _, n := range p.Forecast().Noise {
-			if strings.Contains(n.What, "bins of") && n.Sigma > 0 && n.Count > 1 {
+			cost, err := p.Reserve.Epsilon(b.Delta, nb.Adjacency)
+			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
+				t.Errorf("%s, %v: the plan costs %v: %v", f.Name(), nb, cost.Epsilon, err)
+			}
+			named := 0
+			for _, n := range p.Forecast(0).Noise {
+				if !strings.Contains(n.What, "bins of") {
+					continue
+				}
 				named++
+				tree := accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, n.Sigma),
+					Count: n.Count}}
+				if cost, err := tree.Epsilon(b.Delta, nb.Adjacency); err != nil ||
+					math.Abs(cost.Epsilon-.05) > 1e-6 {
+					t.Errorf("%v: the bins of one column cost %v, want .05: %v", nb, cost.Epsilon, err)
+				}
+			}
+			if named != 2 {
+				t.Errorf("the forecast names the noise of %d trees", named)
 			}
 		}
-		if named != 2 {
-			t.Errorf("the forecast names the noise of %d trees", named)
-		}
-		if _, err := synth.WithBins(fitter(t), s).Plan(s, nb,
+		if _, err := synth.NewPlan(fitter(t), s, nb,
 			accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("delta 0: %v", err)
 		}
 	}
 }
 
-func TestBinsPlainSchema(t *testing.T) {
-	f := fitter(t)
-	if synth.WithBins(f,
-		&schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}) != f {
-		t.Error("a schema without bought bins wraps the method")
+// TestBinsOfPureMethods: Laplace noise is planned with what the trees leave, and the run verifies by
+// closed formulas.
+func TestBinsOfPureMethods(t *testing.T) {
+	f, err := bayes.New(bayes.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, s, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), f,
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := s.Left(); left.Mu2 > 1e-6 || left.Steps > 0 {
+		t.Errorf("%+v is left", left)
+	}
+	if v, err := m.Verify(nil); err != nil || v.Reserved.Epsilon > 1 {
+		t.Errorf("%+v: %v", v, err)
 	}
 }
 
@@ -222,7 +233,7 @@ func TestAdaptive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := session.FilterLeft(); left > 1e-6 {
+	if left := session.Left().Mu2; left > 1e-6 {
 		t.Errorf("μ² of %v is left", left)
 	}
 	if v, err := m.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
@@ -232,39 +243,5 @@ func TestAdaptive(t *testing.T) {
 	edges := m.Schema().Columns[0].Edges
 	if low := slices.IndexFunc(edges, func(x float64) bool { return x > 10 }); low < 12 {
 		t.Errorf("edges %v", edges)
-	}
-}
-
-// fickle plans more calls when the edges are not even.
-type fickle struct{ synth.Fitter }
-
-type ficklePlan struct {
-	synth.Plan
-	more accountant.Composition
-}
-
-func (f fickle) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	p, err := f.Fitter.Plan(s, nb, b)
-	if e := s.Columns[0].Edges; err == nil && len(e) > 1 && e[1] < 5 {
-		return ficklePlan{p,
-				accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1e6},
-					Count: 1}}},
-			nil
-	}
-	return p, err
-}
-
-func (p ficklePlan) Composition() accountant.Composition {
-	return append(p.more, p.Plan.Composition()...)
-}
-
-func TestBinsRefuseFicklePlans(t *testing.T) {
-	_, _, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)),
-		fickle{fitter(t)},
-		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}}})
-	if err == nil || !strings.Contains(err.Error(), "cannot be used with bins: dp") {
-		t.Errorf("error %v", err)
 	}
 }

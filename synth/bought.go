@@ -3,29 +3,20 @@ package synth
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
 )
 
-// Continuer is a method that can go on in a session that has bought its own schema: all that its
-// mechanisms cost is taken from one accountant.GDPFilter, however much of that is left.
+// Continuer is a method that may fit a table whose schema is bought in the same session.
 type Continuer interface {
 	Fitter
 	// Unseen reports whether the method as configured can fit columns of which nothing but the names
-	// is known yet, and which of them is its target, or "". The error wraps ErrConfig.
+	// is known yet, and which of them is its target, or "". A target that is then not in the bought
+	// schema is passed over by Plan. The error wraps ErrConfig.
 	Unseen(columns []string) (target string, err error)
-	// Continue plans with what is left of a filter, μ > 0. known are noisy one-way marginals, perhaps
-	// over groups of codes, of some of the columns: they are measurements that need not be paid for.
-	// A target that the schema does not have is passed over.
-	Continue(
-		s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
-	) (Plan, error)
 }
 
 // RunBought is [Run] on a table that nobody has described: one reservation, of which plan.Share
@@ -83,19 +74,18 @@ func buyAndFit(
 	if err != nil {
 		return nil, nil, err
 	}
-	mu := math.Sqrt(s.FilterLeft()) * (1 - 1e-9)
-	rest, err := f.Continue(s.Schema(), s.Neighbours(), mu, known)
+	rest, err := f.Plan(termsOf(s, known))
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.Forecast != nil {
-		o.Forecast(rest.Forecast())
+		o.Forecast(rest.Forecast(0))
 	}
 	fitted, err := rest.Fit(ctx, s, o.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := fitted.release(s, rest, f, nil, o)
+	m, err := fitted.release(s, f, nil, o)
 	return bought, m, err
 }
 

@@ -7,15 +7,6 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Countable is implemented by plans whose Fit asks the gate for nothing but marginals over columns
-// that are known beforehand, and sums over all rows: another engine may count the rows, once for
-// the whole fit, and once for each sum (see [Sums]).
-type Countable interface {
-	// Joints are sets of columns, each increasing: every marginal of the fit is over columns of one.
-	// nil: as it is configured, the plan asks for more.
-	Joints() [][]int
-}
-
 // Joints are all single columns, and those sets of columns that are not single, in order.
 func Joints(columns int, sets [][]int) (out [][]int) {
 	for c := range columns {
@@ -35,28 +26,16 @@ func Joints(columns int, sets [][]int) (out [][]int) {
 // maxJointCells is the most cells of all joints of a plan together: half a gigabyte of counts.
 const maxJointCells = 1 << 26
 
-// JointCells is the number of cells of a plan's joints for tables of schema s. The error says why
+// JointCells is the number of cells of a forecast's joints for tables of schema s. The error says why
 // rows cannot be counted elsewhere for it, and wraps ErrConfig.
-func JointCells(p Plan, s *schema.Schema) (joints [][]int, cells int, err error) {
-	if c, ok := p.(Countable); ok {
-		joints = c.Joints()
-	}
-	if joints == nil {
-		return nil, 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
+func JointCells(f Forecast, s *schema.Schema) (int, error) {
+	if f.Joints == nil {
+		return 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
 			"by aim, by mwem with marginals, and by wgan at rate 1 without mode ball and lipschitz "+
 			"interpolates, with at most 2^19 weights; and with bins that the schema gives: %w",
 			ErrConfig)
 	}
-	cells, err = CountedCells(joints, s)
-	return joints, cells, err
-}
-
-// Sums is how many sums over all rows a plan asks for at most, beside marginals.
-func Sums(p Plan) int {
-	if p, ok := p.(interface{ Sums() int }); ok {
-		return p.Sums()
-	}
-	return 0
+	return CountedCells(f.Joints, s)
 }
 
 // CountedCells is the number of cells of joints for tables of schema s, which is at most

@@ -27,17 +27,17 @@ func TestJoints(t *testing.T) {
 func TestJointCells(t *testing.T) {
 	s := synthtest.Schema(4)
 	pairs := [][]int{{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
-	plan := func(f synth.Fitter, err error, s *schema.Schema) synth.Plan {
+	plan := func(f synth.Fitter, err error, s *schema.Schema) synth.Forecast {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, 0),
+		p, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0),
 			accountant.Budget{Epsilon: 1, Delta: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p
+		return p.Forecast(0)
 	}
 	aimOf := func(c aim.Config) (synth.Fitter, error) { return aim.New(c) }
 	mwemOf := func(c mwem.Config) (synth.Fitter, error) { return mwem.New(c) }
@@ -48,7 +48,7 @@ func TestJointCells(t *testing.T) {
 	sets, errS := aimOf(aim.Config{Sets: []string{"column 2*column 0*column 1"}})
 	dense, errD := mwemOf(mwem.Config{Algorithm: "dense"})
 	for name, c := range map[string]struct {
-		plan synth.Plan
+		plan synth.Forecast
 		want [][]int
 	}{
 		"mst":             {plan(m, errM, s), pairs},
@@ -57,7 +57,7 @@ func TestJointCells(t *testing.T) {
 		"sets of aim":     {plan(sets, errS, s), append(pairs[:4:4], []int{0, 1, 2})},
 		"mwem with dense": {plan(dense, errD, s), nil},
 	} {
-		joints, cells, err := synth.JointCells(c.plan, s)
+		cells, err := synth.JointCells(c.plan, s)
 		if c.want == nil {
 			if !errors.Is(err, synth.ErrConfig) {
 				t.Errorf("%s: %v", name, err)
@@ -72,8 +72,8 @@ func TestJointCells(t *testing.T) {
 			}
 			want += n
 		}
-		if err != nil || !slices.EqualFunc(joints, c.want, slices.Equal) || cells != want {
-			t.Errorf("%s: %v of %d cells, want %v of %d; %v", name, joints, cells, c.want, want, err)
+		if err != nil || !slices.EqualFunc(c.plan.Joints, c.want, slices.Equal) || cells != want {
+			t.Errorf("%s: %v of %d cells, want %v of %d; %v", name, c.plan.Joints, cells, c.want, want, err)
 		}
 	}
 	wide, many := &schema.Schema{}, make([]string, 2000)
@@ -84,7 +84,7 @@ func TestJointCells(t *testing.T) {
 		wide.Columns = append(wide.Columns, schema.Column{Name: fmt.Sprint(i),
 			Kind: schema.Categorical, Categories: many})
 	}
-	if _, _, err := synth.JointCells(plan(a, errA, wide), wide); !errors.Is(err, synth.ErrConfig) {
+	if _, err := synth.JointCells(plan(a, errA, wide), wide); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("66 pairs of 2000 × 2000 codes: %v", err)
 	}
 }

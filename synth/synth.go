@@ -8,10 +8,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -24,52 +28,78 @@ var ErrConfig = errors.New("invalid configuration")
 type Fitter interface {
 	// Name is the method's name on the command line.
 	Name() string
-	// Plan decides, from public knowledge only, every mechanism that a fit will run. The plan's
-	// composition is within the budget.
-	Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (Plan, error)
+	// Reserve is what a run of the method sets aside of a budget before it reads. A part of it, before
+	// in μ², is for what is bought first: bins, in the same session. The Pricer is nil for closed
+	// formulas.
+	Reserve(t Terms, b accountant.Budget, before float64) (
+		accountant.Composition, accountant.Pricer, error)
+	// Plan decides what a fit will ask, with the noise that is left for it.
+	Plan(t Terms) (Plan, error)
 }
 
-// Plan is a fit that has been paid for on paper. It may be fitted any number of times, each on a
-// session of its own.
+// Terms are what a method plans from. All of it is public.
+type Terms struct {
+	Schema     *schema.Schema
+	Neighbours privacy.Neighbours
+	Left       accountant.Account
+	// noisy one-way marginals of some of the columns, perhaps over groups of codes, which are paid for
+	Known []marginal.Measurement
+}
+
+// termsOf are those of an open session.
+func termsOf(s *privacy.Session, known []marginal.Measurement) Terms {
+	t := Terms{s.Schema(), s.Neighbours(), s.Left(), known}
+	t.Left.Mu2 *= 1 - 1e-9
+	return t
+}
+
+// Plan is a fit that is paid for by an account.
 type Plan interface {
-	// Composition is what a session must reserve.
-	Composition() accountant.Composition
-	// Forecast says what the fit will need.
-	Forecast() Forecast
-	// Fit runs the plan on an open session, which the caller closes (see [Run]). It must be a
-	// function of what the session returns and of its Seed, on one machine: a run that was killed
-	// is continued by another Fit, which is given the same answers.
+	// Forecast says what the fit will need for a table of so many rows, a number that is public or
+	// assumed; 0: unknown.
+	Forecast(rows int) Forecast
+	// Fit asks an open session, which the caller closes (see [Run]). It must be a function of what the
+	// session returns and of its Seed, on one machine: a run that was killed is continued by another
+	// Fit, which is given the same answers.
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
-// Priced is implemented by plans that closed formulas do not price, or not well: mixed and
-// subsampled ones.
-type Priced interface {
-	// Price bounds the cost of the plan's composition.
-	Price() accountant.Pricer
-}
+// Gaussian is embedded in methods all of whose calls are Gaussian-DP.
+type Gaussian struct{}
 
-// PriceOf is what prices the plan: nil, for closed formulas, unless it says otherwise.
-func PriceOf(p Plan) accountant.Pricer {
-	if priced, ok := p.(Priced); ok {
-		return priced.Price()
+// Reserve is one filter of the largest μ that the budget allows.
+func (Gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if err := b.Validate(); err != nil {
+		return nil, nil, err
 	}
-	return nil
-}
-
-// rowsForecaster is implemented by plans whose needs grow with the number of rows.
-type rowsForecaster interface {
-	// ForecastRows is the forecast for a table of that many rows, a number that is public or
-	// assumed.
-	ForecastRows(rows int) Forecast
-}
-
-// ForecastFor is the plan's forecast for a table of that many rows, besides the rows themselves.
-func ForecastFor(p Plan, rows int) Forecast {
-	if sized, ok := p.(rowsForecaster); ok {
-		return sized.ForecastRows(rows)
+	if b.Delta == 0 {
+		return nil, nil, fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
-	return p.Forecast()
+	mu, err := calibrate.Mu(b)
+	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}, nil, err
+}
+
+// Pure is what methods reserve whose calls are pure-DP: equal steps of the largest ε that the budget
+// allows, beside a filter for what is bought before.
+func Pure(t Terms, b accountant.Budget, before float64, steps int) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	var c accountant.Composition
+	if before > 0 {
+		c = accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(before)}, Count: 1}}
+	}
+	at := func(scale float64) accountant.Composition {
+		step := accountant.Laplace{Epsilon: 1 / scale}
+		return append(c[:len(c):len(c)], accountant.Charge{Event: step, Count: steps})
+	}
+	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	return at(scale), nil, nil
 }
 
 // Model is what a method releases: the parameters and the public choices behind them.
@@ -95,13 +125,18 @@ type Forecast struct {
 	MemoryBytes int64   `json:"memory_bytes"` // besides the rows themselves
 	Seconds     float64 `json:"seconds"`      // on one ordinary core, reading excluded
 	Noise       []Noise `json:"noise"`
+	// sets of columns, each increasing: every marginal that is asked for is over columns of one, so
+	// that another engine may count the rows, once for the whole fit. nil: more is asked for
+	Joints [][]int `json:"-"`
+	Sums   int     `json:"-"` // over all rows, which it makes beside the joints, at most
 }
 
-// Noise is the noise of one kind of measurement: one of the last three is not 0.
+// Noise is the noise of one kind of question: one of the last three is not 0.
 type Noise struct {
-	What  string  `json:"what"`
-	Count int     `json:"count"`
-	Sigma float64 `json:"sigma,omitempty"` // rows
+	What    string  `json:"what"`
+	Columns int     `json:"-"` // of a marginal that is measured, most often
+	Count   int     `json:"count"`
+	Sigma   float64 `json:"sigma,omitempty"` // rows
 	// times what one unit may add, which is known only at each step
 	Multiplier float64 `json:"noise_multiplier,omitempty"`
 	Eps        float64 `json:"epsilon,omitempty"` // of a selection
@@ -124,15 +159,15 @@ func Run(
 ) (*release.Model, *privacy.Session, error) {
 	declared := rows.Schema()
 	nb := privacy.NeighboursOf(declared, o.Adjacency)
-	plan, err := WithBins(f, declared).Plan(declared, nb, o.Budget)
+	plan, err := NewPlan(f, declared, nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.Forecast != nil {
-		o.Forecast(plan.Forecast())
+		o.Forecast(plan.Forecast(0))
 	}
 	o.Progress.Report("reserving the budget", 0)
-	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
+	o.Plan, o.Price, o.Method = plan.Reserve, plan.Price, f.Name()
 	o.Program = Program(o.Tool)
 	return release.Run(ctx, privacy.Open, rows, o.Options,
 		func(s *privacy.Session) (*release.Model, error) {
@@ -140,7 +175,7 @@ func Run(
 			if err != nil {
 				return nil, err
 			}
-			return fitted.release(s, plan, f, declared, o)
+			return fitted.release(s, f, declared, o)
 		}, o.Deliver)
 }
 
@@ -151,14 +186,14 @@ func Program(tool string) string {
 
 // release makes the model of a run from what its method released.
 func (fitted Model) release(
-	s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema, o RunOptions,
+	s *privacy.Session, f Fitter, declared *schema.Schema, o RunOptions,
 ) (*release.Model, error) {
 	if o.Chosen != "" {
 		fitted.Settings["chosen"] = o.Chosen
 	}
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Schema: s.Schema(), Declared: declared,
-		Session: s, Price: PriceOf(plan), Settings: fitted.Settings,
+		Session: s, Price: o.Price, Settings: fitted.Settings,
 		Params: fitted.Params, Summed: fitted.Summed,
 	})
 }

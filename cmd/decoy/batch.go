@@ -230,7 +230,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if !ok || table.Limit == nil {
 			continue
 		}
-		file := job.LedgerFile(path)
+		file := ledger.NewFile(path)
 		l, err := file.Read()
 		if err != nil {
 			return err

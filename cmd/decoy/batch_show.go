@@ -72,18 +72,19 @@ func (b *batch) showPlans(memory int64) error {
 	for i, task := range b.work {
 		n := task.Needs()
 		noise := "-"
-		for _, x := range synth.ForecastFor(task.Planned, n.Rows).Noise {
+		forecast := task.Planned.Forecast(n.Rows)
+		for _, x := range forecast.Noise {
 			if x.Sigma > 0 {
 				noise = fmt.Sprintf("%s rows (%s)", short3(x.Sigma), x.What)
 				break
 			}
 		}
 		out.Jobs.items = append(out.Jobs.items, plannedJob{task.Name, task.Method, task.Epsilon,
-			task.Delta, callsOf(task.Planned), noise, n, task.Out, i})
+			task.Delta, callsOf(forecast), noise, n, task.Out, i})
 	}
 	for _, path := range b.order {
 		total, n := b.total(b.work, path, func(*job.Task) bool { return true })
-		l, err := job.LedgerFile(path).Read()
+		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func (b *batch) total(
 // warnTotals says at once which ledger will refuse the last jobs.
 func (b *batch) warnTotals(w *job.Worker) {
 	for _, path := range b.order {
-		l, err := job.LedgerFile(path).Read()
+		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			continue // each job will say so
 		}

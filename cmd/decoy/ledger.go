@@ -62,7 +62,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return err
 	}
 	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, MostRuns: l.runs}
-	file := job.LedgerFile(path)
+	file := ledger.NewFile(path)
 	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
 		if runs := job.WithoutRho(old); len(runs) > 0 {
 			return usagef("--rule zcdp: %s has no figure in zCDP, and every later run would be refused: "+
@@ -198,10 +198,10 @@ func runsText(w io.Writer, runs []ledger.Summary) {
 	}
 }
 
-// callsOf is the number of mechanism calls that a plan expects, at most: a filter among its events
-// says nothing of it.
-func callsOf(p synth.Plan) (n int) {
-	for _, noise := range p.Forecast().Noise {
+// callsOf is the number of mechanism calls that a plan expects, at most: what is reserved says
+// nothing of it.
+func callsOf(f synth.Forecast) (n int) {
+	for _, noise := range f.Noise {
 		n += noise.Count
 	}
 	return n

@@ -90,11 +90,11 @@ func (c cost) String() string {
 }
 
 // plan is the plan of a fit on a file with that schema, or on the embedded example.
-func (p *plan) plan(f synth.Fitter, s *schema.Schema) (synth.Plan, error) {
+func (p *plan) plan(f synth.Fitter, s *schema.Schema) (*synth.RunPlan, error) {
 	if p.Dataset == "" {
 		s = synth.Adaptive(f, s)
 	}
-	return synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
+	return synth.NewPlan(f, s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
@@ -117,29 +117,30 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 	if err != nil {
 		return err
 	}
-	bound, err := pld.Epsilon(fit.Composition(), p.Delta, p.Relation())
+	bound, err := pld.Epsilon(fit.Reserve, p.Delta, p.Relation())
 	if err != nil {
 		return err
 	}
 	out := planned{
 		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(),
 		Adjacency: p.Relation(), Unit: s.Unit,
-		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
+		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Reserve, Cost: costOf(bound),
 		Needs: job.NeedsOf(fit, s, p.Rows), neighbours: nb,
 	}
-	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
-	if out.Curve, err = curve(fit.Composition(), p.Relation()); err != nil {
+	out.Forecast = fit.Forecast(out.Needs.Rows)
+	if out.Curve, err = curve(fit.Reserve, p.Relation()); err != nil {
 		return err
 	}
 	if p.releases > 1 {
-		if out.Releases, err = together(fit.Composition(), p.releases, p.Job); err != nil {
+		if out.Releases, err = together(fit.Reserve, p.releases, p.Job); err != nil {
 			return err
 		}
 	}
-	if fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget()); err == nil {
-		if joints, cells, err := synth.JointCells(fit, s); err == nil {
-			out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells),
-				Queries: 1 + synth.Sums(fit)}
+	if fit, err := synth.NewPlan(fitter, s, nb, p.Budget()); err == nil {
+		f := fit.Forecast(0)
+		if cells, err := synth.JointCells(f, s); err == nil {
+			out.Elsewhere = &counted{Tables: len(f.Joints), Cells: cells, MemoryBytes: 8 * int64(cells),
+				Queries: 1 + f.Sums}
 		}
 	}
 	sigma := oneWaySigma(out.Forecast)

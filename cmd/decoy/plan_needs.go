@@ -46,7 +46,7 @@ const usableSigmas = 3
 // them.
 func oneWaySigma(f synth.Forecast) float64 {
 	for _, n := range f.Noise {
-		if strings.Contains(n.What, "one-way") {
+		if n.Columns == 1 {
 			return n.Sigma
 		}
 	}
@@ -56,11 +56,8 @@ func oneWaySigma(f synth.Forecast) float64 {
 // pairSigma is the noise of the counts of a pair of columns, 0 where the method measures none.
 func pairSigma(f synth.Forecast) float64 {
 	for _, n := range f.Noise {
-		for _, what := range []string{"pair", "pair marginal", "marginal",
-			"marginal of a round, at most"} {
-			if n.What == what {
-				return n.Sigma
-			}
+		if n.Columns == 2 {
+			return n.Sigma
 		}
 	}
 	return 0
@@ -249,8 +246,9 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		case err != nil:
 			return err
 		default:
-			l.Calls, l.Needs = callsOf(fit), job.NeedsOf(fit, s, p.Rows)
-			l.Sigma, l.Rows = oneWaySigma(fit.Forecast()), needsOf(s, fit.Forecast())
+			forecast := fit.Forecast(0)
+			l.Calls, l.Needs = callsOf(forecast), job.NeedsOf(fit, s, p.Rows)
+			l.Sigma, l.Rows = oneWaySigma(forecast), needsOf(s, forecast)
 		}
 		lines = append(lines, l)
 	}

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
@@ -331,7 +330,7 @@ func LedgerOf(named, input string) (*ledger.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LedgerFile(path), nil
+	return ledger.NewFile(path), nil
 }
 
 // ledgerBeside is the ledger of a private file. The account belongs to the data, not to a name of
@@ -390,11 +389,4 @@ func Limitable(path string) error {
 			Resolve(table), beside)
 	}
 	return nil
-}
-
-// LedgerFile is the ledger at path. Its runs may be of any method and of any version.
-func LedgerFile(path string) *ledger.File {
-	file := ledger.NewFile(path)
-	file.Price = pld.Epsilon
-	return file
 }

@@ -61,15 +61,15 @@ func (c *Checked) elsewhere(ctx context.Context, program string) (*privacy.Rows,
 	if err != nil {
 		return nil, err
 	}
-	joints, _, err := synth.JointCells(plan, c.Domain)
-	if err != nil {
+	f := plan.Forecast(0)
+	if _, err := synth.JointCells(f, c.Domain); err != nil {
 		return nil, err
 	}
-	if synth.Sums(plan) > 0 && !helper.Sums(c.Input) {
+	if f.Sums > 0 && !helper.Sums(c.Input) {
 		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
 			"aim, or Spark", c.Method, c.Input)
 	}
-	return CountedRows(ctx, program, c.Input, c.Domain, joints, &c.Counting)
+	return CountedRows(ctx, program, c.Input, c.Domain, f.Joints, &c.Counting)
 }
 
 // CountedRows is a private table that a program counts over these sets of columns, and tells how

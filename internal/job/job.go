@@ -116,9 +116,9 @@ func (c *Checked) Table(ctx context.Context) (*privacy.Rows, error) {
 }
 
 // plan is what the job will measure. It reads no data.
-func (c *Checked) plan() (synth.Plan, error) {
+func (c *Checked) plan() (*synth.RunPlan, error) {
 	s := c.fitted()
-	return synth.WithBins(c.Fitter, s).Plan(s, privacy.NeighboursOf(s, c.Relation()), c.Budget())
+	return synth.NewPlan(c.Fitter, s, privacy.NeighboursOf(s, c.Relation()), c.Budget())
 }
 
 // fitted is the schema by which the table is read and fitted: bins that nobody asked for are
@@ -185,7 +185,7 @@ func NeedsOf(p synth.Plan, s *schema.Schema, rows int) Needs {
 	if n.Assumed {
 		n.Rows = AssumedRows
 	}
-	f := synth.ForecastFor(p, n.Rows)
+	f := p.Forecast(n.Rows)
 	cells := float64(n.Rows) * float64(len(s.Columns))
 	n.MemoryBytes = programBytes + slack*(int64(cells)+f.MemoryBytes)
 	n.Seconds = baseSeconds + f.Seconds + cells*(perCellRead+perCellWrite)

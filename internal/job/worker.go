@@ -34,7 +34,7 @@ var errLost = errors.New("its budget is spent, and its run cannot be continued")
 type Task struct {
 	*Checked
 	Identity string
-	Planned  synth.Plan // nil if this process does not run the job
+	Planned  *synth.RunPlan // nil if this process does not run the job
 }
 
 // NewTask checks a job; with plan, also that the method can do it.

@@ -72,8 +72,8 @@ func Plan(a Aggregator, b Ballot, answers int) accountant.Composition {
 
 // Ballot is the shape of a vote.
 type Ballot struct {
-	Questions int // ≥ 1
-	Classes   int // 2 to MaxClasses
+	Questions, Answers int // ≥ 1; how many of them are answered at most after a check, 0: all
+	Classes            int // 2 to MaxClasses
 }
 
 // Tally is the outcome of a vote. It is public.
@@ -100,7 +100,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	question := access.Ask("vote").
-		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).
+		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes), int64(b.Answers)).
 		Floats(a.Laplace, a.Sigma, a.CheckSigma, a.Threshold).
 		Floats(a.Student...)
 	cost := Plan(a, b, 0)[:1] // of all questions, or of their checks
@@ -113,7 +113,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 				a.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
 		}
 		if check != nil {
-			if err := payAnswers(more, answer, answered); err != nil {
+			if err := payFor(more, answer, answered, b.Answers); err != nil {
 				return nil, err
 			}
 		}
@@ -172,17 +172,17 @@ func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
 	return parts[0]
 }
 
-// payAnswers charges the answers that a check allowed, and takes back from the last ones what the
-// reservation does not pay for.
-func payAnswers(pay func(accountant.Charge) error, answer accountant.Event, allowed []bool) error {
+// payFor charges the answers that a check allowed, at most most of them unless that is 0, and takes
+// back from the last ones what the reservation does not pay for.
+func payFor(pay func(accountant.Charge) error, e accountant.Event, allowed []bool, most int) error {
 	n := 0
 	for _, ok := range allowed {
-		if ok {
+		if ok && (most <= 0 || n < most) {
 			n++
 		}
 	}
 	for ; n > 0; n-- {
-		if err := pay(accountant.Charge{Event: answer, Count: n}); err == nil {
+		if err := pay(accountant.Charge{Event: e, Count: n}); err == nil {
 			break
 		} else if !errors.Is(err, privacy.ErrPlan) {
 			return err

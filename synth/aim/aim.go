@@ -56,7 +56,7 @@ var l1 = math.Sqrt(2 / math.Pi)
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (out synth.Model, err error) {
-	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9),
+	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu2 * (1 - 1e-9),
 		sizes: s.Schema().Sizes()}
 	progress.Report("measuring columns", 0)
 	if err = f.columns(); err != nil {
@@ -246,7 +246,7 @@ func (f *fit) settings() map[string]any {
 	spent := f.used / f.total
 	return map[string]any{
 		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
-		"pool_mu": f.mu,
+		"pool_mu": math.Sqrt(f.mu2),
 		"spent":   math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
 	}
 }

@@ -59,7 +59,7 @@ func TestConfig(t *testing.T) {
 		"weight":          {Sets: []string{"column 0*column 1=x"}},
 		"negative weight": {Sets: []string{"column 0=-1"}},
 	} {
-		if _, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0),
+		if _, err := synth.NewPlan(fitter(t, c), s, privacy.NeighboursOf(s, 0),
 			one); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -68,7 +68,7 @@ func TestConfig(t *testing.T) {
 		Target: "x"}).cfg; got.Workload != "sets" || got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}
-	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0),
+	if _, err := synth.NewPlan(fitter(t, Config{}), s, privacy.NeighboursOf(s, 0),
 		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("delta 0: %v", err)
 	}
@@ -101,8 +101,8 @@ func TestShares(t *testing.T) {
 		{Name: "many", Kind: schema.Integer, Min: 0, Max: 15},
 	}}
 	plan := func(c Config) *plan {
-		p := synthtest.Must(fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one))
-		return p.(*plan)
+		p := synthtest.Must(synth.NewPlan(fitter(t, c), s, privacy.NeighboursOf(s, 0), one))
+		return p.Plan.(*plan)
 	}
 	p := plan(Config{})
 	if got := p.columnShares(); math.Abs(got[1]/got[0]-4) > 1e-9 ||
@@ -169,7 +169,7 @@ func TestTargets(t *testing.T) {
 		{many, -1, 1e6, 11 * 10 / 2}, // 2¹¹ cells
 		{many, -1, 100, 7 * 6 / 2},
 	} {
-		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, mu: .2,
+		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, mu2: .04,
 			schema: &schema.Schema{Columns: tt.columns}}, total: .04}
 		for c := range tt.columns {
 			f.sizes = append(f.sizes, len(tt.columns[c].Categories))

@@ -28,29 +28,19 @@ type plan struct {
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	sets   []columnSet
-	mu     float64                // of the filter
+	mu2    float64                // that is left of the filter
 	known  []marginal.Measurement // of columns, from before
 }
 
-// Plan reserves one filter of the largest μ that the budget allows.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
+// Reserve refuses a target that the schema has not.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if f.cfg.Target != "" && t.Schema.Index(f.cfg.Target) < 0 {
+		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", f.cfg.Target,
+			t.Schema.Hint(f.cfg.Target), synth.ErrConfig)
 	}
-	if b.Delta == 0 {
-		return nil, fmt.Errorf("aim: its noise is Gaussian and needs delta > 0: %w",
-			accountant.ErrBudgetRange)
-	}
-	p, err := f.plan(s, nb)
-	if err != nil {
-		return nil, err
-	}
-	if p.mu, err = calibrate.Mu(b); err != nil {
-		return nil, fmt.Errorf("aim: %w", err)
-	}
-	return p, nil
+	return synth.Gaussian{}.Reserve(t, b, before)
 }
 
 // Unseen refuses the settings that speak of a schema, and a target that is no column.
@@ -65,31 +55,14 @@ func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	return f.cfg.Target, nil
 }
 
-// Continue plans with what is left of a filter.
-func (f *Fitter) Continue(
-	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
-) (synth.Plan, error) {
-	cfg := f.cfg
-	if s.Index(cfg.Target) < 0 {
-		cfg.Target, cfg.TargetShare = "", 0
+// Plan is paid for by what is left of the filter.
+func (f *Fitter) Plan(t synth.Terms) (_ synth.Plan, err error) {
+	p := &plan{cfg: f.cfg, schema: t.Schema, nb: t.Neighbours, mu2: t.Left.Mu2, known: t.Known}
+	if t.Schema.Index(f.cfg.Target) < 0 {
+		p.cfg.Target, p.cfg.TargetShare = "", 0
 	}
-	p, err := (&Fitter{cfg}).plan(s, nb)
-	if err != nil {
+	if p.sets, err = f.cfg.columnSets(t.Schema); err != nil {
 		return nil, err
-	}
-	p.mu, p.known = mu, known
-	return p, nil
-}
-
-// plan is the plan without a budget.
-func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err error) {
-	p = &plan{cfg: f.cfg, schema: s, nb: nb}
-	if p.sets, err = f.cfg.columnSets(s); err != nil {
-		return nil, err
-	}
-	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {
-		return nil, fmt.Errorf("aim: target: the schema has no column %q%s: %w", f.cfg.Target,
-			s.Hint(f.cfg.Target), synth.ErrConfig)
 	}
 	if p.cfg.SelectShare == 0 {
 		p.cfg.SelectShare = 0.1
@@ -98,20 +71,6 @@ func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err err
 		}
 	}
 	return p, nil
-}
-
-// Composition is the filter.
-func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
-}
-
-// Joints are the sets of the workload; the closure is inside them.
-func (p *plan) Joints() [][]int {
-	sets := make([][]int, len(p.sets))
-	for i, s := range p.sets {
-		sets[i] = s.Cols
-	}
-	return synth.Joints(len(p.schema.Columns), sets)
 }
 
 // sigma is the noise in rows of a marginal that takes mu2 from the filter.
@@ -164,7 +123,7 @@ func (p *plan) columnShares() []float64 {
 func (p *plan) columnNoise(rows float64) float64 {
 	noise, sizes := 0.0, p.schema.Sizes()
 	for c, share := range p.columnShares() {
-		noise += l1 * p.sigma(p.mu*p.mu*share) * float64(sizes[c]) / float64(len(sizes))
+		noise += l1 * p.sigma(p.mu2*share) * float64(sizes[c]) / float64(len(sizes))
 	}
 	return noise / math.Max(rows, 1)
 }
@@ -238,12 +197,12 @@ func (p *plan) rounds() float64 {
 	return math.Min(4*d, 100)
 }
 
-// Forecast assumes the full memory and half of the rounds.
-func (p *plan) Forecast() synth.Forecast {
+// full is a forecast that assumes the full memory and half of the rounds.
+func (p *plan) full() synth.Forecast {
 	d := len(p.schema.Columns)
-	total := p.mu * p.mu
+	total := p.mu2
 	round := total * 0.6 / p.rounds()
-	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Count: d,
+	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Columns: 1, Count: d,
 		Sigma: p.sigma(total * 0.35 / float64(d))}}}
 	if d == 1 {
 		f.Noise[0].Sigma = p.sigma(total)
@@ -252,7 +211,7 @@ func (p *plan) Forecast() synth.Forecast {
 	f.Noise = append(f.Noise,
 		synth.Noise{What: "choice of a round", Count: int(p.rounds()),
 			Eps: calibrate.Exponential(math.Sqrt(p.cfg.SelectShare * round))},
-		synth.Noise{What: "marginal of a round, at most", Count: int(p.rounds()),
+		synth.Noise{What: "marginal of a round, at most", Columns: 2, Count: int(p.rounds()),
 			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
 	// The full tree that the columns can have at all, or what the memory allows.
 	cells := 1.0
@@ -269,13 +228,19 @@ func (p *plan) Forecast() synth.Forecast {
 	return f
 }
 
-// ForecastRows has memory and time for a table of that many rows, which says how many marginals
-// stand out of the noise, and so how large the tree grows: about as w columns side by side. w, the
-// time of a column and that of a cell were fitted to 26 runs at ε = 1, on cuts of nine tables from
-// 303 to 48 842 rows, and to cervical, mammography and acs_ma2019 at ε = 1, 3 and 10 (go test
-// ./cmd/decoy -run TestForecasts -v -args -tables DIR prints such).
-func (p *plan) ForecastRows(rows int) synth.Forecast {
-	f := p.Forecast()
+// Forecast has memory and time for a table of that many rows, which says how many marginals stand
+// out of the noise, and so how large the tree grows: about as w columns side by side. w, the time of
+// a column and that of a cell were fitted to 26 runs at ε = 1, on cuts of nine tables from 303 to
+// 48 842 rows, and to cervical, mammography and acs_ma2019 at ε = 1, 3 and 10 (go test ./cmd/decoy
+// -run TestForecasts -v -args -tables DIR prints such). The joints are the sets of the workload; the
+// closure is inside them.
+func (p *plan) Forecast(rows int) synth.Forecast {
+	f := p.full()
+	sets := make([][]int, len(p.sets))
+	for i, s := range p.sets {
+		sets[i] = s.Cols
+	}
+	f.Joints = synth.Joints(len(p.schema.Columns), sets)
 	d := float64(len(p.schema.Columns))
 	if rows == 0 || d == 1 {
 		return f

@@ -15,8 +15,6 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -64,22 +62,25 @@ func (f *Fitter) Config() Config { return f.cfg }
 // plan is the network and the noise.
 type plan struct {
 	cfg      Config
-	nb       privacy.Neighbours
 	schema   *schema.Schema
 	families [][]int // the parents of each column, and the column itself, last
 	cells    int     // of the junction tree
 	scale    float64 // of the Laplace noise of a cell, in rows
 }
 
-// Plan reads the network against the schema, and finds the noise with which all families together
-// meet the budget.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
-	}
-	p := plan{cfg: f.cfg, nb: nb, schema: s}
+// Reserve is a pure step for each family: together they cost less than the sum where that is less.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	return synth.Pure(t, b, before, len(t.Schema.Columns))
+}
+
+// Plan reads the network against the schema, and has noise that takes a step for each family.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	s := t.Schema
+	p := &plan{cfg: f.cfg, schema: s}
+	one := t.Neighbours.LaplaceEvent(privacy.Marginal{}, 1).(accountant.Laplace)
+	p.scale = one.Epsilon / t.Left.Epsilon * (1 + 1e-12)
 	var err error
 	if p.families, err = f.cfg.network(s); err != nil {
 		return nil, fmt.Errorf("bayes: %w: %w", err, synth.ErrConfig)
@@ -92,20 +93,7 @@ func (f *Fitter) Plan(
 	if err != nil {
 		return nil, fmt.Errorf("bayes: the network: %w: %w", err, synth.ErrConfig)
 	}
-	at := func(scale float64) plan {
-		q := p
-		q.scale = scale
-		return q
-	}
-	scale, err := calibrate.Scale(b, nb.Adjacency, func(x float64) accountant.Composition {
-		q := at(x)
-		return q.Composition()
-	}, pld.RDP, pld.Epsilon)
-	if err != nil {
-		return nil, fmt.Errorf("bayes: %w", err)
-	}
-	p = at(scale)
-	return &p, nil
+	return p, nil
 }
 
 // network is the family of each column: its parents and, last, the column.
@@ -161,17 +149,8 @@ func (c Config) network(s *schema.Schema) ([][]int, error) {
 	return out, nil
 }
 
-// Composition is one measurement a family, with the same noise.
-func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: p.nb.LaplaceEvent(privacy.Marginal{}, p.scale),
-		Count: len(p.families)}}
-}
-
-// Price is by privacy-loss distributions; without δ it is the sum.
-func (p *plan) Price() accountant.Pricer { return pld.Epsilon }
-
 // Forecast counts the cells of the junction tree.
-func (p *plan) Forecast() synth.Forecast {
+func (p *plan) Forecast(int) synth.Forecast {
 	return synth.Forecast{MemoryBytes: 64 * int64(p.cells), Seconds: .05 + 1e-7*float64(p.cells),
 		Noise: []synth.Noise{{What: "column with its parents", Count: len(p.families),
 			Sigma: math.Sqrt2 * p.scale}}}

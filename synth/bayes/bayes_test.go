@@ -38,7 +38,7 @@ func TestConfig(t *testing.T) {
 		`did you mean "column`: {"colum 1"},
 	} {
 		f := synthtest.Must(New(Config{Families: families}))
-		_, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
+		_, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v: %v, want %q", families, err, text)
 		}
@@ -49,7 +49,7 @@ func TestConfig(t *testing.T) {
 		all[len(all)-1-i] = c.Name
 	}
 	f := synthtest.Must(New(Config{Families: []string{strings.Join(all, "*")}}))
-	_, err := f.Plan(wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
+	_, err := synth.NewPlan(f, wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
 	if !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("twenty parents: %v", err)
 	}
@@ -62,15 +62,15 @@ func TestEveryFamilyIsCharged(t *testing.T) {
 	s := synthtest.Schema(3)
 	for adjacency, want := range map[accountant.Adjacency]float64{accountant.AddRemove: 3,
 		accountant.ReplaceOne: 6} {
-		made, err := f.Plan(s, privacy.NeighboursOf(s, adjacency), accountant.Budget{Epsilon: 1})
+		made, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, adjacency), accountant.Budget{Epsilon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := made.(*plan)
+		p := made.Plan.(*plan)
 		if math.Abs(p.scale-want) > 1e-6*want {
 			t.Errorf("%v: noise of scale %v, want %v", adjacency, p.scale, want)
 		}
-		cost, err := pld.Epsilon(p.Composition(), 0, adjacency)
+		cost, err := pld.Epsilon(made.Reserve, 0, adjacency)
 		if err != nil || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 			t.Errorf("%v: costs %v, %v", adjacency, cost.Epsilon, err)
 		}

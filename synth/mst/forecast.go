@@ -7,25 +7,21 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Forecast is that of a table without rows.
-func (p *plan) Forecast() synth.Forecast { return p.ForecastRows(0) }
-
-// ForecastRows assumes that as many codes stay unmerged as so many rows can lift above the noise,
-// all of them if rows is 0, and that the tree has half the cells of the largest. Its constants were
+// Forecast assumes that as many codes stay unmerged as so many rows can lift above the noise, all of
+// them if rows is 0, and that the tree has half the cells of the largest. Its constants were
 // measured on the tables adult, bank and support2, on one core (go test ./cmd/decoy -run
 // TestForecasts -v -args -tables DIR compares).
-func (p *plan) ForecastRows(rows int) synth.Forecast {
-	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Count: p.columns,
-		Sigma: p.oneWay}}}
+func (p *plan) Forecast(rows int) synth.Forecast {
+	f := synth.Forecast{Joints: synth.Joints(p.columns, p.pairs()), Noise: []synth.Noise{
+		{What: "one-way marginal", Columns: 1, Count: p.columns, Sigma: p.oneWay}}}
 	columns := float64(p.columns)
-	// composing privacy-loss distributions: to plan, to reserve, to verify
 	f.Seconds = 0.05 + 0.0045*columns
 	if p.columns == 1 {
 		return f
 	}
 	f.Noise = append(f.Noise,
 		synth.Noise{What: "tree edge selection", Count: p.columns - 1, Eps: p.epsilon},
-		synth.Noise{What: "pair marginal", Count: p.columns - 1, Sigma: p.pair})
+		synth.Noise{What: "pair marginal", Columns: 2, Count: p.columns - 1, Sigma: p.pair})
 	codes, sizes := p.schema.Sizes(), p.schema.Sizes()
 	least := p.cfg.GroupSigmas * p.oneWay // rows of a code that stays
 	noise := math.Erfc(p.cfg.GroupSigmas/math.Sqrt2) / 2

@@ -41,7 +41,10 @@ type Config struct {
 }
 
 // Fitter is a configured MST.
-type Fitter struct{ cfg Config }
+type Fitter struct {
+	synth.Gaussian
+	cfg Config
+}
 
 // New validates the settings.
 func New(c Config) (*Fitter, error) {
@@ -67,42 +70,23 @@ type plan struct {
 	schema  *schema.Schema
 	nb      privacy.Neighbours
 	columns int
-	mu      float64                // of the filter
+	mu2     float64                // that is left of the filter
 	oneWay  float64                // σ of a one-way marginal, in rows
 	pair    float64                // σ of a pair
 	epsilon float64                // of one selection
 	known   []marginal.Measurement // of columns, from before
 }
 
-// Plan reserves a filter of the largest μ that the budget allows.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
-	}
-	if b.Delta == 0 {
-		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w",
-			accountant.ErrBudgetRange)
-	}
-	mu, err := calibrate.Mu(b)
-	if err != nil {
-		return nil, fmt.Errorf("mst: %w", err)
-	}
-	return f.Continue(s, nb, mu, nil)
+// Plan divides what is left of the filter.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	p := &plan{cfg: f.cfg, schema: t.Schema, nb: t.Neighbours, columns: len(t.Schema.Columns),
+		mu2: t.Left.Mu2, known: t.Known}
+	p.divide()
+	return p, nil
 }
 
 // Unseen has nothing against columns of which only the names are known.
 func (f *Fitter) Unseen([]string) (target string, err error) { return "", nil }
-
-// Continue plans with what is left of a filter.
-func (f *Fitter) Continue(
-	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
-) (synth.Plan, error) {
-	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns), mu: mu, known: known}
-	p.divide()
-	return p, nil
-}
 
 // divide splits the filter's μ² between d one-way marginals, d − 1 selections and d − 1 pairs. The
 // shares of the settings are of ρ, where a selection counts ε²/8; its μ²/2 is about π/2 times that.
@@ -113,23 +97,13 @@ func (p *plan) divide() {
 		one, sel = 1, 0
 	}
 	pair := 1 - one - sel
-	whole := p.mu * p.mu / (one + math.Pi/2*sel + pair) * (1 - 1e-9) // the filter rounds against us
+	whole := p.mu2 / (one + math.Pi/2*sel + pair) * (1 - 1e-9) // the filter rounds against us
 	unit := p.nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier
 	p.oneWay = 1 / (unit * math.Sqrt(whole*one/d))
 	if p.columns > 1 {
 		p.pair = 1 / (unit * math.Sqrt(whole*pair/edges))
 		p.epsilon = calibrate.Exponential(math.Sqrt(whole * math.Pi / 2 * sel / edges))
 	}
-}
-
-// Composition is the filter.
-func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
-}
-
-// Joints are the pairs that may be in the tree.
-func (p *plan) Joints() [][]int {
-	return synth.Joints(p.columns, p.pairs())
 }
 
 // pairs are the pairs that are not too large.

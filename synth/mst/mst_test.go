@@ -39,12 +39,12 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 	s := synthtest.Schema(15)
 	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9},
 		{Epsilon: 10, Delta: 1e-9}} {
-		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
-		cost := synthtest.Must(p.Composition().Epsilon(b.Delta, accountant.AddRemove))
+		p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		cost := synthtest.Must(p.Reserve.Epsilon(b.Delta, accountant.AddRemove))
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}
-		if rho := zcdp.Epsilon(zcdp.Rho(p.Composition()), b.Delta); rho <= b.Epsilon {
+		if rho := zcdp.Epsilon(zcdp.Rho(p.Reserve), b.Delta); rho <= b.Epsilon {
 			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, rho)
 		}
 	}
@@ -53,7 +53,7 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 func TestPureBudgetIsRefused(t *testing.T) {
 	f := synthtest.Must(New(Config{}))
 	s := synthtest.Schema(3)
-	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0),
+	if _, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0),
 		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("delta 0: %v", err)
 	}
@@ -64,8 +64,8 @@ func TestUnitNoise(t *testing.T) {
 	f := synthtest.Must(New(Config{}))
 	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	sigma := func(nb privacy.Neighbours) float64 {
-		p := synthtest.Must(f.Plan(s, nb, b))
-		return p.Forecast().Noise[0].Sigma
+		p := synthtest.Must(synth.NewPlan(f, s, nb, b))
+		return p.Forecast(0).Noise[0].Sigma
 	}
 	row := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
 	if got := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove,

@@ -6,6 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mwem"
 )
 
@@ -31,12 +32,12 @@ queries:
 		fmt.Println(err)
 		return
 	}
-	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
+	p, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, n := range p.Forecast().Noise {
+	for _, n := range p.Forecast(0).Noise {
 		fmt.Printf("%d × %s: σ %.1f, ε %.3f\n", n.Count, n.What, n.Sigma, n.Eps)
 	}
 	// Output:

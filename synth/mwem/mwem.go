@@ -50,7 +50,7 @@ type Config struct {
 	// Rounds is the number of queries that are measured; default 30, with graph twice the columns,
 	// and never more than there are queries.
 	Rounds int `mapstructure:"rounds" min:"0" max:"10000"`
-	// SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper,
+	// SelectShare is the share of the budget for picking queries; default 0.5 for paper,
 	// else 0.2.
 	SelectShare float64 `mapstructure:"select_share"`
 	// MaxCells is the limit on the cells of the histogram or of the junction tree; default
@@ -58,7 +58,7 @@ type Config struct {
 	MaxCells int `mapstructure:"max_cells" default:"10000000" min:"1" max:"100000000"`
 }
 
-// What is measured first has these shares of the budget (in ρ): with graph the one-way marginals,
+// What is measured first has these shares of the budget: with graph the one-way marginals,
 // else the number of rows.
 const (
 	oneWayShare = 0.2
@@ -127,17 +127,57 @@ func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
 	return w, nil
 }
 
-// Plan reads the workload against the schema, chooses the form, and scales all noise together until
-// the exact composition meets the budget.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
+// Reserve takes whichever noise of a count has the smaller variance: Gaussian noise from one filter,
+// which marginals need, or Laplace noise from one pure step.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	p, err := f.plan(t)
+	if err != nil {
+		return nil, nil, err
 	}
-	w, err := f.workload(s)
+	var best accountant.Composition
+	if b.Delta > 0 {
+		if best, _, err = (synth.Gaussian{}).Reserve(t, b, before); err != nil {
+			return nil, nil, err
+		}
+		t.Left = accountant.NewReservation(best).Left()
+		t.Left.Mu2 -= before
+		p.pay(t.Left)
+	} else if p.tables > 0 {
+		return nil, nil, fmt.Errorf("marginals are measured with Gaussian noise, which needs delta > 0: %w",
+			accountant.ErrBudgetRange)
+	}
+	if p.tables == 0 {
+		pure, _, err := synth.Pure(t, b, before, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		gaussian := *p
+		if p.pay(accountant.NewReservation(pure).Left()); best == nil ||
+			p.deviation(p.count) < gaussian.deviation(gaussian.count) {
+			best = pure
+		}
+	}
+	return best, nil, nil
+}
+
+// Plan reads the workload against the schema, chooses the form, and has the noise that is left.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	p, err := f.plan(t)
 	if err != nil {
 		return nil, err
 	}
-	return f.plan(w, nb, b)
+	p.pay(t.Left)
+	return p, nil
+}
+
+// plan is the plan without noise.
+func (f *Fitter) plan(t synth.Terms) (*plan, error) {
+	w, err := f.workload(t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{cfg: f.cfg, nb: t.Neighbours, w: w}
+	return p, p.choose()
 }

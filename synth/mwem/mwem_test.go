@@ -62,8 +62,8 @@ func TestWorkloadSources(t *testing.T) {
 	}
 	for _, text := range []string{someWorkload, path} {
 		f := synthtest.Must(New(Config{Workload: text}))
-		p := synthtest.Must(f.Plan(s, nb, b))
-		q := p.(*plan)
+		p := synthtest.Must(synth.NewPlan(f, s, nb, b))
+		q := p.Plan.(*plan)
 		if q.algorithm != dense || len(q.items) != 6 || q.tables != 1 ||
 			q.counts != 5 || q.laplace {
 			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm,
@@ -80,7 +80,7 @@ func TestWorkloadSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Plan(s, nb, b); !errors.Is(err, synth.ErrConfig) {
+		if _, err := synth.NewPlan(f, s, nb, b); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,17 +102,17 @@ func TestNoiseOfCounts(t *testing.T) {
 		{60, accountant.Budget{Epsilon: 1}, true},
 	} {
 		f := synthtest.Must(New(Config{Workload: counts, Rounds: tt.rounds}))
-		p := synthtest.Must(f.Plan(s, nb, tt.b))
-		if got := p.(*plan).laplace; got != tt.laplace {
+		p := synthtest.Must(synth.NewPlan(f, s, nb, tt.b))
+		if got := p.Plan.(*plan).laplace; got != tt.laplace {
 			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
 		}
-		cost, err := pld.Epsilon(p.Composition(), tt.b.Delta, nb.Adjacency)
+		cost, err := pld.Epsilon(p.Reserve, tt.b.Delta, nb.Adjacency)
 		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .95 {
 			t.Errorf("%d rounds: costs %v, %v", tt.rounds, cost.Epsilon, err)
 		}
 	}
 	f := synthtest.Must(New(Config{}))
-	if _, err := f.Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
+	if _, err := synth.NewPlan(f, s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
 		accountant.ErrBudgetRange) {
 		t.Errorf("marginals without delta: %v", err)
 	}
@@ -132,7 +132,7 @@ func TestBothHalvesAreCharged(t *testing.T) {
 	if err != nil || v.Charges != 1+7+7 {
 		t.Errorf("%d charges, %v", v.Charges, err)
 	}
-	if v.Charged.Epsilon < .95 {
+	if v.Charged.Epsilon < .85 { // numerical composition knows choices better
 		t.Errorf("only %v is charged", v.Charged.Epsilon)
 	}
 }
@@ -179,8 +179,8 @@ func TestUnitNoise(t *testing.T) {
 	for _, c := range []Config{{}, {Algorithm: dense}} {
 		f := synthtest.Must(New(c))
 		sigmas := func(nb privacy.Neighbours) (out []float64) {
-			p := synthtest.Must(f.Plan(s, nb, b))
-			for _, n := range p.Forecast().Noise {
+			p := synthtest.Must(synth.NewPlan(f, s, nb, b))
+			for _, n := range p.Forecast(0).Noise {
 				if n.Sigma > 0 {
 					out = append(out, n.Sigma)
 				}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
@@ -33,50 +32,9 @@ type plan struct {
 	count   float64 // σ of a count, or the scale of Laplace noise
 }
 
-func (f *Fitter) plan(
-	w *workload.Workload, nb privacy.Neighbours, b accountant.Budget,
-) (*plan, error) {
-	p := &plan{cfg: f.cfg, nb: nb, w: w, algorithm: f.cfg.Algorithm,
-		columns: len(w.Schema().Columns)}
-	if err := p.choose(); err != nil {
-		return nil, err
-	}
-	var found []*plan
-	for _, laplace := range []bool{false, true} {
-		q := *p
-		q.laplace = laplace
-		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == graph) {
-			continue
-		}
-		scale, err := calibrate.Scale(b, nb.Adjacency,
-			func(scale float64) accountant.Composition { return q.at(scale).Composition() },
-			pld.RDP, pld.Epsilon)
-		if err != nil {
-			return nil, fmt.Errorf("mwem: %w", err)
-		}
-		found = append(found, q.at(scale))
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf(
-			"mwem: marginals are measured with Gaussian noise, which needs delta > 0: %w",
-			accountant.ErrBudgetRange)
-	}
-	// Whichever noise of a count has the smaller variance.
-	return slices.MinFunc(found, func(a, b *plan) int {
-		return int(math.Copysign(1, a.variance()-b.variance()))
-	}), nil
-}
-
-// variance is that of the noise of a count.
-func (p *plan) variance() float64 {
-	if p.laplace {
-		return 2 * p.count * p.count
-	}
-	return p.count * p.count
-}
-
 // choose settles the form, the items and the rounds.
 func (p *plan) choose() error {
+	p.algorithm, p.columns = p.cfg.Algorithm, len(p.w.Schema().Columns)
 	counts := 0
 	for i := range p.w.Len() {
 		if p.w.Item(i).IsCount() {
@@ -156,11 +114,10 @@ func cellsOf(sizes, cols []int) float64 {
 	return cells
 }
 
-// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian
-// with multiplier z is 1/(2z²)-zCDP, an exponential mechanism ε²/8, a Laplace mechanism at most
-// ε²/2.
-func (p *plan) at(scale float64) *plan {
-	q := *p
+// pay settles the noise. Of μ² the parts have their shares. With a pure step the noise is Laplace's,
+// and of ε the parts have what gives them their shares of zCDP: the roots, and a selection twice
+// that, as it counts ε²/8 and not ε²/2.
+func (p *plan) pay(left accountant.Account) {
 	rounds, first := float64(p.tables+p.counts), totalShare
 	k := float64(max(1, p.nb.MaxRowsPerUnit))
 	unit := k
@@ -169,64 +126,32 @@ func (p *plan) at(scale float64) *plan {
 	}
 	if p.algorithm == graph {
 		first = oneWayShare
-		q.oneWay = unit * scale * math.Sqrt(float64(p.columns)/(2*first))
 	}
-	q.total = k * scale / math.Sqrt(2*first)
-	measure := scale * math.Sqrt(rounds/(2*(1-first-p.cfg.SelectShare)))
-	q.sigma, q.count = unit*measure, k*measure
-	q.epsilon = math.Sqrt(8*p.cfg.SelectShare/rounds) / scale
-	return &q
+	pick, each := p.cfg.SelectShare/rounds, (1-first-p.cfg.SelectShare)/rounds
+	one := math.Sqrt(left.Mu2) * (1 - 1e-9) // the account rounds against us
+	p.epsilon = calibrate.Exponential(one * math.Sqrt(pick))
+	if p.laplace = left.Epsilon > 0; p.laplace {
+		one = left.Epsilon * (1 - 1e-9) /
+			(math.Sqrt(first) + rounds*(2*math.Sqrt(pick)+math.Sqrt(each)))
+		p.epsilon = 2 * one * math.Sqrt(pick)
+	}
+	p.oneWay = unit / one * math.Sqrt(float64(p.columns)/first)
+	p.total, p.count = k/(one*math.Sqrt(first)), k/(one*math.Sqrt(each))
+	p.sigma = unit / k * p.count
 }
 
-// Price is by privacy-loss distributions: picks and measurements by Laplace noise are many small
-// losses.
-func (p *plan) Price() accountant.Pricer { return pld.Epsilon }
-
-// Composition is what is measured first, the picks, and the measurements.
-func (p *plan) Composition() accountant.Composition {
-	var c accountant.Composition
-	add := func(ev accountant.Event, n int) {
-		if n > 0 {
-			c = append(c, accountant.Charge{Event: ev, Count: n})
-		}
-	}
-	switch {
-	case p.algorithm == graph:
-		add(p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay), p.columns)
-	case p.laplace:
-		add(p.nb.LaplaceEvent(privacy.Where{}, p.total), 1)
-	default:
-		add(p.nb.MeasureEvent(privacy.Total{}, p.total), 1)
-	}
-	// picks of marginals and of counts are the same event
-	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts)
-	add(p.nb.MeasureEvent(privacy.Marginal{}, p.sigma), p.tables)
-	if p.laplace {
-		add(p.nb.LaplaceEvent(privacy.Where{}, p.count), p.counts)
-	} else {
-		add(p.nb.MeasureEvent(privacy.Where{}, p.count), p.counts)
-	}
-	return c
-}
-
-// Joints are the marginals of the workload; other forms than graph also count single queries.
-func (p *plan) Joints() [][]int {
-	if p.algorithm != graph {
-		return nil
-	}
-	var sets [][]int
-	for _, it := range p.items {
-		sets = append(sets, it.Cols)
-	}
-	return synth.Joints(p.columns, sets)
-}
-
-// Forecast assumes the largest distribution that the plan allows.
-func (p *plan) Forecast() synth.Forecast {
+// Forecast assumes the largest distribution that the plan allows. The joints are the marginals of
+// the workload; other forms than graph also count single queries.
+func (p *plan) Forecast(int) synth.Forecast {
 	f := synth.Forecast{}
 	if p.algorithm == graph {
-		f.Noise = append(f.Noise, synth.Noise{What: "one-way marginal", Count: p.columns,
+		f.Noise = append(f.Noise, synth.Noise{What: "one-way marginal", Columns: 1, Count: p.columns,
 			Sigma: p.oneWay})
+		var sets [][]int
+		for _, it := range p.items {
+			sets = append(sets, it.Cols)
+		}
+		f.Joints = synth.Joints(p.columns, sets)
 	} else {
 		f.Noise = append(f.Noise, synth.Noise{What: "number of rows", Count: 1,
 			Sigma: p.deviation(p.total)})
@@ -234,7 +159,8 @@ func (p *plan) Forecast() synth.Forecast {
 	f.Noise = append(f.Noise, synth.Noise{What: "query selection", Count: p.tables + p.counts,
 		Eps: p.epsilon})
 	if p.tables > 0 {
-		f.Noise = append(f.Noise, synth.Noise{What: "marginal", Count: p.tables, Sigma: p.sigma})
+		f.Noise = append(f.Noise, synth.Noise{What: "marginal", Columns: 2, Count: p.tables,
+			Sigma: p.sigma})
 	}
 	if p.counts > 0 {
 		f.Noise = append(f.Noise, synth.Noise{What: "count", Count: p.counts,

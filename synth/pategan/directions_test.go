@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -16,12 +19,14 @@ func TestDirectionsArePaid(t *testing.T) {
 	const k = 400 // questions: 4 rounds of 10 rows in 10 directions
 	s := synthtest.Schema(3)
 	p := planned(t, c, s, budget)
-	if got, want := 2*k/(p.votes.Sigma*p.votes.Sigma), .1*p.mu*p.mu; math.Abs(got/want-1) > 1e-6 {
+	whole := synthtest.Must(calibrate.Mu(budget))
+	if got, want := 2*k/(p.votes.Sigma*p.votes.Sigma), .1*whole*whole; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
 	c.Aggregator = lnmax
-	p = planned(t, c, s, budget)
-	votes := p.Composition()[1]
+	made := synthtest.Must(synth.NewPlan(synthtest.Must(New(c)), s, privacy.NeighboursOf(s, 0), budget))
+	p = made.Plan.(*plan)
+	votes := made.Reserve[1]
 	if e, ok := votes.Event.(accountant.Laplace); !ok || votes.Count != k ||
 		math.Abs(e.Epsilon*p.votes.Laplace/2-1) > 1e-9 {
 		t.Errorf("votes with Laplace noise of %v cost %+v", p.votes.Laplace, votes)

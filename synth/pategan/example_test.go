@@ -6,6 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/pategan"
 )
 
@@ -20,11 +21,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	plan, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	plan, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	if err != nil {
 		panic(err)
 	}
-	noise := plan.Forecast().Noise
+	noise := plan.Forecast(0).Noise
 	votes := noise[len(noise)-1]
 	fmt.Printf("%d × %s, standard deviation %.0f\n", votes.Count, votes.What, votes.Sigma)
 	// Output: 400 × vote on a generated row, standard deviation 348

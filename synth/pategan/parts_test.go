@@ -25,7 +25,7 @@ func TestConfig(t *testing.T) {
 	}
 	f := synthtest.Must(New(Config{Target: "no such column"}))
 	s := synthtest.Schema(3)
-	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), budget); !errors.Is(err, synth.ErrConfig) {
+	if _, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), budget); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("unknown target: %v", err)
 	}
 }
@@ -87,8 +87,8 @@ func TestPull(t *testing.T) {
 // TestForecastGrows: more rounds need more memory and more time.
 func TestForecastGrows(t *testing.T) {
 	s := synthtest.Schema(6)
-	a, b := planned(t, Config{}, s, budget).Forecast(), planned(t, Config{Rounds: 4000},
-		s, budget).Forecast()
+	a, b := planned(t, Config{}, s, budget).Forecast(0), planned(t, Config{Rounds: 4000},
+		s, budget).Forecast(0)
 	if a.Seconds >= b.Seconds || a.MemoryBytes >= b.MemoryBytes || len(a.Noise) != 4 {
 		t.Errorf("%+v, then %+v", a, b)
 	}

@@ -25,10 +25,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -103,45 +100,38 @@ func (f *Fitter) Config() Config { return f.cfg }
 type plan struct {
 	cfg       Config
 	schema    *schema.Schema
-	mu        float64    // of the whole budget
 	marginals synth.Plan // the model that the generator is distilled from
 	votes     vote.Aggregator
 }
 
-// Plan splits the budget in shares of μ². With an aggregator of Gaussian noise that is exact; with
-// Laplace noise all is scaled together until the exact composition meets the budget.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
+// Reserve is one filter; with Laplace noise one for the marginal model, and a pure step for every
+// question of every round, scaled together.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if name := f.cfg.Target; name != "" && t.Schema.Index(name) < 0 {
+		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", name,
+			t.Schema.Hint(name), synth.ErrConfig)
 	}
-	if b.Delta == 0 {
-		return nil, fmt.Errorf("pategan: its noise is Gaussian and needs delta > 0: %w",
-			accountant.ErrBudgetRange)
+	filter, _, err := synth.Gaussian{}.Reserve(t, b, before)
+	if f.cfg.Aggregator != lnmax || err != nil {
+		return filter, nil, err
 	}
-	if name := f.cfg.Target; name != "" && s.Index(name) < 0 {
-		return nil, fmt.Errorf("pategan: target: the schema has no column %q%s: %w", name,
-			s.Hint(name), synth.ErrConfig)
+	p := plan{cfg: f.cfg}
+	k := p.cfg.Rounds * p.ballot().Questions
+	at := func(scale float64) accountant.Composition {
+		mu2 := before + p.cfg.MarginalShare/(scale*scale)
+		step := math.Sqrt((1-p.cfg.MarginalShare)/float64(k)) / scale
+		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
+			{Event: accountant.Laplace{Epsilon: step}, Count: k}}
 	}
-	mu, err := calibrate.Mu(b)
-	if f.cfg.Aggregator == lnmax && err == nil {
-		p := plan{cfg: f.cfg}
-		var scale float64
-		scale, err = calibrate.Scale(b, nb.Adjacency, func(scale float64) accountant.Composition {
-			return p.at(1 / scale).Composition()
-		}, pld.RDP, pld.Epsilon)
-		mu = 1 / scale
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pategan: %w", err)
-	}
-	return f.Continue(s, nb, mu, nil)
+	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at)
+	return at(scale), nil, err
 }
 
-// Unseen refuses aggregators whose votes are no part of a filter, and a target that is no column.
+// Unseen refuses Laplace noise, which no filter pays for, and a target that is no column.
 func (f *Fitter) Unseen(columns []string) (target string, err error) {
-	if f.cfg.Aggregator != gnmax {
+	if f.cfg.Aggregator == lnmax {
 		return "", fmt.Errorf("pategan: aggregator %s needs a schema: %w", f.cfg.Aggregator,
 			synth.ErrConfig)
 	}
@@ -152,11 +142,10 @@ func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	return marginals.Unseen(columns)
 }
 
-// Continue plans with what is left of a filter.
-func (f *Fitter) Continue(
-	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
-) (synth.Plan, error) {
-	p := plan{cfg: f.cfg, schema: s}
+// Plan is paid for by what is left.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	s := t.Schema
+	p := &plan{cfg: f.cfg, schema: s}
 	if cells := cellCount(s); cells > 1<<17 {
 		return nil, fmt.Errorf(
 			"pategan: %d cells are too many for its networks; coarsen the bins or categories: %w",
@@ -167,9 +156,14 @@ func (f *Fitter) Continue(
 	if err != nil {
 		return nil, err
 	}
-	out := p.at(mu)
-	out.marginals, err = marginals.Continue(s, nb, mu*math.Sqrt(f.cfg.MarginalShare), known)
-	return out, err
+	if f.cfg.Aggregator == lnmax {
+		p.votes.Laplace = p.moves() * p.moves() / t.Left.Epsilon * (1 + 1e-12)
+	} else {
+		p = p.at(math.Sqrt(t.Left.Mu2))
+		t.Left = accountant.Account{Mu2: t.Left.Mu2 * f.cfg.MarginalShare}
+	}
+	p.marginals, err = marginals.Plan(t)
+	return p, err
 }
 
 func cellCount(s *schema.Schema) (cells int) {
@@ -179,62 +173,46 @@ func cellCount(s *schema.Schema) (cells int) {
 	return cells
 }
 
-// at is the plan of a budget of mu. Each of k votes has μ² of mu²·(1 − MarginalShare)/k: noise of
-// its sensitivity over μ. A check takes half of what it allows, and half of the questions are
-// answered at most.
-func (p plan) at(mu float64) *plan {
-	all := p.ballot()
-	one := 1.0 // how far one teacher moves the counts of a question
-	if all.Classes > 2 {
-		one = math.Sqrt2
+// moves is how far one teacher moves the counts of a question, in L2; its square is that in L1.
+func (p *plan) moves() float64 {
+	if p.ballot().Classes > 2 {
+		return math.Sqrt2
 	}
-	k := float64(p.cfg.Rounds * all.Questions)
+	return 1
+}
+
+// at is the plan with Gaussian noise of a budget of mu. Each of k votes has μ² of mu²·(1 −
+// MarginalShare)/k: noise of its sensitivity over μ. A check takes half of what it allows, and half
+// of the questions of a ballot are answered at most.
+func (p *plan) at(mu float64) *plan {
+	q := *p
+	k := float64(p.cfg.Rounds * p.ballot().Questions)
 	noise := math.Sqrt(k/(1-p.cfg.MarginalShare)) / mu * (1 + 1e-9)
-	switch p.mu = mu; p.cfg.Aggregator {
-	case gnmax:
-		p.votes.Sigma = one * noise
-	case confident:
-		p.votes.Sigma, p.votes.CheckSigma = one*noise, math.Sqrt2*noise
-	case lnmax:
-		p.votes.Laplace = one * one * noise
+	q.votes.Sigma = p.moves() * noise
+	if p.cfg.Aggregator == confident {
+		q.votes.CheckSigma = math.Sqrt2 * noise
 	}
-	return &p
+	return &q
 }
 
 // ballot is one round.
 func (p *plan) ballot() vote.Ballot {
+	b := vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
 	if k := p.cfg.Directions; k > 0 {
-		return vote.Ballot{Questions: p.cfg.Questions / k * k, Classes: directionBins}
+		b = vote.Ballot{Questions: p.cfg.Questions / k * k, Classes: directionBins}
 	}
-	return vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
-}
-
-// Price is by closed formulas, unless votes have Laplace noise.
-func (p *plan) Price() accountant.Pricer {
-	if p.cfg.Aggregator == lnmax {
-		return pld.Epsilon
+	if p.cfg.Aggregator == confident {
+		b.Answers = b.Questions / 2
 	}
-	return nil
-}
-
-// Composition is one filter; of aggregators with events of their own, one for the marginal model,
-// and every question of every round.
-func (p *plan) Composition() accountant.Composition {
-	if p.cfg.Aggregator == gnmax {
-		return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
-	}
-	all := p.ballot()
-	all.Questions *= p.cfg.Rounds
-	filter := accountant.GDPFilter{Mu: p.mu * math.Sqrt(p.cfg.MarginalShare)}
-	return append(accountant.Composition{{Event: filter, Count: 1}},
-		vote.Plan(p.votes, all, all.Questions/2)...)
+	return b
 }
 
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
-func (p *plan) Forecast() synth.Forecast {
+func (p *plan) Forecast(int) synth.Forecast {
 	c, cells := p.cfg, float64(cellCount(p.schema))
 	row, distil := gan.Work(cellCount(p.schema))
-	f := p.marginals.Forecast()
+	f := p.marginals.Forecast(0)
+	f.Joints = nil
 	f.Seconds += (float64(c.DistilSteps+c.Rounds*c.GeneratorSteps)*distil +
 		float64(c.Rounds*c.GeneratorSteps)*batch*(row+4*cells*studentHidden)) / 2e10
 	f.MemoryBytes = max(f.MemoryBytes,

@@ -70,9 +70,11 @@ func (a *answers) frozen(other *source, seen *[]*shown) source {
 // live is a plan of the settings, a source for it on the table, and its session.
 func live(t testing.TB, c Config, tab *table.Table) (*plan, source, *privacy.Session) {
 	t.Helper()
-	p := planned(t, c, tab.Schema(), budget)
+	made := synthtest.Must(synth.NewPlan(synthtest.Must(New(c)), tab.Schema(),
+		privacy.NeighboursOf(tab.Schema(), 0), budget))
 	s := synthtest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: budget, Plan: p.Composition(), Price: p.Price(), Method: Name}))
+		privacy.Options{Budget: budget, Plan: made.Reserve, Method: Name}))
+	p := made.Plan.(*plan)
 	return p, p.source(context.Background(), s, nil), s
 }
 
@@ -80,7 +82,7 @@ func live(t testing.TB, c Config, tab *table.Table) (*plan, source, *privacy.Ses
 func planned(t testing.TB, c Config, s *schema.Schema, b accountant.Budget) *plan {
 	t.Helper()
 	f := synthtest.Must(New(c))
-	return synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b)).(*plan)
+	return synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b)).Plan.(*plan)
 }
 
 // fitted runs a fit on a source and returns its end.

@@ -9,8 +9,11 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -52,21 +55,27 @@ func TestAudit_WorstCase(t *testing.T) {
 	for name, c := range map[string]Config{"default": {}, "votes alone": {MarginalShare: 1e-4},
 		"lnmax": {MarginalShare: 1e-4, Aggregator: lnmax}} {
 		c.Rounds, c.Questions, c.DistilSteps, c.GeneratorSteps, c.ShardRows = 4, 16, 20, 5, 1
-		honest := planned(t, c, s, claimed)
+		made := synthtest.Must(synth.NewPlan(synthtest.Must(New(c)), s, privacy.NeighboursOf(s, 0),
+			claimed))
+		honest := made.Plan.(*plan)
 		lying := *honest.at(10)
-		lying.marginals = honest.marginals
+		if c.Aggregator == lnmax {
+			lying.votes = vote.Aggregator{Laplace: honest.votes.Laplace / 50}
+		}
+		enough := accountant.Composition{{Event: accountant.GDPFilter{Mu: 100}, Count: 1},
+			{Event: accountant.Laplace{Epsilon: 1e3}, Count: 64}}
 		for _, tt := range []struct {
 			plan    *plan
 			refuted bool
 		}{{honest, false}, {&lying, true}} {
-			claim, err := attack.ClaimOf(claimed, accountant.AddRemove, honest.Composition())
+			claim, err := attack.ClaimOf(claimed, accountant.AddRemove, made.Reserve)
 			if err != nil {
 				t.Fatal(err)
 			}
 			run := func(ctx context.Context, tab *table.Table) ([]float64, error) {
 				session, err := privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{
 					Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5},
-					Plan:   tt.plan.Composition(), Price: tt.plan.Price(), Method: Name,
+					Plan:   enough, Method: Name,
 				})
 				if err != nil {
 					return nil, err

@@ -15,7 +15,6 @@ import (
 	"math/big"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -143,14 +142,20 @@ type plan struct {
 	epsilon    float64 // of the choice
 }
 
-// Plan counts the candidates, and refuses (synth.ErrConfig) if they are too many.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
-	}
-	p := &plan{cfg: f.cfg, nb: nb, sizes: s.Sizes()}
+// Reserve is one pure step for the number of rows and the choice.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	return synth.Pure(t, b, before, 1)
+}
+
+// Plan counts the candidates, and refuses (synth.ErrConfig) if they are too many. It divides the ε
+// of a pure step between the number of rows and the choice.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	s, epsilon := t.Schema, t.Left.Epsilon*(1-1e-12)
+	k := float64(max(1, t.Neighbours.MaxRowsPerUnit))
+	p := &plan{cfg: f.cfg, nb: t.Neighbours, sizes: s.Sizes(),
+		total: k / (epsilon * totalShare) * (1 + 1e-12), epsilon: epsilon * (1 - totalShare)}
 	cells := 1.0
 	for _, n := range p.sizes {
 		cells *= float64(n)
@@ -173,12 +178,7 @@ func (f *Fitter) Plan(
 				"the limit is %d: %w", all, p.rows, cells, f.cfg.MaxCandidates, synth.ErrConfig)
 	}
 	p.candidates = int(all.Int64())
-	scale, err := calibrate.Scale(b, nb.Adjacency,
-		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
-	if err != nil {
-		return nil, fmt.Errorf("smalldb: %w", err)
-	}
-	return p.at(scale), nil
+	return p, nil
 }
 
 // ask reads the workload and evaluates it on every cell of the domain.
@@ -225,25 +225,8 @@ func (p *plan) ask(file []byte, s *schema.Schema) error {
 	return nil
 }
 
-// at divides 1/scale between the number of rows and the choice.
-func (p *plan) at(scale float64) *plan {
-	q := *p
-	k := float64(max(1, p.nb.MaxRowsPerUnit))
-	q.total = k * scale / totalShare
-	q.epsilon = (1 - totalShare) / scale
-	return &q
-}
-
-// Composition is the number of rows and the choice.
-func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{
-		{Event: p.nb.LaplaceEvent(privacy.Where{}, p.total), Count: 1},
-		{Event: p.nb.SelectEvent(p.epsilon), Count: 1},
-	}
-}
-
 // Forecast counts a score of 8 bytes a candidate, and 2 ns a candidate and query.
-func (p *plan) Forecast() synth.Forecast {
+func (p *plan) Forecast(int) synth.Forecast {
 	return synth.Forecast{
 		MemoryBytes: 8 * int64(p.candidates),
 		Seconds:     float64(p.candidates) * (2e-9*float64(len(p.queries)) + 1e-7),

@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 			binary(), "no column"},
 	} {
 		f := synthtest.Must(New(tt.cfg))
-		_, err := f.Plan(tt.s, nb, accountant.Budget{Epsilon: 1})
+		_, err := synth.NewPlan(f, tt.s, nb, accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}

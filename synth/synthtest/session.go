@@ -38,7 +38,6 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 	for _, at := range []int{2, max(2, reports/2), reports} { // the first is before the reservation
 		dir := t.TempDir()
 		file := ledger.NewFile(filepath.Join(dir, "ledger"))
-		file.Price = pld.Epsilon
 		model := func(m *bytes.Buffer) func(*release.Model) error {
 			return func(r *release.Model) error { return errors.Join(errKept, r.Write(m)) }
 		}

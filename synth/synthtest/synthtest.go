@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -26,7 +25,6 @@ import (
 func Run(t *testing.T, f, good synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2, 7, 20) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 3) })
-	t.Run("plan ignores edges", func(t *testing.T) { planIgnoresEdges(t, f) })
 	RunFit(t, f, good)
 }
 
@@ -47,7 +45,7 @@ func RunTiny(t *testing.T, f synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 2) })
 	t.Run("refuses a large domain", func(t *testing.T) {
-		if _, err := f.Plan(Schema(40), relations[0], one); !errors.Is(err, synth.ErrConfig) {
+		if _, err := synth.NewPlan(f, Schema(40), relations[0], one); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("forty columns: %v", err)
 		}
 	})
@@ -117,18 +115,18 @@ func planFits(t *testing.T, f synth.Fitter, counts ...int) {
 		for _, nb := range relations {
 			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9},
 				{Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
-				p, err := f.Plan(s, nb, b)
+				p, err := synth.NewPlan(f, s, nb, b)
 				if err != nil {
 					t.Fatalf("%d columns, %v, %+v: %v", columns, nb, b, err)
 				}
-				cost, err := pld.Epsilon(p.Composition(), b.Delta, nb.Adjacency)
+				cost, err := pld.Epsilon(p.Reserve, b.Delta, nb.Adjacency)
 				if err != nil || cost.Epsilon > b.Epsilon {
 					t.Errorf("%d columns, %v, %+v: costs %v, %v", columns, nb, b, cost.Epsilon, err)
 				}
 				if cost.Epsilon < .9*b.Epsilon {
 					t.Errorf("%d columns, %v, %+v: uses only %v", columns, nb, b, cost.Epsilon)
 				}
-				if fc := p.Forecast(); fc.Seconds < 0 || fc.MemoryBytes < 0 || len(fc.Noise) == 0 {
+				if fc := p.Forecast(0); fc.Seconds < 0 || fc.MemoryBytes < 0 || len(fc.Noise) == 0 {
 					t.Errorf("%d columns: forecast %+v", columns, fc)
 				}
 			}
@@ -141,28 +139,10 @@ func planRefuses(t *testing.T, f synth.Fitter, columns int) {
 		{Epsilon: math.NaN(), Delta: 1e-9},
 		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5},
 		{Epsilon: 1, Delta: math.NaN()}} {
-		if _, err := f.Plan(Schema(columns), relations[0],
+		if _, err := synth.NewPlan(f, Schema(columns), relations[0],
 			b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%+v: %v", b, err)
 		}
-	}
-}
-
-// planIgnoresEdges asks that what a plan costs depends on the sizes of the columns, not on where
-// their bins are: synth.WithBins reserves before the edges are bought.
-func planIgnoresEdges(t *testing.T, f synth.Fitter) {
-	var plans []accountant.Composition
-	for _, edges := range [][]float64{{0, 1, 2, 3, 4}, {0, .001, .01, 3.9, 4}} {
-		s := Schema(3)
-		s.Columns = append(s.Columns, schema.Column{Name: "x", Kind: schema.Real, Edges: edges})
-		p, err := f.Plan(s, relations[0], one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plans = append(plans, p.Composition())
-	}
-	if !slices.Equal(plans[0], plans[1]) {
-		t.Errorf("even edges plan %v, others %v", plans[0], plans[1])
 	}
 }
 
@@ -320,12 +300,12 @@ func cancelled(t *testing.T, f synth.Fitter, columns int) {
 func exhausted(t *testing.T, f synth.Fitter, columns int) {
 	tab := Table(t, Schema(columns), 300)
 	nb := privacy.NeighboursOf(tab.Schema(), 0)
-	p, err := f.Plan(tab.Schema(), nb, one)
+	p, err := synth.NewPlan(f, tab.Schema(), nb, one)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: one, Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()})
+		privacy.Options{Budget: one, Plan: p.Reserve, Price: p.Price, Method: f.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

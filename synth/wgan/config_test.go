@@ -19,20 +19,20 @@ func TestSized(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		f := synthtest.Must(New(Config{}))
-		planned, err := f.Plan(s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
+		planned, err := synth.NewPlan(f, s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
 		if err != nil {
 			t.Fatal(err)
 		}
 		last := Config{Steps: 4, Hidden: []int{16}}
 		for rows := 1.; rows < 1e8; rows *= 1.2 {
-			p := planned.(*plan).sized(rows)
+			p := planned.Plan.(*plan).sized(rows)
 			if c := p.cfg; c.Steps < last.Steps || c.Hidden[0] < last.Hidden[0] ||
 				c.Steps > last.Steps+8 || c.Hidden[0] > last.Hidden[0]+32 {
 				t.Errorf("%.0f rows: %d steps of %v, from %d of %v", rows, c.Steps, c.Hidden,
 					last.Steps, last.Hidden)
 			}
 			last = p.cfg
-			r := accountant.NewReservation(planned.Composition())
+			r := accountant.NewReservation(planned.Reserve)
 			take := func(e accountant.Event) {
 				if err := r.Take(accountant.Charge{Event: e, Count: 1}); err != nil {
 					t.Fatalf("%v, %.0f rows: %v", adjacency, rows, err)
@@ -40,11 +40,11 @@ func TestSized(t *testing.T) {
 			}
 			take(accountant.Gaussian{NoiseMultiplier: 1 / (p.mu * math.Sqrt(p.cfg.MarginalShare)) *
 				(1 + 1e-9)})
-			before := r.FilterLeft()
+			before := r.Left().Mu2
 			for range p.cfg.Steps {
 				take(p.sumEvent())
 			}
-			if left := r.FilterLeft() / before; left > 1e-6 {
+			if left := r.Left().Mu2 / before; left > 1e-6 {
 				t.Errorf("%v, %.0f rows: %v of the filter is left", adjacency, rows, left)
 			}
 		}
@@ -53,8 +53,8 @@ func TestSized(t *testing.T) {
 		}
 	}
 	f := synthtest.Must(New(Config{Steps: 5, Hidden: []int{9, 3}}))
-	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), budget))
-	if c := p.(*plan).sized(1e6).cfg; c.Steps != 5 || len(c.Hidden) != 2 {
+	p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), budget))
+	if c := p.Plan.(*plan).sized(1e6).cfg; c.Steps != 5 || len(c.Hidden) != 2 {
 		t.Errorf("%d steps of %v, want 5 of [9 3]", c.Steps, c.Hidden)
 	}
 }
@@ -63,7 +63,7 @@ func TestTargetIsChecked(t *testing.T) {
 	s := synthtest.Schema(3)
 	for target, ok := range map[string]bool{"column 0": true, "none": false} {
 		f := synthtest.Must(New(Config{Target: target}))
-		if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1,
+		if _, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1,
 			Delta: 1e-6}); errors.Is(err, synth.ErrConfig) == ok {
 			t.Errorf("%s: %v", target, err)
 		}

@@ -23,13 +23,13 @@ func TestEnginesAgree(t *testing.T) {
 		c.Engine, c.Steps = gorgonia, 2
 		f := synthtest.Must(New(c))
 		s, b := synthtest.Schema(4), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
+		p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s,
-			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
+			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := p.(*plan)
+		open := p.Plan.(*plan)
 		if name == "heavy penalty" {
 			open.penaltyWeight = 100
 		}

@@ -12,8 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/schema"
@@ -26,7 +24,6 @@ type plan struct {
 	cfg       Config // with the defaults
 	mode      bounds.Mode
 	schema    *schema.Schema
-	nb        privacy.Neighbours
 	mu        float64    // of all that is bought from the filter: at rate 1 everything
 	marginals synth.Plan // the model that the generator is distilled from
 	z         float64    // noise multiplier of a gradient sum
@@ -37,39 +34,30 @@ type plan struct {
 	observe       func(*critic.Critic) // called with each critic before it is measured; nil for none
 }
 
-// Plan splits the budget in shares of μ². At rate 1 it is one filter. Below, the gradient sums are
-// events of their own, and all noise is scaled together until the exact composition meets the
-// budget.
-func (f *Fitter) Plan(
-	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
-) (synth.Plan, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
+// Reserve is one filter, at rate 1. Below, the gradient sums are events of their own, and all noise
+// is scaled together until the exact composition meets the budget.
+func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if name := f.cfg.Target; name != "" && t.Schema.Index(name) < 0 {
+		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", name,
+			t.Schema.Hint(name), synth.ErrConfig)
 	}
-	if b.Delta == 0 {
-		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w",
-			accountant.ErrBudgetRange)
+	filter, _, err := synth.Gaussian{}.Reserve(t, b, before)
+	if f.cfg.Rate == 1 || err != nil {
+		return filter, nil, err
 	}
-	if name := f.cfg.Target; name != "" && s.Index(name) < 0 {
-		return nil, fmt.Errorf("wgan: target: the schema has no column %q%s: %w", name,
-			s.Hint(name), synth.ErrConfig)
-	}
-	p, err := f.plan(s, nb)
+	p, err := f.plan(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mu, err := calibrate.Mu(b)
-	if p.cfg.Rate < 1 && err == nil {
-		var scale float64
-		scale, err = calibrate.Scale(b, nb.Adjacency, func(scale float64) accountant.Composition {
-			return p.at(1 / scale).Composition()
-		}, pld.RDP, pld.Epsilon)
-		mu = 1 / scale
+	at := func(scale float64) accountant.Composition {
+		mu2 := before + p.cfg.MarginalShare/(scale*scale)
+		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
+			{Event: p.at(1 / scale).sumEvent(), Count: p.cfg.Steps}}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("wgan: %w", err)
-	}
-	return p.at(mu).with(nil)
+	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at, pld.RDP, pld.Epsilon)
+	return at(scale), pld.Epsilon, err
 }
 
 // Unseen refuses settings that need a schema, and a target that is no column.
@@ -80,19 +68,32 @@ func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	return f.marginals.Unseen(columns)
 }
 
-// Continue plans with what is left of a filter.
-func (f *Fitter) Continue(
-	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
-) (synth.Plan, error) {
-	p, err := f.plan(s, nb)
+// Plan is paid for by what is left: of one filter, at rate 1; below, the noise of the gradient sums
+// is that of the samples that are reserved.
+func (f *Fitter) Plan(t synth.Terms) (synth.Plan, error) {
+	p, err := f.plan(t)
 	if err != nil {
 		return nil, err
 	}
-	return p.at(mu).with(known)
+	if mu := math.Sqrt(t.Left.Mu2); f.cfg.Rate == 1 {
+		p = p.at(mu)
+	} else {
+		p = p.at(mu / math.Sqrt(p.cfg.MarginalShare))
+		p.z = t.Left.Sampled.NoiseMultiplier
+	}
+	if p.scaled != nil && p.z > mostScaled {
+		return nil, fmt.Errorf("wgan: with encoder %s this budget needs a noise multiplier of "+
+			"%.4g, more than the %d it can have; encoder %s has no limit: %w",
+			scaled, p.z, mostScaled, oneHot, synth.ErrConfig)
+	}
+	t.Left = accountant.Account{Mu2: p.mu * p.mu * p.cfg.MarginalShare}
+	p.marginals, err = f.marginals.Plan(t)
+	return p, err
 }
 
 // plan is the plan without a budget.
-func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (*plan, error) {
+func (f *Fitter) plan(t synth.Terms) (*plan, error) {
+	s := t.Schema
 	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
 			"coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
@@ -101,7 +102,7 @@ func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrConfig)
 	}
-	return &plan{mode: mode, cfg: f.cfg, fitter: f, schema: s, nb: nb,
+	return &plan{mode: mode, cfg: f.cfg, fitter: f, schema: s,
 		scaled: scaledColumns(s, f.cfg), criticRate: .01, penaltyWeight: 1}, nil
 }
 
@@ -170,43 +171,29 @@ func (p *plan) sized(rows float64) *plan {
 	if p.fitter.given.Steps == 0 && p.cfg.Rate == 1 {
 		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), mostSteps)
 	}
-	return q.at(p.mu)
-}
-
-// with plans the marginal model and checks the noise.
-func (p *plan) with(known []marginal.Measurement) (*plan, error) {
-	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf("wgan: with encoder %s this budget needs a noise multiplier of "+
-			"%.4g, more than the %d it can have; encoder %s has no limit: %w",
-			scaled, p.z, mostScaled, oneHot, synth.ErrConfig)
+	out := q.at(p.mu)
+	if p.cfg.Rate < 1 {
+		out.z = p.z // to the last bit what is reserved
 	}
-	var err error
-	p.marginals, err = p.fitter.marginals.Continue(p.schema, p.nb,
-		p.mu*math.Sqrt(p.cfg.MarginalShare), known)
-	return p, err
+	return out
 }
 
-// Joints are those of the marginal model, if the gradient sums can be made by another engine: over
-// all rows, none clipped, of a critic that fits into its query.
-func (p *plan) Joints() [][]int {
+// counted puts into a forecast what another engine counts: the marginal model's joints, and a sum a
+// release, if these can be made by it: over all rows, none clipped, of a critic that fits into its
+// query.
+func (p *plan) counted(f *synth.Forecast) {
 	hidden := p.fitter.given.Hidden
 	if hidden == nil {
 		hidden = []int{mostUnits}
 	}
-	marginals, ok := p.marginals.(synth.Countable)
-	if !ok || p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
-		weights(cellCount(p.schema), hidden) > 1<<19 {
-		return nil
-	}
-	return marginals.Joints()
-}
-
-// Sums is one a release.
-func (p *plan) Sums() int {
+	f.Sums = p.cfg.Steps
 	if p.fitter.given.Steps == 0 {
-		return mostSteps
+		f.Sums = mostSteps
 	}
-	return p.cfg.Steps
+	if p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
+		weights(cellCount(p.schema), hidden) > 1<<19 {
+		f.Joints = nil
+	}
 }
 
 // sum is the plan of a gradient sum.
@@ -228,30 +215,11 @@ func (p *plan) sumEvent() accountant.Event {
 	return gradient.CertifiedEvent(p.sum().CertifiedPlan)
 }
 
-// Price is by closed formulas, unless batches are samples.
-func (p *plan) Price() accountant.Pricer {
-	if p.cfg.Rate < 1 {
-		return pld.Epsilon
-	}
-	return nil
-}
-
-// Composition is one filter; with samples, one for the marginal model and the gradient sums.
-func (p *plan) Composition() accountant.Composition {
-	if p.cfg.Rate == 1 {
-		return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
-	}
-	return accountant.Composition{
-		{Event: accountant.GDPFilter{Mu: p.mu * math.Sqrt(p.cfg.MarginalShare)}, Count: 1},
-		{Event: p.sumEvent(), Count: p.cfg.Steps},
-	}
-}
-
 // forecastRows is for how many rows a forecast is: they decide the size of the critic.
 const forecastRows = 30_000
 
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
-func (p *plan) Forecast() synth.Forecast {
+func (p *plan) Forecast(int) synth.Forecast {
 	p = p.sized(forecastRows)
 	c := p.cfg
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
@@ -262,7 +230,8 @@ func (p *plan) Forecast() synth.Forecast {
 		speed /= 4
 	}
 	trained := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
-	f := p.marginals.Forecast()
+	f := p.marginals.Forecast(0)
+	p.counted(&f)
 	f.Noise = append(slices.Clone(f.Noise), synth.Noise{What: "gradient sum", Count: c.Steps,
 		Multiplier: p.penalty().GradientMultiplier(p.z)})
 	if c.Lipschitz == interpolates {

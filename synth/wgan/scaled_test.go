@@ -206,13 +206,13 @@ func TestScaledStepSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := synthtest.Must(f.Plan(s, nb, b))
+	p := synthtest.Must(synth.NewPlan(f, s, nb, b))
 	session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 300)),
-		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
+		privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := stepSizes(context.Background(), p.(*plan), session)
+	sizes, err := stepSizes(context.Background(), p.Plan.(*plan), session)
 	if err != nil || len(sizes) != 4 {
 		t.Fatalf("%d steps, %v", len(sizes), err)
 	}

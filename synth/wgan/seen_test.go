@@ -26,13 +26,13 @@ func TestAsSeen(t *testing.T) {
 		c.Steps = 2
 		f := synthtest.Must(New(c))
 		s, b := numbers(), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
+		p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
-			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
+			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := p.(*plan)
+		open := p.Plan.(*plan)
 		train := synthtest.Must(open.start(open.source(context.Background(), session, nil)))
 		n, cells := len(train.critic.Parameters()), train.encoder.Inputs()
 		predict := predictor{}

@@ -34,7 +34,7 @@ func stepSizes(ctx context.Context, p *plan, s *privacy.Session) ([]sizes, error
 		in, err := gradient.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
 		if err == nil {
 			var x sizes
-			if x, err = sizesOf(c, in, p.nb); err == nil {
+			if x, err = sizesOf(c, in, s.Neighbours()); err == nil {
 				out = append(out, x)
 			}
 		}
@@ -80,13 +80,13 @@ func TestVarianceOrder(t *testing.T) {
 		}
 		f := synthtest.Must(New(c))
 		b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(f.Plan(s, nb, b))
+		p := synthtest.Must(synth.NewPlan(f, s, nb, b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
+			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes, err := stepSizes(context.Background(), p.(*plan), session)
+		sizes, err := stepSizes(context.Background(), p.Plan.(*plan), session)
 		if err != nil || len(sizes) != c.Steps {
 			t.Fatalf("%s: %d steps, %v", name, len(sizes), err)
 		}

@@ -34,7 +34,7 @@ func (f *Fitter) Train(
 	if err := f.Shared(); err != nil {
 		return synth.Model{}, err
 	}
-	p, err := f.plan(s, nb)
+	p, err := f.plan(synth.Terms{Schema: s, Neighbours: nb})
 	if err != nil {
 		return synth.Model{}, err
 	}

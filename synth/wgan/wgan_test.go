@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -51,13 +50,13 @@ func TestConfig(t *testing.T) {
 func TestFullBatchesAreGaussian(t *testing.T) {
 	f := synthtest.Must(New(Config{}))
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
-	cost, err := pld.Epsilon(p.Composition(), b.Delta, accountant.AddRemove)
+	p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+	cost, err := pld.Epsilon(p.Reserve, b.Delta, accountant.AddRemove)
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
 	}
 	// σ = 3.730632 for one release of sensitivity 1: 10 % of μ² over the releases.
-	sized := p.(*plan).sized(3e4)
+	sized := p.Plan.(*plan).sized(3e4)
 	want := 3.730632 * math.Sqrt(float64(sized.cfg.Steps)/.1)
 	if got := sized.z; math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("noise multiplier %v, want %v", got, want)
@@ -71,19 +70,19 @@ func TestInterpolatesArePaid(t *testing.T) {
 	plans := map[string]*plan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
 		f := synthtest.Must(New(Config{Steps: 8, Lipschitz: lipschitz}))
-		p := synthtest.Must(f.Plan(s, privacy.NeighboursOf(s, 0), b))
-		plans[lipschitz] = p.(*plan)
+		p := synthtest.Must(synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		plans[lipschitz] = p.Plan.(*plan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
-	if !reflect.DeepEqual(free.Composition(), paid.Composition()) || free.penalty().Share != 0 ||
+	if free.sumEvent() != paid.sumEvent() || free.penalty().Share != 0 ||
 		paid.penalty().Share != .2 {
-		t.Errorf("%+v\n%+v", free.Composition(), paid.Composition())
+		t.Errorf("%+v\n%+v", free.sumEvent(), paid.sumEvent())
 	}
 	got := paid.penalty().GradientMultiplier(paid.z) / free.z
 	if math.Abs(got-1/math.Sqrt(.8)) > 1e-9 {
 		t.Errorf("the gradient's noise grows by %v, want 1/√(1 − .2)", got)
 	}
-	if free, paid := free.Forecast().Noise, paid.Forecast().Noise; len(paid) != len(free)+1 {
+	if free, paid := free.Forecast(0).Noise, paid.Forecast(0).Noise; len(paid) != len(free)+1 {
 		t.Errorf("announced noise: %+v, and with the penalty %+v", free, paid)
 	}
 }
@@ -100,13 +99,13 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		f := synthtest.Must(New(Config{Lipschitz: lipschitz, Steps: 60, DistilSteps: 1,
 			GeneratorSteps: 1, PostSteps: 1, Hidden: []int{16}, MarginalShare: .01}))
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
-		p := synthtest.Must(f.Plan(tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
+		p := synthtest.Must(synth.NewPlan(f, tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
+			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 		if err != nil {
 			t.Fatal(err)
 		}
-		watched := *p.(*plan)
+		watched := *p.Plan.(*plan)
 		watched.criticRate, watched.penaltyWeight = .05, 10
 		if lipschitz != interpolates {
 			watched.penaltyWeight = 0
@@ -203,7 +202,7 @@ func TestTinyBudgets(t *testing.T) {
 			}
 		}
 		f := synthtest.Must(New(Config{Encoder: scaled}))
-		if _, err := f.Plan(numbers(), privacy.NeighboursOf(numbers(), 0),
+		if _, err := synth.NewPlan(f, numbers(), privacy.NeighboursOf(numbers(), 0),
 			accountant.Budget{Epsilon: epsilon, Delta: 1e-9}); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("scaled at epsilon %v: %v", epsilon, err)
 		}
