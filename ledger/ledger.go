@@ -15,17 +15,17 @@ var (
 	ErrTorn = errors.New("torn last ledger line")
 )
 
-// kind is what a ledger line records.
-type kind string
+// Kind is what a ledger line records.
+type Kind string
 
 const (
-	EntryOpen    kind = "open"    // first line of a file
-	EntryLimit   kind = "limit"   // from here on the file has this limit
-	EntryReserve kind = "reserve" // a run takes its whole budget
-	EntryCharge  kind = "charge"  // a mechanism call of a run
+	EntryOpen    Kind = "open"    // first line of a file
+	EntryLimit   Kind = "limit"   // from here on the file has this limit
+	EntryReserve Kind = "reserve" // a run takes its whole budget
+	EntryCharge  Kind = "charge"  // a mechanism call of a run
 	// another process goes on with a run whose own was killed; it spends nothing
-	EntryResume kind = "resume"
-	EntryClose  kind = "close" // a run ended
+	EntryResume Kind = "resume"
+	EntryClose  Kind = "close" // a run ended
 )
 
 // Rule says how the budgets of several runs add up.
@@ -51,7 +51,7 @@ const (
 type Entry struct {
 	Seq            int                  `json:"seq"`
 	Time           time.Time            `json:"time,omitzero"`
-	Kind           kind                 `json:"kind"`
+	Kind           Kind                 `json:"kind"`
 	Run            string               `json:"run,omitzero"`
 	Adjacency      accountant.Adjacency `json:"adjacency,omitzero"`
 	Unit           string               `json:"unit,omitzero"`
