@@ -42,8 +42,8 @@ func price(t *testing.T, c accountant.Composition, delta float64) accountant.Bou
 	return b
 }
 
-// TestResponsesAreExact: equal pure calls beside a filter cost what big arithmetic says, and no more
-// than numerical composition.
+// TestResponsesAreExact: equal pure calls beside a filter cost what big arithmetic says, and no
+// more than numerical composition.
 func TestResponsesAreExact(t *testing.T) {
 	plans(func(c accountant.Composition, mu, epsilon float64, n int, delta float64) {
 		if n > 3 && mu > 0 { // big arithmetic is slow
@@ -190,8 +190,8 @@ func TestPureStepAtItsEdge(t *testing.T) {
 }
 
 // TestStepsOfProgramsAreOneResponse plays the best program: it spends a step in calls that it
-// chooses by the losses so far. At every ε its profile is at most that of one randomised response of
-// the whole step, and above that of nine tenths.
+// chooses by the losses so far. At every ε its profile is at most that of one randomised response
+// of the whole step, and above that of nine tenths.
 func TestStepsOfProgramsAreOneResponse(t *testing.T) {
 	const grid = 12
 	for _, epsilon := range []float64{.1, 1, 4} {
@@ -235,15 +235,19 @@ func TestStepsOfProgramsAreOneResponse(t *testing.T) {
 // TestLeft: what an account has follows from what was taken.
 func TestLeft(t *testing.T) {
 	batch := accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 2}
-	r := accountant.NewReservation(accountant.Composition{{Event: accountant.GDPFilter{Mu: .5}, Count: 1},
+	r := accountant.NewReservation(accountant.Composition{
+		{Event: accountant.GDPFilter{Mu: .5}, Count: 1},
 		{Event: accountant.Laplace{Epsilon: .2}, Count: 3}, {Event: batch, Count: 4}})
 	for _, step := range []struct {
 		take accountant.Charge
 		want string
 	}{
-		{accountant.Charge{Event: accountant.Laplace{Epsilon: .15}, Count: 1}, "0.2500 0.2 × 2, 4 batches"},
-		{accountant.Charge{Event: accountant.Laplace{Epsilon: .04}, Count: 1}, "0.2500 0.2 × 2, 4 batches"},
-		{accountant.Charge{Event: accountant.Laplace{Epsilon: .2}, Count: 1}, "0.2500 0.2 × 1, 4 batches"},
+		{accountant.Charge{Event: accountant.Laplace{Epsilon: .15}, Count: 1},
+			"0.2500 0.2 × 2, 4 batches"},
+		{accountant.Charge{Event: accountant.Laplace{Epsilon: .04}, Count: 1},
+			"0.2500 0.2 × 2, 4 batches"},
+		{accountant.Charge{Event: accountant.Laplace{Epsilon: .2}, Count: 1},
+			"0.2500 0.2 × 1, 4 batches"},
 		{accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 2},
 			"0.1250 0.2 × 1, 4 batches"},
 		{accountant.Charge{Event: batch, Count: 4}, "0.1250 0.2 × 1, 0 batches"},

@@ -38,8 +38,8 @@ func (r *Reservation) Clone() *Reservation {
 	return &Reservation{maps.Clone(r.left), r.filter, r.spent, r.step}
 }
 
-// Take removes the charge from what is reserved under its own name, or else from the filter, or else
-// from pure steps; or it changes nothing and returns an error that wraps ErrBudget.
+// Take removes the charge from what is reserved under its own name, or else from the filter, or
+// else from pure steps; or it changes nothing and returns an error that wraps ErrBudget.
 func (r *Reservation) Take(c Charge) error {
 	if err := c.validate(); err != nil {
 		return err

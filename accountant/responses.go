@@ -5,9 +5,9 @@ import "math"
 // maxResponses bounds the calls whose losses are added up one by one.
 const maxResponses = 1 << 14
 
-// responsesEpsilon returns the ε at delta of n calls of one ε₀-DP event beside μ-GDP: a sum over the
-// losses of n randomised responses, the largest of all such calls (Kairouz, Oh, Viswanath 2017,
-// theorem 3.3, which is μ = 0),
+// responsesEpsilon returns the ε at delta of n calls of one ε₀-DP event beside μ-GDP: a sum over
+// the losses of n randomised responses, the largest of all such calls (Kairouz, Oh, Viswanath
+// 2017, theorem 3.3, which is μ = 0),
 //
 //	δ(ε) = Σ_j C(n, j)·p^(n−j)·(1 − p)^j·δ_μ(ε − (n − 2j)·ε₀),   p = e^ε₀/(1 + e^ε₀)
 //

@@ -13,12 +13,12 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// RunPlan is a run of a method on paper: what it reserves, and the fit. For schemas with bought bins
-// (bins: dp) they come first, from the same account: each such column is measured as a tree of
-// counts over its fine grid (package ranges), bins that follow the counts are cut, the session goes
-// over to them ([privacy.Session.MergeBins]), and the method plans with what is left, for the coarser table. A
-// column's tree alone would cost its share of ε at the budget's δ; those of columns without a share
-// take treeShare of the μ² of the budget together. (docs/claims/bins.md)
+// RunPlan is a run of a method on paper: what it reserves, and the fit. For schemas with bought
+// bins (bins: dp) they come first, from the same account: each such column is measured as a tree
+// of counts over its fine grid (package ranges), bins that follow the counts are cut, the session
+// goes over to them ([privacy.Session.MergeBins]), and the method plans with what is left, for
+// the coarser table. A column's tree alone would cost its share of ε at the budget's δ; those of
+// columns without a share take treeShare of the μ² of the budget together. (docs/claims/bins.md)
 type RunPlan struct {
 	Plan
 	Reserve accountant.Composition // what a session must reserve

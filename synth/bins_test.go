@@ -114,8 +114,8 @@ func TestBinsPlan(t *testing.T) {
 	}
 }
 
-// TestBinsOfPureMethods: Laplace noise is planned with what the trees leave, and the run verifies by
-// closed formulas.
+// TestBinsOfPureMethods: Laplace noise is planned with what the trees leave, and the run verifies
+// by closed formulas.
 func TestBinsOfPureMethods(t *testing.T) {
 	f, err := bayes.New(bayes.Config{})
 	if err != nil {

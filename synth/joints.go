@@ -26,8 +26,8 @@ func Joints(columns int, sets [][]int) (out [][]int) {
 // maxJointCells is the most cells of all joints of a plan together: half a gigabyte of counts.
 const maxJointCells = 1 << 26
 
-// JointCells is the number of cells of a forecast's joints for tables of schema s. The error says why
-// rows cannot be counted elsewhere for it, and wraps ErrConfig.
+// JointCells is the number of cells of a forecast's joints for tables of schema s. The error says
+// why rows cannot be counted elsewhere for it, and wraps ErrConfig.
 func JointCells(f Forecast, s *schema.Schema) (int, error) {
 	if f.Joints == nil {
 		return 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+

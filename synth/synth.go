@@ -82,8 +82,8 @@ func (Gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}, nil, err
 }
 
-// Pure is what methods reserve whose calls are pure-DP: equal steps of the largest ε that the budget
-// allows, beside a filter for what is bought before.
+// Pure is what methods reserve whose calls are pure-DP: equal steps of the largest ε that the
+// budget allows, beside a filter for what is bought before.
 func Pure(t Terms, b accountant.Budget, before float64, steps int) (
 	accountant.Composition, accountant.Pricer, error,
 ) {

@@ -117,20 +117,18 @@ var allowed = map[string][]string{
 	},
 	"synth/smalldb": {
 		"synth", "privacy", "release",
-		"marginal", "accountant", "accountant/calibrate", "schema", "table", "workload",
+		"marginal", "accountant", "schema", "table", "workload",
 	},
 	"synth/mwem": {
 		"synth", "privacy", "release", "marginal", "accountant",
-		"accountant/calibrate",
-		"accountant/pld", "schema",
+		"accountant/calibrate", "schema",
 		"workload",
 	},
 	"synth/bayes": {
-		"synth", "privacy", "release", "marginal", "accountant",
-		"accountant/calibrate", "accountant/pld", "schema",
+		"synth", "privacy", "release", "marginal", "accountant", "schema",
 	},
 	"synth/wgan": {
-		"synth", "synth/aim", "marginal", "privacy", "privacy/gradient", "privacy/gradient/clipped",
+		"synth", "synth/aim", "privacy", "privacy/gradient", "privacy/gradient/clipped",
 		"release", "gan", "gan/critic", "gan/critic/clipped", "bounds", "bounds/modes",
 		"accountant", "accountant/calibrate", "accountant/pld", "schema",
 		"internal/matrix",
@@ -138,8 +136,8 @@ var allowed = map[string][]string{
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling",
 		"internal/yamlfile"},
 	"synth/pategan": {
-		"synth", "synth/aim", "privacy", "privacy/vote", "release", "gan", "gan/critic", "marginal",
-		"accountant", "accountant/calibrate", "accountant/pld", "schema", "table", "internal/matrix",
+		"synth", "synth/aim", "privacy", "privacy/vote", "release", "gan", "gan/critic",
+		"accountant", "accountant/calibrate", "schema", "table", "internal/matrix",
 	},
 	"synth/all": {
 		"synth", "synth/aim", "synth/bayes", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan",
@@ -182,7 +180,7 @@ var allowed = map[string][]string{
 		"analysis", "configs", "eval",
 	},
 	"internal/job": {
-		"schema", "table", "accountant", "accountant/pld", "accountant/zcdp", "ledger", "privacy",
+		"schema", "table", "accountant", "accountant/zcdp", "ledger", "privacy",
 		"privacy/text", "release", "synth", "configs", "datasets",
 		"internal/disk", "internal/engine", "internal/engine/helper",
 		"internal/spelling",

@@ -341,9 +341,10 @@ func TestVoteRefuses(t *testing.T) {
 		a Aggregator
 		b Ballot
 	}{
-		"no questions": {a, Ballot{Questions: 0, Classes: 2}}, "one class": {a, Ballot{Questions: 1, Classes: 1}},
-		"257 classes": {a, Ballot{Questions: 1, Classes: 257}},
-		"no noise":    {Aggregator{}, b}, "negative": {Aggregator{Sigma: -1}, b},
+		"no questions": {a, Ballot{Questions: 0, Classes: 2}},
+		"one class":    {a, Ballot{Questions: 1, Classes: 1}},
+		"257 classes":  {a, Ballot{Questions: 1, Classes: 257}},
+		"no noise":     {Aggregator{}, b}, "negative": {Aggregator{Sigma: -1}, b},
 		"NaN": {Aggregator{Sigma: nan}, b}, "NaN Laplace": {Aggregator{Laplace: nan}, b},
 		"negative Laplace":     {Aggregator{Laplace: -1}, b},
 		"two noises":           {Aggregator{Laplace: 4, Sigma: 4}, b},

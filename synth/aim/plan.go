@@ -229,11 +229,11 @@ func (p *plan) full() synth.Forecast {
 }
 
 // Forecast has memory and time for a table of that many rows, which says how many marginals stand
-// out of the noise, and so how large the tree grows: about as w columns side by side. w, the time of
-// a column and that of a cell were fitted to 26 runs at ε = 1, on cuts of nine tables from 303 to
-// 48 842 rows, and to cervical, mammography and acs_ma2019 at ε = 1, 3 and 10 (go test ./cmd/decoy
-// -run TestForecasts -v -args -tables DIR prints such). The joints are the sets of the workload; the
-// closure is inside them.
+// out of the noise, and so how large the tree grows: about as w columns side by side. w, the time
+// of a column and that of a cell were fitted to 26 runs at ε = 1, on cuts of nine tables from 303
+// to 48 842 rows, and to cervical, mammography and acs_ma2019 at ε = 1, 3 and 10 (go test
+// ./cmd/decoy -run TestForecasts -v -args -tables DIR prints such). The joints are the sets of
+// the workload; the closure is inside them.
 func (p *plan) Forecast(rows int) synth.Forecast {
 	f := p.full()
 	sets := make([][]int, len(p.sets))

@@ -62,7 +62,8 @@ func TestEveryFamilyIsCharged(t *testing.T) {
 	s := synthtest.Schema(3)
 	for adjacency, want := range map[accountant.Adjacency]float64{accountant.AddRemove: 3,
 		accountant.ReplaceOne: 6} {
-		made, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, adjacency), accountant.Budget{Epsilon: 1})
+		made, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, adjacency),
+			accountant.Budget{Epsilon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

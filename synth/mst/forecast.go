@@ -7,8 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Forecast assumes that as many codes stay unmerged as so many rows can lift above the noise, all of
-// them if rows is 0, and that the tree has half the cells of the largest. Its constants were
+// Forecast assumes that as many codes stay unmerged as so many rows can lift above the noise, all
+// of them if rows is 0, and that the tree has half the cells of the largest. Its constants were
 // measured on the tables adult, bank and support2, on one core (go test ./cmd/decoy -run
 // TestForecasts -v -args -tables DIR compares).
 func (p *plan) Forecast(rows int) synth.Forecast {

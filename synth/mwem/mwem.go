@@ -127,8 +127,8 @@ func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
 	return w, nil
 }
 
-// Reserve takes whichever noise of a count has the smaller variance: Gaussian noise from one filter,
-// which marginals need, or Laplace noise from one pure step.
+// Reserve takes whichever noise of a count has the smaller variance: Gaussian noise from one
+// filter, which marginals need, or Laplace noise from one pure step.
 func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
@@ -145,8 +145,8 @@ func (f *Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
 		t.Left.Mu2 -= before
 		p.pay(t.Left)
 	} else if p.tables > 0 {
-		return nil, nil, fmt.Errorf("marginals are measured with Gaussian noise, which needs delta > 0: %w",
-			accountant.ErrBudgetRange)
+		return nil, nil, fmt.Errorf("marginals are measured with Gaussian noise, which needs "+
+			"delta > 0: %w", accountant.ErrBudgetRange)
 	}
 	if p.tables == 0 {
 		pure, _, err := synth.Pure(t, b, before, 1)

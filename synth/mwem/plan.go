@@ -114,9 +114,9 @@ func cellsOf(sizes, cols []int) float64 {
 	return cells
 }
 
-// pay settles the noise. Of μ² the parts have their shares. With a pure step the noise is Laplace's,
-// and of ε the parts have what gives them their shares of zCDP: the roots, and a selection twice
-// that, as it counts ε²/8 and not ε²/2.
+// pay settles the noise. Of μ² the parts have their shares. With a pure step the noise is
+// Laplace's, and of ε the parts have what gives them their shares of zCDP: the roots, and a
+// selection twice that, as it counts ε²/8 and not ε²/2.
 func (p *plan) pay(left accountant.Account) {
 	rounds, first := float64(p.tables+p.counts), totalShare
 	k := float64(max(1, p.nb.MaxRowsPerUnit))

@@ -24,7 +24,8 @@ func TestDirectionsArePaid(t *testing.T) {
 		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
 	c.Aggregator = lnmax
-	made := synthtest.Must(synth.NewPlan(synthtest.Must(New(c)), s, privacy.NeighboursOf(s, 0), budget))
+	made := synthtest.Must(synth.NewPlan(synthtest.Must(New(c)), s,
+		privacy.NeighboursOf(s, 0), budget))
 	p = made.Plan.(*plan)
 	votes := made.Reserve[1]
 	if e, ok := votes.Event.(accountant.Laplace); !ok || votes.Count != k ||

@@ -21,7 +21,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	plan, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	plan, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0),
+		accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	if err != nil {
 		panic(err)
 	}

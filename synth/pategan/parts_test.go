@@ -25,7 +25,8 @@ func TestConfig(t *testing.T) {
 	}
 	f := synthtest.Must(New(Config{Target: "no such column"}))
 	s := synthtest.Schema(3)
-	if _, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0), budget); !errors.Is(err, synth.ErrConfig) {
+	if _, err := synth.NewPlan(f, s, privacy.NeighboursOf(s, 0),
+		budget); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("unknown target: %v", err)
 	}
 }

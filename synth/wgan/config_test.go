@@ -19,7 +19,8 @@ func TestSized(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		f := synthtest.Must(New(Config{}))
-		planned, err := synth.NewPlan(f, s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
+		planned, err := synth.NewPlan(f, s,
+			privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
 		if err != nil {
 			t.Fatal(err)
 		}
