@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/table"
@@ -118,16 +117,20 @@ func FormatOf(name, path string) (table.Format, error) {
 const Separators = ";\t|"
 
 // Header is the first line of a table: the names of the columns, and the separator of a CSV file,
-// which the line says itself if it is one name with another separator in it than comma.
+// by which the line has the most names; comma where others have no more. No row has a say.
 func Header(path string, comma byte) (names []string, separator byte, err error) {
 	names, err = table.Header(path, comma, nil)
-	if format, _ := table.FormatOf(path); err == nil && len(names) == 1 && format.IsCSV() {
-		if i := strings.IndexAny(names[0], Separators); i >= 0 {
-			comma = names[0][i]
-			names, err = table.Header(path, comma, nil)
+	separator = comma
+	if format, _ := table.FormatOf(path); err != nil || !format.IsCSV() {
+		return names, separator, err
+	}
+	for _, other := range []byte(Separators) {
+		more, err := table.Header(path, other, nil)
+		if err == nil && len(more) > len(names) {
+			names, separator = more, other
 		}
 	}
-	return names, comma, err
+	return names, separator, nil
 }
 
 // Readable refuses an input that is not a regular file or may not be opened, and reads nothing.
