@@ -25,11 +25,11 @@ import (
 func Run(t *testing.T, f, good synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2, 7, 20) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 3) })
-	RunFit(t, f, good)
+	runFit(t, f, good)
 }
 
-// RunFit is the part of the suite about fits, for further settings of a method that passes Run.
-func RunFit(t *testing.T, f, good synth.Fitter) {
+// runFit is the part of the suite about fits, for further settings of a method that passes Run.
+func runFit(t *testing.T, f, good synth.Fitter) {
 	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
 	t.Run("no rows", func(t *testing.T) { noRows(t, f, 4) })
 	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
