@@ -56,8 +56,7 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
-		// A line that was written and could not be synced is a reservation: it can be continued. Of a
-		// name that the ledger has already, the lines are another run's.
+		// A line that was written and could not be synced can be continued, unless it is another run's.
 		l, failed := s.file.Read()
 		if errors.Is(err, ErrRun) || failed == nil && len(linesOf(l, s.run)) == 0 {
 			s.journal.remove()
