@@ -71,13 +71,14 @@ func TestReferenceDelta(t *testing.T) {
 	}
 }
 
-// Against another library, whose pessimistic and optimistic estimates enclose the truth. The proven
+// Against another library, whose pessimistic and optimistic estimates enclose the truth to a
+// relative 1e-9: of 100 responses of .1 its only one is 4.6e-10 above the exact sum. The proven
 // interval must meet theirs.
 func TestOracleCompositions(t *testing.T) {
 	t.Parallel()
 	for _, row := range readOracle(t).Compositions {
 		got := mustEpsilon(t, composition(t, row.Composition), row.Delta, row.Adjacency)
-		if got.Epsilon < row.Lower*(1-1e-12) || got.Epsilon-got.Slack > row.Upper {
+		if got.Epsilon < row.Lower*(1-1e-9) || got.Epsilon-got.Slack > row.Upper {
 			t.Errorf("%v %v δ %v: ε in [%v, %v], the oracle says [%v, %v]", row.Composition, row.Adjacency,
 				row.Delta, got.Epsilon-got.Slack, got.Epsilon, row.Lower, row.Upper)
 		}

@@ -20,6 +20,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -68,15 +70,18 @@ type ledgerHead struct {
 }
 
 // headFor is the head of the ledger of a model's table, which must hold and have the model's run.
-func headFor(m *release.Model, path, ledgerFile string) (*ledgerHead, error) {
+// limit is the limit in force, if there is one.
+func headFor(
+	m *release.Model, path, ledgerFile string,
+) (head *ledgerHead, limit *ledger.Entry, err error) {
 	switch {
 	case len(m.Ledger) == 0 && ledgerFile == "":
-		return nil, nil
+		return nil, nil, nil
 	case len(m.Ledger) == 0:
-		return nil, usagef("--ledger: %s has no run of its own", path)
+		return nil, nil, usagef("--ledger: %s has no run of its own", path)
 	case ledgerFile == "":
-		return nil, usagef("--ledger is required: the ledger of the table that %s was made of, which "+
-			"must have its run", path)
+		return nil, nil, usagef("--ledger is required: the ledger of the table that %s was made "+
+			"of, which must have its run", path)
 	}
 	l, _, err := openLedger(ledgerFile)
 	if err == nil {
@@ -86,9 +91,12 @@ func headFor(m *release.Model, path, ledgerFile string) (*ledgerHead, error) {
 		err = m.Ledger.In(l)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ledgerFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", ledgerFile, err)
 	}
-	return &ledgerHead{len(l.Entries), len(l.Runs()), l.Entries[len(l.Entries)-1].Hash}, nil
+	if in, ok := l.LimitInForce(); ok {
+		limit = &in
+	}
+	return &ledgerHead{len(l.Entries), len(l.Runs()), l.Entries[len(l.Entries)-1].Hash}, limit, nil
 }
 
 // release writes an archive.
@@ -101,7 +109,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	head, err := headFor(m, path, s.Ledger)
+	head, limit, err := headFor(m, path, s.Ledger)
 	if err != nil {
 		return err
 	}
@@ -113,6 +121,10 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	key, err := t.secretKey(keyFile)
 	if err != nil {
 		return err
+	}
+	if limit != nil && signature.Check(*limit, key.Public().(minisign.PublicKey).String()) != nil {
+		t.say("the limit in %s is not signed by this key, so that decoy ledger verify --key refuses it; "+
+			"if it should be, sign one: decoy ledger limit --sign", s.Ledger)
 	}
 	t.sayGuarantee(m)
 	rows := job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)

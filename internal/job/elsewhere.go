@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"net/url"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
@@ -32,8 +33,12 @@ func (c *Checked) checkInput() error {
 // error says what such a table lacks.
 func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 	name, program := helper.Program(input)
+	u, bad := url.Parse(input)
 	switch {
 	case name == "":
+	case bad == nil && (hasPassword(u) || u.Query().Has("password")):
+		err = Usagef("everyone on this machine can see a password in an address: give PGPASSWORD, or " +
+			"~/.pgpass: decoy help scale")
 	case ledger == "":
 		err = Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
 			"every run on that table must name the same one", input)
@@ -42,6 +47,11 @@ func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 			"on the PATH: decoy help scale", input, name)
 	}
 	return program, name != "", err
+}
+
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has
 }
 
 // Describer is [Counter] for what is asked of a table before there is a schema that bounds it: not

@@ -188,6 +188,10 @@ func Create(
 	}
 	start := disk.CreateNew
 	if force {
+		if isLedger(path) {
+			return nil, Usagef("%s %s: it is a ledger, the account of a table: --force does not replace "+
+				"it; name another file", name, path)
+		}
 		start = disk.Create
 	}
 	f, err := start(path, perm)
@@ -198,6 +202,19 @@ func Create(
 		return nil, fmt.Errorf("%s %w", name, err)
 	}
 	return &Target{Writer: f, file: f, path: path}, nil
+}
+
+// isLedger reports whether a file begins as a ledger does.
+func isLedger(path string) bool {
+	const begin = `{"seq":0,`
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(begin))
+	_, err = io.ReadFull(f, b)
+	return err == nil && string(b) == begin
 }
 
 func exists(name, path string) error {
