@@ -122,7 +122,7 @@ func TestPageOfAModel(t *testing.T) {
 	for method, want := range map[string][]string{
 		"aim":     {"(ε = 2, δ = 1e-09)", "pool of μ = ", "&lt;script&gt;alert(1)", ">missing<"},
 		"mst":     {"(ε = 2, δ = 1e-09)", "2 of 3 pairs", "&lt;script&gt;alert(1)", "± "},
-		"mwem":    {"(ε = 2, δ = ", " × Gaussian noise of ", "± "},
+		"mwem":    {"(ε = 2, δ = ", "pool of μ = ", "± "},
 		"smalldb": {"(ε = 2, δ = ", "keeps no noisy counts", "Laplace noise at"},
 	} {
 		t.Run(method, func(t *testing.T) {
