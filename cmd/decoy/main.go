@@ -72,7 +72,7 @@ func newRoot(t *terminal) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
-	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
+	root.PersistentFlags().Var(new(onePath), "config", "YAML `FILE` of flags")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if ledger := cmd.Flag("ledger"); ledger != nil && ledger.Changed && ledger.Value.String() == "" {
 			return usagef("--ledger is empty: leave it out for the ledger beside the table")

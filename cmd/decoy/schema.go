@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -41,9 +42,28 @@ func schemaCheckCommand(t *terminal) *cobra.Command {
 				return err
 			}
 			t.say("every row of %s fits", args[1])
+			sayClamped(cmd.Context(), t, args[1], s)
 		}
 		return t.print(out)
 	})
+}
+
+// sayClamped tells the holder of a table which cells the schema moves to the nearest value, or
+// makes missing, where on_invalid is clamp: a wrong date form looks like a table that fits.
+func sayClamped(ctx context.Context, t *terminal, path string, s *schema.Schema) {
+	strict, clamps := s.Clone(), false
+	for i := range strict.Columns {
+		if c := &strict.Columns[i]; c.OnInvalid == schema.Clamp {
+			c.OnInvalid, clamps = schema.Refuse, true
+		}
+	}
+	if !clamps {
+		return
+	}
+	if _, err := readTable(ctx, t, t.progress(), "TABLE", path, strict); err != nil {
+		t.say("but on_invalid: clamp moves cells of it to the nearest value, or makes them missing: %s",
+			strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
 }
 
 // checkedSchema is a schema that is valid.

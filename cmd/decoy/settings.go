@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -113,6 +114,19 @@ func fill(cmd *cobra.Command) error {
 	return err
 }
 
+// onePath is the value of --config: of two files, one would be passed over.
+type onePath string
+
+func (p *onePath) String() string { return string(*p) }
+func (p *onePath) Type() string   { return "string" }
+func (p *onePath) Set(path string) error {
+	if *p != "" {
+		return errors.New("a second file")
+	}
+	*p = onePath(path)
+	return nil
+}
+
 // settingsKey is the key of a config file that holds the settings of the method.
 const settingsKey = "settings"
 
@@ -192,7 +206,9 @@ func flagText(f *pflag.Flag, n *yaml.Node) (string, error) {
 	case "uint64":
 		_, err = yamlfile.Natural(n)
 	default:
-		_, err = yamlfile.String(n)
+		if _, err = yamlfile.String(n); err == nil && n.Value == "" {
+			err = errors.New("it is empty: leave the key out")
+		}
 	}
 	return n.Value, err
 }
@@ -311,6 +327,9 @@ func variable(flag string) string {
 
 // kindOf says what a flag's value must be.
 func kindOf(f *pflag.Flag) string {
+	if f.Name == "config" {
+		return "the only one, and one file is all that is read"
+	}
 	switch f.Value.Type() {
 	case "float64":
 		return "a number"
