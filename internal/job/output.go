@@ -204,9 +204,12 @@ func Create(
 	return &Target{Writer: f, file: f, path: path}, nil
 }
 
-// isLedger reports whether a file begins as a ledger does.
+// isLedger reports whether a regular file begins as a ledger does.
 func isLedger(path string) bool {
 	const begin = `{"seq":0,`
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // before the opening of a pipe waits for a writer
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
