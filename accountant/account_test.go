@@ -158,6 +158,7 @@ func TestPureStepsAreNeverOverdrawn(t *testing.T) {
 
 // TestPureStepAtItsEdge: a step pays for itself, and not for an ulp more.
 func TestPureStepAtItsEdge(t *testing.T) {
+	u := rand.New(rand.NewPCG(7, 8))
 	for _, epsilon := range []float64{1e-6, .1, .3, 1, 7} {
 		fresh := func() *accountant.Reservation {
 			return accountant.NewReservation(accountant.Composition{
@@ -171,6 +172,19 @@ func TestPureStepAtItsEdge(t *testing.T) {
 		}
 		if err := call(fresh(), math.Nextafter(epsilon, 9)); !errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("ε = %v: one ulp more: %v", epsilon, err)
+		}
+		for range 200 { // of what a call leaves, rounded to nearest, no more is paid than is there
+			r, x := fresh(), epsilon*u.Float64()
+			rest := new(big.Rat).Sub(new(big.Rat).SetFloat64(epsilon), new(big.Rat).SetFloat64(x))
+			more, _ := rest.Float64()
+			if new(big.Rat).SetFloat64(more).Cmp(rest) <= 0 {
+				more = math.Nextafter(more, 9)
+			}
+			if err := call(r, x); err != nil {
+				t.Error(err)
+			} else if err := call(r, more); !errors.Is(err, accountant.ErrBudget) {
+				t.Errorf("ε = %v: %v, and then %v: %v", epsilon, x, more, err)
+			}
 		}
 		r := fresh()
 		if err := errors.Join(call(r, epsilon/3), call(r, epsilon/3)); err != nil {

@@ -576,8 +576,8 @@ func TestNobodyCountsTheReading(t *testing.T) {
 	dir := t.TempDir()
 	polls := map[int]int{}
 	for _, n := range []int{10, 200000} {
-		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
-		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
+		path := filepath.Join(dir, fmt.Sprint(n, ".parquet"))
+		write(t, path, must(gatetest.Parquet(n)))
 		c := &gatetest.PollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
 		s.Finish(nil, nil)

@@ -639,9 +639,9 @@ func TestNobodyCountsTheReading(t *testing.T) {
 	dir := t.TempDir()
 	polls := map[int]int{}
 	for _, n := range []int{10, 200000} {
-		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
-		if err := os.WriteFile(path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)),
-			0o600); err != nil {
+		path := filepath.Join(dir, fmt.Sprint(n, ".parquet"))
+		rows, err := gatetest.Parquet(n)
+		if err := errors.Join(err, os.WriteFile(path, rows, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		c := &gatetest.PollCounter{Context: context.Background()}
