@@ -43,8 +43,7 @@ func TestClaimPages(t *testing.T) {
 		}
 	}
 	var released []string
-	for _, dir := range []string{".", "text", "vote",
-		"gradient", "gradient/clipped", "threshold", "randomized"} {
+	for _, dir := range strings.Fields(". text vote gradient gradient/clipped threshold randomized") {
 		released = append(released, mechanisms(t, dir)...)
 	}
 	if len(released) < 14 {
@@ -89,31 +88,12 @@ func mechanisms(t *testing.T, dir string) (names []string) {
 }
 
 // takesSession is a method of a session, of shards or of a round, or a function that is given one.
-var takesSession = regexp.MustCompile(
-	`(?m)^func (?:\(\w+ \*(?:session|round|shardSet\[Q\])\) ([A-Z]\w*)\(|([A-Z]\w*)\(s \*privacy\.Session\b)`,
-)
+var takesSession = regexp.MustCompile(`(?m)^func (?:\(\w+ \*(?:session|round|shardSet\[Q\])\) ` +
+	`([A-Z]\w*)\(|([A-Z]\w*)\(s \*privacy\.Session\b)`)
 
 // noMechanism lists those that release nothing that rows decide.
-var noMechanism = []string{
-	"Left",
-	"Close",
-	"Door",
-	"Deliver",
-	"Finish",
-	"Leave",
-	"Ledger",
-	"Released",
-	"Seed",
-	"Schema",
-	"Neighbours",
-	"Report",
-	"Run",
-	"Format",
-	"MarshalText",
-	"Names",
-	"Train",
-	"Count",
-}
+var noMechanism = strings.Fields(`Left Close Door Deliver Finish Leave Ledger Released Seed Schema
+	Neighbours Report Run Format MarshalText Names Train Count`)
 
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {

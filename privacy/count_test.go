@@ -19,14 +19,9 @@ func TestCountsAreRemembered(t *testing.T) {
 	other := slices.Clone(flat)
 	other[0] = 1
 	ms := []Marginal{
-		{
-			Cols: []int{0},
-		}, {Cols: []int{1}}, {Cols: []int{0, 1}}, {Cols: []int{1, 0}},
-		{Cols: []int{0}, Groups: [][]uint16{flat}},
-		{
-			Cols:   []int{0},
-			Groups: [][]uint16{other},
-		}, {Cols: []int{0, 1}, Groups: [][]uint16{other, nil}},
+		{Cols: []int{0}}, {Cols: []int{1}}, {Cols: []int{0, 1}}, {Cols: []int{1, 0}},
+		{Cols: []int{0}, Groups: [][]uint16{flat}}, {Cols: []int{0}, Groups: [][]uint16{other}},
+		{Cols: []int{0, 1}, Groups: [][]uint16{other, nil}},
 		{Cols: []int{1, 0}, Groups: [][]uint16{nil, other}},
 		{Cols: []int{0}}, // twice in one call
 	}

@@ -32,12 +32,15 @@ func TestRowsAreThoseThatWereChecked(t *testing.T) {
 	rows, other := rowsOf("unit: id\nmax_rows_per_unit: 1\n"), rowsOf("")
 	o := privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
 		Plan: accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 10}, Count: 1}}}
-	o.Price = func(
-		c accountant.Composition, delta float64, a accountant.Adjacency,
-	) (accountant.Bound, error) {
-		*rows = *other
-		return c.Epsilon(delta, a)
+	pricer := func(swap func()) accountant.Pricer {
+		return func(
+			c accountant.Composition, delta float64, a accountant.Adjacency,
+		) (accountant.Bound, error) {
+			swap()
+			return c.Epsilon(delta, a)
+		}
 	}
+	o.Price = pricer(func() { *rows = *other })
 	s, err := privacy.Open(t.Context(), rows, o)
 	if err != nil {
 		t.Fatal(err)
@@ -55,12 +58,7 @@ func TestRowsAreThoseThatWereChecked(t *testing.T) {
 		return table
 	}
 	table, all := texts("id", 1), texts("", 0)
-	o.Price = func(
-		c accountant.Composition, delta float64, a accountant.Adjacency,
-	) (accountant.Bound, error) {
-		*table = *all
-		return c.Epsilon(delta, a)
-	}
+	o.Price = pricer(func() { *table = *all })
 	ts, err := text.Open(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package pld
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -150,34 +149,5 @@ func TestCalibrateErrors(t *testing.T) {
 		if _, err := scaleOf(row.b, row.adj, row.at); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
-	}
-}
-
-func BenchmarkCalibrateMarginals(b *testing.B) {
-	for _, epsilon := range []float64{.1, 1, 10} {
-		b.Run(fmt.Sprint("epsilon=", epsilon), func(b *testing.B) {
-			budget := spend(epsilon, 1e-9)
-			rho, _ := calibrate.Rho(budget)
-			scale, at := 0.0, func(s float64) accountant.Composition { return marginals(rho, s) }
-			for b.Loop() {
-				scale, _ = scaleOf(budget, accountant.AddRemove, at)
-			}
-			unscaled, _ := Epsilon(at(1), 1e-9, accountant.AddRemove)
-			b.ReportMetric(scale, "scale")
-			b.ReportMetric(unscaled.Epsilon, "epsilon-at-zcdp-scale")
-		})
-	}
-}
-
-func BenchmarkEpsilon(b *testing.B) {
-	for _, row := range reference {
-		b.Run(fmt.Sprintf("q=%v,z=%v,T=%d", row.q, row.z, row.steps), func(b *testing.B) {
-			c := events(times(subsampled(row.q, row.z), row.steps))
-			var bound accountant.Bound
-			for b.Loop() {
-				bound, _ = Epsilon(c, row.delta, accountant.AddRemove)
-			}
-			b.ReportMetric(bound.Epsilon, "epsilon")
-		})
 	}
 }
