@@ -81,8 +81,8 @@ func TestExpand(t *testing.T) {
 	check(t, err)
 	seen := map[string]bool{}
 	for i := range jobs {
-		id := jobs[i].Identity("b", "schema")
-		if id != again[i].Identity("b", "schema") {
+		id := jobs[i].identity("b", "schema")
+		if id != again[i].identity("b", "schema") {
 			t.Errorf("job %d has two identities", i)
 		}
 		seen[id] = true
@@ -95,7 +95,7 @@ func TestExpand(t *testing.T) {
 // TestIdentity: what is measured decides, and nothing else.
 func TestIdentity(t *testing.T) {
 	base := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv"}.WithDefaults()
-	id := base.Identity("b", "s")
+	id := base.identity("b", "s")
 	for _, c := range []struct {
 		name string
 		edit func(*Job)
@@ -118,15 +118,15 @@ func TestIdentity(t *testing.T) {
 	} {
 		j := base
 		c.edit(&j)
-		if got := j.Identity("b", "s") == id; got != c.same {
+		if got := j.identity("b", "s") == id; got != c.same {
 			t.Errorf("another %s: the same identity %v, want %v", c.name, got, c.same)
 		}
 	}
-	if base.Identity("c", "s") == id || base.Identity("b", "t") == id {
+	if base.identity("c", "s") == id || base.identity("b", "t") == id {
 		t.Error("batch and schema are part of the identity")
 	}
 	form := regexp.MustCompile(`^[0-9a-f]{16}$`)
-	if a, b := Run(id, 1), Run(id, 2); a == b || !form.MatchString(a) || a != Run(id, 1) {
+	if a, b := runName(id, 1), runName(id, 2); a == b || !form.MatchString(a) || a != runName(id, 1) {
 		t.Errorf("runs %s and %s", a, b)
 	}
 }
@@ -324,7 +324,7 @@ func FuzzParseBatch(f *testing.F) {
 			if err := j.checkAlone(); err != nil {
 				t.Errorf("a checked job does not pass: %v", err)
 			}
-			j.Identity(b.Name, "s")
+			j.identity(b.Name, "s")
 		}
 	})
 }

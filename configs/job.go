@@ -196,11 +196,11 @@ func (j Job) Fitter() (synth.Fitter, error) {
 	return all.New(j.Method, Decoder(all.Named(j.Method), j.Settings))
 }
 
-// Identity names what the job spends: 64 hexadecimal digits of everything that decides what is
+// identity names what the job spends: 64 hexadecimal digits of everything that decides what is
 // measured in which table under which account. Where and how often the model is sampled is not part
 // of it, so that a job whose output moves is not paid twice. schemaSHA256 is the fingerprint of the
 // schema's text. The job is checked.
-func (j Job) Identity(batch, schemaSHA256 string) string {
+func (j Job) identity(batch, schemaSHA256 string) string {
 	j.Rows, j.Seed, j.Out, j.Model, j.Evaluate, j.SpreadsheetSafe = 0, 0, "", "", nil, false
 	j.Schema = schemaSHA256
 	text, err := json.Marshal(struct {
@@ -214,9 +214,9 @@ func (j Job) Identity(batch, schemaSHA256 string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Run names an attempt at the job in a ledger: the same attempt has the same name on every machine,
-// and a ledger takes a name once.
-func Run(identity string, attempt int) string {
+// runName names an attempt at the job in a ledger: the same attempt has the same name on every
+// machine, and a ledger takes a name once.
+func runName(identity string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s attempt %d", identity, attempt))
 	return hex.EncodeToString(sum[:8])
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 )
@@ -46,7 +46,7 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	t.sayGuarantee(m)
-	n := job.DrawnRows(a.rows, m.Rows, m.Claim.Epsilon, t.say)
+	n := configs.DrawnRows(a.rows, m.Rows, m.Claim.Epsilon, t.say)
 	var names []string
 	var q, u [][]float64 // of each estimate, of each table
 	shown := t.progress()
@@ -92,8 +92,8 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	return t.print(listing[analyzed]{out, "NAME\tESTIMATE\tSTANDARD ERROR\tFROM\tTO",
 		func(a analyzed) string {
-			return row(a.Name, job.Short(a.Estimate), job.Short(a.StandardError),
-				job.Short(a.Interval[0]), job.Short(a.Interval[1]))
+			return row(a.Name, configs.Short(a.Estimate), configs.Short(a.StandardError),
+				configs.Short(a.Interval[0]), configs.Short(a.Interval[1]))
 		}})
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/attack"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -73,7 +73,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := job.SchemaOf(a.Schema, a.Dataset)
+	s, err := configs.SchemaOf(a.Schema, a.Dataset)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		}
 		adjacency, a.Delta, shapes = accountant.ReplaceOne, 0, shapes[:1]
 	}
-	file, err := t.create("--json", a.json, job.ReleaseMode)
+	file, err := t.create("--json", a.json, configs.ReleaseMode)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json != job.Standard {
+	if a.json != configs.Standard {
 		if err := t.print(out); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (a *audit) check(cmd *cobra.Command) ([]string, error) {
 
 func (out audited) text(w io.Writer) {
 	fmt.Fprintf(w, "method\t%s\nclaim\t%s\nneighbours\t%s\nconfidence\t%s of all that follows "+
-		"together\n", out.Method, job.BudgetText(out.Budget), out.Neighbours, percent(out.Confidence))
+		"together\n", out.Method, configs.BudgetText(out.Budget), out.Neighbours, percent(out.Confidence))
 	for _, r := range out.Audits {
 		out.found(w, r)
 	}
@@ -164,7 +164,7 @@ func (out audited) found(w io.Writer, r attack.Result) {
 	}
 	if b := r.Broken; b != nil {
 		fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
-			"least %.4g\n", job.Short(b.Epsilon), b.Claimed, b.Shown)
+			"least %.4g\n", configs.Short(b.Epsilon), b.Claimed, b.Shown)
 	} else if g == nil {
 		fmt.Fprintf(w, "  account\tnothing exceeds it\n")
 	}
@@ -177,7 +177,7 @@ func (out audited) verdict() error {
 	}
 	if out.Epsilon > out.Budget.Epsilon {
 		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s "+
-			"confidence", errRefuted, out.Method, out.Epsilon, job.Short(out.Budget.Epsilon),
+			"confidence", errRefuted, out.Method, out.Epsilon, configs.Short(out.Budget.Epsilon),
 			percent(out.Confidence))
 	}
 	var worst attack.Break // the point of the account that is exceeded most
@@ -188,7 +188,7 @@ func (out audited) verdict() error {
 	}
 	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
 		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
-		job.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
+		configs.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
 }
 
 // percent is a share for people.

@@ -20,7 +20,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
@@ -33,7 +32,7 @@ type batch struct {
 	dryRun                              bool
 	t                                   *terminal
 	file                                *configs.Batch
-	work                                []*job.Task
+	work                                []*configs.Task
 	tables                              map[string]configs.Table // by ledger
 	order                               []string                 // of the ledgers
 }
@@ -53,7 +52,7 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 	if b.dryRun {
 		return b.showPlans(memory)
 	}
-	state, err := job.OpenState(b.state)
+	state, err := configs.OpenState(b.state)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 	if err := b.setLimits(cmd.Context()); err != nil {
 		return err
 	}
-	w := &job.Worker{State: state, Tool: tool(), Day: time.Now(), Rerun: b.interrupted == "rerun",
+	w := &configs.Worker{State: state, Tool: tool(), Day: time.Now(), Rerun: b.interrupted == "rerun",
 		Force: b.t.force}
 	b.warnTotals(w)
 	signal.Ignore(syscall.SIGPIPE)
@@ -76,7 +75,7 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 		}
 	}
 	if b.t.json {
-		if err := b.t.print(listing[job.Record]{items: records}); err != nil {
+		if err := b.t.print(listing[configs.Record]{items: records}); err != nil {
 			return err
 		}
 	}
@@ -85,10 +84,10 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 
 // read reads the batch file and checks every job. It gives the memory limit, 0 for none.
 func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) {
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return 0, err
 	}
-	text, err := job.ReadBounded(path, configs.MaxBatch)
+	text, err := configs.ReadBounded(path, configs.MaxBatch)
 	if err != nil {
 		return 0, usagef("%w: a batch file is at most %d MiB", err, configs.MaxBatch>>20)
 	}
@@ -104,7 +103,7 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 		b.jobs = cmp.Or(b.file.Parallel, runtime.GOMAXPROCS(0))
 	}
 	if memory, err = configs.ParseBytes(b.memory); err != nil {
-		return 0, &job.UsageError{Err: fmt.Errorf("--memory: %w", err)}
+		return 0, &configs.UsageError{Err: fmt.Errorf("--memory: %w", err)}
 	}
 	if filepath.Ext(b.results) != ".csv" {
 		return 0, usagef("--results %s: the extension must be .csv", b.results)
@@ -128,13 +127,13 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 // check checks the jobs, several at a time. A plan takes a while, so that of a job which this
 // process does not run is not made.
 func (b *batch) check(jobs []configs.Job) error {
-	b.work = make([]*job.Task, len(jobs))
+	b.work = make([]*configs.Task, len(jobs))
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, j := range jobs {
 		group.Go(func() error {
-			b.work[i], problems[i] = job.NewTask(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
+			b.work[i], problems[i] = configs.NewTask(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
 			return nil
 		})
 	}
@@ -159,18 +158,18 @@ func (b *batch) check(jobs []configs.Job) error {
 // write a file twice. It goes by names, with links followed: a batch has too many files to compare
 // them in pairs.
 func (b *batch) distinctFiles(path string) error {
-	reads := map[string]job.NamedPath{job.Resolve(path): job.At("the batch file", path)}
-	writes := []job.NamedPath{job.At("--results", b.results),
-		job.At("the page of --results", resultsPageOf(b.results))}
+	reads := map[string]configs.NamedPath{configs.Resolve(path): configs.At("the batch file", path)}
+	writes := []configs.NamedPath{configs.At("--results", b.results),
+		configs.At("the page of --results", resultsPageOf(b.results))}
 	for _, task := range b.work {
 		w, r := task.Files()
 		writes = append(writes, w...)
 		if task.Ledger != nil { // written too, by all jobs of its table
-			r = append(r, job.At(task.Name+"'s ledger", task.Ledger.Path()))
+			r = append(r, configs.At(task.Name+"'s ledger", task.Ledger.Path()))
 		}
 		for _, p := range r {
 			if p.Path != "" {
-				reads[job.Resolve(p.Path)] = p
+				reads[configs.Resolve(p.Path)] = p
 			}
 		}
 	}
@@ -178,10 +177,10 @@ func (b *batch) distinctFiles(path string) error {
 		if w.Path == "" {
 			continue
 		}
-		if other, ok := reads[job.Resolve(w.Path)]; ok {
+		if other, ok := reads[configs.Resolve(w.Path)]; ok {
 			return usagef("%s and %s are the same file: %s", w.Name, other.Name, w.Path)
 		}
-		reads[job.Resolve(w.Path)] = w // nor is a file written twice
+		reads[configs.Resolve(w.Path)] = w // nor is a file written twice
 	}
 	return nil
 }
@@ -195,7 +194,7 @@ func (b *batch) sortTables() error {
 		}
 	}
 	for _, t := range b.file.Tables {
-		ledger, err := job.LedgerOf(cmp.Or(t.Ledger, b.file.Job.Ledger), t.Input)
+		ledger, err := configs.LedgerOf(cmp.Or(t.Ledger, b.file.Job.Ledger), t.Input)
 		if err != nil {
 			return err
 		}
@@ -215,7 +214,7 @@ func (b *batch) sortTables() error {
 }
 
 // selected are the jobs that this process carries out.
-func (b *batch) selected() []*job.Task {
+func (b *batch) selected() []*configs.Task {
 	if b.only >= 0 {
 		return b.work[b.only : b.only+1]
 	}
@@ -241,11 +240,11 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if old, limited := l.LimitInForce(); limited {
 			if *old.Budget != wanted.Budget {
 				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path,
-					job.LimitText(old))
+					configs.LimitText(old))
 			}
 			continue
 		}
-		i := slices.IndexFunc(b.work, func(w *job.Task) bool {
+		i := slices.IndexFunc(b.work, func(w *configs.Task) bool {
 			return w.Ledger != nil && w.Ledger.Path() == path
 		})
 		w := b.work[i]
@@ -258,22 +257,22 @@ func (b *batch) setLimits(ctx context.Context) error {
 }
 
 // runAll carries the jobs out, as many at a time as --jobs and --memory let it.
-func (b *batch) runAll(ctx context.Context, w *job.Worker, memory int64) []job.Record {
+func (b *batch) runAll(ctx context.Context, w *configs.Worker, memory int64) []configs.Record {
 	jobs := b.selected()
-	out := make([]job.Record, len(jobs))
+	out := make([]configs.Record, len(jobs))
 	shown := newBatchProgress(b.t, len(jobs))
 	slots := semaphore.NewWeighted(int64(b.jobs))
 	room := semaphore.NewWeighted(max(memory, 1))
 	var group sync.WaitGroup
 	for i, task := range jobs {
 		needs := task.Needs()
-		out[i] = job.Record{Job: task.Name, Identity: task.Identity, Status: job.Cancelled,
+		out[i] = configs.Record{Job: task.Name, Identity: task.Identity, Status: configs.Cancelled,
 			Error: "interrupted before it began: nothing is spent"}
 		need := needs.MemoryBytes
 		if memory == 0 {
 			need = 0
 		} else if need > memory {
-			out[i].Status = job.Failed
+			out[i].Status = configs.Failed
 			out[i].Error = fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; "+
 				"nothing is spent", spelling.Size(need), needs.RowsText("rows:"), spelling.Size(memory))
 			shown.done(i, out[i])
@@ -299,27 +298,27 @@ func (b *batch) runAll(ctx context.Context, w *job.Worker, memory int64) []job.R
 }
 
 // verdict is the end of the batch: an error if any job is not done.
-func (b *batch) verdict(records []job.Record) error {
+func (b *batch) verdict(records []configs.Record) error {
 	count := map[string]int{}
 	for _, r := range records {
 		count[r.Status]++
 	}
 	var parts []string
-	for _, status := range []string{job.Done, job.Failed, job.Refused, job.Interrupted, job.Cancelled,
-		job.Elsewhere} {
+	for _, status := range []string{configs.Done, configs.Failed, configs.Refused,
+		configs.Interrupted, configs.Cancelled, configs.Elsewhere} {
 		if n := count[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	text := fmt.Sprintf("%s: %s", plural(len(records), "job", "jobs"), strings.Join(parts, ", "))
 	switch {
-	case count[job.Done] == len(records):
+	case count[configs.Done] == len(records):
 		b.t.say("%s", text)
 		return nil
-	case count[job.Done]+count[job.Refused] == len(records):
-		return &job.Reworded{Text: text, Err: accountant.ErrBudget}
-	case count[job.Cancelled] > 0:
-		return &job.Reworded{Text: text + "; the same command goes on", Err: context.Canceled}
+	case count[configs.Done]+count[configs.Refused] == len(records):
+		return &configs.Reworded{Text: text, Err: accountant.ErrBudget}
+	case count[configs.Cancelled] > 0:
+		return &configs.Reworded{Text: text + "; the same command goes on", Err: context.Canceled}
 	}
 	return errors.New(text)
 }

@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
@@ -28,14 +28,14 @@ type batchPlan struct {
 }
 
 type plannedJob struct {
-	Job     string    `json:"job"`
-	Method  string    `json:"method"`
-	Epsilon float64   `json:"epsilon"`
-	Delta   float64   `json:"delta"`
-	Calls   int       `json:"calls"`
-	Noise   string    `json:"noise"` // of the first measurement
-	Needs   job.Needs `json:"needs"`
-	Out     string    `json:"out"`
+	Job     string        `json:"job"`
+	Method  string        `json:"method"`
+	Epsilon float64       `json:"epsilon"`
+	Delta   float64       `json:"delta"`
+	Calls   int           `json:"calls"`
+	Noise   string        `json:"noise"` // of the first measurement
+	Needs   configs.Needs `json:"needs"`
+	Out     string        `json:"out"`
 	number  int
 }
 
@@ -62,12 +62,12 @@ func (b *batch) showPlans(memory int64) error {
 				if p.Needs.Assumed {
 					rows += " assumed"
 				}
-				return row(p.number, p.Job, p.Method, job.Short(p.Epsilon), job.Short(p.Delta), p.Calls,
+				return row(p.number, p.Job, p.Method, configs.Short(p.Epsilon), configs.Short(p.Delta), p.Calls,
 					p.Noise, rows, spelling.Size(p.Needs.MemoryBytes), spelling.Time(p.Needs.Seconds), p.Out)
 			}},
 		listing[plannedLedger]{head: "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT",
 			line: func(p plannedLedger) string {
-				return row(p.Ledger, p.Jobs, job.BudgetText(p.Total), job.BudgetText(p.Spent), p.Limit)
+				return row(p.Ledger, p.Jobs, configs.BudgetText(p.Total), configs.BudgetText(p.Spent), p.Limit)
 			}}}
 	for i, task := range b.work {
 		n := task.Needs()
@@ -83,16 +83,16 @@ func (b *batch) showPlans(memory int64) error {
 			task.Delta, callsOf(forecast), noise, n, task.Out, i})
 	}
 	for _, path := range b.order {
-		total, n := b.total(b.work, path, func(*job.Task) bool { return true })
+		total, n := b.total(b.work, path, func(*configs.Task) bool { return true })
 		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			return err
 		}
 		limit := "none"
 		if now, ok := l.LimitInForce(); ok {
-			limit = job.LimitText(now)
+			limit = configs.LimitText(now)
 		} else if t := b.tables[path]; t.Limit != nil {
-			limit = job.BudgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
+			limit = configs.BudgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
 				" (to be set)"
 		}
 		out.Ledgers.items = append(out.Ledgers.items, plannedLedger{path, n, total, l.Spent(), limit})
@@ -111,7 +111,7 @@ func (b *batch) showPlans(memory int64) error {
 
 // total is what the jobs of a ledger ask for, of all that pass only.
 func (b *batch) total(
-	jobs []*job.Task, path string, only func(*job.Task) bool,
+	jobs []*configs.Task, path string, only func(*configs.Task) bool,
 ) (sum accountant.Budget, n int) {
 	for _, task := range jobs {
 		if task.Ledger != nil && task.Ledger.Path() == path && only(task) {
@@ -124,7 +124,7 @@ func (b *batch) total(
 }
 
 // warnTotals says at once which ledger will refuse the last jobs.
-func (b *batch) warnTotals(w *job.Worker) {
+func (b *batch) warnTotals(w *configs.Worker) {
 	for _, path := range b.order {
 		l, err := ledger.NewFile(path).Read()
 		if err != nil {
@@ -143,8 +143,8 @@ func (b *batch) warnTotals(w *job.Worker) {
 		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 &&
 			(need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
 			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path,
-				plural(n, "job", "jobs"), job.BudgetText(need), job.BudgetText(spent),
-				job.BudgetText(*limit.Budget))
+				plural(n, "job", "jobs"), configs.BudgetText(need), configs.BudgetText(spent),
+				configs.BudgetText(*limit.Budget))
 		}
 	}
 }
@@ -158,15 +158,15 @@ type batchProgress struct {
 	ended   int
 	jobs    int
 	failing int
-	earlier int                // done by an earlier process
-	ends    map[int]job.Record // that are not said yet, by number of the job
-	said    int                // jobs
+	earlier int                    // done by an earlier process
+	ends    map[int]configs.Record // that are not said yet, by number of the job
+	said    int                    // jobs
 }
 
 func newBatchProgress(t *terminal, jobs int) *batchProgress {
 	// On a terminal there is a bar; else the ends of the jobs are lines enough.
 	p := &batchProgress{t: t, shown: t.privateProgress(), jobs: jobs}
-	p.of1, p.ends = map[string]float64{}, map[int]job.Record{}
+	p.of1, p.ends = map[string]float64{}, map[int]configs.Record{}
 	return p
 }
 
@@ -190,12 +190,12 @@ func (p *batchProgress) of(name string) synth.Progress {
 
 // done is the end of job number i. The ends are said in the order of the jobs: which of two ends
 // first depends on their rows.
-func (p *batchProgress) done(i int, r job.Record) {
+func (p *batchProgress) done(i int, r configs.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.of1, r.Job)
 	p.ended++
-	if !r.Earlier && r.Status != job.Done {
+	if !r.Earlier && r.Status != configs.Done {
 		p.failing++
 	}
 	p.ends[i] = r
@@ -209,12 +209,12 @@ func (p *batchProgress) done(i int, r job.Record) {
 	}
 }
 
-func (p *batchProgress) say(r job.Record) {
+func (p *batchProgress) say(r configs.Record) {
 	switch {
 	case r.Earlier:
 		p.earlier++
 		return
-	case r.Status == job.Done:
+	case r.Status == configs.Done:
 		p.t.say("done: %s", r.Job)
 	default:
 		p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
@@ -235,12 +235,12 @@ var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "stat
 	"out", "error"}
 
 // writeResults writes the table of results as CSV and as a page.
-func (b *batch) writeResults(state job.State, records []job.Record) error {
+func (b *batch) writeResults(state configs.State, records []configs.Record) error {
 	header := slices.Clone(resultColumns)
 	metrics := make([]map[string]string, len(records))
 	for i, r := range records {
 		metrics[i] = map[string]string{}
-		if b.work[i].Evaluate == nil || r.Status != job.Done {
+		if b.work[i].Evaluate == nil || r.Status != configs.Done {
 			continue
 		}
 		for _, m := range readMetrics(state.Metrics(r.Identity)) {
@@ -257,8 +257,8 @@ func (b *batch) writeResults(state job.State, records []job.Record) error {
 		if input == "" {
 			input = task.Dataset
 		}
-		rows[i] = []string{r.Job, input, task.Method, job.Short(task.Epsilon), job.Short(task.Delta),
-			r.Status, strconv.Itoa(r.Rows), r.Run, task.Out, r.Error}
+		rows[i] = []string{r.Job, input, task.Method, configs.Short(task.Epsilon),
+			configs.Short(task.Delta), r.Status, strconv.Itoa(r.Rows), r.Run, task.Out, r.Error}
 		for _, name := range header[len(resultColumns):] {
 			rows[i] = append(rows[i], metrics[i][name])
 		}
@@ -292,7 +292,7 @@ func resultsPageOf(path string) string { return strings.TrimSuffix(path, ".csv")
 
 // writeUnprotected writes a file of the batch that only who made it may read.
 func writeUnprotected(path string, to func(io.Writer) error) error {
-	f, err := job.Create("--results", path, nil, unprotectedMode, true)
+	f, err := configs.Create("--results", path, nil, unprotectedMode, true)
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,12 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
 func collectCommand(t *terminal) *cobra.Command {
 	j := newJob()
-	j.Delta, j.Adjacency, j.Out = 0, accountant.ReplaceOne.String(), job.Standard
+	j.Delta, j.Adjacency, j.Out = 0, accountant.ReplaceOne.String(), configs.Standard
 	return t.verb("collect", j.answer, j.flags())
 }
 
@@ -51,7 +50,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
 			t.say("answered: %s", odds(a))
 			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, if "+
-				"your row were any other", form.Claim(), job.Short(math.Exp(j.Epsilon)))
+				"your row were any other", form.Claim(), configs.Short(math.Exp(j.Epsilon)))
 			run.SayTotal()
 			return t.deliver(run.file, "", func(w io.Writer) error {
 				_, err := a.WriteTo(w)
@@ -60,7 +59,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 		}})
 	if errors.Is(err, privacy.ErrRun) {
 		run.file.Abort()
-		return &job.Reworded{Text: fmt.Sprintf("this form is answered already, as %s says: a second "+
+		return &configs.Reworded{Text: fmt.Sprintf("this form is answered already, as %s says: a second "+
 			"answer would tell more than epsilon %v; nothing is spent", l.Path(), j.Epsilon),
 			Err: accountant.ErrBudget}
 	}
@@ -70,7 +69,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 // odds says how an answer was drawn.
 func odds(a analysis.Answer) string {
 	cells, own, other := a.Odds()
-	percent := func(p float64) string { return job.Short(math.Round(1e4*p)/100) + " %" }
+	percent := func(p float64) string { return configs.Short(math.Round(1e4*p)/100) + " %" }
 	if len(a.Named) == 1 && own != .5 {
 		return fmt.Sprintf("one of %d cells: yours with probability %s, any other with %s", cells,
 			percent(own), percent(other))
@@ -81,7 +80,7 @@ func odds(a analysis.Answer) string {
 
 // formOf is the form of --schema and --epsilon.
 func formOf(j configs.Job) (*analysis.Form, error) {
-	s, err := job.LoadSchema(j.Schema)
+	s, err := configs.LoadSchema(j.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +112,14 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	if err != nil {
 		return err
 	}
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return err
 	}
 	tally, err := readFile(path, form.Read)
 	if err != nil {
 		return err
 	}
-	out, err := t.create("--model", j.Model, job.ReleaseMode)
+	out, err := t.create("--model", j.Model, configs.ReleaseMode)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -15,7 +15,7 @@ func configSettingsCommand(t *terminal) *cobra.Command {
 	return t.verb("config settings", func(_ *cobra.Command, t *terminal, _ []string) error {
 		settings, err := all.Settings(method)
 		if err != nil {
-			return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
+			return &configs.UsageError{Err: fmt.Errorf("--method: %w", err)}
 		}
 		return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
 			func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})

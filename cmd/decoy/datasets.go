@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/csv"
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -69,8 +69,8 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	if err != nil {
 		return err
 	}
-	if e.schemaOut != "" && e.schemaOut != job.Standard { // before the table is written
-		if err := job.TryCreate("--schema-out", e.schemaOut, t.force); err != nil {
+	if e.schemaOut != "" && e.schemaOut != configs.Standard { // before the table is written
+		if err := configs.TryCreate("--schema-out", e.schemaOut, t.force); err != nil {
 			return err
 		}
 	}
@@ -86,12 +86,12 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	if e.schemaOut == "" {
 		return nil
 	}
-	return t.writeText("--schema-out", e.schemaOut, job.ReleaseMode, d.SchemaYAML())
+	return t.writeText("--schema-out", e.schemaOut, configs.ReleaseMode, d.SchemaYAML())
 }
 
 // rows writes the table as it is: no code, bin or rounding in between.
 func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
-	format, err := job.FormatOf("--out", e.out)
+	format, err := configs.FormatOf("--out", e.out)
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
 		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
 	}
 	if format == table.CSV {
-		return t.writeText("--out", e.out, job.ReleaseMode, d.CSV())
+		return t.writeText("--out", e.out, configs.ReleaseMode, d.CSV())
 	}
-	return t.write("--out", e.out, job.ReleaseMode, "", func(w io.Writer) error {
+	return t.write("--out", e.out, configs.ReleaseMode, "", func(w io.Writer) error {
 		return writeParquet(w, d)
 	})
 }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -62,7 +62,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err := e.named(s); err != nil {
 		return err
 	}
-	if e.html == job.Standard {
+	if e.html == configs.Standard {
 		return usagef("--report -: a page needs a file")
 	}
 	if e.options.Pairs, err = pairs(e.pairs); err != nil {
@@ -114,14 +114,14 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check() (*schema.Schema, error) {
-	tables := []job.NamedPath{job.At("--train", e.train), job.At("--holdout", e.holdout)}
+	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout)}
 	for _, path := range e.synthetic {
-		tables = append(tables, job.At("--synthetic", path))
+		tables = append(tables, configs.At("--synthetic", path))
 	}
 	if n := len(e.models); n > 0 && n != len(e.synthetic) {
 		return nil, usagef("--model must be given once for each --synthetic, in their order")
 	}
-	if e.holdout != "" && !job.IsStandard(e.holdout) && job.SameFile(e.holdout, e.train) {
+	if e.holdout != "" && !configs.IsStandard(e.holdout) && configs.SameFile(e.holdout, e.train) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
 			"synthesizer did not see")
 	}
@@ -130,21 +130,21 @@ func (e *evaluate) check() (*schema.Schema, error) {
 		if p.Path == "" {
 			continue
 		}
-		if _, err := job.FormatOf(p.Name, p.Path); err != nil {
+		if _, err := configs.FormatOf(p.Name, p.Path); err != nil {
 			return nil, err
 		}
-		if err := job.Readable(p.Path); err != nil {
+		if err := configs.Readable(p.Path); err != nil {
 			return nil, err
 		}
-		if job.IsStandard(p.Path) {
-			if slices.Contains(standards, p.Path) || p.Path == job.Standard && len(standards) > 0 {
+		if configs.IsStandard(p.Path) {
+			if slices.Contains(standards, p.Path) || p.Path == configs.Standard && len(standards) > 0 {
 				return nil, usagef("only one table can come from standard input, or several as Arrow " +
 					"streams: arrow:-, arrow:-2, arrow:-3")
 			}
 			standards = append(standards, p.Path)
 		}
 	}
-	return job.LoadSchema(e.Schema)
+	return configs.LoadSchema(e.Schema)
 }
 
 // unsuitable is an eval.ErrColumn in the user's words.
@@ -253,11 +253,11 @@ func readBoth(
 ) (out report.Table, err error) {
 	out.Name = filepath.Base(path)
 	if out.Rows, err = readTable(ctx, t, shown, name, path, s); err != nil ||
-		path == job.Standard || out.Rows.Rows() == 0 {
+		path == configs.Standard || out.Rows.Rows() == 0 {
 		return out, err
 	}
 	if out.Values, err = readValues(path, s); err != nil {
-		return out, fmt.Errorf("%s: %w", name, job.Bare(path, err))
+		return out, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
 	}
 	return out, nil
 }
@@ -269,7 +269,7 @@ func readTable(
 	out, ignored, err := table.Read(ctx, path, s,
 		table.ReadOptions{Progress: shown.of("reading " + strings.TrimLeft(name, "-"))})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, job.Bare(path, err))
+		return nil, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
 	}
 	t.sayIgnored(name+": ", ignored.Ignored)
 	return out, nil
@@ -373,16 +373,16 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 		return fail(err)
 	}
 	synthetic := e.synthetic[0]
-	if e.Input == job.Standard && synthetic == job.Standard {
+	if e.Input == configs.Standard && synthetic == configs.Standard {
 		return fail(usagef("only one table can come from standard input"))
 	}
-	if _, err := job.FormatOf("--synthetic", synthetic); err != nil {
+	if _, err := configs.FormatOf("--synthetic", synthetic); err != nil {
 		return fail(err)
 	}
-	if err := job.Readable(synthetic); err != nil {
+	if err := configs.Readable(synthetic); err != nil {
 		return fail(err)
 	}
-	program, elsewhere, err := job.Counter(e.Input, e.Ledger)
+	program, elsewhere, err := configs.Counter(e.Input, e.Ledger)
 	switch {
 	case !elsewhere:
 		return e.private(cmd, name, e.Input)
@@ -393,7 +393,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			"there are counts: leave --target out, or give an extract", name, e.Input))
 	}
 	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return job.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s),
+		return configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s),
 			&e.counting)
 	})
 }
@@ -413,7 +413,7 @@ func (r estimates) text(w io.Writer) {
 		if e.Name == "RareClassRate" || e.Name == "AUROC" {
 			of = fmt.Sprintf("%s = %s, %s", r.Target, r.Positive, e.Of)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, job.Short(e.Value), e.StdErr,
+		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, configs.Short(e.Value), e.StdErr,
 			strings.ToValidUTF8(of, "?"))
 	}
 }

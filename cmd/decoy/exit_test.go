@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -45,8 +45,8 @@ func TestExitCode(t *testing.T) {
 		{"false claim", wrap(release.ErrClaim), 1},
 		{"ledger that broke its limit", fmt.Errorf("%w: %w", ledger.ErrInvalid, accountant.ErrBudget),
 			1},
-		{"usage about a method", &job.UsageError{Err: fmt.Errorf("--method: %w", synth.ErrConfig)}, 2},
-		{"reworded", &job.Reworded{Text: "interrupted", Err: context.Canceled}, 1},
+		{"usage about a method", configs.Usagef("--method: %w", synth.ErrConfig), 2},
+		{"reworded", &configs.Reworded{Text: "interrupted", Err: context.Canceled}, 1},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%s: exit code %d, want %d", c.name, got, c.want)

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -66,7 +65,7 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	case err != nil && !slices.Contains(all.Choices(), j.Method):
 		return nil, usagef("--method: %w", err)
 	case err != nil:
-		return nil, &job.UsageError{Err: err}
+		return nil, &configs.UsageError{Err: err}
 	}
 	return f, j.checkBudget()
 }
@@ -116,10 +115,10 @@ const targetKey = "target"
 func (j *jobFlags) private(
 	cmd *cobra.Command, name, path string,
 ) (*privacy.Rows, *ledger.File, error) {
-	if _, err := job.FormatOf(name, path); err != nil {
+	if _, err := configs.FormatOf(name, path); err != nil {
 		return nil, nil, err
 	}
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return nil, nil, err
 	}
 	return j.tableOf(cmd, path, func(s *schema.Schema) (*privacy.Rows, error) {
@@ -133,10 +132,10 @@ func (j *jobFlags) tableOf(
 ) (out *privacy.Rows, l *ledger.File, err error) {
 	s := j.made
 	if s == nil {
-		s, err = job.LoadSchema(j.Schema)
+		s, err = configs.LoadSchema(j.Schema)
 	}
 	if err == nil {
-		l, err = job.LedgerOf(j.Ledger, path)
+		l, err = configs.LedgerOf(j.Ledger, path)
 	}
 	if err == nil {
 		err = apart(cmd, l)
@@ -148,8 +147,8 @@ func (j *jobFlags) tableOf(
 }
 
 // account is what a run on input pays from.
-func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *job.Account {
-	return &job.Account{Ledger: ledger, Input: input, Resume: j.resume, Tool: tool(),
+func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *configs.Account {
+	return &configs.Account{Ledger: ledger, Input: input, Resume: j.resume, Tool: tool(),
 		Stdout: t.stdout, Say: t.say}
 }
 
@@ -162,14 +161,14 @@ func flagged(err error) error {
 }
 
 // configPath is the config file, as a file that the run reads.
-func configPath(cmd *cobra.Command) job.NamedPath {
+func configPath(cmd *cobra.Command) configs.NamedPath {
 	path, _ := cmd.Flags().GetString("config")
-	return job.At("--config", path)
+	return configs.At("--config", path)
 }
 
 // filesOf are the files that a command line names, as the manual has them.
-func filesOf(cmd *cobra.Command) (written, read []job.NamedPath) {
-	flags := func(key string) (out []job.NamedPath) {
+func filesOf(cmd *cobra.Command) (written, read []configs.NamedPath) {
+	flags := func(key string) (out []configs.NamedPath) {
 		for _, name := range strings.Fields(cmd.Annotations[key]) {
 			f := cmd.Flag(name)
 			paths := []string{f.Value.String()}
@@ -177,7 +176,7 @@ func filesOf(cmd *cobra.Command) (written, read []job.NamedPath) {
 				paths = several.GetSlice()
 			}
 			for _, path := range paths {
-				out = append(out, job.At("--"+name, path))
+				out = append(out, configs.At("--"+name, path))
 			}
 		}
 		return out
@@ -185,7 +184,7 @@ func filesOf(cmd *cobra.Command) (written, read []job.NamedPath) {
 	written, read = flags(writesKey), append(flags(readsKey), configPath(cmd))
 	if names := strings.Fields(cmd.Annotations[inputsKey]); len(names) > 0 {
 		for i, path := range cmd.Flags().Args() {
-			read = append(read, job.At(names[min(i, len(names)-1)], path))
+			read = append(read, configs.At(names[min(i, len(names)-1)], path))
 		}
 	}
 	return written, read
@@ -194,19 +193,20 @@ func filesOf(cmd *cobra.Command) (written, read []job.NamedPath) {
 // apart refuses a ledger that the command line names for something else, too.
 func apart(cmd *cobra.Command, l *ledger.File) error {
 	written, read := filesOf(cmd)
-	return job.Distinct([]job.NamedPath{job.At("the ledger", l.Path())}, append(written, read...))
+	return configs.Distinct([]configs.NamedPath{configs.At("the ledger", l.Path())},
+		append(written, read...))
 }
 
 // create starts the output that a flag names; nil if it names none.
-func (t *terminal) create(flag, path string, perm fs.FileMode) (*job.Target, error) {
+func (t *terminal) create(flag, path string, perm fs.FileMode) (*configs.Target, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return job.Create(flag, path, t.stdout, perm, t.force)
+	return configs.Create(flag, path, t.stdout, perm, t.force)
 }
 
 // deliver completes an output with what to writes, and says so; nothing for one that is nil.
-func (t *terminal) deliver(o *job.Target, note string, to func(io.Writer) error) error {
+func (t *terminal) deliver(o *configs.Target, note string, to func(io.Writer) error) error {
 	t.shown.finish()
 	err := o.Complete(to)
 	if err == nil && o.IsFile() {
@@ -248,9 +248,9 @@ func (j *jobFlags) checkPrivate() error {
 
 // paid is a run under way that buys one result from a private table.
 type paid struct {
-	*job.Account
+	*configs.Account
 	t     *terminal
-	file  *job.Target // of the result; nil if it is printed
+	file  *configs.Target // of the result; nil if it is printed
 	shown *progress
 }
 
@@ -263,11 +263,11 @@ func (j *jobFlags) pay(
 	if p.shown.bar { // plain lines are kept by others, and must not tell of rows
 		j.counting = p.shown.of("counting")
 	}
-	if err := p.Begin(verb, cmp.Or(out, job.Standard)); err != nil {
+	if err := p.Begin(verb, cmp.Or(out, configs.Standard)); err != nil {
 		return nil, err
 	}
 	var err error
-	p.file, err = t.create(flag, out, job.ReleaseMode)
+	p.file, err = t.create(flag, out, configs.ReleaseMode)
 	return p, err
 }
 
@@ -289,12 +289,12 @@ func (p *paid) end(s *privacy.Session, err error) error {
 
 // readFile parses a file, which errors name.
 func readFile[T any](path string, parse func(io.Reader) (T, error)) (out T, err error) {
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return out, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return out, job.Bare(path, err)
+		return out, configs.Bare(path, err)
 	}
 	defer f.Close()
 	if out, err = parse(f); err != nil {

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/synth/all"
 )
@@ -61,7 +61,7 @@ func TestForecasts(t *testing.T) {
 				continue
 			}
 			check(t, err)
-			var plan struct{ Needs job.Needs }
+			var plan struct{ Needs configs.Needs }
 			check(t, json.NewDecoder(bytes.NewReader(out)).Decode(&plan))
 			n := plan.Needs
 			run, stderr := w.start("generate in.csv --quiet --schema s.yaml --epsilon 1 --out out.csv "+

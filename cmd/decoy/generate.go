@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/infer"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -54,9 +54,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	written, read := j.Files()
 	if j.Ledger != nil {
-		written = append(written, job.NamedPath{Name: "the ledger", Path: j.Ledger.Path()})
+		written = append(written, configs.NamedPath{Name: "the ledger", Path: j.Ledger.Path()})
 	}
-	if err := job.Distinct(written, append(read, configPath(cmd))); err != nil {
+	if err := configs.Distinct(written, append(read, configPath(cmd))); err != nil {
 		return err
 	}
 	account := g.account(t, j.Ledger, j.Input)
@@ -79,8 +79,8 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 // fit reserves the budget, reads, fits, and completes the outputs: when these are durable the run
 // is done.
 func (g *generate) fit(
-	ctx context.Context, t *terminal, j *job.Checked, rows *privacy.Rows, account *job.Account,
-	outputs *job.Outputs,
+	ctx context.Context, t *terminal, j *configs.Checked, rows *privacy.Rows, account *configs.Account,
+	outputs *configs.Outputs,
 ) error {
 	shown := t.privateProgress()
 	if shown.bar { // plain lines are kept by others, and must not tell of rows
@@ -97,8 +97,8 @@ func (g *generate) fit(
 
 // options are those of a run that completes the outputs.
 func (g *generate) options(
-	ctx context.Context, t *terminal, j *job.Checked, account *job.Account, outputs *job.Outputs,
-	shown *progress,
+	ctx context.Context, t *terminal, j *configs.Checked, account *configs.Account,
+	outputs *configs.Outputs, shown *progress,
 ) synth.RunOptions {
 	var forecast synth.Forecast
 	return synth.RunOptions{
@@ -131,7 +131,7 @@ func (g *generate) options(
 }
 
 // check checks everything that can be checked without the rows.
-func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error) {
+func (g *generate) check(cmd *cobra.Command, args []string) (*configs.Checked, error) {
 	if _, err := g.method(cmd); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error
 	if err := g.checkTexts(cmd); err != nil {
 		return nil, err
 	}
-	return job.Check(g.Job)
+	return configs.Check(g.Job)
 }
 
 // checkTexts refuses what is said of a table without a schema where there is one: a unit that is
@@ -187,7 +187,7 @@ const schemaShare = 1. / 3
 
 // purchase checks a run without a schema; nothing but the header is read.
 func (g *generate) purchase(
-	cmd *cobra.Command, t *terminal, j *job.Checked,
+	cmd *cobra.Command, t *terminal, j *configs.Checked,
 ) (*purchase, error) {
 	f, ok := j.Fitter.(synth.Continuer)
 	switch {
@@ -208,7 +208,7 @@ columns (decoy schema draft), costs nothing`)
 		return nil, err
 	}
 	if _, err := f.Unseen(p.table.Names()); err != nil {
-		return nil, &job.UsageError{Err: err}
+		return nil, &configs.UsageError{Err: err}
 	}
 	if j.Bought, err = besides(j.Out, j.Model); err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ columns (decoy schema draft), costs nothing`)
 
 // besides is the file of a bought schema, beside the synthetic table or the model.
 func besides(out, model string) (string, error) {
-	if out == "" || job.IsStandard(out) {
+	if out == "" || configs.IsStandard(out) {
 		out = model
 	}
 	if out == "" {
@@ -235,8 +235,8 @@ func besides(out, model string) (string, error) {
 
 // buy is fit on a table whose schema is bought first.
 func (g *generate) buy(
-	ctx context.Context, t *terminal, j *job.Checked, p *purchase, account *job.Account,
-	outputs *job.Outputs,
+	ctx context.Context, t *terminal, j *configs.Checked, p *purchase, account *configs.Account,
+	outputs *configs.Outputs,
 ) error {
 	shown := t.privateProgress()
 	o := g.options(ctx, t, j, account, outputs, shown)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/docs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -250,7 +250,7 @@ func writeMan(t *terminal, root *cobra.Command, dir string) error {
 	write := func(name string, volume int, short string, sections []section) error {
 		n++
 		path := filepath.Join(dir, fmt.Sprintf("%s.%d", name, volume))
-		f, err := t.create("--man", path, job.ReleaseMode)
+		f, err := t.create("--man", path, configs.ReleaseMode)
 		if err != nil {
 			return err
 		}

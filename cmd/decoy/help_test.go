@@ -89,7 +89,7 @@ func TestTopics(t *testing.T) {
 	}
 	sources, err := filepath.Glob("*.go")
 	check(t, err)
-	more, err := filepath.Glob("../../internal/job/*.go")
+	more, err := filepath.Glob("../../configs/*.go")
 	check(t, err)
 	for _, path := range append(sources, more...) {
 		text, err := os.ReadFile(path)

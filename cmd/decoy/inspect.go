@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
@@ -39,7 +39,7 @@ func (t *terminal) pageOf(path, page string) error {
 	if _, err := verifyFile(path, m); err != nil {
 		return err
 	}
-	return t.write("--report", page, job.ReleaseMode, "", func(w io.Writer) error {
+	return t.write("--report", page, configs.ReleaseMode, "", func(w io.Writer) error {
 		return report.Model(w, released(m))
 	})
 }
@@ -106,7 +106,7 @@ func openModel(path string) (*release.Model, error) {
 
 // readModel is openModel of any contents.
 func readModel(path string) (*release.Model, error) {
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return nil, err
 	}
 	m, err := release.Open(path)
@@ -118,7 +118,7 @@ func readModel(path string) (*release.Model, error) {
 
 // sniff is the first byte of a file, 0 if it is empty.
 func sniff(path string) (byte, error) {
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return 0, err
 	}
 	b, err := readFile(path, func(r io.Reader) (byte, error) { return bufio.NewReader(r).ReadByte() })

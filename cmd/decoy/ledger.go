@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
@@ -50,10 +50,10 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if cmd.Flags().Changed("next") && !cmd.Flags().Changed("sign") {
 		return usagef("--next names the key after that of --sign, which is missing")
 	}
-	if err := job.Limitable(args[0]); err != nil {
+	if err := configs.Limitable(args[0]); err != nil {
 		return err
 	}
-	path, err := job.LedgerAt(args[0])
+	path, err := configs.LedgerAt(args[0])
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, MostRuns: l.runs}
 	file := ledger.NewFile(path)
 	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
-		if runs := job.WithoutRho(old); len(runs) > 0 {
+		if runs := configs.WithoutRho(old); len(runs) > 0 {
 			return usagef("--rule zcdp: %s has no figure in zCDP, and every later run would be refused: "+
 				"leave out --rule", strings.Join(runs, ", "))
 		}
@@ -100,7 +100,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	}
 	t.say("%s counts %v neighbours of one %s: a run on another unit is refused", path,
 		nb.Adjacency, unitOf(unit))
-	t.say("ledger: %s, spent %s", path, job.SpentText(now))
+	t.say("ledger: %s, spent %s", path, configs.SpentText(now))
 	if spent := now.Spent(); rule == ledger.RuleBasic &&
 		(spent.Epsilon >= l.Epsilon || spent.Delta > l.Delta) {
 		t.say("this limit is spent already: every further run is refused")
@@ -139,7 +139,7 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 	case l.unit != "":
 		unit = l.unit
 	case l.Schema != "":
-		s, err := job.LoadSchema(l.Schema)
+		s, err := configs.LoadSchema(l.Schema)
 		if err != nil {
 			return nb, "", err
 		}
@@ -155,7 +155,7 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
 // line that an append cut short left behind; it is not part of the ledger.
 func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return nil, false, err
 	}
 	l, err = readFile(path, ledger.Parse)
@@ -163,7 +163,8 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 		return l, true, nil
 	}
 	if err != nil {
-		if beside := path + ".ledger"; errors.Is(err, ledger.ErrInvalid) && job.Readable(beside) == nil {
+		beside := path + ".ledger"
+		if errors.Is(err, ledger.ErrInvalid) && configs.Readable(beside) == nil {
 			err = fmt.Errorf("%w; the ledger of that table is %s", err, beside)
 		} else if _, format := table.FormatOf(path); errors.Is(err, ledger.ErrInvalid) && format == nil {
 			err = fmt.Errorf("%w; %s has the name of a table, whose ledger would be %s", err, path, beside)
@@ -193,8 +194,8 @@ func runsText(w io.Writer, runs []ledger.Summary) {
 	}
 	fmt.Fprintln(w, "RUN\tTIME\tMETHOD\tEPSILON\tDELTA\tCALLS\tSTATUS")
 	for _, r := range runs {
-		fmt.Fprintln(w, row(r.Run, stamp(r.Time), r.Method, job.Short(r.Budget.Epsilon),
-			job.Short(r.Budget.Delta), calls(r.Charged), r.Status))
+		fmt.Fprintln(w, row(r.Run, stamp(r.Time), r.Method, configs.Short(r.Budget.Epsilon),
+			configs.Short(r.Budget.Delta), calls(r.Charged), r.Status))
 	}
 }
 
@@ -250,7 +251,7 @@ func showLedger(t *terminal, path string) error {
 		return err
 	}
 	out := shownLedger{Kind: "ledger", Runs: append([]ledger.Summary{}, l.Runs()...), Spent: l.Spent(),
-		Unfinished: job.Unfinished(l, path), Torn: torn, path: path, empty: len(l.Entries) == 0}
+		Unfinished: configs.Unfinished(l, path), Torn: torn, path: path, empty: len(l.Entries) == 0}
 	if !out.empty {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
 	}
@@ -263,10 +264,10 @@ func showLedger(t *terminal, path string) error {
 func (s shownLedger) text(w io.Writer) {
 	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(s.path))
 	fmt.Fprintf(w, "counts\t%s\n", s.countsText())
-	fmt.Fprintf(w, "spent\t%s\n", job.BudgetText(s.Spent))
+	fmt.Fprintf(w, "spent\t%s\n", configs.BudgetText(s.Spent))
 	limit := "none"
 	if s.Limit != nil {
-		limit = job.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
+		limit = configs.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
 			MostRuns: s.Limit.Runs, Key: s.Limit.Key})
 	}
 	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 )
 
 // TestLedgerBelongsToTheData goes to one table by every kind of name. All of them lead to one
@@ -87,7 +87,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 
 // pathOf is the path of the ledger of a run.
 func pathOf(named, input string) (string, error) {
-	l, err := job.LedgerOf(named, input)
+	l, err := configs.LedgerOf(named, input)
 	if err != nil {
 		return "", err
 	}

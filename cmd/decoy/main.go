@@ -25,8 +25,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/party"
@@ -158,7 +158,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usagef("%w; did you mean --%s?", err, near)
 		}
 	}
-	return &job.UsageError{Err: err}
+	return &configs.UsageError{Err: err}
 }
 
 // Exit codes are an interface.
@@ -188,7 +188,7 @@ func exitCode(err error) int {
 	is := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
-	var usage *job.UsageError
+	var usage *configs.UsageError
 	switch {
 	case err == nil:
 		return exitOK
@@ -212,7 +212,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-func usagef(format string, args ...any) error { return job.Usagef(format, args...) }
+func usagef(format string, args ...any) error { return configs.Usagef(format, args...) }
 
 // printError writes each line of the error with the program's name before it, and for a usage error
 // where to read on.
@@ -221,7 +221,7 @@ func printError(w io.Writer, err error, command string) {
 	if errors.Is(err, context.Canceled) && text == context.Canceled.Error() {
 		text = "interrupted"
 	}
-	if usage := (*job.UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*configs.UsageError)(nil); errors.As(err, &usage) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, ledger.ErrMismatch) {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -19,7 +19,7 @@ import (
 func partyKeygenCommand(t *terminal) *cobra.Command {
 	var out string
 	return t.verb("party keygen", func(_ *cobra.Command, t *terminal, _ []string) error {
-		if out == job.Standard {
+		if out == configs.Standard {
 			return usagef("--out -: a secret key needs a file")
 		}
 		pem, err := party.NewKey()
@@ -55,7 +55,7 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := r.checkPrivate(); err != nil {
 		return err
 	}
-	if r.Model == job.Standard || r.wait <= 0 {
+	if r.Model == configs.Standard || r.wait <= 0 {
 		return usagef("--model needs a file, and --wait a time above 0")
 	}
 	o := party.Options{Budget: r.Budget(), Adjacency: r.Relation(), Tool: tool(), Wait: r.wait}
@@ -133,7 +133,7 @@ func joinCommand(t *terminal) *cobra.Command {
 func join(
 	cmd *cobra.Command, t *terminal, paths []string, people release.People, out string,
 ) error {
-	if out == job.Standard {
+	if out == configs.Standard {
 		return usagef("--out -: a model needs a file")
 	}
 	o := release.JoinOptions{People: people, Tool: tool(), Price: pld.Epsilon}
@@ -147,7 +147,7 @@ func join(
 		name := filepath.Base(path)
 		o.Names = append(o.Names, strings.TrimSuffix(name, filepath.Ext(name)))
 	}
-	f, err := t.create("--out", out, job.ReleaseMode)
+	f, err := t.create("--out", out, configs.ReleaseMode)
 	if err != nil {
 		return err
 	}

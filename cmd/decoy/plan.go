@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -49,7 +48,7 @@ type planned struct {
 	RowNeeds       rowNeeds               `json:"rows_needed,omitzero"`
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
-	Needs          job.Needs              `json:"needs"`
+	Needs          configs.Needs          `json:"needs"`
 	Elsewhere      *counted               `json:"counted_elsewhere,omitempty"`
 	neighbours     privacy.Neighbours
 }
@@ -80,8 +79,8 @@ func costOf(b accountant.Bound) cost {
 
 // String is the cost as a sentence.
 func (c cost) String() string {
-	text := fmt.Sprintf("epsilon %s at delta %s by %s", job.Short(c.Epsilon), job.Short(c.Delta),
-		c.Method)
+	text := fmt.Sprintf("epsilon %s at delta %s by %s", configs.Short(c.Epsilon),
+		configs.Short(c.Delta), c.Method)
 	if c.Slack != nil && *c.Slack > 0 {
 		text += fmt.Sprintf(" (an upper bound, at most %s above the true value)",
 			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
@@ -106,7 +105,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		return err
 	}
 	p.sayNotes(t)
-	s, err := job.SchemaOf(p.Schema, p.Dataset)
+	s, err := configs.SchemaOf(p.Schema, p.Dataset)
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(),
 		Adjacency: p.Relation(), Unit: s.Unit,
 		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Reserve, Cost: costOf(bound),
-		Needs: job.NeedsOf(fit, s, p.Rows), neighbours: nb,
+		Needs: configs.NeedsOf(fit, s, p.Rows), neighbours: nb,
 	}
 	out.Forecast = fit.Forecast(out.Needs.Rows)
 	if out.Curve, err = curve(fit.Reserve, p.Relation()); err != nil {
@@ -157,17 +156,17 @@ func (p planned) text(w io.Writer) {
 	if p.Chosen != "" {
 		fmt.Fprintf(w, "chosen by\t%s\n", p.Chosen)
 	}
-	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
+	fmt.Fprintf(w, "budget\t%s\n", configs.BudgetText(p.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", p.neighbours.Units(p.Unit).Words())
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
 	head := "measures"
 	for _, n := range p.Forecast.Noise {
-		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", job.Short(n.Sigma))
+		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", configs.Short(n.Sigma))
 		switch {
 		case n.Multiplier > 0:
-			noise = fmt.Sprintf("noise of %s times what one unit may add", job.Short(n.Multiplier))
+			noise = fmt.Sprintf("noise of %s times what one unit may add", configs.Short(n.Multiplier))
 		case n.Sigma == 0:
-			noise = fmt.Sprintf("exponential mechanism of epsilon %s", job.Short(n.Eps))
+			noise = fmt.Sprintf("exponential mechanism of epsilon %s", configs.Short(n.Eps))
 		}
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
 		head = ""

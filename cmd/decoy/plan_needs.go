@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -175,13 +174,13 @@ func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 func (p planned) needsText(w io.Writer) {
 	var points []string
 	for _, c := range p.Curve {
-		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), job.Short(c.Delta)))
+		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), configs.Short(c.Delta)))
 	}
 	fmt.Fprintf(w, "also\tthe same run, stated at other deltas: epsilon %s\n",
 		strings.Join(points, ", "))
 	if r := p.Releases; r != nil {
 		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon),
-			job.Short(r.Delta), r.limits())
+			configs.Short(r.Delta), r.limits())
 	}
 	if p.Usable > 0 {
 		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise "+
@@ -220,21 +219,21 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 	if err := p.checkBudget(); err != nil {
 		return err
 	}
-	s, err := job.SchemaOf(p.Schema, p.Dataset)
+	s, err := configs.SchemaOf(p.Schema, p.Dataset)
 	if err != nil {
 		return err
 	}
 	type line struct {
-		Method string    `json:"method"`
-		Calls  int       `json:"calls,omitempty"`
-		Sigma  float64   `json:"one_way_sigma,omitempty"`
-		Rows   rowNeeds  `json:"rows_needed,omitzero"`
-		Needs  job.Needs `json:"needs,omitzero"`
-		Error  string    `json:"error,omitempty"`
+		Method string        `json:"method"`
+		Calls  int           `json:"calls,omitempty"`
+		Sigma  float64       `json:"one_way_sigma,omitempty"`
+		Rows   rowNeeds      `json:"rows_needed,omitzero"`
+		Needs  configs.Needs `json:"needs,omitzero"`
+		Error  string        `json:"error,omitempty"`
 	}
 	var lines []line
 	for _, name := range all.Names() {
-		l := line{Method: name, Needs: job.Needs{Rows: p.Rows}}
+		l := line{Method: name, Needs: configs.Needs{Rows: p.Rows}}
 		f, err := all.Fitter(name)
 		if err != nil {
 			return err
@@ -247,7 +246,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			return err
 		default:
 			forecast := fit.Forecast(0)
-			l.Calls, l.Needs = callsOf(forecast), job.NeedsOf(fit, s, p.Rows)
+			l.Calls, l.Needs = callsOf(forecast), configs.NeedsOf(fit, s, p.Rows)
 			l.Sigma, l.Rows = oneWaySigma(forecast), needsOf(s, forecast)
 		}
 		lines = append(lines, l)

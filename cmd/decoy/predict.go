@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -27,10 +27,10 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 		return usagef("the classifier comes first and the table second: decoy predict %s %s", input,
 			model)
 	}
-	if _, err := job.FormatOf("TABLE", input); err != nil {
+	if _, err := configs.FormatOf("TABLE", input); err != nil {
 		return err
 	}
-	if err := job.Readable(model); err != nil {
+	if err := configs.Readable(model); err != nil {
 		return err
 	}
 	c, err := openClassifier(model)
@@ -44,7 +44,7 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 	rows, ignored, err := table.Read(cmd.Context(), input, s,
 		table.ReadOptions{Progress: t.progress().of("reading")})
 	if err != nil {
-		return fmt.Errorf("TABLE: %w", job.Bare(input, err))
+		return fmt.Errorf("TABLE: %w", configs.Bare(input, err))
 	}
 	if len(ignored.Ignored) > 0 {
 		t.say("not looked at: %s (the target %q is none of those that it predicts from)",

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -95,9 +95,9 @@ func TestEndsAreSaidInOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
 		var w bytes.Buffer
 		p := newBatchProgress(&terminal{stderr: &w}, 5)
-		ends := []job.Record{
-			{Job: "a", Status: job.Done}, {Job: "b", Status: job.Failed, Error: "why"},
-			{Job: "c", Status: job.Done, Earlier: true}, {Job: "d", Status: job.Done},
+		ends := []configs.Record{
+			{Job: "a", Status: configs.Done}, {Job: "b", Status: configs.Failed, Error: "why"},
+			{Job: "c", Status: configs.Done, Earlier: true}, {Job: "d", Status: configs.Done},
 		}
 		for _, i := range order {
 			p.of(ends[i].Job)("reading", .5)
@@ -114,7 +114,7 @@ func TestEndsAreSaidInOrder(t *testing.T) {
 	}
 	var w bytes.Buffer
 	p := newBatchProgress(&terminal{stderr: &w}, 2)
-	p.done(1, job.Record{Job: "b", Status: job.Done}) // a was never begun
+	p.done(1, configs.Record{Job: "b", Status: configs.Done}) // a was never begun
 	p.finish()
 	if got := w.String(); got != "done: b\n" {
 		t.Errorf("behind a job that never began: printed %q", got)

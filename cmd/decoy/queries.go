@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -116,7 +116,7 @@ func sayImpossible(t *terminal, w *workload.Workload, answers []release.Answered
 func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Workload, error) {
 	var items []workload.Item
 	for _, path := range paths {
-		if err := job.Readable(path); err != nil {
+		if err := configs.Readable(path); err != nil {
 			return nil, err
 		}
 		w, err := workload.Load(path, m.Schema())

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/release"
@@ -113,7 +113,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	out, err := t.create("--out", s.Out, job.ReleaseMode)
+	out, err := t.create("--out", s.Out, configs.ReleaseMode)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 			"if it should be, sign one: decoy ledger limit --sign", s.Ledger)
 	}
 	t.sayGuarantee(m)
-	rows := job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
+	rows := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
 	how := claimed{Ledger: head, Table: drawn{rows, s.Seed, s.SpreadsheetSafe, thisVersion().Version}}
 	var table bytes.Buffer
 	if err := how.Table.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
@@ -147,7 +147,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 
 // draw writes the table.
 func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(float64)) error {
-	out, err := job.CreateOutput("--out", job.Standard, w, false)
+	out, err := configs.CreateOutput("--out", configs.Standard, w, false)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func publicKey(flag, path string) (key minisign.PublicKey, err error) {
 
 // keyText is the text of a key file.
 func keyText(flag, path string) ([]byte, error) {
-	text, err := job.ReadBounded(path, 1<<12)
+	text, err := configs.ReadBounded(path, 1<<12)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", flag, err)
 	}
@@ -257,7 +257,7 @@ func (t *terminal) verifyRelease(
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := job.ReadBounded(path, release.MaxSigned)
+	data, err := configs.ReadBounded(path, release.MaxSigned)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
@@ -40,8 +40,8 @@ func sampleCommand(t *terminal) *cobra.Command {
 }
 
 // create starts an output for rows of the model.
-func (s *sample) create(t *terminal, out string) (*job.Output, error) {
-	o, err := job.CreateOutput("--out", out, t.stdout, t.force)
+func (s *sample) create(t *terminal, out string) (*configs.Output, error) {
+	o, err := configs.CreateOutput("--out", out, t.stdout, t.force)
 	if err == nil {
 		o.Safe, o.Texts = s.SpreadsheetSafe, s.texts
 	}
@@ -74,16 +74,16 @@ func (s *sample) runReplicates(
 	switch {
 	case s.where != "" || s.uncertainty != "":
 		return usagef("--replicates goes with neither --where nor --uncertainty")
-	case s.Out == job.Standard:
+	case s.Out == configs.Standard:
 		return usagef("--replicates writes files: --out must name one")
 	}
 	ext := filepath.Ext(s.Out)
-	n := job.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
-	var outs []*job.Output
+	n := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
+	var outs []*configs.Output
 	for i := range s.replicates {
 		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
-		err := job.Distinct([]job.NamedPath{job.At("--out", name)},
-			[]job.NamedPath{job.At("MODEL", path)})
+		err := configs.Distinct([]configs.NamedPath{configs.At("--out", name)},
+			[]configs.NamedPath{configs.At("MODEL", path)})
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (s *sample) runReplicates(
 }
 
 func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
-	var from job.Sampler = m
+	var from configs.Sampler = m
 	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
 		given, text, err := givenOf(m, s.where)
@@ -131,7 +131,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 			return err
 		}
 	}
-	n := job.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
+	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
 	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.progress().of("writing rows"))
 	if err == nil {
 		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)
@@ -182,7 +182,7 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	}
 	note := fmt.Sprintf(": %d noisy marginals, %d of %d cells below the noise", len(u.Marginals),
 		below, cells)
-	return t.write("--uncertainty", path, job.ReleaseMode, note, func(w io.Writer) error {
+	return t.write("--uncertainty", path, configs.ReleaseMode, note, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		return enc.Encode(u)

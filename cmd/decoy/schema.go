@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -25,7 +25,7 @@ const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
 	return t.verb("schema check", func(cmd *cobra.Command, t *terminal, args []string) error {
-		s, err := job.LoadSchema(args[0])
+		s, err := configs.LoadSchema(args[0])
 		if err != nil {
 			return err
 		}
@@ -273,13 +273,13 @@ func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
 	if len(d.comma) != 1 {
 		return usagef("--comma %q must be one byte", d.comma)
 	}
-	if _, err := job.FormatOf("FILE", path); err != nil {
+	if _, err := configs.FormatOf("FILE", path); err != nil {
 		return err
 	}
-	if err := job.Readable(path); err != nil {
+	if err := configs.Readable(path); err != nil {
 		return err
 	}
-	for _, name := range []string{path, job.Resolve(path)} {
+	for _, name := range []string{path, configs.Resolve(path)} {
 		if _, err := os.Lstat(name + ".ledger"); err == nil {
 			return usagef("%s has a ledger, %s.ledger: somebody keeps the account of what was spent on it, "+
 				"so it is private, and --public would void every guarantee. Buy the schema ('decoy schema "+
@@ -323,14 +323,14 @@ func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
 type schemaImport struct{ from, table, out string }
 
 func schemaImportCommand(t *terminal) *cobra.Command {
-	s := &schemaImport{out: job.Standard}
+	s := &schemaImport{out: configs.Standard}
 	return t.verb("schema import", s.run, flags{"from": &s.from, "table": &s.table, "out": &s.out})
 }
 
 func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
-	data, err := job.ReadBounded(args[0], 64<<20)
+	data, err := configs.ReadBounded(args[0], 64<<20)
 	if err != nil {
-		return job.Bare(args[0], err)
+		return configs.Bare(args[0], err)
 	}
 	d, err := exchange.Import(s.from, data, s.table)
 	if err != nil {
@@ -345,7 +345,7 @@ func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
 			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
 		}
 	}
-	return t.writeText("--out", s.out, job.ReleaseMode, yaml)
+	return t.writeText("--out", s.out, configs.ReleaseMode, yaml)
 }
 
 type schemaExport struct {
@@ -354,12 +354,12 @@ type schemaExport struct {
 }
 
 func schemaExportCommand(t *terminal) *cobra.Command {
-	s := &schemaExport{out: job.Standard}
+	s := &schemaExport{out: configs.Standard}
 	return t.verb("schema export", func(_ *cobra.Command, t *terminal, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")
 		}
-		in, err := job.LoadSchema(args[0])
+		in, err := configs.LoadSchema(args[0])
 		if err != nil {
 			return err
 		}
@@ -367,6 +367,6 @@ func schemaExportCommand(t *terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return t.writeText("--out", s.out, job.ReleaseMode, text)
+		return t.writeText("--out", s.out, configs.ReleaseMode, text)
 	}, flags{"json-schema": &s.jsonSchema, "out": &s.out})
 }

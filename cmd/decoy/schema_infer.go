@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/infer"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/text"
@@ -99,10 +99,10 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 			s.maxRows = d.MaxRowsPerUnit
 		}
 	}
-	program, elsewhere, err := job.Describer(input, s.Ledger)
+	program, elsewhere, err := configs.Describer(input, s.Ledger)
 	format := table.Format(0)
 	if !elsewhere {
-		format, err = job.FormatOf("INPUT", input)
+		format, err = configs.FormatOf("INPUT", input)
 	}
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	case s.noHeader:
 		err = usagef("--no-header: the columns of a table in another system have names")
 	default:
-		names, err = job.ColumnsOf(cmd.Context(), program, input, schema.CSV{Comma: s.comma[0]})
+		names, err = configs.ColumnsOf(cmd.Context(), program, input, schema.CSV{Comma: s.comma[0]})
 	}
 	if err != nil {
 		return nil, err
@@ -138,8 +138,8 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 		return nil, err
 	}
 	if elsewhere {
-		p.table, err = job.CountedTexts(cmd.Context(), program, input,
-			job.Undescribed(names, p.csv, s.unit, s.maxRows), asked, &s.counting)
+		p.table, err = configs.CountedTexts(cmd.Context(), program, input,
+			configs.Undescribed(names, p.csv, s.unit, s.maxRows), asked, &s.counting)
 	} else {
 		p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
 			MaxRowsPerUnit: s.maxRows})
@@ -151,7 +151,7 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if err != nil {
 		return nil, err
 	}
-	if p.ledger, err = job.LedgerOf(s.Ledger, input); err != nil || s.dryRun {
+	if p.ledger, err = configs.LedgerOf(s.Ledger, input); err != nil || s.dryRun {
 		return p, err
 	}
 	return p, apart(cmd, p.ledger)
@@ -204,7 +204,7 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 		return usagef("the names of the columns become part of the schema: --header-is-public "+
 			"says that the first line of %s holds them and "+
 			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input)
-	case input == job.Standard:
+	case input == configs.Standard:
 		return usagef("INPUT is CSV on standard input: it is read twice, so it must be a file " +
 			"(or Arrow, arrow:-, which is held in memory)")
 	}
@@ -218,7 +218,7 @@ func (s *schemaInfer) header(
 	if s.noHeader && !format.IsCSV() {
 		return nil, usagef("--no-header: only CSV files have none")
 	}
-	if err := job.Readable(input); err != nil {
+	if err := configs.Readable(input); err != nil {
 		return nil, err
 	}
 	names = s.columns
@@ -236,7 +236,7 @@ func (s *schemaInfer) header(
 	case cmd.Flags().Changed("comma"):
 		names, err = table.Header(input, comma, nil)
 	default: // the header, which is public, decides
-		names, comma, err = job.Header(input, comma)
+		names, comma, err = configs.Header(input, comma)
 		s.comma = string(rune(comma))
 	}
 	return names, err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/infer"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -39,12 +39,12 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	case u.unit == "" && cmd.Flags().Changed("max-rows-per-unit"):
 		return usagef("--max-rows-per-unit goes with --unit: a schema has its own")
 	case u.unit != "": // whatever else is in a row is all one
-		u.made = job.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
+		u.made = configs.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
 		if err := u.made.Validate(); err != nil {
 			return usagef("--unit: %w", err)
 		}
 	}
-	if args[0] == job.Standard {
+	if args[0] == configs.Standard {
 		return usagef("INPUT must be a file")
 	}
 	rows, ledger, err := u.table(cmd, args[0])
@@ -72,7 +72,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 func (u *schemaUnits) table(
 	cmd *cobra.Command, input string,
 ) (rows *privacy.Rows, l *ledger.File, err error) {
-	program, elsewhere, err := job.Describer(input, u.Ledger)
+	program, elsewhere, err := configs.Describer(input, u.Ledger)
 	switch {
 	case !elsewhere:
 		return u.private(cmd, "INPUT", input)
@@ -80,7 +80,7 @@ func (u *schemaUnits) table(
 		return nil, nil, err
 	}
 	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return job.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit),
+		return configs.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit),
 			&u.counting)
 	})
 }

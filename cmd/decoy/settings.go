@@ -15,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
@@ -144,7 +143,7 @@ func (c *configFile) at(line int) string {
 
 // read reads the file as the values of a verb's flags.
 func (c *configFile) read(cmd *cobra.Command) error {
-	text, err := job.ReadBounded(c.path, 1<<20)
+	text, err := configs.ReadBounded(c.path, 1<<20)
 	if err != nil {
 		return usagef("--config %w", err)
 	}

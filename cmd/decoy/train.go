@@ -10,7 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 )
@@ -45,7 +45,7 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	p, err := analysis.NewPlan(rows.Schema(), nb, *o, r.Budget())
 	switch {
 	case errors.Is(err, analysis.ErrTarget), errors.Is(err, accountant.ErrBudgetRange):
-		return &job.UsageError{Err: err}
+		return &configs.UsageError{Err: err}
 	case err != nil:
 		return err
 	}
@@ -77,7 +77,7 @@ func (r *trainRun) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
+	if r.Out != "" && !configs.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
 		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
 	}
 	return nil
@@ -112,7 +112,7 @@ func (r *trainRun) needs(p *analysis.Plan, neighbours string) trainNeeds {
 	}
 	n.Rows = r.Rows
 	if n.Assumed = r.Rows == 0; n.Assumed {
-		n.Rows = job.AssumedRows
+		n.Rows = configs.AssumedRows
 	}
 	steps := p.Expected(n.Rows, !n.Assumed)
 	n.Steps, n.StepSize, n.Sigma = steps.Count, steps.Size, steps.Sigma
@@ -120,16 +120,16 @@ func (r *trainRun) needs(p *analysis.Plan, neighbours string) trainNeeds {
 }
 
 func (n trainNeeds) text(w io.Writer) {
-	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(n.Budget))
+	fmt.Fprintf(w, "budget\t%s\n", configs.BudgetText(n.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
 	if n.By != analysis.Descent {
 		fmt.Fprintf(w, "penalty\thalf of %s times the squared norm of the coefficients, added to the "+
-			"loss of all rows\n", job.Short(n.Penalty))
+			"loss of all rows\n", configs.Short(n.Penalty))
 		if n.Objective > 0 {
 			fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of the gradient, drawn "+
-				"once, to which a row adds at most 1\n", job.Short(n.Objective))
+				"once, to which a row adds at most 1\n", configs.Short(n.Objective))
 		}
-		fmt.Fprintf(w, "noise\tof standard deviation %s in each coefficient\n", job.Short(n.Output))
+		fmt.Fprintf(w, "noise\tof standard deviation %s in each coefficient\n", configs.Short(n.Output))
 		return
 	}
 	assumed := ""
@@ -137,9 +137,9 @@ func (n trainNeeds) text(w io.Writer) {
 		assumed = ", assumed (--rows)"
 	}
 	fmt.Fprintf(w, "rows\t%d%s\n", n.Rows, assumed)
-	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, job.Short(n.StepSize))
+	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, configs.Short(n.StepSize))
 	fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of a step's gradient, to "+
-		"which a row adds at most 1\n", job.Short(n.Sigma))
+		"which a row adds at most 1\n", configs.Short(n.Sigma))
 	if n.Sigma > float64(n.Rows) {
 		fmt.Fprintf(w, "verdict\tthe noise is larger than what all %d rows add: the classifier would "+
 			"hold little else; more rows or a larger epsilon help\n", n.Rows)
@@ -152,5 +152,5 @@ func openClassifier(path string) (*analysis.Classifier, error) {
 	if c, ok := f.(*analysis.Classifier); ok || err != nil && !errors.Is(err, release.ErrFormat) {
 		return c, err
 	}
-	return nil, &job.Reworded{Text: path + ": not a decoy classifier", Err: release.ErrFormat}
+	return nil, &configs.Reworded{Text: path + ": not a decoy classifier", Err: release.ErrFormat}
 }

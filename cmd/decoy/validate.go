@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -97,7 +97,7 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (analysis.S
 		f, err = analysis.Program(strings.Fields(r.program), r.limits)
 	}
 	if errors.Is(err, analysis.ErrStatistic) {
-		return f, &job.UsageError{Err: err}
+		return f, &configs.UsageError{Err: err}
 	} else if err != nil {
 		return f, err
 	}
@@ -126,7 +126,7 @@ func (v validated) text(w io.Writer) {
 	}
 	if v.Blocks == 0 && v.Spread == 0 {
 		fmt.Fprintf(w, "noise\tof standard deviation %s at most, in the share of rows below it\n",
-			job.Short(v.Noise))
+			configs.Short(v.Noise))
 	} else {
 		fmt.Fprintf(w, "noise\tof standard deviation %s\n", v.of.Length(v.Noise))
 	}

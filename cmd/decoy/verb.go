@@ -17,8 +17,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
@@ -111,7 +111,7 @@ func manual(name string) string {
 		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
 		"{statistics}", indent(analysis.Statistics), "{forms}", strings.Join(exchange.Formats(), ", "),
-		"{assumed-rows}", fmt.Sprint(job.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
+		"{assumed-rows}", fmt.Sprint(configs.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
 		"{topics}", topicList()).Replace(string(page))
 }
 
@@ -211,7 +211,7 @@ var choices = map[string]func(of func(flag string) string) []string{
 	"attack":         func(func(string) string) []string { return attackNames },
 	"tables":         func(func(string) string) []string { return append(attack.Shapes(), "all") },
 	"target": func(of func(string) string) []string {
-		if s, err := job.SchemaOf(of("schema"), of("dataset")); err == nil {
+		if s, err := configs.SchemaOf(of("schema"), of("dataset")); err == nil {
 			return s.Names()
 		}
 		return nil
@@ -260,7 +260,7 @@ func checkFlags(cmd *cobra.Command) error {
 	if seed := f.Lookup("seed"); seed != nil && !seed.Changed && seed.DefValue == "0" {
 		seed.Value.Set(strconv.FormatUint(rand.Uint64(), 10))
 	}
-	if err := job.Distinct(filesOf(cmd)); err != nil {
+	if err := configs.Distinct(filesOf(cmd)); err != nil {
 		return err
 	}
 	if err := checkLimits(cmd); err != nil {
@@ -268,7 +268,7 @@ func checkFlags(cmd *cobra.Command) error {
 	}
 	out, _ := f.GetString("out")
 	safe, _ := f.GetBool("spreadsheet-safe")
-	if format, err := job.FormatOf("--out", out); safe && err == nil && !format.IsCSV() {
+	if format, err := configs.FormatOf("--out", out); safe && err == nil && !format.IsCSV() {
 		return usagef("--spreadsheet-safe is for CSV, which %s is not", out)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
@@ -102,7 +102,7 @@ const notChecked = "that the program which wrote the file, whatever it calls its
 func verify(path string) (result, *release.Model, error) {
 	m, err := readModel(path)
 	if errors.Is(err, release.ErrFormat) {
-		text, failed := job.ReadBounded(path, release.MaxSigned)
+		text, failed := configs.ReadBounded(path, release.MaxSigned)
 		f, _ := analysis.Read(bytes.NewReader(text)) // nil of any other file
 		switch {
 		case failed == nil && f != nil:
@@ -211,9 +211,9 @@ func (v verified) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "charged\t%s\n", calls)
 	if d := v.Derived; d != nil {
-		text := "epsilon at least " + job.Short(d.Lower)
+		text := "epsilon at least " + configs.Short(d.Lower)
 		if d.Upper != nil {
-			text += ", at most " + job.Short(*d.Upper)
+			text += ", at most " + configs.Short(*d.Upper)
 		}
 		fmt.Fprintf(w, "derived\t%s, by closed forms apart from the accountant\n", text)
 	}
@@ -245,7 +245,7 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 		return fail(err)
 	}
 	out := verifiedLedger{Entries: len(l.Entries), Runs: len(l.Runs()), Spent: l.Spent(), Torn: torn,
-		Released: released, total: job.SpentText(l)}
+		Released: released, total: configs.SpentText(l)}
 	var key minisign.PublicKey
 	if keyFile != "" {
 		if key, err = publicKey("--key", keyFile); err != nil {
@@ -276,7 +276,7 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 func heldBy(
 	l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool,
 ) (unbound bool, err error) {
-	data, err := job.ReadBounded(path, release.MaxSigned)
+	data, err := configs.ReadBounded(path, release.MaxSigned)
 	if err != nil {
 		return false, err
 	}

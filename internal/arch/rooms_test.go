@@ -40,7 +40,7 @@ var folders = map[string]string{
 	"internal/kernels": "gan", "internal/matrix": "gan", "release": "release", "synth": "synth",
 	"infer": "analysis", "analysis": "analysis", "party": "analysis", "eval": "eval",
 	"attack":  "attack",
-	"configs": "configs", "internal/job": "configs", "datasets": "datasets",
+	"configs": "configs", "datasets": "datasets",
 	"internal/engine": "engine", "spark": "engine", "postgres": "engine", "cmd": "cmd",
 	"docs": "cmd", "internal": "cmd",
 	"privacy/blocks": "mechanism", "privacy/gradient": "mechanism",

@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/disk"
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
 )
@@ -62,11 +62,11 @@ func (s *Server) schema(q *request) error {
 
 // header is the names of a table's columns and the separator of a CSV file, which they say.
 func (s *Server) header(name string) (names []string, comma byte, err error) {
-	names, comma, err = job.Header(filepath.Join(s.folder.dir, filepath.FromSlash(name)), ',')
+	names, comma, err = configs.Header(filepath.Join(s.folder.dir, filepath.FromSlash(name)), ',')
 	switch {
 	case err != nil:
 		return nil, 0, problemf("The first line of %s could not be read: %v", name, err)
-	case len(names) == 1 && strings.ContainsAny(names[0], job.Separators):
+	case len(names) == 1 && strings.ContainsAny(names[0], configs.Separators):
 		return nil, 0, problemf("The first line of %s is one name with ; or | or a tab in it: write "+
 			"the table with one of them, or a comma, between the columns.", name)
 	}

@@ -1,4 +1,4 @@
-package job
+package configs
 
 import (
 	"cmp"
@@ -20,7 +20,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -43,7 +42,7 @@ type Account struct {
 }
 
 // Options are those of a run of the job, after Begin.
-func (a *Account) Options(j configs.Job) privacy.Options {
+func (a *Account) Options(j Job) privacy.Options {
 	return privacy.Options{Budget: j.Budget(), Adjacency: j.Relation(), Ledger: a.Ledger,
 		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs}
 }

@@ -1,15 +1,10 @@
-// Package job carries out a [configs.Job]. It checks what can be checked without the rows, finds
-// the ledger that pays, continues what did not come to its end, and puts the outputs in place. One
-// job is decoy generate or fit; a batch is many of them. It prints nothing: what a person should
-// know goes through Account.Say.
-package job
+package configs
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/ledger"
@@ -20,7 +15,7 @@ import (
 
 // Checked is a job of which everything has been checked that needs no rows.
 type Checked struct {
-	configs.Job
+	Job
 	Domain *schema.Schema // the schema, read; nil: there is none
 	Bought string         // file of the schema that the run buys; "" if it buys none
 	Fitter synth.Fitter
@@ -57,11 +52,11 @@ func (c *Checked) Files() (written, read []NamedPath) {
 const boughtName = "the bought schema"
 
 // Check checks a job, which may be without a schema. It does not look at the table.
-func Check(j configs.Job) (*Checked, error) {
-	return check(j, "")
+func Check(j Job) (*Checked, error) {
+	return checkOf(j, "")
 }
 
-func check(j configs.Job, owner string) (*Checked, error) {
+func checkOf(j Job, owner string) (*Checked, error) {
 	c := &Checked{Job: j, owner: owner}
 	var err error
 	if c.Fitter, err = j.Fitter(); err != nil {

@@ -1,4 +1,4 @@
-package job
+package configs
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
@@ -38,8 +37,8 @@ type Task struct {
 }
 
 // NewTask checks a job; with plan, also that the method can do it.
-func NewTask(batch string, j configs.Job, plan bool) (*Task, error) {
-	c, err := check(j, j.Name+"'s ")
+func NewTask(batch string, j Job, plan bool) (*Task, error) {
+	c, err := checkOf(j, j.Name+"'s ")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func NewTask(batch string, j configs.Job, plan bool) (*Task, error) {
 	if j.Dataset != "" {
 		c.Ledger = nil
 	}
-	t := &Task{Checked: c, Identity: j.Identity(batch, c.Domain.Fingerprint())}
+	t := &Task{Checked: c, Identity: j.identity(batch, c.Domain.Fingerprint())}
 	if c.Seed == 0 {
 		id, _ := hex.DecodeString(t.Identity[:16])
 		c.Seed = binary.BigEndian.Uint64(id)
@@ -190,7 +189,7 @@ func (w *Worker) model(
 		return nil, err
 	}
 	for {
-		o.Run = configs.Run(t.Identity, r.Attempt)
+		o.Run = runName(t.Identity, r.Attempt)
 		r.Run = o.Run
 		m, _, err := synth.Run(ctx, rows, t.Fitter, o)
 		switch {
@@ -233,7 +232,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 		return 0, false, err
 	}
 	for number = 1; ; number++ {
-		run := configs.Run(t.Identity, number)
+		run := runName(t.Identity, number)
 		switch found, there := status[run]; {
 		case !there:
 			return number, false, nil
@@ -249,7 +248,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change "+
 				"the job, or give the batch another name", run, errLost)
 		}
-		if _, later := status[configs.Run(t.Identity, number+1)]; !later && !w.Rerun {
+		if _, later := status[runName(t.Identity, number+1)]; !later && !w.Rerun {
 			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again",
 				run, status[run], t.Ledger.Path(), errLost)
 		}

@@ -1,4 +1,4 @@
-package job
+package configs
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -17,7 +16,7 @@ import (
 // half-written beside its record is cleared away.
 func TestWorker(t *testing.T) {
 	dir := t.TempDir()
-	task, err := NewTask("b", configs.Job{Name: "e", Dataset: "icu-readmission", Epsilon: 1, Rows: 10,
+	task, err := NewTask("b", Job{Name: "e", Dataset: "icu-readmission", Epsilon: 1, Rows: 10,
 		Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +55,7 @@ func TestRunningElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	task, err := NewTask("b", configs.Job{Name: "e", Input: filepath.Join(dir, "t.csv"), Epsilon: 1,
+	task, err := NewTask("b", Job{Name: "e", Input: filepath.Join(dir, "t.csv"), Epsilon: 1,
 		Schema: filepath.Join(dir, "s.yaml"), Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +75,7 @@ func TestRunningElsewhere(t *testing.T) {
 	gone := errors.New("gone")
 	_, _, err = synth.Run(t.Context(), rows, task.Fitter, synth.RunOptions{
 		Options: privacy.Options{Budget: task.Budget(), Ledger: task.Ledger, Tool: "test",
-			Run: configs.Run(task.Identity, 1), Journal: worker("first").journal(task)},
+			Run: runName(task.Identity, 1), Journal: worker("first").journal(task)},
 		Deliver: func(*release.Model) error {
 			if r := other.Do(t.Context(), task, nil); r.Status != Elsewhere {
 				t.Errorf("while another process is at it: %+v", r)
