@@ -36,15 +36,10 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ask is hear without what it hears.
-func (p program) ask(ctx context.Context, into any, args ...string) error {
-	_, err := p.hear(ctx, into, args...)
-	return err
-}
-
-// hear runs a verb that is soon done, and decodes what it prints with --json. The talk is the lines
-// of its standard error. What the browser gives up while it waits for its turn is never begun.
-func (p program) hear(ctx context.Context, into any, args ...string) (talk []string, err error) {
+// ask runs a verb that is soon done, and decodes into a value what it prints with --json; nil: what
+// it prints is not looked at. The talk is the lines of its standard error. What the browser gives
+// up while it waits for its turn is never begun.
+func (p program) ask(ctx context.Context, into any, args ...string) (talk []string, err error) {
 	select {
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()
@@ -53,57 +48,46 @@ func (p program) hear(ctx context.Context, into any, args ...string) (talk []str
 	}
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := p.command(limited, append(args, "--json")...)
+	if into != nil {
+		args = append(args, "--json")
+	}
+	cmd := p.command(limited, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
-	text := said(errs.String())
+	for line := range strings.Lines(errs.String()) {
+		if line = said(line); line != "" {
+			talk = append(talk, line)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil && text != "":
-		return nil, problem{text}
-	case err != nil:
-		return nil, err
-	case text != "":
-		talk = strings.Split(text, "\n")
-	}
-	if into != nil {
+	case err != nil && talk != nil:
+		return nil, problem(strings.Join(talk, "\n"))
+	case err == nil && into != nil:
 		err = json.Unmarshal(out.Bytes(), into)
 	}
 	return talk, err
 }
 
-// said is what the program wrote on standard error, for a person at a page: without its name before
-// each line, and without a pointer to --help.
-func said(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimPrefix(strings.TrimSpace(line), "decoy: ")
-		line, _, _ = strings.Cut(line, "; see 'decoy ")
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+// said is a line that the program wrote on standard error, for a person at a page: without its name
+// before it, and without a pointer to --help.
+func said(line string) string {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "decoy: ")
+	line, _, _ = strings.Cut(line, "; see 'decoy ")
+	return line
 }
 
 // shown is the command line as a person would type it.
 func shown(args []string) string {
-	out := []string{"decoy"}
+	const plain = "-_./=:,+@%0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	text := "decoy"
 	for _, a := range args {
-		out = append(out, quoted(a))
+		if a == "" || strings.Trim(a, plain) != "" {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		text += " " + a
 	}
-	return strings.Join(out, " ")
-}
-
-func quoted(a string) string {
-	special := func(r rune) bool {
-		return !strings.ContainsRune("-_./=:,+@%", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' ||
-			r > 'Z' && r < 'a')
-	}
-	if a != "" && !strings.ContainsFunc(a, special) {
-		return a
-	}
-	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	return text
 }

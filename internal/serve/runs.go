@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -13,88 +12,58 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // A run is a verb that takes its time: a process of its own, which goes on when the browser is
 // closed.
 type run struct {
-	ID      string
-	Verb    string   // generate, sample or evaluate
-	Args    []string // the command line
-	Outputs []string // files that it writes, which may be downloaded
-	Choice  choice   // what the person chose
-
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	stage   string
-	percent int
-	talk    []string // lines of standard error that are not progress
-	state   state
-	code    int
-	wrote   map[string]fs.FileInfo // of its outputs, when it was done
+	args    []string // the command line
+	outputs []string // files that it writes
 	done    chan struct{}
-}
+	cmd     *exec.Cmd
 
-type state int
-
-const (
-	working state = iota
-	stopping
-	finished
-	failed
-	interrupted
-)
-
-func (s state) String() string {
-	return [...]string{"running", "stopping", "done", "failed", "stopped"}[s]
+	mu    sync.Mutex
+	state view
+	wrote map[string]fs.FileInfo // of its outputs, when it was done
 }
 
 // view is a run as a page shows it.
 type view struct {
-	ID, Verb, Command, Stage string
-	Percent                  int
-	State                    string
-	Working, Resumable       bool
-	Talk                     []string
-	Outputs                  []string
-	Choice                   choice
-	Meaning                  string
+	ID, Verb, Command  string
+	Choice             choice // what the person chose
+	Stage, State       string
+	Percent            int
+	Working, Resumable bool
+	Talk               []string // lines of standard error that are not progress
+	Outputs            []string // that may be downloaded: none before it is done
+	Meaning            string   // of the exit code
 }
+
+// The states of a run.
+const (
+	running  = "running"
+	stopping = "stopping"
+	done     = "done"
+	failed   = "failed"
+	stopped  = "stopped"
+)
 
 // meanings of exit codes, for a page.
 var meanings = map[int]string{
-	2:  "Something in the settings or the schema is not right. Nothing was spent.",
-	10: "The ledger's limit would be exceeded. No row was read.",
-	11: "Another run kept the ledger locked. Try again in a moment.",
-	12: "The table does not fit the schema.",
+	2:        "Something in the settings or the schema is not right. Nothing was spent.",
+	10:       "The ledger's limit would be exceeded. No row was read.",
+	11:       "Another run kept the ledger locked. Try again in a moment.",
+	exitData: "The table does not fit the schema.",
 }
 
-func (r *run) view() view {
+const exitData = 12
+
+// now is the run as it is at this moment.
+func (r *run) now() view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v := view{ID: r.ID, Verb: r.Verb, Command: shown(r.Args), Stage: r.stage, Percent: r.percent,
-		State: r.state.String(), Working: r.state == working || r.state == stopping,
-		Talk: slices.Clone(r.talk), Choice: r.Choice}
-	if r.state == finished {
-		v.Outputs = r.Outputs
-	}
-	if r.state == failed {
-		v.Meaning = meanings[r.code]
-		const data = 12
-		if r.code == data && r.Verb == "generate" && r.Choice.Bought() {
-			v.Meaning = "The table could not be read as it is."
-		}
-	}
-	resume := func(line string) bool {
-		return strings.Contains(line, "with --resume") // how a run that stopped says it
-	}
-	v.Resumable = (r.state == interrupted || r.state == failed) && r.Verb == "generate" &&
-		slices.ContainsFunc(r.talk, resume)
-	if v.Resumable && r.state == failed { // by another run than this one
-		v.Meaning = "A run like this was begun, and broke off. What it cost is spent, and is enough to " +
-			"finish it."
-	}
+	v := r.state
+	v.Talk = slices.Clone(v.Talk)
 	return v
 }
 
@@ -119,12 +88,12 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 	}
 	busy := 0
 	for _, other := range a.all {
-		if !other.view().Working {
+		if !other.now().Working {
 			continue
 		}
 		busy++
 		for _, name := range outputs {
-			if slices.Contains(other.Outputs, name) {
+			if slices.Contains(other.outputs, name) {
 				return nil, problemf("a run that writes %s is under way", name)
 			}
 		}
@@ -133,18 +102,18 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 		return nil, problemf("%d runs are under way, the most at a time: wait for one to end, or "+
 			"stop one", busy)
 	}
-	r := &run{ID: strconv.Itoa(len(a.all) + 1), Verb: verb, Args: args, Outputs: outputs, Choice: c,
-		done: make(chan struct{})}
-	cmd := a.program.command(context.Background(), args...)
-	prepare(cmd)
-	errs, err := cmd.StderrPipe()
+	r := &run{args: args, outputs: outputs, done: make(chan struct{}),
+		cmd: a.program.command(context.Background(), args...),
+		state: view{ID: strconv.Itoa(len(a.all) + 1), Verb: verb, Command: shown(args), Choice: c,
+			State: running, Working: true}}
+	prepare(r.cmd)
+	errs, err := r.cmd.StderrPipe()
+	if err == nil {
+		err = r.cmd.Start()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	r.cmd = cmd
 	a.all = append(a.all, r)
 	go r.follow(errs, a.folder)
 	return r, nil
@@ -155,14 +124,12 @@ func (a *runs) last(is func(view) bool) *run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range slices.Backward(a.all) {
-		if is(r.view()) {
+		if is(r.now()) {
 			return r
 		}
 	}
 	return nil
 }
-
-func (a *runs) find(id string) *run { return a.last(func(v view) bool { return v.ID == id }) }
 
 // list is newest first.
 func (a *runs) list() (out []view) {
@@ -200,13 +167,12 @@ const mostTalk = 200 // lines that are kept of one run
 func (r *run) follow(errs io.Reader, folder *os.Root) {
 	lines := bufio.NewScanner(errs)
 	for lines.Scan() {
-		line := lines.Text()
 		r.mu.Lock()
-		if m := progressLine.FindStringSubmatch(line); m != nil {
-			r.stage = m[1]
-			r.percent, _ = strconv.Atoi(m[2])
-		} else if text := said(line); text != "" && len(r.talk) < mostTalk {
-			r.talk = append(r.talk, text)
+		if m := progressLine.FindStringSubmatch(lines.Text()); m != nil {
+			r.state.Stage = m[1]
+			r.state.Percent, _ = strconv.Atoi(m[2])
+		} else if text := said(lines.Text()); text != "" && len(r.state.Talk) < mostTalk {
+			r.state.Talk = append(r.state.Talk, text)
 		}
 		r.mu.Unlock()
 	}
@@ -215,22 +181,40 @@ func (r *run) follow(errs io.Reader, folder *os.Root) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer close(r.done)
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		r.state, r.percent, r.wrote = finished, 100, map[string]fs.FileInfo{}
-		for _, name := range r.Outputs {
+	r.end(err, folder)
+}
+
+// end is the state after the process.
+func (r *run) end(err error, folder *os.Root) {
+	v := &r.state
+	v.Working = false
+	if err == nil {
+		v.State, v.Percent, v.Outputs = done, 100, r.outputs
+		r.wrote = map[string]fs.FileInfo{}
+		for _, name := range r.outputs {
 			if info, err := folder.Lstat(name); err == nil {
 				r.wrote[name] = info
 			}
 		}
-	case r.state == stopping:
-		r.state = interrupted
-	case errors.As(err, &exit):
-		r.state, r.code = failed, exit.ExitCode()
-	default:
-		r.state = failed
+		return
 	}
+	v.Resumable = v.Verb == "generate" && slices.ContainsFunc(v.Talk, func(line string) bool {
+		return strings.Contains(line, "with --resume") // how a run that stopped says it
+	})
+	code := r.cmd.ProcessState.ExitCode()
+	switch {
+	case v.State == stopping:
+		v.State = stopped
+		return
+	case v.Resumable: // by another run than this one
+		v.Meaning = "A run like this was begun, and broke off. What it cost is spent, and is enough to " +
+			"finish it."
+	case code == exitData && v.Verb == "generate" && v.Choice.Bought():
+		v.Meaning = "The table could not be read as it is."
+	default:
+		v.Meaning = meanings[code]
+	}
+	v.State = failed
 }
 
 // left reports whether an output is still the file that the run wrote: whoever has put another in
@@ -248,16 +232,8 @@ func (r *run) left(folder *os.Root, name string) bool {
 func (r *run) interrupt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state == working {
-		r.state = stopping
+	if r.state.State == running {
+		r.state.State = stopping
 		interruptProcess(r.cmd.Process)
-	}
-}
-
-// wait gives a run that is soon done the time to be.
-func (r *run) wait(d time.Duration) {
-	select {
-	case <-r.done:
-	case <-time.After(d):
 	}
 }

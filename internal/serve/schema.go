@@ -2,14 +2,12 @@ package serve
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/disk"
@@ -17,47 +15,54 @@ import (
 	"github.com/decoy-dp/decoy/schema/exchange"
 )
 
-// Step 2: what is publicly known of the columns. A schema is chosen, bought in the run, imported,
-// or written: in a form that begins with the names of the columns, then as text.
-func (s *Server) schema(q *request) error {
-	c := choiceOf(q)
-	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+// schema is step 2: what is publicly known of the columns. A schema is chosen, bought in the run,
+// imported, or written: in a form that begins with the names of the columns, then as text.
+func (q *request) schema() error {
+	c := q.choice
+	if err := q.folder.have(tables, c["table"]); err != nil {
 		return err
 	}
 	body := map[string]any{}
 	switch q.value("do") {
 	case "form":
-		if c.Header == "" {
-			return problemf("Say first that the names of the columns may be shown.")
-		}
-		names, _, err := s.header(c.Table)
+		names, _, err := q.public()
 		if err != nil {
 			return err
 		}
 		const mostColumns = 300
 		if len(names) > mostColumns {
 			return problemf("%s has %d columns: the form takes %d. Write the schema in an editor.",
-				c.Table, len(names), mostColumns)
+				c["table"], len(names), mostColumns)
 		}
 		body["Names"], body["Kinds"] = names, formKinds
 	case "edit":
-		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+		if err := q.folder.have(schemas, c["schema"]); err != nil {
 			return err
 		}
-		text, err := s.readText(c.Schema)
+		text, err := q.readText(c["schema"])
 		if err != nil {
 			return err
 		}
-		body["Text"], body["Checked"] = text, judge(text)
+		return q.edit(text)
 	}
-	if _, editing := body["Text"]; !editing {
-		body["Schemas"], _ = s.folder.files(schemaEndings)
-		body["Imports"], _ = s.folder.files(importEndings)
-		body["Forms"] = exchange.Formats()
+	body["Schemas"], _ = q.folder.files(schemas)
+	body["Imports"], _ = q.folder.files(descriptions)
+	body["Forms"] = exchange.Formats()
+	return q.show("schema.html", body)
+}
+
+// edit shows the text of a schema, to be changed and saved.
+func (q *request) edit(text string) error {
+	return q.show("schema.html", map[string]any{"Text": text, "Checked": judge(text),
+		"Name": q.folder.free(stem(q.choice["table"]), ".yaml")})
+}
+
+// public is header of the chosen table, whose names were said to be public.
+func (q *request) public() (names []string, comma byte, err error) {
+	if q.choice["header-is-public"] == "" {
+		return nil, 0, problemf("Say first that the names of the columns may be shown.")
 	}
-	body["Name"] = s.folder.free(stem(c.Table), ".yaml")
-	return s.show(q, "schema.html", page{Title: "Describe the columns", Step: 2, Choice: c,
-		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
+	return q.header(q.choice["table"])
 }
 
 // header is the names of a table's columns and the separator of a CSV file, which they say.
@@ -89,86 +94,64 @@ func (s *Server) readText(name string) (string, error) {
 
 // judgement is what is to be said of a text that should be a schema.
 type judgement struct {
-	Problems []string
-	Columns  []schema.ColumnOverview
-	Notes    []string
+	Problem string
+	Schema  *schema.Schema
+	Columns []schema.ColumnOverview
 }
 
 // judge reads a schema, as 'schema check' does.
 func judge(text string) (out judgement) {
-	s, err := schema.Parse([]byte(text))
-	if err == nil {
-		out.Columns, err = s.Overview()
+	var err error
+	if out.Schema, err = schema.Parse([]byte(text)); err == nil {
+		out.Columns, err = out.Schema.Overview()
 	}
 	if err != nil {
-		for line := range strings.Lines(err.Error()) {
-			out.Problems = append(out.Problems, strings.TrimSpace(line))
-		}
-		return out
-	}
-	if s.Unit != "" {
-		out.Notes = append(out.Notes, fmt.Sprintf("All rows of one %s are protected together; at "+
-			"most %d of them are used.", s.Unit, s.MaxRowsPerUnit))
-	}
-	if len(s.Constraints()) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("Constraints taken as public knowledge and kept "+
-			"in every row: %d.", len(s.Constraints())))
+		out.Problem = strings.TrimSpace(err.Error())
 	}
 	return out
 }
 
 // check is the live check of the editor: a part of the page.
-func (s *Server) check(q *request) error {
-	return s.template(q, 200, "checked", judge(q.r.PostFormValue("text")))
-}
+func (q *request) check() error { return q.write(200, "checked", judge(q.value("text"))) }
 
 // save writes the schema and goes on to the plan.
-func (s *Server) save(q *request) error {
-	c := choiceOf(q)
-	text := q.r.PostFormValue("text")
-	if wrong := judge(text); len(wrong.Problems) > 0 {
-		return problemf("The schema was not saved:\n%s", strings.Join(wrong.Problems, "\n"))
+func (q *request) save() error {
+	c := q.choice
+	text := strings.ReplaceAll(q.value("text"), "\r\n", "\n") + "\n"
+	if wrong := judge(text).Problem; wrong != "" {
+		return problemf("The schema was not saved:\n%s", wrong)
 	}
 	name := q.value("name")
-	place := s.folder.fresh
-	if name == c.Schema && q.value("replace") != "" {
-		place = s.folder.place
+	place := q.folder.fresh
+	if name == c["schema"] && q.value("replace") != "" {
+		place = q.folder.place
 	}
-	if err := place("schema", name, schemaEndings); err != nil {
+	if err := place(schemas, name); err != nil {
 		return err
 	}
-	if text = strings.ReplaceAll(text, "\r\n", "\n"); !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	full := filepath.Join(s.folder.dir, filepath.FromSlash(name))
+	full := filepath.Join(q.folder.dir, filepath.FromSlash(name))
 	if err := disk.WriteFile(full, []byte(text), 0o644); err != nil {
 		return err
 	}
-	c.Schema, c.Header = name, ""
-	return q.redirect("/plan", c.values())
+	c["schema"] = name
+	return q.redirect(c.To("/plan"))
 }
 
 // importSchema makes a schema of another tool's description.
-func (s *Server) importSchema(q *request) error {
-	c := choiceOf(q)
-	from, file := q.value("from"), q.value("file")
-	if err := s.folder.have("description", file, importEndings); err != nil {
+func (q *request) importSchema() error {
+	c := q.choice
+	if err := q.folder.have(tables, c["table"]); err != nil {
 		return err
 	}
-	out := s.folder.free(stem(c.Table), ".yaml")
-	args := flags([]string{"schema", "import", file}, "from", from, "out", out)
-	r, err := s.runs.start("import", args, []string{out}, c)
+	c["out"] = q.folder.free(stem(c["table"]), ".yaml")
+	args, _, err := q.folder.command("schema import", c)
+	if err == nil {
+		_, err = q.program.ask(q.r.Context(), nil, args...)
+	}
 	if err != nil {
 		return err
 	}
-	<-r.done
-	if v := r.view(); v.State != finished.String() {
-		return problem{strings.Join(v.Talk, "\n")}
-	}
-	c.Schema = out
-	values := c.values()
-	values.Set("do", "edit")
-	return q.redirect("/schema", values)
+	return q.redirect(choice{"table": c["table"], "schema": c["out"], "do": "edit"}.To("/schema"))
 }
 
 // formKinds are the kinds of column that the form offers, and the fields that each has.
@@ -184,147 +167,119 @@ var formKinds = []struct{ Kind, Words, Fields string }{
 	{"skip", "leave the column out", ""},
 }
 
-// formColumn is a column as the form describes it, in the order of the file's keys.
-type formColumn struct {
-	Name       string    `yaml:"name"`
-	Kind       string    `yaml:"kind"`
-	Categories []string  `yaml:"categories,omitempty,flow"`
-	Min        yaml.Node `yaml:"min,omitempty"`
-	Max        yaml.Node `yaml:"max,omitempty"`
-	Decimals   yaml.Node `yaml:"decimals,omitempty"`
-	After      string    `yaml:"after,omitempty"`
-	Format     string    `yaml:"format,omitempty"`
-	Missing    []string  `yaml:"missing,omitempty,flow"`
-	OnInvalid  string    `yaml:"on_invalid,omitempty"`
-	Other      string    `yaml:"other,omitempty"`
-	Pattern    string    `yaml:"pattern,omitempty"`
-}
-
-type formSchema struct {
-	Version int          `yaml:"decoy"`
-	Unit    string       `yaml:"unit,omitempty"`
-	Rows    yaml.Node    `yaml:"max_rows_per_unit,omitempty"`
-	Lenient bool         `yaml:"lenient,omitempty"`
-	CSV     *formCSV     `yaml:"csv,omitempty,flow"`
-	Columns []formColumn `yaml:"columns"`
-}
-
-// formCSV is the separator of a file that has another than a comma.
-type formCSV struct {
-	Comma yaml.Node `yaml:"comma"`
-}
-
-// unlisted says what becomes of a text that a column of texts does not list: it is another category
-// if one is named, else missing. Without either, lenient reading makes it the first category.
-func (c *formColumn) unlisted(other string) {
-	if other == "" {
-		c.OnInvalid, c.Missing = "clamp", missingTexts
-	} else {
-		c.OnInvalid, c.Other = "other", other
-		if !slices.Contains(c.Categories, other) {
-			c.Categories = append(c.Categories, other)
-		}
-	}
-}
-
-// missingTexts are the cells that the form takes for missing.
-var missingTexts = []string{"", "NA"}
-
 // formFormats is how dates are written if the form does not say.
 var formFormats = map[string]string{"date": "YYYY-MM-DD", "timestamp": "YYYY-MM-DD hh:mm:ss"}
 
 // compose turns the form into the text of a schema, which is then shown for the last word.
-func (s *Server) compose(q *request) error {
-	c := choiceOf(q)
-	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+func (q *request) compose() error {
+	if err := q.folder.have(tables, q.choice["table"]); err != nil {
 		return err
 	}
-	if c.Header == "" {
-		return problemf("Say first that the names of the columns may be shown.")
-	}
-	_, comma, err := s.header(c.Table)
+	_, comma, err := q.public()
 	if err != nil {
 		return err
 	}
-	out := formSchema{Version: 1, Lenient: true}
+	head, columns := "decoy: 1\nlenient: true\n", "columns:\n"
 	if comma != ',' {
-		out.CSV = &formCSV{yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle,
-			Value: string(rune(comma))}}
+		head += "csv: {comma: " + quoted(string(rune(comma))) + "}\n"
 	}
+	unit := ""
 	for i, name := range q.r.PostForm["name"] {
-		if err := out.add(q.r.PostForm, i, name); err != nil {
-			return err
+		c := formColumn{q.r.PostForm, i, name}
+		switch kind := c.at("kind"); {
+		case kind == "skip" || kind == "":
+		case kind != "unit":
+			columns += "  - " + c.text() + "\n"
+		case unit != "":
+			return problemf("Two columns are ids of a person: %s and %s.", unit, name)
+		default:
+			unit = name
+			head += "unit: " + quoted(unit) + "\nmax_rows_per_unit: " + c.field("most") + "\n"
 		}
 	}
-	text, err := yaml.Marshal(out)
-	if err != nil {
-		return err
-	}
-	body := map[string]any{"Text": string(text), "Checked": judge(string(text)),
-		"Name": s.folder.free(stem(c.Table), ".yaml")}
-	c.Schema = ""
-	return s.show(q, "schema.html",
-		page{Title: "Describe the columns", Step: 2, Choice: c, Body: body})
+	delete(q.choice, "schema")
+	return q.edit(head + columns)
 }
 
-// add takes column number i of the form.
-func (s *formSchema) add(f url.Values, i int, name string) error {
-	kind, fields := "", ""
-	field := func(key string) string {
-		if v := f[key]; i < len(v) && slices.Contains(strings.Fields(fields), key) {
-			return strings.TrimSpace(v[i])
-		}
-		return ""
+// formColumn is column number i of the form.
+type formColumn struct {
+	form url.Values
+	i    int
+	name string
+}
+
+// at is what the form has of the column.
+func (c formColumn) at(key string) string {
+	if v := c.form[key]; c.i < len(v) {
+		return strings.TrimSpace(v[c.i])
 	}
+	return ""
+}
+
+// field is at for a field that columns of this kind have.
+func (c formColumn) field(key string) string {
 	for _, k := range formKinds {
-		if kinds := f["kind"]; i < len(kinds) && kinds[i] == k.Kind {
-			kind, fields = k.Kind, k.Fields
+		if k.Kind == c.at("kind") && slices.Contains(strings.Fields(k.Fields), key) {
+			return c.at(key)
 		}
 	}
-	col := formColumn{Name: name, Kind: kind, Categories: list(field("values")),
-		Min: plain(field("min")), Max: plain(field("max")), Decimals: plain(field("decimals")),
-		Format: field("format"), After: field("after"), Pattern: field("pattern")}
-	switch kind {
-	case "skip", "":
-		return nil
-	case "unit":
-		if s.Unit != "" {
-			return problemf("Two columns are ids of a person: %s and %s.", s.Unit, name)
-		}
-		s.Unit, s.Rows = name, plain(field("most"))
-		return nil
-	case "categorical", "boolean":
-		col.unlisted(field("other"))
-	case "date", "timestamp":
-		col.Format = cmp.Or(col.Format, formFormats[kind])
-		if col.After != "" { // the difference, in whole numbers
-			col.Kind, col.Format = "integer", ""
-		}
-	}
-	if slices.Contains(f["missing"], name) && kind != "id" {
-		col.Missing = missingTexts
-	}
-	col.Missing = slices.DeleteFunc(slices.Clone(col.Missing), func(text string) bool {
-		return slices.Contains(col.Categories, text)
-	})
-	s.Columns = append(s.Columns, col)
-	return nil
+	return ""
 }
 
-// plain is a scalar as it was typed, or nothing.
-func plain(text string) yaml.Node {
-	if text == "" {
-		return yaml.Node{}
-	}
-	return yaml.Node{Kind: yaml.ScalarNode, Value: text}
-}
-
-// list splits texts that are typed with commas between, or one on a line.
-func list(text string) (out []string) {
-	for _, x := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+// text is the column as a line of a schema.
+func (c formColumn) text() string {
+	kind, format, after := c.at("kind"), c.field("format"), c.field("after")
+	missing := slices.Contains(c.form["missing"], c.name) && kind != "id"
+	var values []string
+	for x := range strings.FieldsFuncSeq(c.field("values"), func(r rune) bool {
+		return r == ',' || r == '\n'
+	}) {
 		if x = strings.TrimSpace(x); x != "" {
-			out = append(out, x)
+			values = append(values, x)
 		}
 	}
-	return out
+	other, invalid := c.field("other"), ""
+	switch {
+	case kind == "date" || kind == "timestamp":
+		if format = cmp.Or(format, formFormats[kind]); after != "" {
+			kind, format = "integer", "" // the difference, in whole numbers
+		}
+	case kind != "categorical" && kind != "boolean":
+	case other == "": // a text that is not listed is missing, and not the first category
+		missing, invalid = true, "clamp"
+	default:
+		invalid = "other"
+		if !slices.Contains(values, other) {
+			values = append(values, other)
+		}
+	}
+	out := "{name: " + quoted(c.name) + ", kind: " + kind
+	put := func(key, value string) {
+		if value != "" && value != `""` {
+			out += ", " + key + ": " + value
+		}
+	}
+	if len(values) > 0 {
+		put("categories", quoted(values))
+	}
+	put("min", c.field("min"))
+	put("max", c.field("max"))
+	put("decimals", c.field("decimals"))
+	put("after", quoted(after))
+	put("format", quoted(format))
+	if missing {
+		put("missing", quoted(slices.DeleteFunc([]string{"", "NA"}, func(text string) bool {
+			return slices.Contains(values, text)
+		})))
+	}
+	put("on_invalid", invalid)
+	put("other", quoted(other))
+	put("pattern", quoted(c.field("pattern")))
+	return out + "}"
+}
+
+// quoted is a text, or a list of texts, as JSON writes it, and YAML reads it.
+func quoted(v any) string {
+	b, _ := json.Marshal(v) // cannot fail
+	return string(b)
 }

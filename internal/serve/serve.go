@@ -10,30 +10,52 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
+	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 //go:embed page
 var pages embed.FS
 
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"lines": func(text string) []string { return strings.Split(text, "\n") },
+	"bytes": spelling.Size,
+	"short": short,
+	"rows":  func(x float64) string { return short(math.Ceil(x)) },
+	"time":  spelling.Time,
+	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
+	"next":  func(i int) int { return i + 1 },
+	"base":  path.Base,
+	"words": strings.Fields,
+	"in":    func(word, list string) bool { return slices.Contains(strings.Fields(list), word) },
+	"head":  func(p page, title string, step int) page { p.Title, p.Step = title, step; return p },
+}).ParseFS(pages, "page/*.html"))
+
 // Server is the page of one folder.
 type Server struct {
-	folder    *folder
-	program   program
-	runs      *runs
-	templates *template.Template
-	listener  net.Listener
-	token     string
+	folder   *folder
+	program  program
+	runs     *runs
+	listener net.Listener
+	token    string
 }
 
 // Listen opens the page of a folder on 127.0.0.1, at a port (0: any that is free). program is the
@@ -53,10 +75,8 @@ func Listen(dir, path string, port int) (*Server, error) {
 		return nil, err
 	}
 	p := newProgram(path, dir)
-	return &Server{folder: &folder{root, dir}, program: p,
-		runs: &runs{program: p, folder: root}, listener: l,
-		token:     rand.Text(),
-		templates: template.Must(template.New("").Funcs(functions).ParseFS(pages, "page/*.html"))}, nil
+	return &Server{folder: &folder{root, dir}, program: p, runs: &runs{program: p, folder: root},
+		listener: l, token: rand.Text()}, nil
 }
 
 // Address is the page's own, with the token that lets a browser in.
@@ -92,50 +112,142 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(*request) error{
-		"GET /{$}":             s.tables,
-		"GET /schema":          s.schema,
-		"POST /schema/compose": s.compose,
-		"POST /schema/check":   s.check,
-		"POST /schema/save":    s.save,
-		"POST /schema/import":  s.importSchema,
-		"GET /plan":            s.plan,
-		"GET /plan/figures":    s.figures,
-		"POST /run":            s.start,
-		"GET /runs":            s.history,
-		"GET /run/{id}":        s.ofRun(s.run),
-		"GET /run/{id}/state":  s.ofRun(s.state),
-		"POST /run/{id}/stop":  s.ofRun(s.interrupt),
-		"POST /run/{id}/again": s.ofRun(s.again),
-		"GET /result":          s.result,
-		"POST /sample":         s.sample,
-		"POST /evaluate":       s.evaluate,
-		"GET /report/{id}":     s.ofRun(s.report),
-		"GET /file/{id}/{n}":   s.ofRun(s.file),
-		"GET /model":           s.model,
+		"GET /{$}":             (*request).tables,
+		"GET /schema":          (*request).schema,
+		"POST /schema/compose": (*request).compose,
+		"POST /schema/check":   (*request).check,
+		"POST /schema/save":    (*request).save,
+		"POST /schema/import":  (*request).importSchema,
+		"GET /plan":            (*request).plan,
+		"GET /plan/figures":    (*request).figures,
+		"POST /run":            (*request).generate,
+		"GET /runs":            (*request).history,
+		"GET /run/{id}":        (*request).showRun,
+		"GET /run/{id}/state":  func(q *request) error { return q.write(200, "state", q.run.now()) },
+		"POST /run/{id}/stop":  func(q *request) error { q.run.interrupt(); return q.toRun(q.run) },
+		"POST /run/{id}/again": (*request).again,
+		"GET /result":          (*request).result,
+		"POST /sample":         func(q *request) error { return q.begin("sample") },
+		"POST /evaluate":       (*request).evaluate,
+		"GET /report/{id}":     (*request).report,
+		"GET /file/{id}/{n}":   (*request).file,
+		"GET /model":           (*request).model,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			q := &request{w: w, r: r}
+			q := &request{Server: s, w: w, r: r}
 			err := q.parse()
 			if err == nil {
 				err = handle(q)
 			}
 			if err != nil {
-				s.fail(q, err)
+				q.fail(err)
 			}
 		})
 	}
-	mux.Handle("GET /page/", onlyAssets(http.FileServerFS(pages)))
+	assets := http.FileServerFS(pages)
+	mux.HandleFunc("GET /page/", func(w http.ResponseWriter, r *http.Request) {
+		if path.Ext(r.URL.Path) == ".html" || strings.HasSuffix(r.URL.Path, "/") { // no templates
+			http.NotFound(w, r)
+			return
+		}
+		assets.ServeHTTP(w, r)
+	})
 	return mux
 }
 
-// onlyAssets serves style and script, not the templates.
-func onlyAssets(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch filepath.Ext(r.URL.Path) {
-		case ".css", ".js", ".svg":
-			h.ServeHTTP(w, r)
-		default:
-			http.NotFound(w, r)
+// request is one request and its answer.
+type request struct {
+	*Server
+	w      http.ResponseWriter
+	r      *http.Request
+	choice choice
+	run    *run // that the address names, else nil
+}
+
+var errMissing = errors.New("missing")
+
+// parse reads the form. One that is too long, or is none, is an error before a step sees less than
+// was sent.
+func (q *request) parse() error {
+	err := q.r.ParseForm()
+	if large := (*http.MaxBytesError)(nil); err != nil && !errors.As(err, &large) {
+		return problemf("The request is not a form of this page.")
+	}
+	q.choice = choiceOf(q.r.Form)
+	if id := q.r.PathValue("id"); id != "" && err == nil {
+		if q.run = q.runs.last(func(v view) bool { return v.ID == id }); q.run == nil {
+			return errMissing
 		}
-	})
+	}
+	return err
+}
+
+// value is a field of the form that parse has read.
+func (q *request) value(name string) string { return strings.TrimSpace(q.r.Form.Get(name)) }
+
+func (q *request) redirect(to string) error {
+	http.Redirect(q.w, q.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// page is what every page is given.
+type page struct {
+	Title, Folder string
+	Step          int // 1 to 5; 0 is no step
+	Choice        choice
+	Ledger        *account // of the table that is chosen
+	Body          any
+}
+
+// show writes a page.
+func (q *request) show(name string, body any) error {
+	return q.write(http.StatusOK, name, page{Folder: q.folder.dir, Choice: q.choice,
+		Ledger: q.ledger(q.choice["table"]), Body: body})
+}
+
+// write writes a page or a part of one.
+func (q *request) write(status int, name string, data any) error {
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
+		return err
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	q.w.WriteHeader(status)
+	_, err := io.Copy(q.w, &out)
+	return err
+}
+
+// fail shows an error: a page, or for a part of a page its text alone.
+func (q *request) fail(err error) {
+	status, text := http.StatusInternalServerError, "Something went wrong: "+err.Error()
+	var p problem
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		status, text = http.StatusRequestEntityTooLarge, "That is more than the 1 MiB "+
+			"that this page takes at once: nothing was done. A schema that is longer can be written in an "+
+			"editor, into the folder."
+	case errors.Is(err, errMissing):
+		status, text = http.StatusNotFound, "There is no such page."
+	case errors.As(err, &p):
+		status, text = http.StatusUnprocessableEntity, string(p)
+	}
+	if q.r.Header.Get("X-Part") != "" {
+		q.write(status, "problem", text)
+		return
+	}
+	q.write(status, "failure.html", page{Folder: q.folder.dir, Choice: q.choice, Body: text})
+}
+
+// short is a number with three digits, and from a thousand on with commas: 0.05, 1e-09, 15,500.
+func short(x float64) string {
+	if x < 1000 || x >= 1e15 {
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	text := strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

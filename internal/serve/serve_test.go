@@ -263,7 +263,7 @@ func TestFolderIsTheLimit(t *testing.T) {
 		"-secret", "a\x00b", `..\secret`} {
 		for _, try := range [][]string{
 			{"GET", "/schema", "table", place + ".csv"},
-			{"GET", "/schema", "table", place + ".csv", "do", "form", "header", "public"},
+			{"GET", "/schema", "table", place + ".csv", "do", "form", "header-is-public", "yes"},
 			{"GET", "/schema", "table", "p.csv", "schema", place + ".yaml", "do", "edit"},
 			{"GET", "/plan", "table", "p.csv", "schema", place + ".yaml"},
 			{"GET", "/plan/figures", "table", "p.csv", "schema", place + ".yaml"},
@@ -348,14 +348,14 @@ func TestWholeWay(t *testing.T) {
 	}
 	page("/", "p.csv", "ε 0 of 1.5")
 	page("/schema?table=p.csv", "p.yaml")
-	page("/schema?table=p.csv&do=form&header=public", "<legend>note</legend>")
+	page("/schema?table=p.csv&do=form&header-is-public=yes", "<legend>note</legend>")
 	page("/schema?table=p.csv&schema=p.yaml&do=edit", "✓ 12 columns")
 	page("/plan?table=p.csv&schema=p.yaml", "15 people", "p-synthetic.csv",
 		"<span>--schema=p.yaml</span>")
 	page("/plan/figures?table=p.csv&schema=p.yaml&epsilon=9", "more than the limit")
 	r := v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "s.csv", "method",
 		"mst")
-	if got := r.view(); got.State != "done" || len(got.Outputs) != 2 {
+	if got := r.now(); got.State != "done" || len(got.Outputs) != 2 {
 		t.Fatalf("the run is %+v", got)
 	}
 	page("/run/1", "✓ Done", "<span>p.csv</span>")
@@ -372,27 +372,27 @@ func TestWholeWay(t *testing.T) {
 	v.says(status, body, 422, "is there already")
 	r = v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "s2.csv", "method",
 		"mst")
-	if got := r.view(); got.State != "failed" || !strings.Contains(got.Meaning, "limit") {
+	if got := r.now(); got.State != "failed" || !strings.Contains(got.Meaning, "limit") {
 		t.Errorf("a run over the limit is %+v", got)
 	}
 
 	r = v.run("/sample", "model", "s.decoy", "rows", "17", "out", "t.csv")
-	if body := page("/file/" + r.ID + "/0"); strings.Count(body, "\n") != 18 {
+	if body := page("/file/" + r.now().ID + "/0"); strings.Count(body, "\n") != 18 {
 		t.Errorf("a table of 17 rows has %d lines", strings.Count(body, "\n"))
 	}
 	r = v.run("/evaluate", "run", "1")
-	if got := r.view(); got.State != "done" {
+	if got := r.now(); got.State != "done" {
 		t.Fatalf("the evaluation is %+v", got)
 	}
-	if info, err := os.Stat(filepath.Join(v.dir, r.Outputs[0])); err != nil ||
+	if info, err := os.Stat(filepath.Join(v.dir, r.outputs[0])); err != nil ||
 		info.Mode().Perm() != 0o600 {
 		t.Errorf("the report is %v, %v", info, err)
 	}
-	report := page("/report/"+r.ID, "<html")
+	report := page("/report/"+r.now().ID, "<html")
 	if !regexp.MustCompile(`(?i)not private`).MatchString(report) {
 		t.Error("the report does not say that it is not private")
 	}
-	if status, _ := v.get("/file/" + r.ID + "/0"); status != 404 {
+	if status, _ := v.get("/file/" + r.now().ID + "/0"); status != 404 {
 		t.Errorf("a report can be downloaded: %d", status)
 	}
 	page("/runs", "s.decoy", "p.csv.ledger", "evaluate")
@@ -400,12 +400,12 @@ func TestWholeWay(t *testing.T) {
 
 func TestForm(t *testing.T) {
 	v := visit(t)
-	status, body := v.post("/schema/compose", "table", "p.csv", "header", "public", "name", "sex",
-		"name", "age", "name", "pid", "kind", "categorical", "kind", "integer", "kind", "unit",
-		"values", "female, male", "values", "", "values", "", "min", "", "min", "0", "min", "", "max",
-		"", "max", "99", "max", "", "format", "", "format", "", "format", "", "most", "", "most", "",
-		"most", "4", "pattern", "", "pattern", "", "pattern", "", "missing", "age")
-	v.says(status, body, 200, "unit: pid", "max_rows_per_unit: 4", "categories: [female, male]",
+	status, body := v.post("/schema/compose", "table", "p.csv", "header-is-public", "yes",
+		"name", "sex", "name", "age", "name", "pid",
+		"kind", "categorical", "kind", "integer", "kind", "unit", "values", "female, male",
+		"min", "", "min", "0", "max", "", "max", "99", "most", "", "most", "", "most", "4",
+		"missing", "age")
+	v.says(status, body, 200, `unit: "pid"`, "max_rows_per_unit: 4", `categories: ["female","male"]`,
 		"on_invalid: clamp", "max: 99", "✓ 2 columns", "at most 4 of them")
 	status, body = v.post("/schema/check", "text", "decoy: 1\ncolumns: nonsense")
 	v.says(status, body, 200, `class="note bad"`)
@@ -457,12 +457,12 @@ func TestStopAndContinue(t *testing.T) {
 	v.says(status, body, 422, "under way")
 	v.post("/run/1/stop")
 	<-r.done
-	if got := r.view(); got.State != "stopped" || !got.Resumable {
+	if got := r.now(); got.State != "stopped" || !got.Resumable {
 		t.Fatalf("after the stop the run is %+v", got)
 	}
 	v.post("/run/1/again")
 	second := v.s.runs.all[1]
-	if got := second.view(); !strings.Contains(got.Command, "--resume") {
+	if got := second.now(); !strings.Contains(got.Command, "--resume") {
 		t.Errorf("it continues by %s", got.Command)
 	}
 	time.Sleep(300 * time.Millisecond)
@@ -472,7 +472,7 @@ func TestStopAndContinue(t *testing.T) {
 	}
 	v.ended <- nil
 	<-second.done
-	if got := second.view(); got.State == "done" {
+	if got := second.now(); got.State == "done" {
 		t.Skip("the run ended before the server did")
 	}
 	out := v.decoy("generate", "p.csv", "--schema=p.yaml", "--epsilon=1", "--method=wgan",
@@ -494,10 +494,10 @@ func TestTwoTabs(t *testing.T) {
 	done := 0
 	for _, r := range v.s.runs.all {
 		<-r.done
-		if got := r.view(); got.State == "done" {
+		if got := r.now(); got.State == "done" {
 			done++
-		} else if r.code != 10 {
-			t.Errorf("a run ended with %d: %q", r.code, got.Talk)
+		} else if r.cmd.ProcessState.ExitCode() != 10 {
+			t.Errorf("a run ended with %d: %q", r.cmd.ProcessState.ExitCode(), got.Talk)
 		}
 	}
 	if done != 1 {
@@ -568,14 +568,14 @@ func TestFormSeparator(t *testing.T) {
 	v := visit(t)
 	for name, comma := range map[string]string{"s.csv": ";", "bar.csv": "|", "t.tsv": "\t"} {
 		v.write(name, "age"+comma+"sex\n31"+comma+"f\n")
-		status, body := v.get("/schema?do=form&header=public&table=" + name)
+		status, body := v.get("/schema?do=form&header-is-public=yes&table=" + name)
 		v.says(status, body, 200, "<legend>age</legend>", "<legend>sex</legend>")
-		status, body = v.post("/schema/compose", "table", name, "header", "public", "name", "age",
+		status, body = v.post("/schema/compose", "table", name, "header-is-public", "yes", "name", "age",
 			"kind", "integer", "min", "0", "max", "99")
 		v.says(status, body, 200, fmt.Sprintf("csv: {comma: %q}", comma), "✓ 1 column<")
 	}
 	v.write("quoted.csv", "\"age;sex\"\n1\n")
-	status, body := v.get("/schema?do=form&header=public&table=quoted.csv")
+	status, body := v.get("/schema?do=form&header-is-public=yes&table=quoted.csv")
 	v.says(status, body, 422, "is one name with ; or |")
 	status, body = v.post("/schema/compose", "table", "s.csv", "name", "age", "kind", "integer")
 	v.says(status, body, 422, "Say first")
@@ -589,28 +589,28 @@ func TestFormSeparator(t *testing.T) {
 func TestFormUnlisted(t *testing.T) {
 	v := visit(t)
 	fields := func(more ...string) []string {
-		return append([]string{"table", "p.csv", "header", "public"}, more...)
+		return append([]string{"table", "p.csv", "header-is-public", "yes"}, more...)
 	}
 	for _, c := range []struct {
 		fields []string
 		want   []string
 	}{
 		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", ""),
-			[]string{"categories: [a, b]", `missing: ["", NA]`, "on_invalid: clamp"}},
+			[]string{`categories: ["a","b"]`, `missing: ["","NA"]`, "on_invalid: clamp"}},
 		{fields("name", "w", "kind", "categorical", "values", "a, NA", "other", ""),
-			[]string{"categories: [a, NA]", `missing: [""]`, "on_invalid: clamp"}},
+			[]string{`categories: ["a","NA"]`, `missing: [""]`, "on_invalid: clamp"}},
 		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", "c"),
-			[]string{"categories: [a, b, c]", "on_invalid: other", "other: c"}},
+			[]string{`categories: ["a","b","c"]`, "on_invalid: other", `other: "c"`}},
 		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", "b"),
-			[]string{"categories: [a, b]", "on_invalid: other", "other: b"}},
+			[]string{`categories: ["a","b"]`, "on_invalid: other", `other: "b"`}},
 		{fields("name", "w", "kind", "boolean", "values", "no, yes", "other", ""),
-			[]string{`categories: ["no", "yes"]`, `missing: ["", NA]`, "on_invalid: clamp"}},
+			[]string{`categories: ["no","yes"]`, `missing: ["","NA"]`, "on_invalid: clamp"}},
 		{fields("name", "w", "kind", "real", "min", "0", "max", "9", "decimals", "2"),
 			[]string{"decimals: 2"}},
 		{fields("name", "w", "kind", "timestamp", "min", "2023-01-01 00:00:00", "max",
-			"2023-12-31 23:59:59"), []string{"kind: timestamp", "format: YYYY-MM-DD hh:mm:ss"}},
+			"2023-12-31 23:59:59"), []string{"kind: timestamp", `format: "YYYY-MM-DD hh:mm:ss"`}},
 		{fields("name", "w", "kind", "date", "min", "2023-01-01", "max", "2023-12-31"),
-			[]string{"kind: date", "format: YYYY-MM-DD\n"}},
+			[]string{"kind: date", `format: "YYYY-MM-DD"}`}},
 	} {
 		status, body := v.post("/schema/compose", c.fields...)
 		v.says(status, body, 200, append(c.want, "✓ 1 column<")...)
@@ -621,14 +621,14 @@ func TestFormUnlisted(t *testing.T) {
 func TestFormAfter(t *testing.T) {
 	v := visit(t)
 	v.write("stays.csv", "in,out\n2023-03-01 10:00:00,2023-03-03 11:00:00\n")
-	status, body := v.get("/schema?do=form&header=public&table=stays.csv")
+	status, body := v.get("/schema?do=form&header-is-public=yes&table=stays.csv")
 	v.says(status, body, 200, `<option value="timestamp">date and time<`,
 		`<datalist id="names"><option>in</option><option>out</option>`)
-	status, body = v.post("/schema/compose", "table", "stays.csv", "header", "public",
+	status, body = v.post("/schema/compose", "table", "stays.csv", "header-is-public", "yes",
 		"name", "in", "kind", "timestamp", "after", "", "format", "", "min", "2023-01-01 00:00:00",
 		"max", "2023-12-31 23:59:59", "name", "out", "kind", "timestamp", "after", "in", "format", "",
 		"min", "0", "max", "864000")
-	v.says(status, body, 200, "kind: integer", "after: in", "max: 864000", "✓ 2 columns<",
+	v.says(status, body, 200, "kind: integer", `after: "in"`, "max: 864000", "✓ 2 columns<",
 		"kept in every row: 1.")
 }
 
@@ -637,8 +637,8 @@ func TestFormAfter(t *testing.T) {
 func TestOtherUnits(t *testing.T) {
 	v := visit(t)
 	v.decoy("ledger", "limit", "p.csv.ledger", "--epsilon", "3", "--delta", "1e-6", "--unit", "pid")
-	for query, refused := range map[string]bool{"schema=p.yaml": true, "header=public": true,
-		"header=public&unit=pid": false} {
+	for query, refused := range map[string]bool{"schema=p.yaml": true, "header-is-public=yes": true,
+		"header-is-public=yes&unit=pid": false} {
 		status, body := v.get("/plan?table=p.csv&epsilon=1&" + query)
 		if says := strings.Contains(body, "the ledger of the table counts all rows of one pid, and "+
 			"the schema protects one row."); status != 200 || says != refused {
@@ -654,7 +654,7 @@ func TestOtherUnits(t *testing.T) {
 func TestNegativeBudget(t *testing.T) {
 	v := visit(t)
 	for _, wrong := range []string{"epsilon=-1", "epsilon=0", "epsilon=1&delta=-1e-9"} {
-		status, body := v.get("/plan?table=p.csv&header=public&" + wrong)
+		status, body := v.get("/plan?table=p.csv&header-is-public=yes&" + wrong)
 		v.says(status, body, 200, "must be")
 	}
 	status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "-1", "out",
@@ -666,7 +666,7 @@ func TestWeakBudget(t *testing.T) {
 	v := visit(t)
 	const weak, large = "epsilon 20 is above 10: such a guarantee is weak", "delta 0.0001 is large: " +
 		"in a table of 10,000 rows or more"
-	for _, way := range []string{"schema=p.yaml", "header=public"} {
+	for _, way := range []string{"schema=p.yaml", "header-is-public=yes"} {
 		for _, path := range []string{"/plan", "/plan/figures"} {
 			path += "?table=p.csv&" + way
 			status, body := v.get(path + "&epsilon=20&delta=1e-4")
@@ -752,14 +752,14 @@ func TestLedgerIsNoFile(t *testing.T) {
 			t.Skip("no mkfifo here:", err)
 		}
 		for path, says := range map[string]string{"/": "unreadable ledger",
-			"/schema?table=p.csv":             "p.csv.ledger is not a file",
-			"/plan?table=p.csv&schema=p.yaml": "p.csv.ledger is not a file",
-			"/plan?table=p.csv&header=public": "p.csv.ledger is not a file"} {
+			"/schema?table=p.csv":                    "p.csv.ledger is not a file",
+			"/plan?table=p.csv&schema=p.yaml":        "p.csv.ledger is not a file",
+			"/plan?table=p.csv&header-is-public=yes": "p.csv.ledger is not a file"} {
 			status, body := v.get(path)
 			v.says(status, body, 200, says)
 		}
 		r := v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "x.csv")
-		if talk := strings.Join(r.view().Talk, " "); !strings.Contains(talk, "p.csv.ledger is") {
+		if talk := strings.Join(r.now().Talk, " "); !strings.Contains(talk, "p.csv.ledger is") {
 			t.Errorf("a run with a %s for a ledger says %q", name, talk)
 		}
 		check(t, os.Remove(ledger))
@@ -802,7 +802,7 @@ func TestFewProcesses(t *testing.T) {
 	errs := make(chan error, 100)
 	ask := func(ctx context.Context) {
 		for i := range 20 {
-			go func() { errs <- p.ask(ctx, nil, "plan", strconv.Itoa(i)) }()
+			go func() { _, err := p.ask(ctx, nil, "plan", strconv.Itoa(i)); errs <- err }()
 		}
 	}
 	ask(ctx)
@@ -858,10 +858,10 @@ func TestFewRuns(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	v := visit(t)
 	v.write("latin.csv", "caf\xe9,b\n1,2\n")
-	status, body := v.get("/plan?table=latin.csv&header=public")
+	status, body := v.get("/plan?table=latin.csv&header-is-public=yes")
 	v.says(status, body, 422, "not valid UTF-8")
-	r := v.run("/run", "table", "latin.csv", "header", "public", "epsilon", "1", "out", "x.csv")
-	if got := r.view(); got.Meaning != "The table could not be read as it is." {
+	r := v.run("/run", "table", "latin.csv", "header-is-public", "yes", "epsilon", "1", "out", "x.csv")
+	if got := r.now(); got.Meaning != "The table could not be read as it is." {
 		t.Errorf("the run is %+v", got)
 	}
 }

@@ -329,7 +329,7 @@ func TestFormAndBought(t *testing.T) {
 	s.look(390, "light")
 	s.focus(`button[aria-label="Choose patients.csv"]`)
 	s.press(kb.Enter, "Describe the columns")
-	s.do(chromedp.Evaluate(`document.querySelector('input[value=form]').form.header.checked = true;
+	s.do(chromedp.Evaluate(`document.querySelector('input[value=form]').form["header-is-public"].checked = true;
 		document.querySelector('input[value=form]').form.querySelector("button").click()`, nil))
 	s.until(`document.querySelectorAll("fieldset").length === 12`)
 	s.check("2-form")
@@ -355,7 +355,7 @@ func TestFormAndBought(t *testing.T) {
 	s.do(chromedp.Click(`a[href^="/schema"]`))
 	s.heading("Describe the columns")
 	s.do(chromedp.Evaluate(`const f = document.querySelector('[name=unit]').form;
-		f.header.checked = true; f.querySelector("button").click()`, nil))
+		f["header-is-public"].checked = true; f.querySelector("button").click()`, nil))
 	s.heading("Plan the release")
 	s.look(390, "dark")
 	s.check("3-plan-bought")
