@@ -8,7 +8,6 @@ import (
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -20,105 +19,86 @@ import (
 // exceeds the claim by 5 to 8 of its standard deviations (over 40 audits of each; for
 // collect by 6 and 11, from the formulas): it is missed with a probability below 1e-6.
 func TestHalvedNoiseIsCaught(t *testing.T) {
-	s := synthtest.Schema(1)
-	method, err := mst.New(mst.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gate := func(name string) func(accountant.Adjacency,
-		accountant.Budget) (Mechanism, *Pair, error) {
-		return func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-			return Gate(name, s, adj, b, Balanced)
+	type audited func(*schema.Schema, accountant.Adjacency, accountant.Budget) (Mechanism, *Pair,
+		error)
+	gate := func(name, shape string) audited {
+		return func(s *schema.Schema, adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
+			error) {
+			return Gate(name, s, adj, b, shape)
 		}
 	}
-	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-		return Gate("vote", s, adj, b, Rare)
-	}
-	answers := func(s *schema.Schema) func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair,
+	tree := func(s *schema.Schema, adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
 		error) {
-		return func(_ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-			form, err := analysis.NewForm(s, b.Epsilon)
-			if err != nil {
-				return Mechanism{}, nil, err
-			}
-			return Respondent(s, b.Epsilon, func(ctx context.Context, tab *table.Table) ([]int, int,
-				error) {
-				a, _, err := form.Answer(ctx, privacy.FromTable(tab), analysis.Run[analysis.Answer]{})
-				if err != nil {
-					return nil, 0, err
-				}
-				cells, _, _ := a.Odds()
-				return a.Named, cells, nil
-			})
-		}
+		return Method(mstOf(t), s, adj, b, Balanced, 0)
+	}
+	quarter := func(m Mechanism) (Claim, error) { // of the noise
+		m.Claim.Mu /= 2
+		return twiceGaussian(m)
 	}
 	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
+	pure := func(epsilon float64) accountant.Budget { return accountant.Budget{Epsilon: epsilon} }
+	add, replace := accountant.AddRemove, accountant.ReplaceOne
 	for _, tt := range []struct {
 		name    string
-		make    func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair, error)
+		make    audited
+		columns int
 		adj     accountant.Adjacency
 		budget  accountant.Budget
 		claimed func(m Mechanism) (Claim, error) // of twice the noise
 		runs    int
 	}{
-		{"total", gate("total"), accountant.AddRemove, wide, twiceGaussian, 2000},
-		{"counts", gate("counts"), accountant.AddRemove, wide, twiceGaussian, 2000},
-		{"counts, replace-one", gate("counts"), accountant.ReplaceOne, wide, twiceGaussian, 2000},
-		{"answer", gate("answer"), accountant.AddRemove, accountant.Budget{Epsilon: 1}, halfEpsilon,
+		{"total", gate("total", Balanced), 1, add, wide, twiceGaussian, 2000},
+		{"counts", gate("counts", Balanced), 1, add, wide, twiceGaussian, 2000},
+		{"counts, replace-one", gate("counts", Balanced), 1, replace, wide, twiceGaussian, 2000},
+		{"answer", gate("answer", Balanced), 1, add, pure(1), halfEpsilon, 2000},
+		{"select", gate("select", Balanced), 1, add, pure(2), halfEpsilon, 4500},
+		{"select, replace-one", gate("select", Balanced), 1, replace, pure(2), halfEpsilon, 4500},
+		{"certified-sum", gate("certified-sum", Balanced), 1, add, wide, twiceGaussian, 2000},
+		{"certified-sum, replace-one", gate("certified-sum", Balanced), 1, replace, wide, twiceGaussian,
 			2000},
-		{"select", gate("select"), accountant.AddRemove, accountant.Budget{Epsilon: 2}, halfEpsilon,
-			4500},
-		{"select, replace-one", gate("select"), accountant.ReplaceOne,
-			accountant.Budget{Epsilon: 2}, halfEpsilon, 4500},
-		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 2000},
-		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide,
-			twiceGaussian, 2000},
-		{"logistic", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism,
-			*Pair, error) {
-			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
-		}, accountant.AddRemove, wide, twiceGaussian,
-			2000},
-		{"minimum", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-			return Gate("minimum", synthtest.Schema(2), adj, b, Balanced)
-		}, accountant.AddRemove, wide, func(m Mechanism) (Claim, error) { // a quarter of the noise
-			m.Claim.Mu /= 2
-			return twiceGaussian(m)
-		}, 2000},
-		{"collect, one cell", answers(s), accountant.ReplaceOne, accountant.Budget{Epsilon: 2},
-			halfEpsilon, 2000},
-		{"collect, sets of cells", answers(synthtest.Schema(5)), accountant.ReplaceOne,
-			accountant.Budget{Epsilon: 1}, halfEpsilon, 3000},
-		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
-		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-			return Method(method, s, adj, b, Balanced, 0)
-		},
-			accountant.AddRemove, wide, twiceGaussian, 2000},
+		{"logistic", gate("logistic", Balanced), 2, add, wide, twiceGaussian, 2000},
+		{"minimum", gate("minimum", Balanced), 2, add, wide, quarter, 2000},
+		{"collect, one cell", respondent, 1, replace, pure(2), halfEpsilon, 2000},
+		{"collect, sets of cells", respondent, 5, replace, pure(1), halfEpsilon, 3000},
+		{"vote", gate("vote", Rare), 1, add, wide, twiceGaussian, 1400},
+		{"mst", tree, 1, add, wide, twiceGaussian, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, p, err := tt.make(tt.adj, tt.budget)
+			m, p, err := tt.make(synthtest.Schema(tt.columns), tt.adj, tt.budget)
 			if err != nil {
 				t.Fatal(err)
 			}
 			honest, err := ManyRun(context.Background(), m, p,
 				Options{Runs: tt.runs, Confidence: 1 - 1e-6})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if honest.Refuted {
-				t.Errorf("an honest mechanism is accused: %+v", honest)
+			if err != nil || honest.Refuted {
+				t.Errorf("an honest mechanism is accused: %+v, %v", honest, err)
 			}
 			if m.Claim, err = tt.claimed(m); err != nil {
 				t.Fatal(err)
 			}
 			broken, err := ManyRun(context.Background(), m, p, Options{Runs: tt.runs})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !broken.Refuted {
-				t.Errorf("halved noise is not noticed: %+v, claim %+v", broken, m.Claim)
+			if err != nil || !broken.Refuted {
+				t.Errorf("halved noise is not noticed: %+v, claim %+v, %v", broken, m.Claim, err)
 			}
 		})
 	}
+}
+
+// respondent is an answer to a form.
+func respondent(s *schema.Schema, _ accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
+	error) {
+	form, err := analysis.NewForm(s, b.Epsilon)
+	if err != nil {
+		return Mechanism{}, nil, err
+	}
+	return Respondent(s, b.Epsilon, func(ctx context.Context, tab *table.Table) ([]int, int, error) {
+		a, _, err := form.Answer(ctx, privacy.FromTable(tab), analysis.Run[analysis.Answer]{})
+		if err != nil {
+			return nil, 0, err
+		}
+		cells, _, _ := a.Odds()
+		return a.Named, cells, nil
+	})
 }
 
 // twiceGaussian is the claim of a Gaussian mechanism with twice the noise.
@@ -153,18 +133,15 @@ func TestUnits(t *testing.T) {
 }
 
 func TestGateErrors(t *testing.T) {
-	s := synthtest.Schema(1)
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
-	if _, _, err := Gate("votes", s, accountant.AddRemove, b, Balanced); err == nil {
-		t.Error("an unknown mechanism")
-	}
-	for name, b := range map[string]accountant.Budget{"no budget": {},
-		"pure Gaussian": {Epsilon: 1}} {
-		if _, _, err := Gate("counts", s, accountant.AddRemove, b, Balanced); err == nil {
-			t.Error(name)
+	for _, tt := range []struct {
+		name, shape string
+		b           accountant.Budget
+	}{{"votes", Balanced, accountant.Budget{Epsilon: 1, Delta: 1e-6}},
+		{"counts", Balanced, accountant.Budget{}}, {"counts", Balanced, accountant.Budget{Epsilon: 1}},
+		{"counts", "round", accountant.Budget{Epsilon: 1, Delta: 1e-6}}} {
+		if _, _, err := Gate(tt.name, synthtest.Schema(1), accountant.AddRemove, tt.b,
+			tt.shape); err == nil {
+			t.Errorf("%+v is accepted", tt)
 		}
-	}
-	if _, _, err := Gate("counts", s, accountant.AddRemove, b, "round"); err == nil {
-		t.Error("an unknown shape")
 	}
 }

@@ -32,11 +32,6 @@ func ExampleManyRun() {
 	// refuted: false
 }
 
-func ExampleCeiling() {
-	fmt.Printf("%.4f\n", attack.Ceiling(400, .1/4, 0))
-	// Output: 4.6815
-}
-
 func ExampleGuesses() {
 	g := attack.Guesses{Canaries: 1000, Made: 100, Right: 90}
 	fmt.Printf("ε ≥ %.2f at 95 %%\n", g.Epsilon(1e-9, .05))

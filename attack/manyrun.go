@@ -1,97 +1,18 @@
 package attack
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// MinRuns is the fewest runs that [ManyRun] (a side) and [LTU] accept.
-const MinRuns = 20
-
-// Options of an audit. The zero value is usable.
-type Options struct {
-	// on each of the two tables, pilot included, default 400; of LTU, rounds, default 100; at least
-	// MinRuns
-	Runs int
-	// of Shadow: of the table of a run, drawn from the reference without replacement; default half
-	// of the reference
-	Rows     int
-	Canaries int // of OneRun: default 1000, at least 20
-	// of OneRun: made on the canaries with the most telling scores; default a tenth of the canaries
-	Guesses    int
-	Confidence float64              // of all bounds together, in (0, 1); default .95
-	Workers    int                  // runs at a time; default GOMAXPROCS
-	Progress   func(done, runs int) // may be nil; called from several goroutines
-
-	pilot float64 // share of the runs; default a quarter
-}
-
-// fill checks the options and puts the defaults in.
-func (o *Options) fill(runs int) error {
-	o.Runs, o.Confidence = cmp.Or(o.Runs, runs), cmp.Or(o.Confidence, .95)
-	o.Workers, o.pilot = cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), cmp.Or(o.pilot, .25)
-	if o.Progress == nil {
-		o.Progress = func(int, int) {}
-	}
-	if o.Runs < MinRuns {
-		return fmt.Errorf("attack: %d runs are too few: at least %d", o.Runs, MinRuns)
-	}
-	return checkConfidence(o.Confidence)
-}
-
-func checkConfidence(x float64) error {
-	if !(x > 0 && x < 1) {
-		return fmt.Errorf("attack: confidence %v must be in (0, 1)", x)
-	}
-	return nil
-}
-
-// Event is one event that was counted on both tables.
-type Event struct {
-	Threshold float64 `json:"threshold"` // the event is that the score exceeds it
-	// runs on the table without the target in which it happened
-	Out   int   `json:"out"`
-	In    int   `json:"in"`     // runs on the table with it
-	Rates Rates `json:"bounds"` // that hold at the confidence of the whole audit
-}
-
-// Result is what an attack found. All lower bounds hold together at the stated confidence.
-type Result struct {
-	Mechanism  string  `json:"mechanism"`
-	Confidence float64 `json:"confidence"`
-	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
-	Ceiling    float64 `json:"epsilon_ceiling"`
-	Refuted    bool    `json:"refuted"`
-	AUROC      float64 `json:"auroc,omitempty"` // of the score
-	// true positives at 1 % false ones, as counted
-	TPR float64 `json:"tpr_at_1pct_fpr,omitempty"`
-
-	// of runs on two tables
-	Tables string `json:"tables,omitempty"`
-	Runs   int    `json:"runs,omitempty"`  // a side, pilot included
-	Pilot  int    `json:"pilot,omitempty"` // of them, spent on choosing the events
-	// the largest μ at which μ-Gaussian DP is refuted
-	Mu float64 `json:"mu_lower,omitempty"`
-	// ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
-	Gaussian float64 `json:"epsilon_lower_gaussian,omitempty"`
-	Events   []Event `json:"events,omitempty"`
-	Broken   *Break  `json:"broken,omitempty"` // the point of the claim that is refuted
-
-	Guessed *accuracy `json:"guessed,omitempty"` // of the others
-	_       struct{}  // keyed literals only
-}
 
 // ManyRun audits a mechanism on a pair of neighbouring tables.
 //
@@ -123,12 +44,12 @@ func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, erro
 	out, in := d.scores(runs[0]), d.scores(runs[1])
 	for _, t := range at {
 		above := func(s float64) bool { return s > t }
-		e := Event{Threshold: t, Out: floats.Count(above, out), In: floats.Count(above, in)}
+		e := event{Threshold: t, Out: floats.Count(above, out), In: floats.Count(above, in)}
 		_, e.Rates.Out = clopperPearson(e.Out, n, tail)
 		e.Rates.In, _ = clopperPearson(e.In, n, tail)
 		r.Events = append(r.Events, e)
 	}
-	r.Ceiling = Ceiling(n, tail, m.Claim.Budget.Delta)
+	r.Ceiling = ceiling(n, tail, m.Claim.Budget.Delta)
 	return r.conclude(m.Claim, out, in)
 }
 
@@ -149,65 +70,147 @@ func (r Result) conclude(c Claim, out, in []float64) (Result, error) {
 	return r, r.score(out, in)
 }
 
-// score says how well scores tell two sides apart.
-func (r *Result) score(out, in []float64) (err error) {
-	labels := slices.Concat(make([]bool, len(out)), slices.Repeat([]bool{true}, len(in)))
-	r.TPR = tprAt(out, in, .01)
-	r.AUROC, err = eval.AUROC(slices.Concat(out, in), labels)
-	return err
-}
-
-// tprAt is the share of scores of the one side that are above the lowest threshold which at most a
-// share fpr of those of the other exceeds. It is NaN without scores of one side.
-func tprAt(out, in []float64, fpr float64) float64 {
-	if len(out) == 0 {
-		return math.NaN()
-	}
-	threshold := math.Inf(-1)
-	if allowed := int(fpr * float64(len(out))); allowed < len(out) {
-		threshold = slices.Sorted(slices.Values(out))[len(out)-1-allowed]
-	}
-	hits := floats.Count(func(s float64) bool { return s > threshold }, in)
-	return float64(hits) / float64(len(in))
-}
-
 // run runs the mechanism on each table, several at a time, and returns the features of each. The
 // tables take turns, so that what changes with time changes for all.
 func (o Options) run(
 	ctx context.Context, m Mechanism, before, runs int, tables ...*table.Table,
 ) ([][][]float64, error) {
-	out := make([][][]float64, len(tables))
+	n := len(tables)
+	out := make([][][]float64, n)
 	for k := range out {
 		out[k] = make([][]float64, runs)
 	}
-	n := len(tables)
-	err := o.each(ctx, n*runs, func(ctx context.Context, i int) (err error) {
+	return out, o.each(ctx, n*runs, before, 2*o.Runs, func(ctx context.Context, i int) (err error) {
 		out[i%n][i/n], err = m.Run(ctx, tables[i%n])
 		return err
-	}, func(done int) { o.Progress(before+done, 2*o.Runs) })
-	return out, err
+	})
 }
 
-// each calls do for 0 to n−1, several at a time, until one fails or ctx ends, and finished after
-// each.
-func (o Options) each(
-	ctx context.Context, n int, do func(ctx context.Context, i int) error, finished func(done int),
-) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(o.Workers)
-	var done atomic.Int64
-	for i := range n {
-		group.Go(func() error {
-			err := ctx.Err()
-			if err == nil {
-				err = do(ctx, i)
-			}
-			if err != nil {
-				return err
-			}
-			finished(int(done.Add(1)))
-			return nil
-		})
+// direction is a linear score of features, learnt from the pilot runs.
+type direction struct {
+	weights []float64
+	shift   float64   // expected difference of the scores of neighbours
+	out     []float64 // scores of the pilot runs on Out
+	strong  []float64 // and on Strong
+}
+
+// learn is Fisher's linear discriminant between runs on Out and on Strong, weights ∝ (S +
+// ridge)⁻¹·(mean Strong − mean Out), in which S is the covariance of the runs on Out. strength is
+// how many units the tables differ by.
+func learn(out, strong [][]float64, strength int) direction {
+	n, p := len(out), len(out[0])
+	standard, sd, diff := mat.NewDense(n, p, nil), make([]float64, p), make([]float64, p)
+	for k := range p {
+		x := feature(out, k)
+		mean, deviation := stat.MeanStdDev(x, nil)
+		sd[k], diff[k] = deviation, stat.Mean(feature(strong, k), nil)-mean
+		// A feature that does not vary at all is worth a great deal if it differs, and nothing else.
+		if floor := 1e-9 * (math.Abs(mean) + math.Abs(diff[k])); sd[k] <= floor {
+			sd[k] = max(floor, math.SmallestNonzeroFloat64*1e30)
+		}
+		diff[k] /= sd[k]
+		floats.AddConst(-mean, x)
+		floats.Scale(1/sd[k], x)
+		standard.SetCol(k, x)
 	}
-	return group.Wait()
+	// Few runs estimate a covariance badly: shrink the correlations as much as there are too few.
+	shrink := min(.5, .02+float64(p)/float64(2*n))
+	var s mat.SymDense
+	stat.CovarianceMatrix(&s, standard, nil)
+	s.ScaleSym(1-shrink, &s)
+	for k := range p {
+		s.SetSym(k, k, s.At(k, k)+shrink)
+	}
+	d := direction{weights: make([]float64, p)}
+	var chol mat.Cholesky
+	w := mat.NewVecDense(p, nil)
+	if !chol.Factorize(&s) || chol.SolveVecTo(w, mat.NewVecDense(p, diff)) != nil {
+		w = mat.NewVecDense(p, diff)
+	}
+	for k := range p {
+		d.weights[k] = w.AtVec(k) / sd[k]
+		d.shift += w.AtVec(k) * diff[k] / float64(strength)
+	}
+	d.out, d.strong = d.scores(out), d.scores(strong)
+	return d
+}
+
+// feature is one feature of all runs.
+func feature(runs [][]float64, k int) (out []float64) {
+	for _, x := range runs {
+		out = append(out, x[k])
+	}
+	return out
+}
+
+// scores are the linear scores of runs; a feature that is not a number counts as 0.
+func (d direction) scores(runs [][]float64) (out []float64) {
+	for _, x := range runs {
+		sum := 0.0
+		for k, w := range d.weights {
+			if v := w * x[k]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				sum += v
+			}
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// few is the largest number of values of a score that is treated as discrete, as that of a
+// selection is.
+const few = 16
+
+// thresholds picks two events "score > t" from the pilot: the one that promises the largest ε at δ
+// and the one that promises the largest μ from runs runs on each table, each rate being bounded at
+// tail. The promise is read off a smoothed histogram of the pilot's scores on Out and of the same
+// moved by shift. A bad promise costs power; the bounds come from other runs.
+func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
+	n := float64(len(d.out))
+	mean, sd := stat.MeanStdDev(d.out, nil)
+	width := .5 * sd // of the smoothing; wide, because what matters is the tail
+	candidates := d.steps()
+	if candidates != nil {
+		width = 0
+	} else {
+		candidates = floats.Span(make([]float64, 61), slices.Min(d.out)-sd,
+			slices.Max(d.out)+d.shift+sd)
+	}
+	above := func(t float64) float64 {
+		p := 0.0
+		for _, s := range d.out {
+			if width > 0 {
+				p += distuv.UnitNormal.Survival((t-s)/width) / n
+			} else if s > t {
+				p += 1 / n
+			}
+		}
+		return p
+	}
+	best, at := [2]float64{}, [2]float64{mean + d.shift/2, mean + d.shift/2}
+	for _, t := range candidates {
+		_, high := clopperPearson(int(math.Round(above(t)*float64(runs))), runs, tail)
+		low, _ := clopperPearson(int(math.Round(above(t-d.shift)*float64(runs))), runs, tail)
+		r := rates{Out: high, In: low}
+		for k, promise := range [2]float64{r.Epsilon(delta), r.Mu()} {
+			if promise > best[k] {
+				best[k], at[k] = promise, t
+			}
+		}
+	}
+	return at
+}
+
+// steps are the thresholds between the values of a score that has only a few, nil for others.
+func (d direction) steps() (out []float64) {
+	values := slices.Concat(d.out, d.strong)
+	slices.Sort(values)
+	values = slices.Compact(values)
+	if len(values) > few {
+		return nil
+	}
+	for i := range len(values) - 1 {
+		out = append(out, values[i]/2+values[i+1]/2)
+	}
+	return out
 }

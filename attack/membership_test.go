@@ -54,7 +54,7 @@ func TestOneRun(t *testing.T) {
 		for _, eps := range []float64{.5, 1000} {
 			r, err := OneRun(context.Background(), mstOf(t), longSchema(), adj,
 				accountant.Budget{Epsilon: eps, Delta: 1e-6},
-				Options{Canaries: 200, Guesses: 40, Confidence: 1 - 1e-6})
+				Options{Canaries: 400, Confidence: 1 - 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,8 +66,7 @@ func TestOneRun(t *testing.T) {
 			}
 		}
 	}
-	for name, o := range map[string]Options{"canaries": {Canaries: 5},
-		"guesses": {Canaries: 50, Guesses: 51}, "confidence": {Confidence: 2}} {
+	for name, o := range map[string]Options{"canaries": {Canaries: 5}, "confidence": {Confidence: 2}} {
 		if _, err := OneRun(context.Background(), mstOf(t), wideSchema(2), accountant.AddRemove,
 			accountant.Budget{Epsilon: 1, Delta: 1e-6}, o); err == nil {
 			t.Error(name)
@@ -188,11 +187,11 @@ func TestDistanceOf(t *testing.T) {
 // alarms 1e-6).
 func TestShadow(t *testing.T) {
 	s := wideSchema(1)
-	others := newBuilder(s, 1)
+	var others [][]uint16
 	for i := range 80 {
-		others.add([]uint16{uint16(i % 49)}, 1)
+		others = append(others, []uint16{uint16(i % 49)})
 	}
-	reference, err := others.table()
+	reference, err := tableOf(s, 1, others)
 	if err != nil {
 		t.Fatal(err)
 	}

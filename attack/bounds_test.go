@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
@@ -15,7 +16,7 @@ import (
 // TestCeiling: what N perfect runs show. Values of math: ln((1−p−δ)/p), p = 1−(α/4)^{1/N}; and
 // (arXiv 2305.08846) 3.49 for 100 right guesses, 5.81 for 1000.
 func TestCeiling(t *testing.T) {
-	if got := Ceiling(400, .1/4, 0); math.Abs(got-4.6815) > 5e-5 {
+	if got := ceiling(400, .1/4, 0); math.Abs(got-4.6815) > 5e-5 {
 		t.Errorf("400 runs a side at 90 %%: %v, want 4.6815", got)
 	}
 	for _, tt := range []struct {
@@ -24,7 +25,7 @@ func TestCeiling(t *testing.T) {
 		delta float64
 	}{{400, .05, 1e-9}, {1000, .1, 1e-3}, {20, .01, .01}} {
 		p := 1 - math.Pow(tt.alpha/4, 1/float64(tt.n))
-		if got, want := Ceiling(tt.n, tt.alpha/4, tt.delta),
+		if got, want := ceiling(tt.n, tt.alpha/4, tt.delta),
 			math.Log((1-p-tt.delta)/p); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%+v: %v, want %v", tt, got, want)
 		}
@@ -42,18 +43,18 @@ func TestRates(t *testing.T) {
 	up := mathext.NormalQuantile
 	for _, tt := range []struct {
 		name        string
-		r           Rates
+		r           rates
 		delta       float64
 		epsilon, mu float64
 	}{
-		{"equal", Rates{.3, .3}, 0, 0, 0},
-		{"the wrong way round", Rates{.5, .2}, 0, 0, 0},
-		{"ratio", Rates{.1, .4}, 0, math.Log(4), up(.4) - up(.1)},
-		{"ratio less δ", Rates{.1, .4}, .1, math.Log(3), up(.4) - up(.1)},
-		{"complement", Rates{.6, .9}, 0, math.Log(4), up(.9) - up(.6)},
-		{"δ eats all", Rates{.1, .4}, .95, 0, up(.4) - up(.1)},
-		{"never and sometimes", Rates{0, .1}, 0, math.Inf(1), math.Inf(1)},
-		{"nothing shown", Rates{1, 0}, 0, 0, 0},
+		{"equal", rates{.3, .3}, 0, 0, 0},
+		{"the wrong way round", rates{.5, .2}, 0, 0, 0},
+		{"ratio", rates{.1, .4}, 0, math.Log(4), up(.4) - up(.1)},
+		{"ratio less δ", rates{.1, .4}, .1, math.Log(3), up(.4) - up(.1)},
+		{"complement", rates{.6, .9}, 0, math.Log(4), up(.9) - up(.6)},
+		{"δ eats all", rates{.1, .4}, .95, 0, up(.4) - up(.1)},
+		{"never and sometimes", rates{0, .1}, 0, math.Inf(1), math.Inf(1)},
+		{"nothing shown", rates{1, 0}, 0, 0, 0},
 	} {
 		if got := tt.r.Epsilon(tt.delta); math.Abs(got-tt.epsilon) > 1e-12 {
 			t.Errorf("%s: epsilon %v, want %v", tt.name, got, tt.epsilon)
@@ -62,7 +63,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: mu %v, want %v", tt.name, got, tt.mu)
 		}
 	}
-	r := Rates{.1, .4}
+	r := rates{.1, .4}
 	// The smallest δ at the refuted ε is the δ it was refuted at.
 	for _, delta := range []float64{0, 1e-9, .05} {
 		if got := r.Delta(r.Epsilon(delta)); math.Abs(got-delta) > 1e-12 {
@@ -76,7 +77,7 @@ func TestRates(t *testing.T) {
 func TestRatesOfAGaussian(t *testing.T) {
 	for _, mu := range []float64{.1, 1, 3} {
 		for _, x := range []float64{-1, 0, .5, 2} {
-			r := Rates{Out: 1 - cdf(x), In: 1 - cdf(x-mu)}
+			r := rates{Out: 1 - cdf(x), In: 1 - cdf(x-mu)}
 			if got := r.Mu(); math.Abs(got-mu) > 1e-9 {
 				t.Errorf("μ = %v: %v", mu, got)
 			}
@@ -87,7 +88,7 @@ func TestRatesOfAGaussian(t *testing.T) {
 			}
 		}
 		// The event that is best for ε = 0 reaches the account's δ.
-		r := Rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)}
+		r := rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)}
 		if got, want := r.Delta(0), accountant.GDPDelta(mu, 0); math.Abs(got-want) > 1e-9 {
 			t.Errorf("μ = %v: δ(0) = %v, want %v", mu, got, want)
 		}
@@ -120,14 +121,14 @@ func TestClaimOf(t *testing.T) {
 		}
 		last = p.Delta
 	}
-	at := func(mu float64) Rates { return Rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)} }
+	at := func(mu float64) rates { return rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)} }
 	if got := c.Broken(at(mu * .999)); got != nil {
 		t.Errorf("a mechanism as claimed breaks it: %+v", got)
 	}
 	if got := c.Broken(at(mu * 1.3)); got == nil || got.Epsilon != 0 || got.Shown <= got.Claimed {
 		t.Errorf("a third more μ: %+v", got)
 	}
-	if got := c.Broken(Rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 ||
+	if got := c.Broken(rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 ||
 		got.Claimed != 1e-6 {
 		t.Errorf("beyond the budget: %+v", got)
 	}
@@ -209,5 +210,115 @@ func TestTPRAt(t *testing.T) {
 	}
 	if !math.IsNaN(tprAt(nil, in, .1)) {
 		t.Error("no negatives, and still a rate")
+	}
+}
+
+// TestClopperPearson: published intervals, and the definition: at the bound the tail is what was
+// asked.
+func TestClopperPearson(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		s, n      int
+		tail      float64
+		low, high float64
+	}{
+		{"none of 10, 95 %", 0, 10, .025, 0, .308497}, // 1 − .025^{1/10}
+		{"all of 10, 95 %", 10, 10, .025, .691503, 1}, // .025^{1/10}
+		// Clopper & Pearson's chart; R binom.test(1, 10)
+		{"1 of 10, 95 %", 1, 10, .025, .002529, .445016},
+		// R binom.test(5, 10)
+		{"5 of 10, 95 %", 5, 10, .025, .187086, .812914},
+		// Newcombe 1998, Statistics in Medicine 17, table I
+		{"81 of 263, 95 %", 81, 263, .025, .252706, .367626},
+		{"15 of 148, 95 %", 15, 148, .025, .0578, .1617}, // Newcombe 1998
+		{"none of 20, 95 %", 0, 20, .025, 0, .1684},      // Newcombe 1998
+		{"1 of 29, 95 %", 1, 29, .025, .0009, .1776},     // Newcombe 1998
+		// rule of the ceiling
+		{"none of 400, 90 %", 0, 400, .025, 0, 1 - math.Exp(math.Log(.025)/400)},
+	} {
+		low, high := clopperPearson(tt.s, tt.n, tt.tail)
+		if math.Abs(low-tt.low) > 6e-5 || math.Abs(high-tt.high) > 6e-5 {
+			t.Errorf("%s: [%.6f, %.6f], want [%.6f, %.6f]", tt.name, low, high, tt.low, tt.high)
+		}
+	}
+	for _, n := range []int{1, 7, 400, 10_000} {
+		for _, s := range []int{1, n / 2, n - 1} {
+			if s < 1 || s >= n {
+				continue
+			}
+			for _, tail := range []float64{1e-9, .025, .4} {
+				low, high := clopperPearson(s, n, tail)
+				if got := atLeast(s, n, low); math.Abs(got/tail-1) > 1e-6 {
+					t.Errorf("%d of %d: P(X ≥ s) = %v at the lower bound, want %v", s, n, got, tail)
+				}
+				if got := atLeast(n-s, n, 1-high); math.Abs(got/tail-1) > 1e-3 {
+					t.Errorf("%d of %d: P(X ≤ s) = %v at the upper bound, want %v", s, n, got, tail)
+				}
+			}
+		}
+	}
+}
+
+// TestBinomial: the tail is the sum of the probabilities.
+func TestBinomial(t *testing.T) {
+	for _, n := range []int{1, 5, 60} {
+		for _, p := range []float64{.01, .5, .93} {
+			sum := 0.0
+			for k := n; k >= 0; k-- {
+				sum += distuv.Binomial{N: float64(n), P: p}.Prob(float64(k))
+				if got := atLeast(k, n, p); math.Abs(got-sum) > 1e-12 {
+					t.Errorf("P(X ≥ %d) of Binomial(%d, %v) is %v, the sum %v", k, n, p, got, sum)
+				}
+			}
+		}
+	}
+	if atLeast(5, 4, .9) != 0 {
+		t.Error("more successes than trials are possible")
+	}
+}
+
+func TestClopperPearsonPanics(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no trials":     func() { clopperPearson(0, 0, .05) },
+		"too many":      func() { clopperPearson(5, 4, .05) },
+		"negative":      func() { clopperPearson(-1, 4, .05) },
+		"tail 0":        func() { clopperPearson(1, 4, 0) },
+		"tail NaN":      func() { clopperPearson(1, 4, math.NaN()) },
+		"guesses":       func() { Guesses{Canaries: 3, Made: 4}.PValue(1, 0) },
+		"right of none": func() { Guesses{Canaries: 3, Made: 2, Right: 3}.PValue(1, 0) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestExposure(t *testing.T) {
+	others := []float64{-1, -2, -3, -4, -5, -6, math.Inf(-1)}
+	for _, c := range []struct{ canary, want float64 }{
+		{0, 3}, {-1.5, 2}, {-1, 2}, {-3.5, 1}, {math.Inf(-1), 0},
+	} {
+		got, err := Exposure(c.canary, others)
+		if err != nil || math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("canary %v: %v, %v, want %v", c.canary, got, err, c.want)
+		}
+	}
+	// of one that was not seen, each rank is as likely: the mean of log₂|R| − log₂ rank
+	mean, n := 0., 4096
+	for rank := 1; rank <= n; rank++ {
+		mean += (math.Log2(float64(n)) - math.Log2(float64(rank))) / float64(n)
+	}
+	if mean > 1/math.Ln2 || mean < 1.43 {
+		t.Errorf("mean exposure %v", mean)
+	}
+	for _, bad := range [][]float64{{math.NaN()}, {0, math.NaN()}} {
+		if _, err := Exposure(bad[0], bad[1:]); err == nil {
+			t.Errorf("%v is accepted", bad)
+		}
 	}
 }

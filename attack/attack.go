@@ -1,0 +1,287 @@
+// Package attack tries to prove privacy claims wrong: audits that turn runs of a method into a
+// lower bound on its ε, and membership attacks against methods and synthetic tables.
+//
+// A guarantee of differential privacy is a statement about every pair of neighbouring tables and
+// every event. No number of runs proves it; one pair of tables and one event, counted often enough,
+// can refute it. Everything here has that one direction: a bound above the claim refutes the claim
+// at the stated confidence, a bound below it proves nothing.
+//
+// The way through it: [Neighbours] builds worst-case neighbouring tables from a public schema,
+// [ManyRun] runs a [Mechanism] on both and bounds its ε from what it released; [Method] and [Gate]
+// are the mechanisms. [OneRun] does it from one run with many canaries. [LTU] and [Shadow] are
+// membership attacks with the same bounds behind them.
+//
+// The package runs methods on tables that it builds, or that the caller declares to be public or
+// test data by passing them as a table.Table. It is not for private tables: the attacks look at
+// rows without protection.
+//
+// Every confidence bound here is exact or conservative at every number of runs: binomial bounds are
+// those of Clopper and Pearson, and what is looked at more than once is paid for by Bonferroni's
+// inequality. Only what is named Gaussian assumes more.
+package attack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// MinRuns is the fewest runs that [ManyRun] (a side) and [LTU] accept.
+const MinRuns = 20
+
+// Options of an attack. The zero value is usable.
+type Options struct {
+	// on each of the two tables, pilot included, default 400; of LTU, rounds, default 100; at least
+	// MinRuns
+	Runs int
+	// of Shadow: of the table of a run, drawn from the reference without replacement; default half
+	// of the reference
+	Rows       int
+	Canaries   int                  // of OneRun: default 1000, at least 20
+	Confidence float64              // of all bounds together, in (0, 1); default .95
+	Progress   func(done, runs int) // may be nil; called from several goroutines
+
+	workers int     // runs at a time; default GOMAXPROCS
+	pilot   float64 // share of the runs; default a quarter
+}
+
+// fill checks the options and puts the defaults in.
+func (o *Options) fill(runs int) error {
+	o.Runs, o.Canaries = cmp.Or(o.Runs, runs), cmp.Or(o.Canaries, 1000)
+	o.Confidence, o.pilot = cmp.Or(o.Confidence, .95), cmp.Or(o.pilot, .25)
+	o.workers = cmp.Or(o.workers, runtime.GOMAXPROCS(0))
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	switch {
+	case o.Runs < MinRuns:
+		return fmt.Errorf("attack: %d runs are too few: at least %d", o.Runs, MinRuns)
+	case o.Canaries < 20:
+		return fmt.Errorf("attack: %d canaries are too few: at least 20", o.Canaries)
+	case !(o.Confidence > 0 && o.Confidence < 1):
+		return fmt.Errorf("attack: confidence %v must be in (0, 1)", o.Confidence)
+	}
+	return nil
+}
+
+// each calls do for 0 to n−1, several at a time, until one fails or ctx ends. The runs are those
+// after so many of all.
+func (o Options) each(
+	ctx context.Context, n, before, all int, do func(ctx context.Context, i int) error,
+) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.workers)
+	var done atomic.Int64
+	for i := range n {
+		group.Go(func() error {
+			err := ctx.Err()
+			if err == nil {
+				err = do(ctx, i)
+			}
+			if err == nil {
+				o.Progress(before+int(done.Add(1)), all)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// Result is what an attack found. All lower bounds hold together at the stated confidence.
+type Result struct {
+	Mechanism  string  `json:"mechanism"`
+	Confidence float64 `json:"confidence"`
+	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
+	Ceiling    float64 `json:"epsilon_ceiling"`
+	Refuted    bool    `json:"refuted"`
+	AUROC      float64 `json:"auroc,omitempty"` // of the score
+	// true positives at 1 % false ones, as counted
+	TPR float64 `json:"tpr_at_1pct_fpr,omitempty"`
+
+	// of runs on two tables
+	Tables string `json:"tables,omitempty"`
+	Runs   int    `json:"runs,omitempty"`  // a side, pilot included
+	Pilot  int    `json:"pilot,omitempty"` // of them, spent on choosing the events
+	// the largest μ at which μ-Gaussian DP is refuted
+	Mu float64 `json:"mu_lower,omitempty"`
+	// ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
+	Gaussian float64 `json:"epsilon_lower_gaussian,omitempty"`
+	Events   []event `json:"events,omitempty"`
+	Broken   *Break  `json:"broken,omitempty"` // the point of the claim that is refuted
+
+	Guessed *accuracy `json:"guessed,omitempty"` // of the others
+	_       struct{}  // keyed literals only
+}
+
+// event is one event that was counted on both tables.
+type event struct {
+	Threshold float64 `json:"threshold"` // the event is that the score exceeds it
+	// runs on the table without the target in which it happened
+	Out   int   `json:"out"`
+	In    int   `json:"in"`     // runs on the table with it
+	Rates rates `json:"bounds"` // that hold at the confidence of the whole audit
+}
+
+// accuracy is what guesses say of an attacker.
+type accuracy struct {
+	Guesses
+	Share float64 `json:"accuracy"` // of the guesses that were right
+	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval
+	// is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within [0, 1].
+	Privacy     float64 `json:"privacy"`
+	PrivacyLow  float64 `json:"privacy_low"`
+	PrivacyHigh float64 `json:"privacy_high"`
+	// the most that the claim allows of one guess: e^ε/(1 + e^ε) + δ
+	Limit float64 `json:"accuracy_claimed"`
+}
+
+// guessed is the result of guesses about a mechanism with a claim.
+func guessed(mechanism string, g Guesses, b accountant.Budget, confidence float64) Result {
+	best, share := g, float64(g.Right)/float64(g.Made)
+	best.Right = best.Made
+	privacy, margin := min(2*(1-share), 1), 2*2*math.Sqrt(share*(1-share)/float64(g.Made))
+	r := Result{Mechanism: mechanism, Confidence: confidence,
+		Epsilon: g.Epsilon(b.Delta, 1-confidence), Ceiling: best.Epsilon(b.Delta, 1-confidence),
+		Guessed: &accuracy{Guesses: g, Share: share, Privacy: privacy,
+			PrivacyLow: max(0, privacy-margin), PrivacyHigh: min(1, privacy+margin),
+			Limit: min(1, 1/(1+math.Exp(-b.Epsilon))+b.Delta)}}
+	r.Refuted = r.Epsilon > b.Epsilon
+	return r
+}
+
+// score says how well scores tell two sides apart.
+func (r *Result) score(out, in []float64) (err error) {
+	labels := slices.Concat(make([]bool, len(out)), slices.Repeat([]bool{true}, len(in)))
+	r.TPR = tprAt(out, in, .01)
+	r.AUROC, err = eval.AUROC(slices.Concat(out, in), labels)
+	return err
+}
+
+// tprAt is the share of scores of the one side that are above the lowest threshold which at most a
+// share fpr of those of the other exceeds. It is NaN without scores of one side.
+func tprAt(out, in []float64, fpr float64) float64 {
+	if len(out) == 0 {
+		return math.NaN()
+	}
+	threshold := math.Inf(-1)
+	if allowed := int(fpr * float64(len(out))); allowed < len(out) {
+		threshold = slices.Sorted(slices.Values(out))[len(out)-1-allowed]
+	}
+	hits := floats.Count(func(s float64) bool { return s > threshold }, in)
+	return float64(hits) / float64(len(in))
+}
+
+// Mechanism is what an audit runs: anything that reads a table and releases something, with the
+// claim made for it. Run is called from several goroutines.
+type Mechanism struct {
+	Name  string
+	Claim Claim
+	// Run runs it once on a table and returns what an auditor computes from the release: a number
+	// of features that is the same in every run.
+	Run func(ctx context.Context, t *table.Table) ([]float64, error)
+}
+
+// method is a method of package synth that has been planned once, for all runs.
+type method struct {
+	name  string
+	nb    privacy.Neighbours
+	claim Claim
+	noise float64 // the widest: a standard deviation
+	// fit runs it once and returns the parameters that it would write to a model file
+	fit func(ctx context.Context, t *table.Table) (release.Params, error)
+}
+
+func newMethod(
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
+) (*method, error) {
+	m := &method{name: f.Name(), nb: privacy.NeighboursOf(s, adj)}
+	plan, err := synth.NewPlan(f, s, m.nb, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range plan.Forecast(0).Noise {
+		m.noise = max(m.noise, n.Sigma)
+	}
+	o := privacy.Options{Budget: b, Plan: plan.Reserve, Adjacency: m.nb.Adjacency, Method: m.name,
+		Price: plan.Price}
+	m.fit = func(ctx context.Context, t *table.Table) (release.Params, error) {
+		model, err := asked(ctx, t, o, func(s *privacy.Session) (synth.Model, error) {
+			return plan.Fit(ctx, s, nil)
+		})
+		return model.Params, err
+	}
+	m.claim, err = ClaimOf(b, m.nb.Adjacency, plan.Reserve)
+	return m, err
+}
+
+// asked is a run on a table, and what it asks.
+func asked[R any](
+	ctx context.Context, t *table.Table, o privacy.Options, ask func(*privacy.Session) (R, error),
+) (R, error) {
+	o.Tool = "audit"
+	out, _, err := release.Run(ctx, privacy.Open, privacy.FromTable(t), o, ask, nil)
+	if err != nil {
+		return out, fmt.Errorf("attack: %s: %w", o.Method, err)
+	}
+	return out, nil
+}
+
+// fixedCodes refuses a schema whose codes a run changes.
+func fixedCodes(s *schema.Schema) error {
+	if len(s.Buys()) > 0 {
+		return errors.New("attack: a schema that buys its bins (bins: dp) has no codes before a run: " +
+			"give it bins for this attack")
+	}
+	return nil
+}
+
+// attackable checks a table whose rows are attacked: it must have so many rows at least,
+// no id column, and codes that stay.
+func attackable(t *table.Table, rows int) error {
+	if t.Rows() < rows || t.Schema().Unit != "" {
+		return fmt.Errorf("attack: a table of %d rows must have at least %d and no id column",
+			t.Rows(), rows)
+	}
+	return fixedCodes(t.Schema())
+}
+
+// Method is a method of package synth on neighbours of a shape, with the claim of its plan. The
+// tables are large enough for counts to be well above the planned noise: of rows rows, or of 40
+// standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
+func Method(
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape string,
+	rows int,
+) (Mechanism, *Pair, error) {
+	m, err := newMethod(f, s, adj, b)
+	if err != nil {
+		return Mechanism{}, nil, err
+	}
+	if rows == 0 {
+		rows = int(min(max(400, math.Ceil(40*m.noise)), 20_000))
+	}
+	pair, err := Neighbours(s, adj, shape, rows)
+	return Mechanism{Name: m.name, Claim: m.claim,
+		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
+			params, err := m.fit(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			return view(params, pair.Target, pair.Corner)
+		}}, pair, err
+}
