@@ -7,15 +7,15 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // mstOf is the method that these tests attack.
-func mstOf(t testing.TB) *mst.Fitter {
+func mstOf(t testing.TB) *synth.MST {
 	t.Helper()
-	f, err := mst.New(mst.Config{})
+	f, err := synth.Checked(&synth.MST{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // A batch file becomes jobs; each has an identity that decides what it may spend.
@@ -36,7 +36,7 @@ job: {out: "{table}-{epsilon}.csv"}
 // A mistake in a setting names its place and the nearest setting that exists.
 func ExampleDecoder() {
 	given := configs.Settings{{Key: "iteration", Value: 3, From: "--set"}}
-	_, err := all.New("mst", configs.Decoder("mst", given))
+	_, err := synth.New("mst", configs.Decoder("mst", given))
 	fmt.Println(err)
 	// Output:
 	// --set: method mst has no setting "iteration"; did you mean "iterations"?: invalid configuration

@@ -12,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // DefaultDelta is δ where none is asked for.
@@ -105,7 +104,7 @@ func (e *ValueError) Unwrap() error { return ErrConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {
-	j.Method = cmp.Or(j.Method, all.Auto)
+	j.Method = cmp.Or(j.Method, synth.Auto)
 	j.Adjacency = cmp.Or(j.Adjacency, accountant.AddRemove.String())
 	if j.said["delta"] == 0 {
 		j.Delta = cmp.Or(j.Delta, DefaultDelta)
@@ -185,15 +184,15 @@ func (j Job) Relation() (a accountant.Adjacency) {
 
 // Chosen is what chose the job's method, "" for the person who named it.
 func (j Job) Chosen() string {
-	if j.Method == all.Auto {
-		return all.Why
+	if j.Method == synth.Auto {
+		return synth.Why
 	}
 	return ""
 }
 
 // Fitter is the job's method with its settings.
 func (j Job) Fitter() (synth.Fitter, error) {
-	return all.New(j.Method, Decoder(all.Named(j.Method), j.Settings))
+	return synth.New(j.Method, Decoder(synth.Named(j.Method), j.Settings))
 }
 
 // identity names what the job spends: 64 hexadecimal digits of everything that decides what is

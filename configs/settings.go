@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // ErrConfig is wrapped by every error about a configuration.
@@ -70,12 +69,12 @@ var moved = map[string]string{
 		"discharged\" is, in the column discharged, after: admitted (decoy help schema)",
 }
 
-// Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the
+// Decoder gives a method its settings, for [synth.New]. Later settings win over earlier ones of the
 // same key. It is strict: a key that the method does not have is an error that names the nearest
 // one it has, and a value must be of the key's type.
 func Decoder(method string, given Settings) func(config any) error {
 	return func(config any) error {
-		known := all.Keys(config)
+		known := synth.Keys(config)
 		var names []string
 		for _, k := range known {
 			names = append(names, k.Key)
@@ -178,7 +177,7 @@ var deleted = map[string]string{
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them
 // where none is near.
 func hint(method, key string, names []string) string {
-	if why := cmp.Or(deleted[key], all.Gone(method, key)); why != "" {
+	if why := cmp.Or(deleted[key], synth.Gone(method, key)); why != "" {
 		return "; " + why
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })

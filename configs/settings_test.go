@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/synth/all"
-	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // mode is a text that its own type checks.
@@ -110,9 +109,9 @@ func TestDecoder(t *testing.T) {
 }
 
 func TestDecoderReachesTheMethod(t *testing.T) {
-	f, err := all.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}}))
+	f, err := synth.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}}))
 	check(t, err)
-	if got := f.(*mst.Fitter).Config().GroupSigmas; got != 3.5 {
+	if got := f.(*synth.MST).GroupSigmas; got != 3.5 {
 		t.Errorf("group_sigmas is %v", got)
 	}
 }

@@ -17,15 +17,13 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/mst"
-	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 // Options of [Meet]. All are required.
 type Options struct {
 	Parties   *Parties
 	Key       ed25519.PrivateKey // of one of them
-	Method    synth.Fitter       // *mst.Fitter or *wgan.Fitter
+	Method    synth.Fitter       // *synth.MST or *synth.WGAN
 	Schema    *schema.Schema
 	Budget    accountant.Budget
 	Adjacency accountant.Adjacency
@@ -36,13 +34,13 @@ type Options struct {
 
 func (o Options) checkMethod() error {
 	switch f := o.Method.(type) {
-	case *mst.Fitter:
+	case *synth.MST:
 		return nil
-	case *wgan.Fitter:
+	case *synth.WGAN:
 		return f.Shared()
 	}
 	return fmt.Errorf("party: method %s: over several parties there is %s and %s: %w", o.Method.Name(),
-		mst.Name, wgan.Name, synth.ErrConfig)
+		"mst", "wgan", synth.ErrConfig)
 }
 
 // Link is a party's connection to the others, before anything is spent: all have the same terms.
@@ -208,10 +206,10 @@ func (l *Link) terms() []term {
 	p, method := *l.o.Parties, l.o.Method.Name()
 	p.Address = "" // which may have another name inside a house
 	switch f := l.o.Method.(type) {
-	case *mst.Fitter:
-		method += fmt.Sprintf(" %+v", f.Config())
-	case *wgan.Fitter:
-		method += fmt.Sprintf(" %+v", f.Given())
+	case *synth.MST:
+		method += fmt.Sprintf(" %+v", *f)
+	case *synth.WGAN:
+		method += fmt.Sprintf(" %+v", *f)
 	}
 	return []term{
 		{"version of the program, or kind of processor,", "2 " + synth.Program(l.o.Tool)},

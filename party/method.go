@@ -23,8 +23,6 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/mst"
-	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 func isBudget(err error) bool { return errors.Is(err, accountant.ErrBudget) }
@@ -35,7 +33,7 @@ const (
 )
 
 // DefaultMethod is the method where none is named.
-const DefaultMethod = mst.Name
+const DefaultMethod = "mst"
 
 // Fitter is the method of a link's options ([release.MethodParty]) where what is known of rows are
 // sums over parties. The pairs of mst's tree cannot be drawn by the exponential mechanism, since
@@ -93,10 +91,10 @@ func (p *plan) Fit(
 		return out, err
 	}
 	q.progress = progress
-	if w, ok := p.link.o.Method.(*wgan.Fitter); ok {
+	if w, ok := p.link.o.Method.(*synth.WGAN); ok {
 		out, err = q.wgan(ctx, s.Schema(), w)
 	} else {
-		out, err = q.tree(ctx, s.Schema(), p.link.o.Method.(*mst.Fitter), p.rho)
+		out, err = q.tree(ctx, s.Schema(), p.link.o.Method.(*synth.MST), p.rho)
 	}
 	if err != nil {
 		return out, err
@@ -117,17 +115,17 @@ func (p *plan) sum(what string, q shares.Question) (shares.Total, error) {
 
 // wgan trains by FedSGD: the sum of the critic's gradients over the rows of all parties is, but for
 // its noise, that over one table of them, to the last bit.
-func (p *plan) wgan(ctx context.Context, s *schema.Schema, w *wgan.Fitter) (synth.Model, error) {
+func (p *plan) wgan(ctx context.Context, s *schema.Schema, w *synth.WGAN) (synth.Model, error) {
 	seed := sha256.Sum256(append([]byte("decoy public seed "), p.link.agreed...))
 	le := binary.LittleEndian
-	return w.Train(ctx, s, p.nb, math.Sqrt(2*p.rho), wgan.Source{
+	return w.Train(ctx, s, p.nb, math.Sqrt(2*p.rho), synth.Source{
 		Seed: [2]uint64{le.Uint64(seed[:]), le.Uint64(seed[8:])},
 		Marginals: func() (synth.Model, error) {
-			f, err := mst.New(mst.Config{})
+			f, err := synth.Checked(&synth.MST{})
 			if err != nil {
 				return synth.Model{}, err
 			}
-			return p.tree(ctx, s, f, p.rho*w.Config().MarginalShare)
+			return p.tree(ctx, s, f, p.rho*w.MarginalShare)
 		},
 		Gradient: func(of gradient.CertifiedPlan, c *critic.Critic) (gradient.Certified, float64, error) {
 			t, err := p.sum("adding up gradients", shares.Question{
@@ -140,9 +138,9 @@ func (p *plan) wgan(ctx context.Context, s *schema.Schema, w *wgan.Fitter) (synt
 
 // tree measures the columns, ranks the pairs, and measures those of the spanning tree.
 func (p *plan) tree(
-	ctx context.Context, s *schema.Schema, f *mst.Fitter, rho float64,
+	ctx context.Context, s *schema.Schema, f *synth.MST, rho float64,
 ) (out synth.Model, err error) {
-	c := f.Config()
+	c := *f
 	options := marginal.Options{Iterations: c.Iterations}
 	sizes := s.Sizes()
 	q := shares.Question{Rho: rho * c.OneWayShare}

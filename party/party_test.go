@@ -19,10 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/aim"
-	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
 // meeting is what some parties need to meet on this machine.
@@ -35,16 +32,16 @@ type meeting struct {
 // methods are mst, and a small wgan, whose run has the messages of mst's and two gradients more.
 func methods(t *testing.T) map[string]synth.Fitter {
 	t.Helper()
-	tree, err := mst.New(mst.Config{})
+	tree, err := synth.Checked(&synth.MST{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := wgan.New(wgan.Config{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
+	small, err := synth.Checked(&synth.WGAN{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
 		Hidden: []int{4}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]synth.Fitter{mst.Name: tree, wgan.Name: small}
+	return map[string]synth.Fitter{"mst": tree, "wgan": small}
 }
 
 func newMeeting(t *testing.T, n int) *meeting {
@@ -55,7 +52,7 @@ func newMeeting(t *testing.T, n int) *meeting {
 	}
 	defer free.Close()
 	m := &meeting{parties: &Parties{Address: free.Addr().String(), Colluding: 1, PerPerson: 1},
-		method: methods(t)[mst.Name]}
+		method: methods(t)["mst"]}
 	for i := range n {
 		pem, err := NewKey()
 		if err != nil {
@@ -173,7 +170,7 @@ func (r *rogue) Write(b []byte) (int, error) {
 // TestEveryMessage: whatever a party sends in the place of one of its messages, or if it dies
 // there, nobody has a result, and all are told whose fault it was.
 func TestEveryMessage(t *testing.T) {
-	small := methods(t)[wgan.Name]
+	small := methods(t)["wgan"]
 	framed := func(b string) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
 	}
@@ -278,7 +275,7 @@ func TestMeet(t *testing.T) {
 		return errs
 	}
 	stranger, all := newMeeting(t, 2), methods(t)
-	other, err := mst.New(mst.Config{GroupSigmas: 3})
+	other, err := synth.Checked(&synth.MST{GroupSigmas: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +283,7 @@ func TestMeet(t *testing.T) {
 		change func(o *Options)
 		want   string // of party 0
 	}{
-		"method":      {func(o *Options) { o.Method = all[wgan.Name] }, "another method"},
+		"method":      {func(o *Options) { o.Method = all["wgan"] }, "another method"},
 		"setting":     {func(o *Options) { o.Method = other }, "another method, or other settings"},
 		"schema":      {func(o *Options) { o.Schema = lenient(3) }, "another schema"},
 		"budget":      {func(o *Options) { o.Budget.Epsilon = 4 }, "another budget"},
@@ -319,17 +316,17 @@ func TestMeet(t *testing.T) {
 // TestMethods: methods and settings whose sums do not add up are refused at once.
 func TestMethods(t *testing.T) {
 	refused := map[string]synth.Fitter{}
-	for name, c := range map[string]wgan.Config{"a sample": {Rate: .5}, "clipped": {Mode: "ball"},
+	for name, c := range map[string]synth.WGAN{"a sample": {Rate: .5}, "clipped": {Mode: "ball"},
 		"interpolates": {Lipschitz: "interpolates"}, "graphs": {Engine: "gorgonia"},
 		"target": {Target: "c0"}, "steps": {Steps: 101}} {
-		f, err := wgan.New(c)
+		f, err := synth.Checked(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused[name] = f
 	}
 	var err error
-	if refused["aim"], err = aim.New(aim.Config{}); err != nil {
+	if refused["aim"], err = synth.Checked(&synth.AIM{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range refused {

@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/mst"
 )
 
 // TestStops lists the functions through which rows or their true counts pass from synth.Run to a
@@ -34,7 +33,7 @@ func TestStops(t *testing.T) {
 		return &access.Joint{CountTo: count}, nil
 	}
 	rows := privacy.FromLoader(access.NewLoader(s, load))
-	f, err := mst.New(mst.Config{})
+	f, err := synth.Checked(&synth.MST{})
 	if err == nil {
 		_, _, err = synth.Run(context.Background(), rows, f, synth.RunOptions{Options: privacy.Options{
 			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}})

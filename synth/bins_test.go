@@ -1,4 +1,4 @@
-package synth_test
+package synth
 
 import (
 	"bytes"
@@ -15,9 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/bayes"
-	"github.com/decoy-dp/decoy/synth/mst"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -60,8 +58,8 @@ func payroll(t testing.TB, n int, share float64) *table.Table {
 	return tab
 }
 
-func fitter(t testing.TB) synth.Fitter {
-	f, err := mst.New(mst.Config{})
+func fitter(t testing.TB) Fitter {
+	f, err := Checked(&MST{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +70,7 @@ func fitter(t testing.TB) synth.Fitter {
 // their shares.
 func TestBinsPlan(t *testing.T) {
 	s := payroll(t, 1, .05).Schema()
-	pure, err := bayes.New(bayes.Config{})
+	pure, err := Checked(&Bayes{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +79,8 @@ func TestBinsPlan(t *testing.T) {
 			MaxRowsPerUnit: 3},
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-		for _, f := range []synth.Fitter{fitter(t), pure} {
-			p, err := synth.NewPlan(f, s, nb, b)
+		for _, f := range []Fitter{fitter(t), pure} {
+			p, err := NewPlan(f, s, nb, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +105,7 @@ func TestBinsPlan(t *testing.T) {
 				t.Errorf("the forecast names the noise of %d trees", named)
 			}
 		}
-		if _, err := synth.NewPlan(fitter(t), s, nb,
+		if _, err := NewPlan(fitter(t), s, nb,
 			accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("delta 0: %v", err)
 		}
@@ -117,12 +115,12 @@ func TestBinsPlan(t *testing.T) {
 // TestBinsOfPureMethods: Laplace noise is planned with what the trees leave, and the run verifies
 // by closed formulas.
 func TestBinsOfPureMethods(t *testing.T) {
-	f, err := bayes.New(bayes.Config{})
+	f, err := Checked(&Bayes{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, s, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), f,
-		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
+	m, s, err := Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), f,
+		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +139,8 @@ func TestBinsOfPureMethods(t *testing.T) {
 // deviations away.
 func TestBinsAreQuantiles(t *testing.T) {
 	tab := payroll(t, 20000, .2)
-	m, s, err := synth.Run(context.Background(), privacy.FromTable(tab), fitter(t),
-		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
+	m, s, err := Run(context.Background(), privacy.FromTable(tab), fitter(t),
+		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +199,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 }
 
 // planner is a method that cannot go on.
-type planner struct{ synth.Fitter }
+type planner struct{ Fitter }
 
 // TestAdaptive: bins that nobody asked for are bought, in one run whose ledger is one filter, by a
 // method that goes on; others keep bins of equal width.
@@ -210,10 +208,10 @@ func TestAdaptive(t *testing.T) {
 	for i := range s.Columns {
 		s.Columns[i].BuyBins, s.Columns[i].BuyShare = 0, 0
 	}
-	if got := synth.Adaptive(planner{fitter(t)}, s).Buys(); len(got) != 0 {
+	if got := Adaptive(planner{fitter(t)}, s).Buys(); len(got) != 0 {
 		t.Errorf("columns %v are bought for a method that cannot go on", got)
 	}
-	bought := synth.Adaptive(fitter(t), s)
+	bought := Adaptive(fitter(t), s)
 	if got := bought.Buys(); !slices.Equal(got, []int{0}) { // ages have a bin each
 		t.Fatalf("columns %v are bought", got)
 	}
@@ -228,8 +226,8 @@ func TestAdaptive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, session, err := synth.Run(context.Background(), privacy.FromTable(rows), fitter(t),
-		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
+	m, session, err := Run(context.Background(), privacy.FromTable(rows), fitter(t),
+		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,8 +89,8 @@ func buyAndFit(
 	return bought, m, err
 }
 
-// Known joins measured one-way marginals with those that are known already.
-func Known(measured, known []marginal.Measurement) []marginal.Measurement {
+// joined joins measured one-way marginals with those that are known already.
+func joined(measured, known []marginal.Measurement) []marginal.Measurement {
 	out := append([]marginal.Measurement(nil), measured...)
 	for i, m := range out {
 		for _, k := range known {

@@ -1,4 +1,4 @@
-package synth_test
+package synth
 
 import (
 	"bytes"
@@ -18,9 +18,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/aim"
-	"github.com/decoy-dp/decoy/synth/mst"
 )
 
 // visits is a file of n rows that nobody has described, and the plan of a run on it.
@@ -48,16 +45,16 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, infer.Plan) 
 	return table, plan
 }
 
-func continuers(t *testing.T) []synth.Continuer {
-	a, err := aim.New(aim.Config{Target: "died"})
+func continuers(t *testing.T) []Continuer {
+	a, err := Checked(&AIM{Target: "died"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mst.New(mst.Config{})
+	m, err := Checked(&MST{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []synth.Continuer{a, m}
+	return []Continuer{a, m}
 }
 
 // TestRunBought: one run and one reservation within the budget, of which nearly all is charged, and
@@ -68,11 +65,11 @@ func TestRunBought(t *testing.T) {
 		table, plan := visits(t, 3000, b)
 		var bought *infer.Result
 		delivered := 0
-		m, s, err := synth.RunBought(context.Background(), table, plan,
+		m, s, err := RunBought(context.Background(), table, plan,
 			infer.Options{CSV: schema.CSV{Comma: ','}, Deliver: func(r *infer.Result) error {
 				bought = r
 				return nil
-			}}, f, synth.RunOptions{Options: privacy.Options{Budget: b},
+			}}, f, RunOptions{Options: privacy.Options{Budget: b},
 				Deliver: func(*release.Model) error {
 					if delivered++; bought == nil {
 						t.Error("the model is delivered before the schema")
@@ -103,9 +100,9 @@ func TestRunBoughtNothing(t *testing.T) {
 	b := accountant.Budget{Epsilon: .01, Delta: 1e-9}
 	for _, f := range continuers(t) {
 		table, plan := visits(t, 50, b)
-		m, s, err := synth.RunBought(context.Background(), table, plan, infer.Options{
+		m, s, err := RunBought(context.Background(), table, plan, infer.Options{
 			Deliver: func(*infer.Result) error { t.Error("nothing is delivered"); return nil },
-		}, f, synth.RunOptions{Options: privacy.Options{Budget: b}})
+		}, f, RunOptions{Options: privacy.Options{Budget: b}})
 		if !errors.Is(err, infer.ErrNothing) || m != nil || s == nil {
 			t.Fatalf("%s: %v, %v", f.Name(), m, err)
 		}
@@ -118,17 +115,14 @@ func TestRunBoughtNothing(t *testing.T) {
 // TestRunBoughtRefuses: what needs a schema is refused before anything is reserved.
 func TestRunBoughtRefuses(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	for name, c := range map[string]aim.Config{
+	for name, c := range map[string]AIM{
 		"target": {Target: "income"}, "sets": {Sets: []string{"age*sex"}},
 	} {
-		f, err := aim.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := checked(&c)
 		table, plan := visits(t, 50, b)
-		_, s, err := synth.RunBought(context.Background(), table, plan, infer.Options{}, f,
-			synth.RunOptions{Options: privacy.Options{Budget: b}})
-		if !errors.Is(err, synth.ErrConfig) || s != nil {
+		_, s, err := RunBought(context.Background(), table, plan, infer.Options{}, f,
+			RunOptions{Options: privacy.Options{Budget: b}})
+		if !errors.Is(err, ErrConfig) || s != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -138,7 +132,7 @@ func TestRunBoughtRefuses(t *testing.T) {
 func TestContinue(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}
 	for _, f := range continuers(t) {
-		_, err := f.Plan(synth.Terms{Schema: s, Neighbours: privacy.NeighboursOf(s, 0),
+		_, err := f.Plan(Terms{Schema: s, Neighbours: privacy.NeighboursOf(s, 0),
 			Left: accountant.Account{Mu2: .25}})
 		if err != nil {
 			t.Errorf("%s: %v", f.Name(), err)
@@ -152,7 +146,7 @@ func TestKnown(t *testing.T) {
 		{Cols: []int{1}, Counts: []float64{5, 5}, Sigma: 1}}
 	known := []marginal.Measurement{{Cols: []int{1}, Counts: []float64{20},
 		Groups: [][]uint16{{0, 0}}, Sigma: 1}}
-	got := synth.Known(measured, known)
+	got := joined(measured, known)
 	if got[0].Counts[0] != 1 || got[1].Counts[0] <= 5 || got[1].Sigma >= 1 ||
 		measured[1].Counts[0] != 5 {
 		t.Errorf("%+v", got)

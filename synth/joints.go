@@ -7,8 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Joints are all single columns, and those sets of columns that are not single, in order.
-func Joints(columns int, sets [][]int) (out [][]int) {
+// jointsOf are all single columns, and those sets of columns that are not single, in order.
+func jointsOf(columns int, sets [][]int) (out [][]int) {
 	for c := range columns {
 		out = append(out, []int{c})
 	}

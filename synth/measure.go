@@ -6,15 +6,17 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Measure is a marginal's counts with Gaussian noise of sigma rows, as package marginal takes them
-// and a model keeps them.
-func Measure(s *privacy.Session, m privacy.Marginal, sigma float64) (marginal.Measurement, error) {
+// measureOne is a marginal's counts with Gaussian noise of sigma rows, as package marginal takes
+// them and a model keeps them.
+func measureOne(
+	s *privacy.Session, m privacy.Marginal, sigma float64,
+) (marginal.Measurement, error) {
 	counts, err := s.Measure(m, sigma)
 	return marginal.NewMeasurement(m.Cols, m.Groups, counts, sigma), err
 }
 
-// MeasureColumns is [Measure] of every one-way marginal, in the order of the columns.
-func MeasureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, error) {
+// measureColumns is [measureOne] of every one-way marginal, in the order of the columns.
+func measureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, error) {
 	queries := make([]privacy.Query, len(s.Schema().Columns))
 	for c := range queries {
 		queries[c] = privacy.Marginal{Cols: []int{c}}
@@ -27,8 +29,8 @@ func MeasureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, 
 	return out, err
 }
 
-// Names are those of columns, for the settings of a model.
-func Names(s *schema.Schema, cols []int) []any {
+// columnNames are those of columns, for the settings of a model.
+func columnNames(s *schema.Schema, cols []int) []any {
 	out := make([]any, len(cols))
 	for i, c := range cols {
 		out[i] = s.Columns[c].Name

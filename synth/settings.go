@@ -1,40 +1,75 @@
 package synth
 
+//go:generate go test . -run TestTexts -args -write
+
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
-// Fill gives the numbers of a method's Config, to which config points, their defaults where they
-// are 0, and checks their ranges: the tags default, min and max of a field, which has no range
-// without them. An error wraps [ErrConfig] and names the setting.
-func Fill(method string, config any) error {
-	v := reflect.ValueOf(config).Elem()
+// textsJSON holds the comments of the settings in the sources of the methods: method, key, text.
+//
+//go:embed texts.json
+var textsJSON string
+
+var texts = sync.OnceValue(func() (out map[string]map[string]string) {
+	if err := json.Unmarshal([]byte(textsJSON), &out); err != nil {
+		panic("synth: texts.json: " + err.Error())
+	}
+	return out
+})
+
+// Setting is one setting of a method, for help and for checking names.
+type Setting struct {
+	Key string `json:"key"` // as --set and config files name it
+	// "number", "whole number", "true or false", "text", "duration", or a list of them
+	Type    string `json:"type"`
+	Default string `json:"default"` // "" where the method does not say
+	Text    string `json:"text"`    // a line or two
+}
+
+// field is a setting's field of the struct.
+type field struct {
+	key   string
+	tag   reflect.StructTag
+	value reflect.Value
+}
+
+// fields are those of a method's settings, given as a pointer to them. A field has the key of its
+// mapstructure tag; one without a tag is no setting.
+func fields(settings any) (out []field) {
+	v := reflect.ValueOf(settings).Elem()
 	for i := range v.NumField() {
-		field, tag := v.Field(i), v.Type().Field(i).Tag
-		low, bounded := tag.Lookup("min")
+		tag := v.Type().Field(i).Tag
+		if key := tag.Get("mapstructure"); key != "" {
+			out = append(out, field{key, tag, v.Field(i)})
+		}
+	}
+	return out
+}
+
+// fill gives numbers their defaults where they are 0, and checks their ranges: the tags default,
+// min and max of a field, which has no range without them.
+func fill(settings any) error {
+	for _, f := range fields(settings) {
+		low, bounded := f.tag.Lookup("min")
 		if !bounded {
 			continue
 		}
-		lo, hi, def := numeral(low), numeral(tag.Get("max")), numeral(tag.Get("default"))
-		var x float64
-		if field.CanInt() {
-			if field.Int() == 0 {
-				field.SetInt(int64(def))
-			}
-			x = float64(field.Int())
-		} else {
-			if field.Float() == 0 {
-				field.SetFloat(def)
-			}
-			x = field.Float()
+		lo, hi, def := numeral(low), numeral(f.tag.Get("max")), numeral(f.tag.Get("default"))
+		float := reflect.TypeFor[float64]()
+		if f.value.IsZero() {
+			f.value.Set(reflect.ValueOf(def).Convert(f.value.Type()))
 		}
-		if !(x >= lo && x <= hi) {
-			key, _, _ := strings.Cut(tag.Get("mapstructure"), ",")
-			return fmt.Errorf("%s: %s %v must be from %v to %v: %w", method, key,
-				x, lo, hi, ErrConfig)
+		if x := f.value.Convert(float).Float(); !(x >= lo && x <= hi) {
+			return fmt.Errorf("%s %v must be from %v to %v", f.key, x, lo, hi)
 		}
 	}
 	return nil
@@ -47,4 +82,99 @@ func numeral(text string) float64 {
 		panic("synth: a tag of a setting: " + err.Error())
 	}
 	return x
+}
+
+// Settings lists the settings of a method.
+func Settings(name string) ([]Setting, error) {
+	m, err := unchecked(name)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = Checked(m); err != nil {
+		return nil, err
+	}
+	out := Keys(m)
+	for i, f := range fields(m) {
+		out[i].Text, out[i].Default = texts()[m.Name()][f.key], show(f.value)
+	}
+	return out, nil
+}
+
+// Keys lists the settings of a method, given as a pointer to them, without texts and defaults.
+func Keys(settings any) (out []Setting) {
+	for _, f := range fields(settings) {
+		out = append(out, Setting{Key: f.key, Type: typeOf(f.value.Interface())})
+	}
+	return out
+}
+
+// typeOf names the type of a setting.
+func typeOf(setting any) string {
+	switch setting.(type) {
+	case time.Duration:
+		return "duration"
+	case float64:
+		return "number"
+	case int:
+		return "whole number"
+	case bool:
+		return "true or false"
+	case []int:
+		return "list of whole number"
+	case []string:
+		return "list of text"
+	}
+	return "text"
+}
+
+// show is a value as a config file would hold it.
+func show(v reflect.Value) string {
+	if v.Kind() != reflect.Slice {
+		return fmt.Sprint(v.Interface())
+	}
+	parts := make([]string, v.Len())
+	for i := range parts {
+		parts[i] = show(v.Index(i))
+	}
+	return strings.Join(parts, ",")
+}
+
+// gone are the settings that methods once had, and why they have them no more, or what to write
+// instead (docs/decisions/029-settings.md).
+var gone = []struct{ methods, keys, why string }{
+	{"wgan mst", "preset", "wgan sizes itself by budget and rows; for mst, write settings: " +
+		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
+		"large and fraud"},
+	{"wgan pategan", "cold_start", "the generator starts from a marginal model, which " +
+		"marginal_share pays for"},
+	{"wgan pategan", "total_share one_way_share target_share pair_share pairs group_sigmas",
+		"the number of rows and all marginals are those of the marginal model, which marginal_share " +
+			"pays for"},
+	{"wgan", "no_replay fresh_critics snapshots table_weight", "the generator follows all " +
+		"measurements and the marginal model: nothing else measured better"},
+	{"wgan", "unsteered", "rows are steered: their pairs measured a quarter better"},
+	{"wgan", "head temperature slope generator_units", "the networks have one form: no other " +
+		"measured better"},
+	{"wgan", "radius", "mode ball clips to 1"},
+	{"wgan", "penalty penalty_share penalty_reach limit", "each way to hold the critic has one " +
+		"strength: none measured better"},
+	{"wgan pategan", "batch critic_rate generator_rate teacher_hidden teacher_epochs teacher_rate " +
+		"student_hidden student_steps student_weight", "networks train at the rates and sizes that " +
+		"measured best"},
+	{"mwem", "sweeps shrink total_share one_way_share", "no other value measured better"},
+	{"aim", "published", "the form of the paper is a test: it measured behind on every table"},
+	{"smalldb", "total_share", "the number of rows takes a tenth of epsilon"},
+	{"pategan", "warm_steps", "it is distil_steps"},
+	{"pategan", "post_steps", "generator_steps follow each vote, the last one too"},
+}
+
+// Gone says why a method has a setting of earlier versions no more, or "".
+func Gone(method, key string) string {
+	for _, g := range gone {
+		if slices.Contains(strings.Fields(g.methods), method) &&
+			slices.Contains(strings.Fields(g.keys), key) {
+			return g.why
+		}
+	}
+	return ""
 }

@@ -1,6 +1,6 @@
-// Package synth says what a synthesis method is. A method plans from the public schema alone, then
-// fits on a session of the gate, and leaves a model that anybody may sample. Methods are listed in
-// synth/all; synth/synthtest is the suite that each must pass.
+// Package synth is the synthesis methods. A method plans from the public schema alone, then fits on
+// a session of the gate, and leaves a model that anybody may sample. Each is a file, with a struct
+// of its settings, and a line in the table of methods.go.
 package synth
 
 import (
@@ -64,11 +64,11 @@ type Plan interface {
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
-// Gaussian is embedded in methods all of whose calls are Gaussian-DP.
-type Gaussian struct{}
+// gaussian is embedded in methods all of whose calls are Gaussian-DP.
+type gaussian struct{}
 
 // Reserve is one filter of the largest μ that the budget allows.
-func (Gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
+func (gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
 	if err := b.Validate(); err != nil {
@@ -82,9 +82,9 @@ func (Gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}, nil, err
 }
 
-// Pure is what methods reserve whose calls are pure-DP: equal steps of the largest ε that the
+// pure is what methods reserve whose calls are pure-DP: equal steps of the largest ε that the
 // budget allows, beside a filter for what is bought before.
-func Pure(t Terms, b accountant.Budget, before float64, steps int) (
+func pure(t Terms, b accountant.Budget, before float64, steps int) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
 	var c accountant.Composition
@@ -142,8 +142,8 @@ type Noise struct {
 	Eps        float64 `json:"epsilon,omitempty"` // of a selection
 }
 
-// Seed is public randomness of a run, the same when it is continued: a hash of its name.
-func Seed(s *privacy.Session) (a, b uint64) {
+// publicSeed is public randomness of a run, the same when it is continued: a hash of its name.
+func publicSeed(s *privacy.Session) (a, b uint64) {
 	sum := sha256.Sum256([]byte("decoy public seed " + s.Run()))
 	return binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])
 }

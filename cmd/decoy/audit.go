@@ -19,7 +19,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -214,9 +213,9 @@ func (a *audit) fitter(cmd *cobra.Command, method string) (synth.Fitter, error) 
 		}
 		return nil, nil
 	}
-	if !slices.Contains(all.Names(), method) {
+	if !slices.Contains(synth.Names(), method) {
 		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
-			strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
+			strings.Join(synth.Names(), ", "), strings.Join(attack.GateNames(), ", "))
 	}
 	a.Method = method
 	return a.method(cmd)

@@ -7,18 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 func configSettingsCommand(t *terminal) *cobra.Command {
-	method := all.Auto
+	method := synth.Auto
 	return t.verb("config settings", func(_ *cobra.Command, t *terminal, _ []string) error {
-		settings, err := all.Settings(method)
+		settings, err := synth.Settings(method)
 		if err != nil {
 			return &configs.UsageError{Err: fmt.Errorf("--method: %w", err)}
 		}
-		return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
-			func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
+		return t.print(listing[synth.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
+			func(s synth.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
 	}, flags{"method": &method})
 }
 
@@ -61,7 +61,7 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 		}
 		out = append(out, resolved{key, f.Value.String(), place})
 	}
-	settings, err := all.Settings(c.Method)
+	settings, err := synth.Settings(c.Method)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // jobFlags are the flags that fill a job. A verb adds those that it needs.
@@ -62,7 +61,7 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	j.leaveTarget()
 	f, err := j.Fitter()
 	switch {
-	case err != nil && !slices.Contains(all.Choices(), j.Method):
+	case err != nil && !slices.Contains(synth.Choices(), j.Method):
 		return nil, usagef("--method: %w", err)
 	case err != nil:
 		return nil, &configs.UsageError{Err: err}
@@ -72,8 +71,8 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 
 // leaveTarget takes the flag --target from the settings of a method that cannot use it.
 func (j *jobFlags) leaveTarget() {
-	known, err := all.Settings(j.Method)
-	if err != nil || slices.ContainsFunc(known, func(s all.Setting) bool {
+	known, err := synth.Settings(j.Method)
+	if err != nil || slices.ContainsFunc(known, func(s synth.Setting) bool {
 		return s.Key == targetKey
 	}) {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 var methods = flag.String("methods", "mst,aim", "methods of TestForecasts, with commas between; "+
@@ -38,7 +38,7 @@ func TestForecasts(t *testing.T) {
 	}
 	names := strings.Split(*methods, ",")
 	if *methods == "all" {
-		names = all.Names()
+		names = synth.Names()
 	}
 	for _, method := range names {
 		for _, name := range datasets.Names() {

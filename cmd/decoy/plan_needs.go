@@ -15,7 +15,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // point is one point of the curve of guarantees that a composition gives at once.
@@ -232,9 +231,9 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		Error  string        `json:"error,omitempty"`
 	}
 	var lines []line
-	for _, name := range all.Names() {
+	for _, name := range synth.Names() {
 		l := line{Method: name, Needs: configs.Needs{Rows: p.Rows}}
-		f, err := all.Fitter(name)
+		f, err := synth.New(name, nil)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -38,7 +37,7 @@ queries:
 // refit fits a method and reads the model back from its file, as queries answer does.
 func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *release.Model {
 	t.Helper()
-	f, err := all.New(method, nil)
+	f, err := synth.New(method, nil)
 	check(t, err)
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
 		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon,

@@ -23,7 +23,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema/exchange"
-	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
@@ -105,8 +105,8 @@ func manual(name string) string {
 	if err != nil {
 		panic("decoy: " + err.Error())
 	}
-	return strings.NewReplacer("{methods}", strings.Join(all.Names(), ", "),
-		"{choices}", strings.Join(all.Choices(), ", "),
+	return strings.NewReplacer("{methods}", strings.Join(synth.Names(), ", "),
+		"{choices}", strings.Join(synth.Choices(), ", "),
 		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
 		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
@@ -205,7 +205,7 @@ var choices = map[string]func(of func(flag string) string) []string{
 	},
 	"on-interrupted": func(func(string) string) []string { return []string{"stop", "rerun"} },
 	"by":             func(func(string) string) []string { return analysis.Ways },
-	"method":         func(func(string) string) []string { return all.Choices() },
+	"method":         func(func(string) string) []string { return synth.Choices() },
 	"dataset":        func(func(string) string) []string { return datasets.Names() },
 	"from":           func(func(string) string) []string { return exchange.Formats() },
 	"attack":         func(func(string) string) []string { return attackNames },
@@ -217,7 +217,7 @@ var choices = map[string]func(of func(flag string) string) []string{
 		return nil
 	},
 	"set": func(of func(string) string) (keys []string) {
-		known, _ := all.Settings(of("method"))
+		known, _ := synth.Settings(of("method"))
 		for _, s := range known {
 			keys = append(keys, s.Key+"=\t"+s.Text)
 		}

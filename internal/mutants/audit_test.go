@@ -71,9 +71,9 @@ var audited = []struct {
 	{"steps after the first are not charged", []edit{
 		{"accountant/reservation.go", "\t\t\tr.spent = after\n", ""},
 		{"accountant/reservation.go", "(r.spent + float64(c.Count)*cost)", "(r.spent + cost)"},
-		{"synth/mst/mst.go", "whole*one/d", "whole*one/(1+0*d)"},
-		{"synth/mst/mst.go", "whole*pair/edges", "whole*pair/(1+0*edges)"},
-		{"synth/mst/mst.go", "* sel / edges", "* sel / (1 + 0*edges)"},
+		{"synth/mst.go", "whole*one/d", "whole*one/(1+0*d)"},
+		{"synth/mst.go", "whole*pair/edges", "whole*pair/(1+0*edges)"},
+		{"synth/mst.go", "* sel / edges", "* sel / (1 + 0*edges)"},
 	}, "mst --epsilon 8 --tables balanced --runs 250"},
 	{"reshuffled shards", []edit{
 		{

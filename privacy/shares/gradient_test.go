@@ -21,7 +21,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/wgan"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -204,13 +203,13 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 		return xs
 	}
 	train := func(sum func(q Question, step int, asked counting) []int64) []byte {
-		f, err := wgan.New(wgan.Config{Steps: 4, DistilSteps: 10, GeneratorSteps: 2, PostSteps: 5,
+		f, err := synth.Checked(&synth.WGAN{Steps: 4, DistilSteps: 10, GeneratorSteps: 2, PostSteps: 5,
 			Hidden: []int{8}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		step := 0
-		m, err := f.Train(context.Background(), whole.Schema(), whole.Neighbours(), 1, wgan.Source{
+		m, err := f.Train(context.Background(), whole.Schema(), whole.Neighbours(), 1, synth.Source{
 			Marginals: func() (synth.Model, error) { return evenModel(t, whole), nil },
 			Gradient: func(of gradient.CertifiedPlan, c *critic.Critic) (
 				gradient.Certified, float64, error,

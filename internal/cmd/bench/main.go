@@ -33,7 +33,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -45,7 +44,7 @@ func main() {
 	flags := flag.NewFlagSet("methods", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
-	variants := flags.String("variants", all.Auto, "methods, each with its settings")
+	variants := flags.String("variants", synth.Auto, "methods, each with its settings")
 	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
 	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
 	runs := flags.Int("runs", 3, "runs of each line")
@@ -191,7 +190,7 @@ func variant(name string) (fit, error) {
 		}
 		given = append(given, g)
 	}
-	f, err := all.New(words[0], configs.Decoder(words[0], given))
+	f, err := synth.New(words[0], configs.Decoder(words[0], given))
 	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
 		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
 			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})

@@ -1,0 +1,231 @@
+package synth
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+)
+
+// iterations of the estimation after a round; the last estimation runs until it has converged.
+const iterations = 15
+
+// l1 is E|N(0, 1)|: the L1 error that noise of standard deviation σ brings to n cells is l1·σ·n.
+var l1 = math.Sqrt(2 / math.Pi)
+
+// Fit is the algorithm of the paper. D is the private table, M_r its marginal over the columns r,
+// n_r the number of cells, p̂ the model, W⁺ the downward closure of the workload with weights w:
+//
+//	p̂ ← estimate from all one-way marginals                                      (algorithm 4)
+//	while there is budget left:
+//	    C ← the r in W⁺ with which the junction tree stays within its share of the memory
+//	    select r in C by the exponential mechanism with ε_t and the score
+//	        w_r·(‖M_r(D) − M_r(p̂)‖₁ − √(2/π)·σ_t·n_r)
+//	    measure y ← M_r(D) + N(0, σ_t²)
+//	    estimate p̂ from all measurements
+//	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, halve σ_t and double ε_t; where less
+//	        than two rounds are left, spend it all                               (algorithm 3)
+//
+// Its steps are marked in the code. Beside them stand what bounds the work, and what differs from
+// the paper.
+func (p *aimPlan) Fit(
+	ctx context.Context, s *privacy.Session, progress Progress,
+) (out Model, err error) {
+	f := &aimFit{aimPlan: p, session: s, ctx: ctx, total: p.mu2 * (1 - 1e-9),
+		sizes: s.Schema().Sizes()}
+	progress.Report("measuring columns", 0)
+	if err = f.columns(); err != nil {
+		return out, err
+	}
+	if err = f.estimate(3 * iterations); err != nil {
+		return out, err
+	}
+	f.step = f.firstStep()
+	var candidates, batch []aimCandidate // batch: measured since the last estimate
+	for last := len(f.sizes) == 1; !last; {
+		progress.Report("choosing and measuring", f.used/f.total)
+		if err = ctx.Err(); err != nil {
+			return out, err
+		}
+		spend, left := f.step, f.total-f.used
+		if left < 1e-6*f.total {
+			break
+		}
+		if last = left < 2*f.step; last { // anneal
+			spend = left
+		}
+		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
+		sigma, memory := p.sigma(forTable), memoryShare((f.used+spend)/f.total)
+
+		if len(batch) == 0 {
+			candidates = f.candidates(sigma, memory) // C
+		}
+		if len(candidates) == 0 {
+			if err = f.remeasure(); err != nil {
+				return out, err
+			}
+			break
+		}
+		k, err := s.Select(f.scored(candidates, sigma),
+			calibrate.Exponential(math.Sqrt(forChoice))) // select
+		if err != nil {
+			return out, err
+		}
+		f.used += forChoice
+		best := candidates[k]
+		if err := f.measure(best.cols, best.level, forTable); err != nil { // measure
+			return out, err
+		}
+		if last {
+			break
+		}
+		if batch = append(batch, best); len(batch) < f.batch() {
+			if candidates = f.beside(candidates, best, memory); len(candidates) > 0 {
+				continue
+			}
+		}
+		if err := f.estimate(iterations); err != nil { // estimate
+			return out, err
+		}
+		if f.drowned(batch, sigma) { // anneal
+			f.step *= 4 // half the noise, twice the ε of the choice
+		}
+		batch = nil
+		if f.work > p.work() {
+			if err := f.remeasure(); err != nil {
+				return out, err
+			}
+			break
+		}
+	}
+	progress.Report("fitting the model", 0)
+	if err = f.estimate(0); err != nil {
+		return out, err
+	}
+	return Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups,
+		Measured: f.released}, Settings: f.settings()}, nil
+}
+
+// aimFit is a run of a plan.
+type aimFit struct {
+	*aimPlan
+	session *privacy.Session
+	ctx     context.Context
+	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
+
+	total, used float64 // μ², of the filter
+	step        float64 // what a round spends
+	sizes       []int   // codes of each column
+	groups      *marginal.Grouping
+	groupSizes  []int
+	fine        resolutions
+	closure     []wanted
+	ms          []marginal.Measurement
+	tables      [][]int // column sets of ms
+	model       *marginal.Model
+	turn        int   // of the sets of columns that are candidates
+	chosen      []any // for the settings of the model
+	released    []marginal.Measurement
+}
+
+// minRounds is into how many rounds the budget is divided at least where rows are few.
+const minRounds = 6
+
+// firstStep is what the first round spends: the budget would last for p.rounds() of them, or for
+// fewer where rows are few.
+func (f *aimFit) firstStep() float64 {
+	left := f.total - f.used
+	return math.Max(left/f.rounds(), math.Min(left/minRounds, f.minRoundBudget()))
+}
+
+// minRoundBudget is the μ² at which the noise in a table of 16 cells moves a quarter of the rows: a
+// round with less learns next to nothing.
+func (f *aimFit) minRoundBudget() float64 {
+	return math.Pow(f.sigma(1)*l1*16/(0.25*f.model.Total()), 2)
+}
+
+// batch is how many marginals are measured before the model is estimated anew: more of them late,
+// when one moves little. Two-way errors on adult, support2 and nltcs at ε = 10 are as with one.
+func (f *aimFit) batch() int { return 1 + len(f.chosen)/16 }
+
+// memoryShare is the share of the memory that the tree may have when a share of the budget is used:
+// the same in the paper, its square here. Large trees early cost time and bring nothing.
+func memoryShare(used float64) float64 { return used * used }
+
+// measure spends mu2 on a table, less if there is less left.
+func (f *aimFit) measure(cols []int, level int, mu2 float64) error {
+	if mu2 = math.Min(mu2, f.total-f.used); mu2 < 1e-6*f.total {
+		return nil
+	}
+	runs, _ := f.fine.of(cols, level, f.groupSizes)
+	m, err := measureOne(f.session, f.marginalOf(cols, runs), f.sigma(mu2))
+	if err != nil {
+		return err
+	}
+	f.used += mu2
+	f.released = append(f.released, m)
+	m.Groups = runs // of the grouped codes
+	f.ms = append(f.ms, m)
+	f.tables = append(f.tables, cols)
+	f.chosen = append(f.chosen, columnNames(f.schema, cols))
+	return nil
+}
+
+// remeasure spends what is left on the tables that were chosen, once more and evenly, or on the
+// columns if noise drowned every other table: no choice, no new clique.
+func (f *aimFit) remeasure() error {
+	left, n := f.total-f.used, len(f.chosen)
+	if left < 1e-3*f.total {
+		return nil
+	}
+	if n == 0 {
+		ms, err := f.measureColumns(left/f.total*(1-1e-9), f.columnShares())
+		for _, m := range ms {
+			f.ms = append(f.ms, f.groups.GroupMeasurement(m))
+		}
+		return err
+	}
+	// Measurements follow the d columns in the order of f.chosen.
+	for _, m := range slices.Clone(f.ms[len(f.sizes):]) {
+		level := 0
+		for _, l := range levels {
+			runs, _ := f.fine.of(m.Cols, l, f.groupSizes)
+			if runs != nil && slices.EqualFunc(runs, m.Groups, slices.Equal[[]uint16]) {
+				level = l
+			}
+		}
+		if err := f.measure(m.Cols, level, left/float64(n)*(1-1e-9)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether
+// they are needed or not.
+func (f *aimFit) estimate(iterations int) error {
+	cells, err := marginal.TreeCells(f.groupSizes, f.tables)
+	if err != nil {
+		return err
+	}
+	f.work += float64(cells * iterations)
+	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
+		Warm: f.model, Grouping: f.groups})
+	if err == nil {
+		f.model = m
+	}
+	return err
+}
+
+func (f *aimFit) settings() map[string]any {
+	spent := f.used / f.total
+	return map[string]any{
+		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
+		"pool_mu": math.Sqrt(f.mu2),
+		"spent":   math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
+	}
+}

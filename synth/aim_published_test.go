@@ -1,0 +1,106 @@
+package synth
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+
+	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// published is AIM as in the paper, to compare with: 16d rounds, a tenth of each for the choice,
+// noise halved when a round changed less than its noise, zCDP, the last round spends the rest.
+func published(t *testing.T, tab *table.Table, b accountant.Budget) *marginal.Model {
+	ctx, sizes := context.Background(), tab.Schema().Sizes()
+	filter := accountant.GDPFilter{Mu: synthtest.Must(calibrate.Mu(b))}
+	s := synthtest.Must(privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{Budget: b,
+		Plan: accountant.Composition{{Event: filter, Count: 1}}}))
+	d := len(sizes)
+	left := synthtest.Must(calibrate.Rho(b))
+	step := left / float64(16*d)
+	ms := synthtest.Must(measureColumns(s, 1/math.Sqrt(2*.9*step)))
+	left -= .9 * step * float64(d)
+	sets := synthtest.Must((&AIM{Workload: "pairs"}).columnSets(tab.Schema()))
+	fit := func() *marginal.Model {
+		return synthtest.Must(marginal.Fit(ctx, sizes, ms, marginal.Options{}))
+	}
+	for model := fit(); ; {
+		if last := left < 2*step; last {
+			step = left
+		}
+		sigma, epsilon := 1/math.Sqrt(2*.9*step), math.Sqrt(8*.1*step)
+		var candidates []privacy.Candidate
+		for _, c := range closure(sets, -1) {
+			n := 1
+			for _, col := range c.cols {
+				n *= sizes[col]
+			}
+			x := privacy.Candidate{Query: privacy.Marginal{Cols: c.cols}, Weight: c.weight,
+				Estimate: make([]float64, n), Penalty: l1 * sigma * float64(n)}
+			if err := model.MarginalTo(x.Estimate, c.cols); err != nil {
+				t.Fatal(err)
+			}
+			candidates = append(candidates, x)
+		}
+		best := candidates[synthtest.Must(s.Select(candidates, epsilon))]
+		ms = append(ms, synthtest.Must(measureOne(s, best.Query.(privacy.Marginal), sigma)))
+		model = fit()
+		if left -= step; left < 1e-9 {
+			return model
+		}
+		now, change := make([]float64, len(best.Estimate)), 0.
+		if err := model.MarginalTo(now, ms[len(ms)-1].Cols); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range now {
+			change += math.Abs(x - best.Estimate[i])
+		}
+		if change <= best.Penalty {
+			step *= 4
+		}
+	}
+}
+
+// TestNoWorseThanPublished: the mean error of pairs of six fits is at most 1.4 times that of the
+// paper's form. On this table, whose columns hang together in a chain of few codes, it was .90 to
+// 1.15 times it in eleven runs, 1.04 on average: the bound is more than five spreads away.
+func TestNoWorseThanPublished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
+	s := synthtest.Schema(6)
+	tab := synthtest.Table(t, s, 2000)
+	wrong := func(model *marginal.Model) (sum float64) {
+		sizes := model.Sizes()
+		for i := range sizes {
+			for j := range i {
+				got, want := make([]float64, sizes[i]*sizes[j]), make([]int64, sizes[i]*sizes[j])
+				if err := model.MarginalTo(got, []int{j, i}); err != nil {
+					t.Fatal(err)
+				}
+				tab.CountTo(want, []int{j, i})
+				for k, n := range want {
+					sum += math.Abs(got[k] - float64(n))
+				}
+			}
+		}
+		return sum
+	}
+	ours, theirs := 0., 0.
+	for range 6 {
+		m := Fit(t, checked(&AIM{}), tab, aimOne).Params().(*release.Marginal)
+		ours += wrong(m.Model)
+		theirs += wrong(published(t, tab, aimOne))
+	}
+	t.Logf("errors %.0f and, of the paper's form, %.0f", ours, theirs)
+	if ours > 1.4*theirs {
+		t.Errorf("errors %.0f, of the paper's form %.0f", ours, theirs)
+	}
+}

@@ -1,0 +1,166 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// The algorithms.
+const (
+	paper = "paper"
+	dense = "dense"
+	graph = "graph"
+)
+
+// MWEM is MWEM (Hardt, Ligett, McSherry, "A simple and practical algorithm for
+// differentially private data release", NIPS 2012, arXiv 1012.4763): in T rounds, let the
+// exponential mechanism pick the query of a workload that the present distribution answers worst,
+// measure it with noise, and move the distribution towards the answer.
+//
+// Three forms:
+//
+//   - "paper": the published algorithm on one dense histogram. Marginals of the workload count as
+//     their cells. Each round makes one multiplicative update; the average of the iterates is
+//     released. Both halves of the budget are charged, the number of rows is bought with noise,
+//     and the budget is composed exactly instead of as ε/2T a call.
+//   - "dense": a marginal is picked and measured as a whole, which costs no more than one of its
+//     cells; after each round all measurements are fitted again, by coordinate steps to a
+//     regularised maximum of the entropy; the last iterate is released.
+//   - "graph": for workloads of marginals only, the measurements are fitted by a graphical model
+//     (package marginal), which needs cells for the cliques of its junction tree only. One-way
+//     marginals are measured first and rare codes merged, as in MST.
+//
+// The histogram is over the columns that queries speak of; other columns are uniform. The default
+// is "graph" where it applies, else "dense".
+type MWEM struct {
+	// Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of
+	// columns (all columns, if there is one).
+	Workload string `mapstructure:"workload"`
+	// Algorithm is paper, dense or graph; default graph for a workload of marginals, else dense.
+	Algorithm string `mapstructure:"algorithm"`
+	// Rounds is the number of queries that are measured; default 30, with graph twice the columns,
+	// and never more than there are queries.
+	Rounds int `mapstructure:"rounds" min:"0" max:"10000"`
+	// SelectShare is the share of the budget for picking queries; default 0.5 for paper,
+	// else 0.2.
+	SelectShare float64 `mapstructure:"select_share"`
+	// MaxCells is the limit on the cells of the histogram or of the junction tree; default
+	// 10,000,000.
+	MaxCells int `mapstructure:"max_cells" default:"10000000" min:"1" max:"100000000"`
+
+	file []byte // the workload; nil: all pairs
+}
+
+// What is measured first has these shares of the budget: with graph the one-way marginals,
+// else the number of rows.
+const (
+	oneWayShare    = 0.2
+	mwemTotalShare = 0.02
+)
+
+// Name is "mwem".
+func (*MWEM) Name() string { return "mwem" }
+
+func (f *MWEM) check() (err error) {
+	if !slices.Contains([]string{"", paper, dense, graph}, f.Algorithm) {
+		return fmt.Errorf("algorithm %q is not paper, dense or graph", f.Algorithm)
+	}
+	if f.SelectShare == 0 {
+		f.SelectShare = .2
+		if f.Algorithm == paper {
+			f.SelectShare = .5
+		}
+	}
+	if !(f.SelectShare > 0 && f.SelectShare+oneWayShare < 1) {
+		return fmt.Errorf("select_share %v must be positive and leave something for measuring beside "+
+			"the %v of columns", f.SelectShare, oneWayShare)
+	}
+	if f.file, err = workload.Source(f.Workload); err != nil {
+		err = fmt.Errorf("workload: %v", err)
+	}
+	return err
+}
+
+// workloadOf is the workload for a schema. Without a file, pairs too large to be held are left out;
+// what then is in no pair is a column alone.
+func (f *MWEM) workloadOf(s *schema.Schema) (*workload.Workload, error) {
+	if f.file != nil {
+		w, err := workload.Parse(f.file, s)
+		if err != nil {
+			return nil, fmt.Errorf("mwem: %w: %w", err, ErrConfig)
+		}
+		return w, nil
+	}
+	limit := min(f.MaxCells, privacy.MaxCells)
+	items := workload.Marginals(s, 2, limit)
+	if len(items) == 0 {
+		items = workload.Marginals(s, 1, limit)
+	}
+	w, err := workload.New(s, items)
+	if err != nil {
+		return nil, fmt.Errorf("mwem: no column fits into %d cells: %w: %w", limit,
+			err, ErrConfig)
+	}
+	return w, nil
+}
+
+// Reserve takes whichever noise of a count has the smaller variance: Gaussian noise from one
+// filter, which marginals need, or Laplace noise from one pure step.
+func (f *MWEM) Reserve(t Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	p, err := f.plan(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	var best accountant.Composition
+	if b.Delta > 0 {
+		if best, _, err = (gaussian{}).Reserve(t, b, before); err != nil {
+			return nil, nil, err
+		}
+		t.Left = accountant.NewReservation(best).Left()
+		t.Left.Mu2 -= before
+		p.pay(t.Left)
+	} else if p.tables > 0 {
+		return nil, nil, fmt.Errorf("marginals are measured with Gaussian noise, which needs "+
+			"delta > 0: %w", accountant.ErrBudgetRange)
+	}
+	if p.tables == 0 {
+		pure, _, err := pure(t, b, before, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		gaussian := *p
+		if p.pay(accountant.NewReservation(pure).Left()); best == nil ||
+			p.deviation(p.count) < gaussian.deviation(gaussian.count) {
+			best = pure
+		}
+	}
+	return best, nil, nil
+}
+
+// Plan reads the workload against the schema, chooses the form, and has the noise that is left.
+func (f *MWEM) Plan(t Terms) (Plan, error) {
+	p, err := f.plan(t)
+	if err != nil {
+		return nil, err
+	}
+	p.pay(t.Left)
+	return p, nil
+}
+
+// plan is the plan without noise.
+func (f *MWEM) plan(t Terms) (*mwemPlan, error) {
+	w, err := f.workloadOf(t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	p := &mwemPlan{cfg: *f, nb: t.Neighbours, w: w}
+	return p, p.choose()
+}

@@ -1,0 +1,165 @@
+package synth
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// randomItem is a count over one to three columns, or a marginal.
+func randomItem(sizes, cols []int, u *rand.Rand) workload.Item {
+	pick := u.Perm(len(cols))[:1+u.IntN(min(3, len(cols)))]
+	var touched []int
+	var x table.And
+	for _, k := range pick {
+		allow := make([]bool, sizes[cols[k]])
+		for i := range allow {
+			allow[i] = u.IntN(2) == 0
+		}
+		touched = append(touched, cols[k])
+		x = append(x, table.Condition{Column: cols[k], Allow: allow})
+	}
+	slices.Sort(touched)
+	if u.IntN(3) == 0 {
+		return workload.Item{Cols: touched}
+	}
+	return workload.Item{Where: x}
+}
+
+// partsIn is the part of every cell of the histogram by definition.
+func (h *histogram) partsIn(item int) []int32 {
+	part, index := partsOf(h.items[item], h.all), h.index(h.items[item].Columns())
+	out := make([]int32, len(index))
+	for i, k := range index {
+		out[i] = part[k]
+	}
+	return out
+}
+
+// randomHistogram is uniform over four of five columns.
+func randomHistogram(t *testing.T, items int, u *rand.Rand) *histogram {
+	sizes := []int{3, 4, 7, 2, 5}
+	var list []workload.Item
+	for range items {
+		list = append(list, randomItem(sizes, []int{0, 1, 3, 4}, u))
+	}
+	h, err := newHistogram(sizes, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items > 1 && len(h.class) != 120 {
+		t.Fatalf("%d cells", len(h.class))
+	}
+	return h
+}
+
+// TestUpdatesByCells makes the paper's updates on classes and on plain cells, and sums answers from
+// these.
+func TestUpdatesByCells(t *testing.T) {
+	h := randomHistogram(t, 25, rand.New(rand.NewPCG(1, 2)))
+	plain, sum := make([]float64, len(h.class)), make([]float64, len(h.class))
+	for i := range plain {
+		plain[i] = 1 / float64(len(plain))
+	}
+	var got []float64
+	for item, it := range h.items {
+		if !it.IsCount() {
+			continue
+		}
+		y := float64(item * 40)
+		gap := y/1000 - h.answers[item][0]
+		got = h.update(item, y, 1000, got)
+		z := 0.0
+		for i, g := range h.partsIn(item) {
+			if g == 0 {
+				plain[i] *= math.Exp(gap / 2)
+			}
+			z += plain[i]
+		}
+		for i := range plain {
+			plain[i] /= z
+			if sum[i] += plain[i]; math.Abs(got[i]-sum[i]) > 1e-10 {
+				t.Fatalf("item %d, cell %d: %v, want %v", item, i, got[i], sum[i])
+			}
+		}
+		for other := range h.items {
+			want := make([]float64, len(h.answers[other]))
+			for cell, g := range h.partsIn(other) {
+				if g >= 0 {
+					want[g] += plain[cell]
+				}
+			}
+			for k, x := range h.answers[other] {
+				if math.Abs(x-want[k]) > 1e-12 {
+					t.Fatalf("item %d, part %d: %v, want %v", other, k, x, want[k])
+				}
+			}
+		}
+	}
+}
+
+// TestFitIsStationary: after enough sweeps every count that some rows can satisfy, and some not,
+// has n·q + r·θ = y.
+func TestFitIsStationary(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 4))
+	const n, sigma = 1000.0, 20.0
+	for trial := range 8 {
+		h := randomHistogram(t, 8, u)
+		for i := range h.items {
+			y := make([]float64, len(h.answers[i]))
+			for k := range y {
+				y[k] = n * u.Float64() / float64(len(y))
+			}
+			h.add(i, y, sigma)
+			for range 20 {
+				h.fit(n)
+			}
+		}
+		for _, m := range h.measured {
+			if len(m.y) > 1 {
+				continue
+			}
+			q := h.answers[m.item][0]
+			if miss := n*q + shrink*sigma*m.theta[0] - m.y[0]; math.Abs(miss) > .5 && q > 0 &&
+				q < 1-1e-9 {
+				t.Errorf("trial %d, item %d: off by %v rows", trial, m.item, miss)
+			}
+		}
+		sum := 0.0
+		for _, x := range h.weights {
+			sum += x
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("probabilities sum to %v", sum)
+		}
+	}
+}
+
+// TestRepeatedMeasurement: measuring an item again averages by inverse variance.
+func TestRepeatedMeasurement(t *testing.T) {
+	h := randomHistogram(t, 1, rand.New(rand.NewPCG(5, 6)))
+	for _, y := range []float64{10, 16, 22} {
+		h.add(0, slices.Repeat([]float64{y}, len(h.answers[0])), 3)
+	}
+	if len(h.measured) != 1 || math.Abs(h.measured[0].y[0]-16) > 1e-9 ||
+		math.Abs(h.measured[0].sigma-math.Sqrt(3)) > 1e-9 {
+		t.Errorf("%+v", h.measured[0])
+	}
+}
+
+func TestSolve(t *testing.T) {
+	for _, y := range []float64{-500, 0, 3, 400, 1e9} {
+		d := solve(y, 20, .5, func(d float64) (float64,
+			float64) {
+			v := 100 * math.Exp(d)
+			return v, v
+		})
+		if miss := 100*math.Exp(d) + 20*(.5+d) - y; math.Abs(miss) > 1e-4 && math.Abs(d) < 7.99 {
+			t.Errorf("y %v: d %v, off by %v", y, d, miss)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package synth
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+
+	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+const someWorkload = `
+decoy_workload: 1
+queries:
+  - prefix: column 3
+  - where: "` + "`column 0` = c0 and `column 1` != c1" + `"
+  - marginal: [column 2, column 0]
+`
+
+func TestWorkloadSources(t *testing.T) {
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.AddRemove,
+		MaxRowsPerUnit: 1}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	path := filepath.Join(t.TempDir(), "w.yaml")
+	if err := os.WriteFile(path, []byte(someWorkload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{someWorkload, path} {
+		f := checked(&MWEM{Workload: text})
+		p := synthtest.Must(NewPlan(f, s, nb, b))
+		q := p.Plan.(*mwemPlan)
+		if q.algorithm != dense || len(q.items) != 6 || q.tables != 1 ||
+			q.counts != 5 || q.laplace {
+			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm,
+				len(q.items), q.tables, q.counts, q.laplace)
+		}
+	}
+	for name, c := range map[string]MWEM{
+		"unknown column":    {Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
+		"graph with counts": {Workload: someWorkload, Algorithm: graph},
+		"histogram":         {Algorithm: paper, MaxCells: 100},
+		"nothing fits":      {MaxCells: 1},
+	} {
+		f, err := Checked(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewPlan(f, s, nb, b); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNoiseOfCounts: the noise of smaller variance is taken, Laplace alone without delta, and
+// marginals then refused.
+func TestNoiseOfCounts(t *testing.T) {
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.ReplaceOne,
+		MaxRowsPerUnit: 3}
+	counts := "decoy_workload: 1\nqueries: [{ranges: column 3}, {prefix: column 2}]"
+	for _, tt := range []struct {
+		rounds  int
+		b       accountant.Budget
+		laplace bool
+	}{
+		{1, accountant.Budget{Epsilon: 1, Delta: 1e-9}, true},
+		{60, accountant.Budget{Epsilon: 1, Delta: 1e-9}, false},
+		{60, accountant.Budget{Epsilon: 1}, true},
+	} {
+		f := checked(&MWEM{Workload: counts, Rounds: tt.rounds})
+		p := synthtest.Must(NewPlan(f, s, nb, tt.b))
+		if got := p.Plan.(*mwemPlan).laplace; got != tt.laplace {
+			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
+		}
+		cost, err := pld.Epsilon(p.Reserve, tt.b.Delta, nb.Adjacency)
+		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .95 {
+			t.Errorf("%d rounds: costs %v, %v", tt.rounds, cost.Epsilon, err)
+		}
+	}
+	f := checked(&MWEM{})
+	if _, err := NewPlan(f, s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
+		accountant.ErrBudgetRange) {
+		t.Errorf("marginals without delta: %v", err)
+	}
+}
+
+// TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of
+// them in the ledger after a fit.
+func TestBothHalvesAreCharged(t *testing.T) {
+	f, err := Checked(&MWEM{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]",
+		Algorithm: paper, Rounds: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := synthtest.Table(t, synthtest.Schema(4), 400)
+	m := Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	v, err := m.Verify(pld.Epsilon)
+	if err != nil || v.Charges != 1+7+7 {
+		t.Errorf("%d charges, %v", v.Charges, err)
+	}
+	if v.Charged.Epsilon < .85 { // numerical composition knows choices better
+		t.Errorf("only %v is charged", v.Charged.Epsilon)
+	}
+}
+
+// TestLearnsCounts: at a generous budget the counts of the workload come close, in every form that
+// fits counts, and closer than one update a round brings them.
+func TestLearnsCounts(t *testing.T) {
+	s := synthtest.Schema(5)
+	tab := synthtest.Table(t, s, 20000)
+	text := "decoy_workload: 1\nqueries: [{ranges: column 4}," +
+		" {prefix: column 2}, {where: '`column 0` = c0 and " +
+		"(`column 1` = c0 or `column 3` in (c1, c2))'}," +
+		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}," +
+		" {marginal: [column 3, column 1]}]"
+	w := synthtest.Must(workload.Parse([]byte(text), s))
+	want := synthtest.Must(w.OnTable(tab))
+	mean := map[string]float64{}
+	for name, c := range map[string]MWEM{
+		"paper": {Algorithm: paper}, "dense": {},
+	} {
+		c.Workload = text
+		f := checked(&c)
+		m := Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
+		p := m.Params().(*release.Marginal)
+		got := synthtest.Must(w.OnModel(p.Model, p.Grouping))
+		numbers := 0.0
+		for i := range want {
+			for k := range want[i] {
+				mean[name] += math.Abs(got[i][k]-want[i][k]) / 20000
+				numbers++
+			}
+		}
+		mean[name] /= numbers
+	}
+	if mean["dense"] > .004 || mean["paper"] > .2 ||
+		mean["paper"] < 2*mean["dense"] {
+		t.Errorf("mean errors %v", mean)
+	}
+}
+
+// TestUnitNoise: a unit of k rows needs k times the noise of a row.
+func TestMWEMUnitNoise(t *testing.T) {
+	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	for _, c := range []MWEM{{}, {Algorithm: dense}} {
+		f := checked(&c)
+		sigmas := func(nb privacy.Neighbours) (out []float64) {
+			p := synthtest.Must(NewPlan(f, s, nb, b))
+			for _, n := range p.Forecast(0).Noise {
+				if n.Sigma > 0 {
+					out = append(out, n.Sigma)
+				}
+			}
+			return out
+		}
+		row := sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
+		for i, x := range sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove,
+			MaxRowsPerUnit: 5}) {
+			if math.Abs(x/row[i]-5) > 1e-6 {
+				t.Errorf("five rows a unit: %v times the noise", x/row[i])
+			}
+		}
+	}
+}
+
+// TestSettingsSayWhatWasMeasured: columns and σ of every measurement, for standard errors.
+func TestSettingsSayWhatWasMeasured(t *testing.T) {
+	f := checked(&MWEM{Workload: someWorkload})
+	m := Fit(t, f, synthtest.Table(t, synthtest.Schema(4), 400),
+		accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	list, _ := m.Settings["measured"].([]any)
+	if len(list) != 6 {
+		t.Fatalf("%d measurements: %v", len(list), m.Settings)
+	}
+	if text := fmt.Sprint(list); !strings.Contains(text, "columns:[column 0 column 2]") ||
+		!strings.Contains(text, "query:") {
+		t.Errorf("measured %s", text)
+	}
+}

@@ -1,0 +1,235 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
+	sums "github.com/decoy-dp/decoy/gan/critic/clipped"
+	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
+	"github.com/decoy-dp/decoy/release"
+)
+
+// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
+// was computed from them.
+type wganTraining struct {
+	*wganPlan
+	encoder   *critic.Encoder
+	u         *rand.Rand
+	rows      float64        // noisy number of rows, at least 1
+	bought    map[string]any // settings of the marginal model
+	released  *release.Generator
+	generator *gan.Generator
+	distil    *gan.Distillation
+	critic    *critic.Critic
+	history   *gan.History
+	pass      *gan.Pass
+	tutor     *gan.Tutor
+	fake      *gan.Pass
+	mixed     matrix.Matrix
+	down      matrix.Matrix
+	folded    matrix.Matrix // generated rows as the critic sees them, with scaled columns
+	adam      *matrix.Adam  // of the critic
+	// Of engine gorgonia; else nil.
+	generatorGraph *gan.GeneratorGraph
+	criticGraph    *gan.CriticGraph
+}
+
+// Fit runs the plan on an open session. It buys a marginal model and distils the generator from its
+// rows. Then each of the steps certifies the critic and releases the mean of its gradient over the
+// private rows, keeps that as a measurement, moves the critic by it, and lets the generator take
+// steps towards all measurements so far and the marginal model.
+func (p *wganPlan) Fit(
+	ctx context.Context, s *privacy.Session, progress Progress,
+) (fitted Model, err error) {
+	return p.train(ctx, p.source(ctx, s, progress), progress)
+}
+
+// source is a session, which sells what the plan has reserved.
+func (p *wganPlan) source(ctx context.Context, s *privacy.Session, progress Progress) Source {
+	a, b := publicSeed(s)
+	return Source{
+		Seed:      [2]uint64{a, b},
+		Marginals: func() (Model, error) { return p.marginals.Fit(ctx, s, progress) },
+		released:  func(t *wganTraining) (clipped.Released, float64, error) { return t.release(s) },
+	}
+}
+
+// train is Fit with what it knows of private rows from a source.
+func (p *wganPlan) train(
+	ctx context.Context, from Source, progress Progress,
+) (fitted Model, err error) {
+	t, err := p.start(from)
+	if err != nil {
+		return fitted, err
+	}
+	defer t.close()
+	c := t.cfg
+	trained := c.Steps*c.GeneratorSteps + c.PostSteps
+	steps := stepper{Ctx: ctx, Progress: progress, All: c.DistilSteps + trained}
+	err = steps.take(c.DistilSteps, "distilling the marginal model", func(k int) error {
+		t.distil.Step(float64(k)/float64(c.DistilSteps), t.u)
+		return nil
+	})
+	if err != nil {
+		return fitted, err
+	}
+	t.distil.Settle()
+	refine := func(k int) error {
+		return t.generatorStep(generatorRate * (1 - .9*float64(k-c.DistilSteps)/float64(trained)))
+	}
+	for k := range c.Steps {
+		if p.observe != nil {
+			p.observe(t.critic)
+		}
+		steps.tell(fmt.Sprintf("release %d of %d", k+1, c.Steps))
+		released, multiplier, err := from.released(t)
+		if err != nil {
+			return fitted, err
+		}
+		gradient, err := t.remember(released.Certified, multiplier)
+		if err != nil {
+			return fitted, err
+		}
+		if err := t.criticStep(gradient, released); err != nil {
+			return fitted, err
+		}
+		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1,
+			c.Steps, t.z, released.Certificate.TotalStd())
+		if err := steps.take(c.GeneratorSteps, stage, refine); err != nil {
+			return fitted, err
+		}
+	}
+	stage := fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.history.Len(), t.z)
+	if err := steps.take(c.PostSteps, stage, refine); err != nil {
+		return fitted, err
+	}
+	t.distil.Settle()
+	return Model{Params: t.released, Settings: t.settings()}, nil
+}
+
+// settings are those of the model.
+func (t *wganTraining) settings() map[string]any {
+	c := t.cfg
+	out := map[string]any{
+		"certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
+		"marginal_share": c.MarginalShare, "noise_multiplier": t.z, "hidden": c.Hidden,
+		"engine":          c.Engine,
+		"generator_steps": c.DistilSteps + c.Steps*c.GeneratorSteps + c.PostSteps,
+	}
+	for _, key := range []string{"marginals", "tree", "parties"} { // which were chosen, and whose
+		if x, ok := t.bought[key]; ok {
+			out[key] = x
+		}
+	}
+	if c.Target != "" {
+		out["target"] = c.Target
+	}
+	if p := t.penalty(); p.Share > 0 {
+		out["penalty_share"], out["penalty_reach"] = p.Share, p.Reach
+	}
+	return out
+}
+
+// What the generator and the critic are trained with.
+const (
+	fakes       = 4096 // generated rows that a step of the critic looks at
+	snapshots   = 4    // measurements that it looks at
+	weightLimit = 1    // of each layer's spectral norm, or of every weight
+)
+
+// start buys the marginal model and makes the networks.
+func (p *wganPlan) start(from Source) (*wganTraining, error) {
+	e, err := critic.NewEncoder(p.schema)
+	if err != nil {
+		return nil, err
+	}
+	t := &wganTraining{wganPlan: p, u: rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))}
+	t.encoder = e
+	if p.scaled != nil {
+		if t.encoder, err = e.Scaled(p.scaled); err != nil {
+			return nil, err
+		}
+	}
+	model, err := from.Marginals()
+	if err != nil {
+		return nil, err
+	}
+	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
+	t.wganPlan = p.sized(t.rows)
+	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, t.u); err != nil {
+		return nil, err
+	}
+	marginals := model.Params.(*release.Marginal)
+	t.released = &release.Generator{Net: t.generator, Rows: t.rows, Toward: &release.Marginal{
+		Model: marginals.Model, Grouping: marginals.Grouping}}
+	t.distil = t.generator.Distil(t.released.Pairs())
+	t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
+	if err != nil {
+		return nil, err
+	}
+	t.history = gan.NewHistory(t.critic)
+	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
+	t.down = matrix.New(batch, e.Cells())
+	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
+	t.mixed = matrix.New(fakes, t.encoder.Inputs())
+	t.tutor = gan.NewTutor(t.critic, fakes)
+	if t.cfg.Engine == gorgonia {
+		t.graphs()
+	}
+	t.adam = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
+	return t, nil
+}
+
+// release certifies the critic and buys its gradient sum, with the noise multiplier that has.
+func (t *wganTraining) release(s *privacy.Session) (clipped.Released, float64, error) {
+	p, multiplier := t.wganPlan.sum(), t.penalty().GradientMultiplier(t.z)
+	if !p.Mode.Clipped() && p.Penalty.Share == 0 {
+		sum, err := gradient.CertifiedSum(s, p.CertifiedPlan, t.critic)
+		return clipped.Released{Certified: sum}, multiplier, err
+	}
+	shown := sums.Critic{Critic: t.critic}
+	if p.Penalty.Share > 0 {
+		shown.Generated = t.seen(t.fake.Forward(t.u)).Data
+	}
+	released, err := clipped.Sum(s, p, shown)
+	return released, multiplier, err
+}
+
+// generatorStep moves the generator towards agreement with a random few of the measurements, and
+// towards the pairs of the marginal model, at the given learning rate. It is post-processing.
+func (t *wganTraining) generatorStep(rate float64) error {
+	picks := make([]int, min(snapshots, t.history.Len()))
+	rows := t.pass.Forward(t.u)
+	for i := range picks {
+		picks[i] = t.u.IntN(t.history.Len())
+	}
+	t.history.GradientTo(t.down, rows, picks)
+	gradient, err := t.generatorGradient()
+	if err != nil {
+		return err
+	}
+	for i, g := range t.distil.Gradient(t.u) {
+		gradient[i] += g
+	}
+	t.distil.Update(gradient, rate)
+	return nil
+}
+
+// seen is what the critic sees of generated rows: x itself, or with scaled columns the training's
+// own matrix.
+func (t *wganTraining) seen(x matrix.Matrix) matrix.Matrix {
+	if t.scaled == nil {
+		return x
+	}
+	if t.folded.Rows != x.Rows {
+		t.folded = matrix.New(x.Rows, t.encoder.Inputs())
+	}
+	gan.FoldTo(t.encoder, t.folded, x)
+	return t.folded
+}

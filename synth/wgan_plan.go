@@ -1,0 +1,244 @@
+package synth
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// plan is a fit that has been paid for.
+type wganPlan struct {
+	given     WGAN // the settings, where Steps and Hidden may be 0
+	cfg       WGAN // for 30 000 rows, where the rows decide
+	mode      bounds.Mode
+	schema    *schema.Schema
+	mu        float64 // of all that is bought from the filter: at rate 1 everything
+	marginals Plan    // the model that the generator is distilled from
+	z         float64 // noise multiplier of a gradient sum
+	scaled    []bool  // of each column, whether the critic sees it as one number; nil if none is
+
+	criticRate    float32              // Adam's learning rate of the critic
+	penaltyWeight float64              // of the gradient penalty
+	observe       func(*critic.Critic) // called with each critic before it is measured; nil for none
+}
+
+// Reserve is one filter, at rate 1. Below, the gradient sums are events of their own, and all noise
+// is scaled together until the exact composition meets the budget.
+func (f *WGAN) Reserve(t Terms, b accountant.Budget, before float64) (
+	accountant.Composition, accountant.Pricer, error,
+) {
+	if name := f.Target; name != "" && t.Schema.Index(name) < 0 {
+		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", name,
+			t.Schema.Hint(name), ErrConfig)
+	}
+	filter, _, err := gaussian{}.Reserve(t, b, before)
+	if f.Rate == 1 || err != nil {
+		return filter, nil, err
+	}
+	p, err := f.unpaid(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := func(scale float64) accountant.Composition {
+		mu2 := before + p.cfg.MarginalShare/(scale*scale)
+		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
+			{Event: p.at(1 / scale).sumEvent(), Count: p.cfg.Steps}}
+	}
+	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at, pld.RDP, pld.Epsilon)
+	return at(scale), pld.Epsilon, err
+}
+
+// Unseen refuses settings that need a schema, and a target that is no column.
+func (f *WGAN) Unseen(columns []string) (target string, err error) {
+	if f.Rate < 1 {
+		return "", fmt.Errorf("wgan: rate below 1 needs a schema: %w", ErrConfig)
+	}
+	return distilled(f.Target).Unseen(columns)
+}
+
+// Plan is paid for by what is left: of one filter, at rate 1; below, the noise of the gradient sums
+// is that of the samples that are reserved.
+func (f *WGAN) Plan(t Terms) (Plan, error) {
+	p, err := f.unpaid(t)
+	if err != nil {
+		return nil, err
+	}
+	if mu := math.Sqrt(t.Left.Mu2); f.Rate == 1 {
+		p = p.at(mu)
+	} else {
+		p = p.at(mu / math.Sqrt(p.cfg.MarginalShare))
+		p.z = t.Left.Sampled.NoiseMultiplier
+	}
+	if p.scaled != nil && p.z > mostScaled {
+		return nil, fmt.Errorf("wgan: with encoder %s this budget needs a noise multiplier of "+
+			"%.4g, more than the %d it can have; encoder %s has no limit: %w",
+			scaled, p.z, mostScaled, oneHot, ErrConfig)
+	}
+	t.Left = accountant.Account{Mu2: p.mu * p.mu * p.cfg.MarginalShare}
+	p.marginals, err = distilled(f.Target).Plan(t)
+	return p, err
+}
+
+// unpaid is the plan without a budget.
+func (f *WGAN) unpaid(t Terms) (*wganPlan, error) {
+	s := t.Schema
+	mode, err := modes.Of(f.Mode, 1)
+	if err != nil {
+		return nil, fmt.Errorf("wgan: %w: %w", err, ErrConfig)
+	}
+	p := &wganPlan{mode: mode, cfg: *f, given: *f, schema: s,
+		scaled: scaledColumns(s, *f), criticRate: .01, penaltyWeight: 1}
+	if f.Hidden == nil {
+		p.cfg.Hidden = []int{64}
+	}
+	p.cfg.Steps = cmp.Or(f.Steps, 16)
+	if cells := cellCount(s); weights(cells, p.cfg.Hidden) > 1<<24 {
+		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
+			"coarsen the bins or categories: %w", cells, p.cfg.Hidden, ErrConfig)
+	}
+	return p, nil
+}
+
+// scaledColumns are those that encoder scaled shows to the critic as one number: ordered bins,
+// three or more, without a code for missing cells, which has no place among them. nil if there are
+// none.
+func scaledColumns(s *schema.Schema, c WGAN) []bool {
+	if c.Encoder != scaled {
+		return nil
+	}
+	out := make([]bool, len(s.Columns))
+	for k, m := range s.Sizes() {
+		column := s.Columns[k]
+		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind.Ordered()
+	}
+	if !slices.Contains(out, true) {
+		return nil
+	}
+	return out
+}
+
+// mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser
+// to follow the noise (bounds.Config), of which a certificate may need some ten times as much.
+const mostScaled = 1 << 11
+
+// weights is the number of weights of a critic's hidden layers.
+func weights(cells int, hidden []int) (n int) {
+	for _, units := range hidden {
+		n += cells * units
+		cells = units
+	}
+	return n
+}
+
+// at is the plan whose parts have their shares of μ² (at rate 1; a lower rate costs less and is
+// calibrated with the rest).
+func (p *wganPlan) at(mu float64) *wganPlan {
+	q := *p
+	q.mu = mu
+	q.z = math.Sqrt(float64(p.cfg.Steps)/(1-p.cfg.MarginalShare)) / mu * (1 + 1e-9)
+	return &q
+}
+
+// The most hidden units and releases that follow from the rows.
+const (
+	mostUnits = 256
+	mostSteps = 64
+)
+
+// sized is the plan for about that many rows: where no setting says otherwise, the critic's units
+// and releases follow from the signal of the gradients, rows over the noise that one release of
+// their whole share would have. Below rate 1 that number is part of the plan, and stays.
+func (p *wganPlan) sized(rows float64) *wganPlan {
+	q := *p
+	signal := math.Sqrt(1-p.cfg.MarginalShare) * p.mu * rows
+	if units := 8 * math.Round(1.5*math.Sqrt(signal)/8); p.given.Hidden == nil {
+		q.cfg.Hidden = []int{int(min(max(units, 16), mostUnits))}
+	}
+	if p.given.Steps == 0 && p.cfg.Rate == 1 {
+		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), mostSteps)
+	}
+	out := q.at(p.mu)
+	if p.cfg.Rate < 1 {
+		out.z = p.z // to the last bit what is reserved
+	}
+	return out
+}
+
+// counted puts into a forecast what another engine counts: the marginal model's joints, and a sum a
+// release, if these can be made by it: over all rows, none clipped, of a critic that fits into its
+// query.
+func (p *wganPlan) counted(f *Forecast) {
+	hidden := p.given.Hidden
+	if hidden == nil {
+		hidden = []int{mostUnits}
+	}
+	f.Sums = p.cfg.Steps
+	if p.given.Steps == 0 {
+		f.Sums = mostSteps
+	}
+	if p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
+		weights(cellCount(p.schema), hidden) > 1<<19 {
+		f.Joints = nil
+	}
+}
+
+// sum is the plan of a gradient sum.
+func (p *wganPlan) sum() clipped.Plan {
+	return clipped.Plan{CertifiedPlan: gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate,
+		NoiseMultiplier: p.z, Scaled: p.scaled}, Penalty: p.penalty()}
+}
+
+// penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
+func (p *wganPlan) penalty() clipped.Penalty {
+	if p.cfg.Lipschitz != interpolates {
+		return clipped.Penalty{}
+	}
+	return clipped.Penalty{Share: .2, Reach: .1}
+}
+
+// sumEvent is the event of a gradient sum.
+func (p *wganPlan) sumEvent() accountant.Event {
+	return gradient.CertifiedEvent(p.sum().CertifiedPlan)
+}
+
+// forecastRows is for how many rows a forecast is: they decide the size of the critic.
+const forecastRows = 30_000
+
+// Forecast counts the multiplications of the generator's steps, beside the marginal model.
+func (p *wganPlan) Forecast(int) Forecast {
+	p = p.sized(forecastRows)
+	c := p.cfg
+	critic := float64(weights(cellCount(p.schema), c.Hidden))
+	row, distil := gan.Work(cellCount(p.schema))
+	measured := batch * (row + 4*critic*float64(min(snapshots, c.Steps)))
+	speed := 2.7e10
+	if c.Engine == gorgonia {
+		speed /= 4
+	}
+	trained := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
+	f := p.marginals.Forecast(0)
+	p.counted(&f)
+	f.Noise = append(slices.Clone(f.Noise), Noise{What: "gradient sum", Count: c.Steps,
+		Multiplier: p.penalty().GradientMultiplier(p.z)})
+	if c.Lipschitz == interpolates {
+		f.Noise = append(f.Noise, Noise{What: "sum of the penalty's gradient",
+			Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
+	}
+	cells := float64(cellCount(p.schema))
+	f.MemoryBytes = max(f.MemoryBytes, int64(4*batch*(6*cells+float64(1024+4*snapshots*c.Hidden[0]))+
+		4*21*critic*float64(c.Steps)+4*cells*cells))
+	f.Seconds += (float64(c.DistilSteps)*distil + trained*(distil+measured)) / speed
+	return f
+}
