@@ -26,8 +26,8 @@ type adder struct {
 	shown   synth.Progress // may be nil
 }
 
-// gather accepts the other parties until all are there. Whoever connects again takes the place of
-// the connection before.
+// gather waits until the other parties are there. Whoever connects again takes the place of the
+// connection before.
 func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateKey) error {
 	config, err := secure(key, func(other ed25519.PublicKey) error {
 		if a.parties.find(other) < 1 {
@@ -40,35 +40,29 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.wait)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { l.Close() })()
-	var mu sync.Mutex
-	done, missing := false, func() (names []string) {
+	arrived := make(chan *tls.Conn)
+	go accept(ctx, l, config, arrived)
+	for {
+		var missing []string
 		for i, c := range a.conns {
 			if c == nil {
-				names = append(names, a.parties.Parties[i].Name)
+				missing = append(missing, a.parties.Parties[i].Name)
 			}
 		}
-		return names
-	}
-	show := func() {
-		if names := missing(); len(names) > 0 {
-			a.shown.Report("waiting for "+strings.Join(names, ", "), 0)
+		if len(missing) == 0 {
+			return nil
 		}
-	}
-	show()
-	for {
-		plain, err := l.Accept()
-		if err != nil && !errors.Is(err, net.ErrClosed) { // too many connections, say, for a moment
-			time.Sleep(100 * time.Millisecond)
-			continue
-		}
-		if err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			if done = true; len(missing()) == 0 {
-				return nil
+		a.shown.Report("waiting for "+strings.Join(missing, ", "), 0)
+		select {
+		case c := <-arrived:
+			of := c.ConnectionState().PeerCertificates[0].PublicKey.(ed25519.PublicKey)
+			who := a.parties.find(of)
+			if old := a.conns[who]; old != nil {
+				old.Close()
 			}
-			why := fmt.Sprintf("%s did not come in %v", strings.Join(missing(), ", "), a.wait)
+			a.conns[who] = c
+		case <-ctx.Done():
+			why := fmt.Sprintf("%s did not come in %v", strings.Join(missing, ", "), a.wait)
 			for _, c := range a.conns[1:] {
 				if c != nil {
 					c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -78,29 +72,32 @@ func (a *adder) gather(ctx context.Context, l net.Listener, key ed25519.PrivateK
 			}
 			return fmt.Errorf("party: %s: %w", why, errEnded)
 		}
+	}
+}
+
+// accept hands over connections whose other end has a party's key, until the listener is closed.
+func accept(ctx context.Context, l net.Listener, config *tls.Config, arrived chan<- *tls.Conn) {
+	for {
+		plain, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // too many connections, say, for a moment
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
 		go func() {
 			hand, end := context.WithTimeout(ctx, 20*time.Second)
 			defer end()
 			c := tls.Server(plain, config)
-			if c.HandshakeContext(hand) != nil {
-				plain.Close()
-				return
+			if c.HandshakeContext(hand) == nil {
+				select {
+				case arrived <- c:
+					return
+				case <-ctx.Done():
+				}
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			of := c.ConnectionState().PeerCertificates[0].PublicKey.(ed25519.PublicKey)
-			who := a.parties.find(of)
-			if done {
-				c.Close()
-				return
-			}
-			if old := a.conns[who]; old != nil {
-				old.Close()
-			}
-			if a.conns[who] = c; len(missing()) == 0 {
-				l.Close()
-			}
-			show()
+			plain.Close()
 		}()
 	}
 }

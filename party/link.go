@@ -182,7 +182,7 @@ func (l *Link) all(kind string, data []byte) ([][]byte, error) {
 func (l *Link) End(err error) {
 	if err != nil && l.ended == nil {
 		why := "it stopped"
-		if isBudget(err) {
+		if errors.Is(err, accountant.ErrBudget) {
 			why = "its ledger refused"
 		}
 		l.conn.SetWriteDeadline(time.Now().Add(5 * time.Second))

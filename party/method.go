@@ -7,7 +7,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,8 +23,6 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
-
-func isBudget(err error) bool { return errors.Is(err, accountant.ErrBudget) }
 
 const (
 	signs    = 16 // signed sums of a pair, from which its strength is told

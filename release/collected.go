@@ -64,16 +64,7 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 	}
 	p.sizes = grouping.Sizes()
 	for _, m := range columns {
-		m = grouping.GroupMeasurement(m)
-		total := 0.0
-		for i, x := range m.Counts {
-			m.Counts[i] = max(x, 1)
-			total += m.Counts[i]
-		}
-		for i := range m.Counts {
-			m.Counts[i] /= total
-		}
-		p.share = append(p.share, m.Counts)
+		p.share = append(p.share, atLeast(1, grouping.GroupMeasurement(m).Counts))
 	}
 	var wider []offered
 	for _, m := range pairs {
@@ -122,8 +113,8 @@ func (m *Model) verifyCollected() (Verification, error) {
 	if m.Method != MethodCollect || len(m.Ledger) > 0 || m.Claim != LocalClaim(m.Claim.Epsilon) ||
 		(accountant.Budget{Epsilon: m.Claim.Epsilon}).Validate() != nil || m.DeclaredYAML != "" ||
 		m.SchemaSHA256 != m.schema.Fingerprint() || m.schema.Unit != "" {
-		return v, fmt.Errorf("release: a local claim is of rows without an id, which each answered "+
-			"under replace-one and delta 0, and there is no ledger: %w", ErrClaim)
+		return v, unfounded("a local claim is of rows without an id, which each answered under " +
+			"replace-one and delta 0, and there is no ledger")
 	}
 	var err error
 	v.Unbound, err = m.sealed()

@@ -24,8 +24,8 @@ func delivered(f File, outputs string) error {
 	l := f.Account()
 	have, err := excerpt.Outputs(f, l[:max(0, len(l)-1)])
 	if err != nil || have != outputs || f.proof().altered {
-		return fmt.Errorf("release: the file is not what the run delivered: it was changed, or put "+
-			"together from several: %w", ErrClaim)
+		return unfounded("the file is not what the run delivered: it was changed, or put together " +
+			"from several")
 	}
 	return nil
 }

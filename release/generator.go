@@ -1,15 +1,11 @@
 package release
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/steer"
 )
 
@@ -69,45 +65,9 @@ func (p *Generator) Describe() []string {
 	return lines
 }
 
-// MarshalBinary is the number of rows (float64, little-endian) and the network; of a steered
-// generator the number of rows, the length of the network (uint64), the network and the [Marginal].
+// MarshalBinary writes parameters.bin.
 func (p *Generator) MarshalBinary() ([]byte, error) {
-	net, err := p.Net.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	out := binary.LittleEndian.AppendUint64(nil, math.Float64bits(p.Rows))
-	if p.Toward == nil {
-		return append(out, net...), nil
-	}
-	toward, err := p.Toward.MarshalBinary()
-	out = binary.LittleEndian.AppendUint64(out, uint64(len(net)))
-	return slices.Concat(out, net, toward), err
-}
-
-func decodeGenerator(kind string, raw []byte) (Params, error) {
-	r := marginal.Reader{Data: raw}
-	p := &Generator{Rows: r.Float64()}
-	size := uint64(len(r.Data))
-	if kind == kindSteered {
-		size = r.Uint64()
-	}
-	net := r.Take(size)
-	if r.Err != nil || !validRows(p.Rows) {
-		return nil, fmt.Errorf("the parameters are cut short, or of a number of rows that is out of "+
-			"range: %w", ErrFormat)
-	}
-	var err error
-	if kind == kindSteered {
-		if p.Toward, err = decodeMarginal(r.Data); err != nil {
-			return nil, err
-		}
-	}
-	if p.Net, err = gan.DecodeGenerator(net); err != nil {
-		return nil, fmt.Errorf("the generator: %w: %w", err, ErrFormat)
-	}
-	if p.Toward != nil && !slices.Equal(p.Toward.Sizes(), p.Sizes()) {
-		return nil, fmt.Errorf("the generator and its marginals disagree: %w", ErrFormat)
-	}
-	return p, nil
+	f := &fields{}
+	f.generator(p)
+	return f.out, nil
 }

@@ -35,7 +35,6 @@ type given struct {
 	allow  map[int][]bool    // the codes, finer ones in the columns of Fine
 	shares map[int][]float64 // of the model's codes
 	rows   float64           // expected
-	ready  *Marginal         // the distribution of its rows; nil until needed
 }
 
 // Given returns the model of the rows for which the condition of a count holds, exactly: rows are
@@ -96,9 +95,6 @@ func withRules(where workload.Item, rows *schema.RowCodec) table.Expr {
 	rows.RuleCodes(func(when, then []schema.CodeSet) {
 		parts = append(parts, table.Or{table.Not{Of: all(when)}, all(then)})
 	})
-	if len(parts) == 1 {
-		return where.Where
-	}
 	return parts
 }
 
@@ -126,8 +122,7 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 	p := g.model.params.(*Marginal)
 	out := make([][]uint16, len(p.Sizes()))
 	v, sum, done := u.Float64(), 0.0, 0
-	for i := range g.products {
-		q := &g.products[i]
+	for i, q := range g.products {
 		sum += q.rows
 		upto := min(int(float64(sum/g.rows*float64(n))+v), n)
 		if i == len(g.products)-1 {
@@ -136,18 +131,11 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 		if upto == done {
 			continue
 		}
-		ready := q.ready
-		if ready == nil {
-			m, err := p.Model.Given(p.weights(q.shares))
-			if err != nil {
-				return nil, fmt.Errorf("release: %w", err)
-			}
-			ready = &Marginal{Model: m, Grouping: p.Grouping.Given(q.shares)}
-			if len(g.products) <= keptModels {
-				q.ready = ready
-			}
+		m, err := p.Model.Given(p.weights(q.shares))
+		if err != nil {
+			return nil, fmt.Errorf("release: %w", err)
 		}
-		rows := ready.Sample(upto-done, u)
+		rows := (&Marginal{Model: m, Grouping: p.Grouping.Given(q.shares)}).Sample(upto-done, u)
 		for c, f := range g.where.Fine {
 			refine(rows[c], f, q.allow[c], u)
 		}
@@ -185,6 +173,3 @@ func refine(codes []uint16, f workload.Fine, allow []bool, u *rand.Rand) {
 		}
 	}
 }
-
-// keptModels is how many products are kept ready from block to block.
-const keptModels = 4

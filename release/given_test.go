@@ -259,10 +259,10 @@ func TestMeasured(t *testing.T) {
 		!slices.Equal(got[1].Shape(sizes), []int{sizes[1], 2}) {
 		t.Errorf("read back %+v", got)
 	}
-	raw := appendMeasured(nil, p.Measured)
+	raw := must(p.MarshalBinary())
 	u := rand.New(rand.NewPCG(3, 3))
 	for i := range len(raw) {
-		if _, _, err := readMeasured(raw[:i], sizes); !errors.Is(err, ErrFormat) {
+		if _, err := decodeParams(kindMarginal, raw[:i]); !errors.Is(err, ErrFormat) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
 	}
@@ -271,7 +271,7 @@ func TestMeasured(t *testing.T) {
 		for range 1 + u.IntN(3) {
 			bad[u.IntN(len(bad))] = byte(u.IntN(256))
 		}
-		if _, _, err := readMeasured(bad, sizes); err != nil && !errors.Is(err, ErrFormat) {
+		if _, err := decodeParams(kindMarginal, bad); err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatalf("%v", err)
 		}
 	}

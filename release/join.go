@@ -54,7 +54,7 @@ type JoinOptions struct {
 // claim of one of them does not hold.
 func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	refuse := func(format string, args ...any) (*Model, error) {
-		return nil, fmt.Errorf("release: "+format+": %w", append(args, ErrJoin)...)
+		return nil, unjoined(format, args...)
 	}
 	if len(models) < 2 {
 		return refuse("a joint model needs two models or more")
@@ -105,6 +105,11 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	return out.complete(o.Price, nil)
 }
 
+// unjoined is an error about models that cannot be joined.
+func unjoined(format string, args ...any) error {
+	return fmt.Errorf("release: "+format+": %w", append(args, ErrJoin)...)
+}
+
 func fitOptions(progress func(float64)) (o marginal.Options) {
 	if progress != nil {
 		o.Progress = func(done, total int) { progress(float64(done) / float64(total)) }
@@ -136,8 +141,7 @@ func fitJoint(
 func jointClaim(people People, parties []Party) (Claim, error) {
 	out := parties[0].Claim
 	if people != Disjoint && people != MayOverlap {
-		return out, fmt.Errorf("release: people %q, want %s or %s: %w", people, Disjoint, MayOverlap,
-			ErrJoin)
+		return out, unjoined("people %q, want %s or %s", people, Disjoint, MayOverlap)
 	}
 	epsilon, delta := new(big.Rat), new(big.Rat)
 	runs := map[string]string{}
@@ -145,12 +149,12 @@ func jointClaim(people People, parties []Party) (Claim, error) {
 		c := p.Claim
 		if c.Adjacency != out.Adjacency || c.Unit != out.Unit ||
 			c.MaxRowsPerUnit != out.MaxRowsPerUnit {
-			return out, fmt.Errorf("release: %s protects %v, and %s %v: %w", parties[0].Name,
-				parties[0].Claim.relation(), p.Name, c.relation(), ErrJoin)
+			return out, unjoined("%s protects %v, and %s %v", parties[0].Name, parties[0].Claim.relation(),
+				p.Name, c.relation())
 		}
 		for _, r := range (&ledger.Ledger{Entries: p.Ledger}).Runs() {
 			if other, twice := runs[r.Run]; twice {
-				return out, fmt.Errorf("release: %s and %s are of one run: %w", other, p.Name, ErrJoin)
+				return out, unjoined("%s and %s are of one run", other, p.Name)
 			}
 			runs[r.Run] = p.Name
 		}
@@ -176,19 +180,16 @@ func decimal(x float64) *big.Rat {
 // joint claim by theirs.
 func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 	v := Verification{Claim: m.Claim}
-	fail := func(format string, args ...any) (Verification, error) {
-		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
-	}
 	p, ok := m.params.(*Marginal)
 	if !ok || len(p.Parties) != len(m.Parties) || len(m.Parties) < 2 || m.Method != methodJoin ||
 		len(m.Ledger) > 0 {
-		return fail("a joint model has two parties or more, and no ledger of its own")
+		return v, unfounded("a joint model has two parties or more, and no ledger of its own")
 	}
 	rows, measured := 0.0, p.byParty()
 	for i, party := range m.Parties {
 		one := &Model{Manifest: party.Manifest, schema: m.schema}
 		if len(party.Parties) > 0 || party.SchemaYAML != m.SchemaYAML || party.Claim.People != "" {
-			return fail("party %s is a joint model itself, or has another schema", party.Name)
+			return v, unfounded("party %s is a joint model itself, or has another schema", party.Name)
 		}
 		of, err := verifyFile(one, price)
 		if err != nil {
@@ -196,7 +197,7 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 		}
 		if v.Unbound = v.Unbound || of.Unbound; !of.Unbound {
 			if err := one.held(measured[i]); err != nil {
-				return fail("party %s: %v", party.Name, err)
+				return v, unfounded("party %s: %v", party.Name, err)
 			}
 		}
 		v.Parties = append(v.Parties, of)
@@ -204,13 +205,13 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 	}
 	want, err := jointClaim(m.Claim.People, m.Parties)
 	if err != nil {
-		return fail("%v", err)
+		return v, unfounded("%v", err)
 	}
 	if m.Claim != want {
-		return fail("the manifest claims %v, its parties come to %v", m.Claim, want)
+		return v, unfounded("the manifest claims %v, its parties come to %v", m.Claim, want)
 	}
 	if rows != m.Rows {
-		return fail("%v rows, and its parties have %v", m.Rows, rows)
+		return v, unfounded("%v rows, and its parties have %v", m.Rows, rows)
 	}
 	unbound, err := m.sealed()
 	v.Unbound = v.Unbound || unbound

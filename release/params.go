@@ -2,10 +2,8 @@ package release
 
 import (
 	"encoding"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/decoy-dp/decoy/marginal"
@@ -100,67 +98,9 @@ func (p *Marginal) Describe() []string {
 	return lines
 }
 
-// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of
-// the model (uint64), the model, the noisy marginals, and of a joint model for each party the
-// number of its marginals (uint32).
+// MarshalBinary writes parameters.bin.
 func (p *Marginal) MarshalBinary() ([]byte, error) {
-	g, err := p.Grouping.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	m, err := p.Model.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(g)))
-	out = binary.LittleEndian.AppendUint64(append(out, g...), uint64(len(m)))
-	out = appendMeasured(append(out, m...), p.Measured)
-	for _, n := range p.Parties {
-		out = binary.LittleEndian.AppendUint32(out, uint32(n))
-	}
-	return out, nil
-}
-
-// decodeParams reads parameters.bin.
-func decodeParams(kind string, raw []byte) (Params, error) {
-	switch kind {
-	case kindMarginal, steered + kindMarginal:
-		p, err := decodeMarginal(raw)
-		if err != nil {
-			return nil, err
-		}
-		p.Steered = kind != kindMarginal
-		return p, nil
-	case kindGenerator, kindSteered:
-		return decodeGenerator(kind, raw)
-	}
-	return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)
-}
-
-func decodeMarginal(raw []byte) (*Marginal, error) {
-	r := marginal.Reader{Data: raw}
-	grouping := r.Take(uint64(r.Uint32()))
-	model := r.Take(r.Uint64())
-	if r.Err != nil {
-		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
-	}
-	p := &Marginal{Model: &marginal.Model{}, Grouping: &marginal.Grouping{}}
-	err := p.Grouping.UnmarshalBinary(grouping)
-	if err != nil {
-		return nil, fmt.Errorf("the grouping: %w: %w", err, ErrFormat)
-	}
-	if err := p.Model.UnmarshalBinary(model); err != nil {
-		return nil, fmt.Errorf("the graphical model: %w: %w", err, ErrFormat)
-	}
-	if p.Measured, p.Parties, err = readMeasured(r.Data, p.Grouping.CodeSizes()); err != nil {
-		return nil, err
-	}
-	want := p.Grouping.Sizes()
-	if k := len(p.Parties); k > 0 {
-		want = append(want, k)
-	}
-	if !slices.Equal(want, p.Model.Sizes()) {
-		return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
-	}
-	return p, nil
+	f := &fields{}
+	f.marginal(p)
+	return f.out, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/marginal"
 )
 
@@ -104,11 +106,10 @@ func (p *Marginal) whole() []marginal.Measurement {
 
 // pooled is several parties' measurements on the way to those of one table.
 type pooled struct {
-	sizes  []int     // codes of each column
-	rows   []float64 // of each party
-	n      float64   // of all of them
-	share  [][]float64
-	spread []float64 // φ of each column
+	sizes []int       // codes of each column
+	rows  []float64   // of each party
+	n     float64     // of all of them
+	share [][]float64 // of the codes of each column
 }
 
 // jointTables turns the parties' marginals into measurements of one table with d + 1 columns, of
@@ -121,16 +122,11 @@ type pooled struct {
 //
 // A marginal that only the parties A measured, of n_A rows together, is scaled to those that have
 // not: (n_b/n_A)·Σ_A y_a for b, and n/n_A in place of n_b/n_A for all together. Besides its noise,
-// that has the variance that the parties differ by: V = φ·π(1 − π)·Σ_A (n_a/n_A)² for the share
-// that A has, and φ·π(1 − π) for that of b, where π is the cell's share if its columns were
-// independent, and 1 − φ = Π_c (1 − φ_c) over its columns. φ_c is the variance of the parties'
-// shares of the codes of column c as a part of Σ π(1 − π), less what noise adds: 0 if the parties
-// are alike, 1 if each has one code of its own. (It is F_ST of Wright, The genetical structure of
-// populations, 1951, by the method of moments.) The part √φ of what it tells, in inverse variances,
-// is that of a table of columns × party, and the rest that of one table for all: parties that are
-// alike have one association between them, others each their own. (In single runs on adult, divided
-// by education, mst has a two-way error of .035 with √φ and with ½, and of .039 with 0; divided at
-// random .043, .044 and .043.)
+// that has the variance that parties differ by at most: V = π(1 − π)·Σ_A (n_a/n_A)² for the share
+// that A has, and π(1 − π) for that of b, where π is the cell's share if its columns were
+// independent. Half of what it tells is that of a table of columns × party, and half that of one
+// table for all: parties that are alike have one association between them, others each their own
+// (docs/decisions/039-joins.md has figures).
 //
 // Of marginals over several columns, those that noise does not drown come first, and what would
 // make the junction tree larger than maxJointCells is left out.
@@ -138,19 +134,12 @@ func jointTables(
 	sizes []int, parties [][]marginal.Measurement, rows []float64,
 ) ([]marginal.Measurement, error) {
 	all := byTable(parties)
-	p := pooled{sizes: sizes, rows: rows}
-	for _, r := range rows {
-		p.n += r
-	}
-	p.compare(all)
+	p := pooled{sizes: sizes, rows: rows, n: floats.Sum(rows)}
+	p.shares(all)
 	h := len(rows)
 	out := []marginal.Measurement{p.partyCounts(parties)}
 	var wider []offered
 	for _, c := range all {
-		part := 0.5
-		if !c.complete() {
-			part = math.Sqrt(p.apart(c.cols))
-		}
 		m := p.whole(c)
 		signal := p.signal(m)
 		if len(c.cols) == 1 && c.groups[0] == nil && c.complete() {
@@ -164,12 +153,12 @@ func jointTables(
 				wider = append(wider, offered{m, signal})
 			}
 		}
-		if (len(c.cols) > 1) == c.complete() || part < leastPart {
+		if (len(c.cols) > 1) == c.complete() {
 			of(m)
 			continue
 		}
-		of(weighted(m, 1-part))
-		of(weighted(p.slices(c), part))
+		of(halved(m))
+		of(halved(p.slices(c)))
 	}
 	return withWider(append(slices.Clone(sizes), h), out, wider, maxJointCells)
 }
@@ -217,65 +206,35 @@ func (p *pooled) partyCounts(parties [][]marginal.Measurement) marginal.Measurem
 	return m
 }
 
-// leastPart is the part of what a marginal tells below which it is not divided, or taken for
-// nothing.
-const leastPart = 0.1
-
-// weighted has a part of a measurement's inverse variance.
-func weighted(m marginal.Measurement, part float64) marginal.Measurement {
-	factor := 1 / math.Sqrt(max(part, leastPart*leastPart))
-	m.Sigma *= factor
+// halved has half of a measurement's inverse variance.
+func halved(m marginal.Measurement) marginal.Measurement {
+	m.Sigma *= math.Sqrt2
 	m.Sigmas = slices.Clone(m.Sigmas)
-	for i := range m.Sigmas {
-		m.Sigmas[i] *= factor
-	}
+	floats.Scale(math.Sqrt2, m.Sigmas)
 	return m
 }
 
-// compare finds each column's shares in all rows, and how far the parties' shares lie apart. Of a
-// column that not all parties measured alike nothing is known: even shares, and φ = 1.
-func (p *pooled) compare(all []*counted) {
+// shares finds the shares of each column's codes in all rows. Of a column that not all parties
+// measured alike nothing is known: they are even.
+func (p *pooled) shares(all []*counted) {
 	for _, size := range p.sizes {
 		p.share = append(p.share, slices.Repeat([]float64{1 / float64(size)}, size))
-		p.spread = append(p.spread, 1)
 	}
 	for _, c := range all {
-		if len(c.cols) != 1 || c.groups[0] != nil || !c.complete() {
-			continue
-		}
-		between, room, whole := 0.0, 0.0, 0.0
-		mean := make([]float64, p.sizes[c.cols[0]])
-		for code := range mean {
-			for _, m := range c.of {
-				mean[code] += m.Counts[code] / p.n
-			}
-			for a, m := range c.of {
-				w := p.rows[a] / p.n
-				d := m.Counts[code]/p.rows[a] - mean[code]
-				noise := m.Sigma / p.rows[a]
-				between += w*d*d - w*(1-w)*noise*noise
-			}
-			mean[code] = max(mean[code], 1/p.n)
-			whole += mean[code]
-		}
-		for code := range mean {
-			mean[code] /= whole
-			room += mean[code] * (1 - mean[code])
-		}
-		p.share[c.cols[0]], p.spread[c.cols[0]] = mean, 0
-		if room > 0 {
-			p.spread[c.cols[0]] = min(max(between/room, 0), 1)
+		if len(c.cols) == 1 && c.groups[0] == nil && c.complete() {
+			p.share[c.cols[0]] = atLeast(1, c.sum().Counts)
 		}
 	}
 }
 
-// apart is φ of some columns.
-func (p *pooled) apart(cols []int) float64 {
-	alike := 1.0
-	for _, c := range cols {
-		alike *= 1 - p.spread[c]
+// atLeast are the shares of counts, each of which is at least so large.
+func atLeast(least float64, counts []float64) []float64 {
+	out := make([]float64, len(counts))
+	for i, x := range counts {
+		out[i] = max(x, least)
 	}
-	return 1 - alike
+	floats.Scale(1/floats.Sum(out), out)
+	return out
 }
 
 // measuredBy is the rows of the parties that measured a marginal, n_A, and Σ_A (n_a/n_A)².
@@ -301,7 +260,7 @@ func (p *pooled) whole(c *counted) marginal.Measurement {
 			squares += p.rows[a] * p.rows[a] / ((p.n - nA) * (p.n - nA))
 		}
 	}
-	factor, spread := p.n/nA, (p.n-nA)*(p.n-nA)*p.apart(c.cols)*squares
+	factor, spread := p.n/nA, (p.n-nA)*(p.n-nA)*squares
 	m.Sigmas = make([]float64, len(m.Counts))
 	for i, share := range p.independent(m) {
 		m.Counts[i] *= factor
@@ -319,7 +278,7 @@ func (p *pooled) slices(c *counted) marginal.Measurement {
 		Groups: append(slices.Clone(c.groups), nil), Counts: make([]float64, len(shares)*h),
 		Sigmas: make([]float64, len(shares)*h)}
 	for a, one := range c.of {
-		factor, spread := p.rows[a]/nA, p.rows[a]*p.rows[a]*p.apart(c.cols)*(1+squares)
+		factor, spread := p.rows[a]/nA, p.rows[a]*p.rows[a]*(1+squares)
 		for i, share := range shares {
 			y, sigma := &m.Counts[i*h+a], &m.Sigmas[i*h+a]
 			if one != nil {

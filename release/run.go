@@ -100,7 +100,7 @@ func verifyFile(f File, price accountant.Pricer) (Verification, error) {
 		return v, err
 	}
 	if err := f.Check(run); err != nil {
-		return v, fmt.Errorf("release: %w: %w", err, ErrClaim)
+		return v, unfounded("%w", err)
 	}
 	return v, nil
 }

@@ -54,8 +54,6 @@ func WriteSigned(w io.Writer, members []Member, key minisign.PrivateKey) error {
 			return fmt.Errorf("signed: a release has at most %d bytes, of which 1 MiB is for its list: "+
 				"%s is too much; draw fewer rows", MaxSigned, m.Name)
 		}
-	}
-	for _, m := range members {
 		if !plain.MatchString(m.Name) || seen[m.Name] {
 			return fmt.Errorf("signed: a member cannot be called %q", m.Name)
 		}
@@ -156,10 +154,10 @@ func unpack(data []byte) (all []Member, _ error) {
 		seen[f.Name] = true
 		left -= f.UncompressedSize64
 		r, err := f.Open()
-		if err != nil {
-			return nil, tampered("%q is damaged", f.Name)
+		var body []byte
+		if err == nil {
+			body, err = io.ReadAll(io.LimitReader(r, int64(f.UncompressedSize64)+1))
 		}
-		body, err := io.ReadAll(io.LimitReader(r, int64(f.UncompressedSize64)+1))
 		if err != nil || uint64(len(body)) != f.UncompressedSize64 {
 			return nil, tampered("%q is damaged", f.Name)
 		}
@@ -189,29 +187,24 @@ func checkSignature(list, signature []byte, key minisign.PublicKey) error {
 
 // compare holds the members against the list, which is signed.
 func compare(members []Member, list string) error {
-	signed := map[string]string{} // name to line
-	for line := range strings.Lines(list) {
-		if _, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok {
-			signed[name] = line
-		}
-	}
-	var have strings.Builder
+	have := ""
 	for _, m := range members {
-		switch line, ok := signed[m.Name]; {
-		case !ok:
+		line := sum(m)
+		switch {
+		case !strings.Contains(list, line[sha256.Size*2:]):
 			return tampered("%q is not among the signed members", m.Name)
-		case line != sum(m):
+		case !strings.Contains(list, line):
 			return tampered("%q is not as it was signed", m.Name)
 		}
-		delete(signed, m.Name)
-		have.WriteString(sum(m))
+		have += line
 	}
-	for line := range strings.Lines(list) { // in a fixed order
-		if _, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); signed[name] != "" {
+	for line := range strings.Lines(list) {
+		if !strings.Contains(have, line) {
+			_, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
 			return tampered("%q is signed, and missing", name)
 		}
 	}
-	if have.String() != list {
+	if have != list {
 		return tampered("the members are not in the order in which they were signed")
 	}
 	return nil

@@ -40,8 +40,7 @@ func (v Verification) agrees() bool {
 // Errors wrap [ErrClaim].
 func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
-		return Verification{Claim: m.Claim}, fmt.Errorf(
-			"release: the parameters are not those of the manifest: %w", ErrClaim)
+		return Verification{Claim: m.Claim}, unfounded("the parameters are not those of the manifest")
 	}
 	if len(m.Parties) > 0 {
 		return m.verifyJoint(price)
@@ -79,6 +78,11 @@ func (m *Model) Check(run excerpt.Run) error {
 	return nil
 }
 
+// unfounded is an error about a claim that does not hold.
+func unfounded(format string, args ...any) error {
+	return fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+}
+
 // verifyRun is the part of [Verify] about the ledger: it is that of one run, which is done,
 // its reservation costs no more than the claim, and the run delivered this file. Errors wrap
 // [ErrClaim].
@@ -86,7 +90,7 @@ func verifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, erro
 	claim, tool := f.States()
 	v := Verification{Claim: claim}
 	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {
-		return v, excerpt.Run{}, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+		return v, excerpt.Run{}, unfounded(format, args...)
 	}
 	run, err := f.Account().Run(price)
 	if err != nil {
