@@ -13,9 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
-	"github.com/decoy-dp/decoy/ledger"
 )
 
 // Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
@@ -36,8 +34,10 @@ type Batch struct {
 	Memory string `yaml:"memory"`
 	// of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
 	OnInterrupted string `yaml:"on_interrupted"`
-	// table of results, .csv; an .html beside it; default the batch file with .results.csv
+	// table of results, .csv; default the batch file with .results.csv
 	Results string `yaml:"results"`
+
+	path string
 }
 
 // The bounds of a batch, enforced before its jobs take memory.
@@ -56,15 +56,7 @@ type Table struct {
 	Dataset string `yaml:"dataset"` // embedded example
 	Schema  string `yaml:"schema"`  // schema file; required with Input
 	Ledger  string `yaml:"ledger"`  // default INPUT.ledger
-	Limit   *Limit `yaml:"limit"`   // of the ledger, set where it has none yet
 	Holdout string `yaml:"holdout"` // real rows that were not fitted, for evaluate
-}
-
-// Limit is the limit of a ledger.
-type Limit struct {
-	Epsilon float64 `yaml:"epsilon"`
-	Delta   float64 `yaml:"delta"`
-	Rule    string  `yaml:"rule"` // basic (default) or zcdp
 }
 
 // Method is one method of the matrix: a name, or a map.
@@ -78,45 +70,33 @@ type Method struct {
 // reported together, with their lines.
 func ParseBatch(path string, text []byte) (*Batch, error) {
 	if len(text) > MaxBatch {
-		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, MaxBatch>>20, ErrConfig)
+		return nil, invalid("%s: a batch file is at most %d MiB", path, MaxBatch>>20)
 	}
 	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
-		return nil, fmt.Errorf("%s has %d commas and lines, of which at most %d are allowed: %w", path, n,
-			maxItems, ErrConfig)
+		return nil, invalid("%s has %d commas and lines, of which at most %d are allowed", path, n,
+			maxItems)
 	}
 	var problems []string
 	r := yamlfile.Reader{Unknown: unknownKey, Report: func(line int, text string) {
 		problems = append(problems, path+", "+yamlfile.At(line, text))
 	}}
-	var b Batch
+	b := Batch{path: path}
 	r.Read(text, "a batch file", "name: autumn", &b)
 	if more := len(problems) - maxProblems; more > 0 {
 		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more problems", more))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
+		return nil, invalid("%s", strings.Join(problems, "\n"))
 	}
-	b.nameSettings(path)
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &b, nil
 }
 
-// nameSettings puts the name of the file before the lines of the settings.
-func (b *Batch) nameSettings(path string) {
-	name := func(list Settings) {
-		for i := range list {
-			list[i].From = path + ", " + list[i].From
-		}
-	}
-	name(b.Job.Settings)
-	for _, m := range b.Methods {
-		name(m.Settings)
-	}
-	for _, j := range b.Jobs {
-		name(j.Settings)
-	}
+// invalid is an [ErrConfig] with a text.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, ErrConfig)...)
 }
 
 var _, _, _ yamlfile.Special = (*Job)(nil), (*Method)(nil), (*Settings)(nil)
@@ -148,56 +128,40 @@ func unknownKey(key string, known []string) string {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
+const nameWords = "must be letters, digits, '.', '_', '-'"
+
 func (b *Batch) check() error {
-	wrong := ""
-	switch {
+	switch key := b.gridKey(); {
 	case !nameForm.MatchString(b.Name):
-		wrong = fmt.Sprintf("name %q must be letters, digits, '.', '_', '-'; another name makes "+
-			"another release of the same tables", b.Name)
+		return invalid("name %q %s; another name makes another release of the same tables", b.Name,
+			nameWords)
 	case len(b.Tables) == 0 && len(b.Jobs) == 0:
-		wrong = "there are no tables and no jobs"
-	case len(b.Tables) == 0 && b.gridKey() != "":
-		wrong = b.gridKey() + " goes with tables, of which there are none: the jobs under jobs: say " +
-			"their own"
+		return invalid("there are no tables and no jobs")
+	case len(b.Tables) == 0 && key != "":
+		return invalid("%s goes with tables, of which there are none: the jobs under jobs: say their own",
+			key)
 	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
-		wrong = "epsilons is required"
+		return invalid("epsilons is required")
 	case b.Replicates < 0:
-		wrong = fmt.Sprintf("replicates %d must not be negative", b.Replicates)
+		return invalid("replicates %d must not be negative", b.Replicates)
 	case b.size() > maxJobs:
-		wrong = fmt.Sprintf("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d "+
-			"are the most of one file", b.size(), maxJobs)
+		return invalid("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d are the "+
+			"most of one file", b.size(), maxJobs)
 	case b.Parallel < 0:
-		wrong = fmt.Sprintf("parallel %d must not be negative", b.Parallel)
+		return invalid("parallel %d must not be negative", b.Parallel)
 	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):
-		wrong = fmt.Sprintf("on_interrupted %q must be stop or rerun", b.OnInterrupted)
-	}
-	if _, err := ParseBytes(b.Memory); err != nil && wrong == "" {
-		return err
+		return invalid("on_interrupted %q must be stop or rerun", b.OnInterrupted)
 	}
 	for _, t := range b.Tables {
-		if wrong == "" {
-			wrong = t.unused(b.Job)
+		if t.Holdout != "" && (t.Dataset != "" || b.Job.Evaluate == nil) {
+			return invalid("table %s: a holdout needs an input, and job: {evaluate: {...}}", t.Name)
 		}
-		if l := t.Limit; l != nil && wrong == "" {
-			rule := ledger.Rule(cmp.Or(l.Rule, string(ledger.RuleBasic)))
-			switch {
-			case (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
-				rule != ledger.RuleBasic && rule != ledger.RuleZCDP:
-				wrong = fmt.Sprintf("table %s: a limit has epsilon > 0, delta from 0 to %v, rule basic "+
-					"or zcdp", t.Name, accountant.MaxDelta)
-			case rule == ledger.RuleZCDP && l.Delta == 0:
-				wrong = fmt.Sprintf("table %s: a limit with rule zcdp needs delta above 0: without it every "+
-					"run would be refused", t.Name)
-			}
-		}
-		if !nameForm.MatchString(t.Name) && wrong == "" {
-			wrong = fmt.Sprintf("table name %q must be letters, digits, '.', '_', '-'", t.Name)
+		if !nameForm.MatchString(t.Name) {
+			return invalid("table name %q %s", t.Name, nameWords)
 		}
 	}
-	if wrong != "" {
-		return fmt.Errorf("%s: %w", wrong, ErrConfig)
-	}
-	return nil
+	_, err := ParseBytes(b.Memory)
+	return err
 }
 
 // gridKey is a key that is there and makes jobs of tables only; "" for none.
@@ -213,20 +177,6 @@ func (b *Batch) gridKey() string {
 	return ""
 }
 
-// unused says which key of the table nothing would use; "" for none.
-func (t *Table) unused(common Job) string {
-	key, why := "", ""
-	switch {
-	case t.Dataset != "" && t.Limit != nil && t.Ledger == "" && common.Ledger == "":
-		key, why = "a limit", "is for a ledger, and a dataset has none"
-	case t.Holdout != "" && (t.Dataset != "" || common.Evaluate == nil):
-		key, why = "a holdout", "needs an input, and job: {evaluate: {...}}"
-	default:
-		return ""
-	}
-	return fmt.Sprintf("table %s: %s %s", t.Name, key, why)
-}
-
 // size is the number of jobs.
 func (b *Batch) size() float64 {
 	matrix := float64(len(b.Tables)) * float64(max(1,
@@ -237,8 +187,8 @@ func (b *Batch) size() float64 {
 // Expand lists the jobs, checked, in an order that stays the same: the matrix first (tables,
 // methods, epsilons, replicates), then the single ones. Names and outputs are unique.
 func (b *Batch) Expand() ([]Job, error) {
-	var out []Job
-	taken := map[string]bool{}
+	x := expansion{Batch: b, taken: map[string]bool{}, names: map[string]bool{},
+		files: map[string]string{}}
 	methods := b.Methods
 	if len(methods) == 0 {
 		methods = []Method{{}}
@@ -247,76 +197,78 @@ func (b *Batch) Expand() ([]Job, error) {
 		for _, m := range methods {
 			for _, epsilon := range b.Epsilons {
 				for replicate := range max(1, b.Replicates) {
-					j, err := b.cell(t, m, epsilon, replicate+1, taken)
-					if err != nil {
-						return nil, err
-					}
-					out = append(out, j)
+					cell := map[string]string{"table": t.Name, "method": m.Name,
+						"epsilon":   strconv.FormatFloat(epsilon, 'g', -1, 64),
+						"replicate": strconv.Itoa(replicate + 1)}
+					x.add(Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger,
+						Method: m.Method, Settings: m.Settings, Epsilon: epsilon}, cell, t.Holdout)
 				}
 			}
 		}
 	}
 	for i, j := range b.Jobs {
-		if !nameForm.MatchString(j.Name) {
-			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w",
-				i+1, j.Name, ErrConfig)
+		if !nameForm.MatchString(j.Name) && x.err == nil {
+			x.err = invalid("jobs, number %d: name %q %s", i+1, j.Name, nameWords)
 		}
-		j := j.under(b.Job, taken).WithDefaults()
-		err := j.checkAlone()
-		if err == nil {
-			err = j.fill(map[string]string{"batch": b.Name, "job": j.Name})
-		}
-		if err != nil {
-			return nil, fmt.Errorf("job %s: %w", j.Name, err)
-		}
-		out = append(out, j)
+		x.add(j, nil, "")
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.Job.said)) {
-		if !taken[key] || key == "name" {
-			return nil, fmt.Errorf("line %d: %s under job: is used by no job: each has its own, or none: %w",
-				b.Job.said[key], key, ErrConfig)
+		if (!x.taken[key] || key == "name") && x.err == nil {
+			x.err = invalid("line %d: %s under job: is used by no job: each has its own, or none",
+				b.Job.said[key], key)
 		}
 	}
-	names, files := map[string]bool{}, map[string]string{}
-	for _, j := range out {
-		if names[j.Name] {
-			return nil, fmt.Errorf("two jobs are called %s: %w", j.Name, ErrConfig)
-		}
-		names[j.Name] = true
-		for _, path := range []string{j.Out, j.Model} {
-			if other, ok := files[path]; ok && path != "" {
-				return nil, fmt.Errorf("jobs %s and %s both write %s: %w", other, j.Name, path, ErrConfig)
-			}
-			files[path] = j.Name
-		}
-	}
-	return out, nil
+	return x.jobs, x.err
 }
 
-// cell is one job of the matrix.
-func (b *Batch) cell(
-	t Table, m Method, epsilon float64, replicate int, taken map[string]bool,
-) (Job, error) {
-	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method,
-		Settings: m.Settings, Epsilon: epsilon}
-	j = j.under(b.Job, taken)
-	if j.Evaluate != nil && t.Holdout != "" {
-		e := *j.Evaluate
-		e.Holdout = t.Holdout
-		j.Evaluate = &e
+// expansion is the list of jobs in the making.
+type expansion struct {
+	*Batch
+	jobs  []Job
+	taken map[string]bool   // keys of the common job that some job uses
+	names map[string]bool   // of the jobs
+	files map[string]string // outputs, and the job of each
+	err   error             // the first
+}
+
+// add completes a job from what is common, the defaults and the placeholders, and checks it. One of
+// the matrix has its place there, and no name yet; holdout takes the place of the common one.
+func (x *expansion) add(j Job, cell map[string]string, holdout string) {
+	if x.err != nil {
+		return
 	}
-	j = j.WithDefaults()
+	j = j.under(x.Job, x.taken).WithDefaults()
+	values := map[string]string{"batch": x.Name}
+	if cell != nil {
+		cell["method"] = cmp.Or(cell["method"], j.Method)
+		j.Name = fmt.Sprintf("%s-%s-%s-%s", cell["table"], cell["method"], cell["epsilon"],
+			cell["replicate"])
+		maps.Copy(values, cell)
+	}
+	values["job"] = j.Name
+	if j.Evaluate != nil && holdout != "" {
+		j.Evaluate = &Evaluate{holdout, j.Evaluate.Args}
+	}
 	err := j.checkAlone()
-	method, number := cmp.Or(m.Name, j.Method), strconv.FormatFloat(epsilon, 'g', -1, 64)
-	j.Name = fmt.Sprintf("%s-%s-%s-%d", t.Name, method, number, replicate)
 	if err == nil {
-		err = j.fill(map[string]string{"batch": b.Name, "job": j.Name, "table": t.Name, "method": method,
-			"epsilon": number, "replicate": strconv.Itoa(replicate)})
+		err = j.fill(values)
 	}
 	if err != nil {
-		return j, fmt.Errorf("job %s: %w", j.Name, err)
+		x.err = fmt.Errorf("job %s: %w", j.Name, err)
+		return
 	}
-	return j, nil
+	if x.names[j.Name] {
+		x.err = invalid("two jobs are called %s", j.Name)
+	}
+	x.names[j.Name] = true
+	for _, path := range []string{j.Out, j.Model} {
+		if other, ok := x.files[path]; ok && path != "" {
+			x.err = invalid("jobs %s and %s both write %s", other, j.Name, path)
+		}
+		x.files[path] = j.Name
+	}
+	j.Settings = j.Settings.In(x.path)
+	x.jobs = append(x.jobs, j)
 }
 
 // under is the job with what it does not say taken from a common one; these keys are added to
@@ -346,20 +298,17 @@ func (j *Job) fill(values map[string]string) error {
 	var err error
 	replace := func(text string) string {
 		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
-			name := strings.Trim(p, "{}")
-			value, ok := values[name]
-			if (!ok || p != "{"+name+"}") && err == nil {
-				err = fmt.Errorf("%s in %q is unknown; there is {%s}: %w", p, text,
-					strings.Join(slices.Sorted(maps.Keys(values)), "}, {"), ErrConfig)
+			value, ok := values[strings.Trim(p, "{}")]
+			if !ok || p[0] != '{' || !strings.HasSuffix(p, "}") {
+				err = cmp.Or(err, invalid("%s in %q is unknown; there is {%s}", p, text,
+					strings.Join(slices.Sorted(maps.Keys(values)), "}, {")))
 			}
 			return value
 		})
 	}
 	j.Out, j.Model = replace(j.Out), replace(j.Model)
 	if j.Evaluate != nil {
-		e := *j.Evaluate
-		e.Holdout = replace(e.Holdout)
-		j.Evaluate = &e
+		j.Evaluate = &Evaluate{replace(j.Evaluate.Holdout), j.Evaluate.Args}
 	}
 	return err
 }
@@ -380,5 +329,5 @@ func ParseBytes(text string) (int64, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("size %q must be a number with kB, MB, GB or TB: %w", text, ErrConfig)
+	return 0, invalid("size %q must be a number with kB, MB, GB or TB", text)
 }

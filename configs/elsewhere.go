@@ -15,16 +15,16 @@ import (
 )
 
 // checkInput checks the name of the private table.
-func (c *Checked) checkInput() error {
-	_, elsewhere, err := Counter(c.Input, c.Job.Ledger)
+func (t *Task) checkInput() error {
+	_, elsewhere, err := Counter(t.Input, t.Job.Ledger)
 	switch {
 	case !elsewhere:
-		_, err := FormatOf(c.name("input"), c.Input)
+		_, err := FormatOf(t.name("input"), t.Input)
 		return err
-	case c.owner != "":
-		return Usagef("%s %s: a batch reads files", c.name("input"), c.Input)
-	case c.Domain == nil:
-		return Usagef("--schema is required for %s: none is bought there", c.Input)
+	case t.owner != "":
+		return Usagef("%s %s: a batch reads files", t.name("input"), t.Input)
+	case t.Domain == nil:
+		return Usagef("--schema is required for %s: none is bought there", t.Input)
 	}
 	return err
 }
@@ -66,20 +66,20 @@ func Describer(input, ledger string) (program string, elsewhere bool, err error)
 }
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.
-func (c *Checked) elsewhere(ctx context.Context, program string) (*privacy.Rows, error) {
-	plan, err := c.plan()
+func (t *Task) elsewhere(ctx context.Context, program string) (*privacy.Rows, error) {
+	plan, err := t.Plan()
 	if err != nil {
 		return nil, err
 	}
 	f := plan.Forecast(0)
-	if _, err := synth.JointCells(f, c.Domain); err != nil {
+	if _, err := synth.JointCells(f, t.Domain); err != nil {
 		return nil, err
 	}
-	if f.Sums > 0 && !helper.Sums(c.Input) {
+	if f.Sums > 0 && !helper.Sums(t.Input) {
 		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
-			"aim, or Spark", c.Method, c.Input)
+			"aim, or Spark", t.Method, t.Input)
 	}
-	return CountedRows(ctx, program, c.Input, c.Domain, f.Joints, &c.Counting)
+	return CountedRows(ctx, program, t.Input, t.Domain, f.Joints, &t.Counting)
 }
 
 // CountedRows is a private table that a program counts over these sets of columns, and tells how

@@ -3,6 +3,7 @@
 package configs
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +18,14 @@ func hardLinks(info fs.FileInfo) uint64 {
 		return uint64(s.Nlink)
 	}
 	return 1
+}
+
+// fileID is the number of a file, the same by all of its names.
+func fileID(info fs.FileInfo) string {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprint(s.Dev, " ", s.Ino)
+	}
+	return ""
 }
 
 // closed reports whether standard output was closed when the program began. The Go runtime then has

@@ -20,7 +20,7 @@ import (
 
 // Outputs are the files of a job in the making: each appears when it is complete.
 type Outputs struct {
-	job    *Checked
+	job    *Task
 	bought *Target // the schema; nil for none
 	model  *Target // nil for none
 	table  *Output // nil for none
@@ -28,28 +28,28 @@ type Outputs struct {
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
 // known before anything is spent. An output that is there is replaced if force says so of its path.
-func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outputs, error) {
-	o := &Outputs{job: c}
+func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs, error) {
+	o := &Outputs{job: t}
 	var err error
-	if c.Out != "" {
-		if o.table, err = CreateOutput(c.name("out"), c.Out, stdout, force(c.Out)); err != nil {
-			return nil, err
-		}
-		o.table.Safe = c.SpreadsheetSafe
+	if t.Out != "" {
+		o.table, err = CreateOutput(t.name("out"), t.Out, stdout, force(t.Out))
 	}
-	if c.Bought != "" {
-		o.bought, err = Create(boughtName, c.Bought, stdout, ReleaseMode, force(c.Bought))
+	if err == nil && t.Bought != "" {
+		o.bought, err = Create(boughtName, t.Bought, stdout, ReleaseMode, force(t.Bought))
 	}
-	if err == nil && c.Model != "" {
-		if IsStandard(c.Model) {
-			err = Usagef("--model -: a model needs a file")
-		} else {
-			o.model, err = Create(c.name("model"), c.Model, stdout, ReleaseMode, force(c.Model))
-		}
+	switch {
+	case err != nil || t.Model == "":
+	case IsStandard(t.Model):
+		err = Usagef("--model -: a model needs a file")
+	default:
+		o.model, err = Create(t.name("model"), t.Model, stdout, ReleaseMode, force(t.Model))
 	}
 	if err != nil {
 		o.Abort()
 		return nil, err
+	}
+	if o.table != nil {
+		o.table.Safe = t.SpreadsheetSafe
 	}
 	return o, nil
 }

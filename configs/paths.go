@@ -30,27 +30,37 @@ func At(name, path string) NamedPath { return NamedPath{Name: name, Path: path} 
 // Distinct refuses a run in which a file that is written is also read, or written twice. It follows
 // links; a path that is empty or standard output is no file.
 func Distinct(written, read []NamedPath) error {
-	for i, w := range written {
+	seen := map[string]NamedPath{}
+	for _, r := range read {
+		if r.Path != "" {
+			seen[fileKey(r.Path)] = r
+		}
+	}
+	for _, w := range written {
 		if w.Path == "" || IsStandard(w.Path) {
 			continue
 		}
-		for _, other := range append(written[i+1:len(written):len(written)], read...) {
-			if other.Path != "" && SameFile(w.Path, other.Path) {
-				return Usagef("%s and %s are the same file: %s", w.Name, other.Name, w.Path)
-			}
+		key := fileKey(w.Path)
+		if other, ok := seen[key]; ok {
+			return Usagef("%s and %s are the same file: %s", w.Name, other.Name, w.Path)
 		}
+		seen[key] = w
 	}
 	return nil
 }
 
 // SameFile reports whether two paths lead to one file, or will when it is created.
-func SameFile(a, b string) bool {
-	ia, errA := statFile(a)
-	ib, errB := statFile(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(ia, ib)
+func SameFile(a, b string) bool { return fileKey(a) == fileKey(b) }
+
+// fileKey is the same for all paths to one file: of one that is there its number, where the system
+// has one, else its only path.
+func fileKey(path string) string {
+	if info, err := statFile(path); err == nil {
+		if id := fileID(info); id != "" {
+			return id
+		}
 	}
-	return errA != nil && errB != nil && !IsStandard(b) && Resolve(a) == Resolve(b)
+	return Resolve(path)
 }
 
 // statFile is os.Stat, with Standard for standard input.
@@ -65,28 +75,17 @@ func statFile(path string) (fs.FileInfo, error) {
 // a ".." is taken away, as the system does: the folder above a link to a folder is that of the
 // folder.
 func Resolve(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		dir, name := filepath.Split(path)
-		if dir == "" {
-			dir = "."
-		}
-		if dir, err = filepath.EvalSymlinks(dir); err != nil {
-			dir = filepath.Dir(path)
-		}
-		real = filepath.Join(dir, name)
+	if here, err := os.Getwd(); err == nil && !filepath.IsAbs(path) {
+		path = here + string(filepath.Separator) + path
 	}
-	if filepath.IsAbs(real) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	here, err := os.Getwd()
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
+	dir, name := filepath.Split(path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
 	}
-	if err != nil {
-		return real
-	}
-	return filepath.Join(here, real)
+	return filepath.Join(dir, name)
 }
 
 // TryCreate finds out whether Create would succeed, and leaves nothing.
@@ -176,21 +175,11 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 		return nil, Bare(path, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, Bare(path, err)
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", path, most)
 	}
-	var b []byte
-	if info.Size() <= most {
-		b, err = io.ReadAll(io.LimitReader(f, most+1))
-	}
-	if err != nil {
-		return nil, Bare(path, err)
-	}
-	if max(info.Size(), int64(len(b))) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
-	}
-	return b, nil
+	return b, Bare(path, err)
 }
 
 // A UsageError is a mistake of whoever asked for a run: on the command line, in the environment or

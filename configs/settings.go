@@ -2,15 +2,16 @@ package configs
 
 import (
 	"cmp"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-viper/mapstructure/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -41,7 +42,16 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// FromYAML takes the settings of a file. They come from "line N", to be put after its name.
+// In are settings of a file, named before their lines.
+func (s Settings) In(file string) Settings {
+	s = slices.Clone(s)
+	for i := range s {
+		s[i].From = file + ", " + s[i].From
+	}
+	return s
+}
+
+// FromYAML takes the settings of a file. They come from "line N": see In.
 func (s *Settings) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 	r.Pairs(n, key, func(k, v *yaml.Node) {
 		value, err := yamlfile.Any(v)
@@ -57,7 +67,7 @@ func ParseSet(text, from string) (Given, error) {
 	key, value, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
 	if !ok || key == "" {
-		return Given{}, fmt.Errorf("%s %q must be key=value: %w", from, text, ErrConfig)
+		return Given{}, invalid("%s %q must be key=value", from, text)
 	}
 	return Given{Key: key, Value: strings.TrimSpace(value), From: from}, nil
 }
@@ -81,82 +91,99 @@ func Decoder(method string, given Settings) func(config any) error {
 		}
 		var errs []error
 		for _, g := range given {
-			i := slices.Index(names, g.Key)
-			if i < 0 && moved[g.Key] != "" {
-				errs = append(errs, fmt.Errorf("%s: %s: %s: %w", g.From, g.Key, moved[g.Key], ErrConfig))
-				continue
+			var err error
+			switch i := slices.Index(names, g.Key); {
+			case i < 0 && moved[g.Key] != "":
+				err = invalid("%s: %s: %s", g.From, g.Key, moved[g.Key])
+			case i < 0:
+				err = invalid("%s: method %s has no setting %q%s", g.From, method, g.Key,
+					hint(method, g.Key, names))
+			default:
+				if wrong := set(fieldOf(config, g.Key), g.Value); wrong != nil {
+					err = invalid("%s: %s: %s is not a %s%s", g.From, g.Key, quote(g.Value),
+						known[i].Type, reason(wrong))
+				}
 			}
-			if i < 0 {
-				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method,
-					g.Key, hint(method, g.Key, names), ErrConfig))
-				continue
-			}
-			if err := decodeOne(config, g); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %s: %s is not a %s%s: %w", g.From, g.Key, quote(g.Value),
-					known[i].Type, reason(err), ErrConfig))
-			}
+			errs = append(errs, err)
 		}
 		return errors.Join(errs...)
 	}
 }
 
-// decodeOne sets one field.
-func decodeOne(config any, g Given) error {
-	_, text := g.Value.(string)
-	if g.Value == nil {
-		return errors.New("no value")
-	}
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
-		// the command line and the environment have text only
-		Result: config, ErrorUnused: true, WeaklyTypedInput: text,
-		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, alone,
-			mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
-			mapstructure.StringToWeakSliceHookFunc(",")),
-	})
-	if err != nil {
+// errKind is that a value is not of the kind of its setting.
+var errKind = errors.New("not of its kind")
+
+// set gives a setting its value: a text, as the command line has it, or what YAML has. One value
+// may stand for a list of one.
+func set(field reflect.Value, value any) error {
+	text, isText := value.(string)
+	switch to := field.Addr().Interface().(type) {
+	case *time.Duration:
+		if !isText {
+			return invalid("it needs a unit, as in 90s or 10m")
+		}
+		var err error
+		*to, err = time.ParseDuration(text)
 		return err
+	case encoding.TextUnmarshaler:
+		if !isText {
+			return errKind
+		}
+		return to.UnmarshalText([]byte(text))
 	}
-	return d.Decode(map[string]any{g.Key: g.Value})
+	number := fmt.Sprint(value)
+	x, err := strconv.ParseFloat(number, 64)
+	isNumber := err == nil && yamlfile.Decimal(number)
+	switch {
+	case field.Kind() == reflect.Slice:
+		list, isList := value.([]any)
+		if isText {
+			for part := range strings.SplitSeq(text, ",") {
+				list = append(list, part)
+			}
+		} else if !isList {
+			list = []any{value}
+		}
+		field.Set(reflect.MakeSlice(field.Type(), len(list), len(list)))
+		for i, one := range list {
+			if err := set(field.Index(i), one); err != nil {
+				return err
+			}
+		}
+	case field.Kind() == reflect.String && isText:
+		field.SetString(text)
+	case field.CanInt() && isNumber && x == float64(int64(x)):
+		field.SetInt(int64(x))
+	case field.CanFloat() && isNumber:
+		field.SetFloat(x)
+	case field.Kind() == reflect.Bool:
+		truth, err := strconv.ParseBool(number)
+		field.SetBool(truth)
+		if isNumber && !isText {
+			err = errKind
+		}
+		return err
+	default:
+		return errKind
+	}
+	return nil
 }
 
-// alone makes one number a list of one: what may be a list is most often one.
-func alone(from, to reflect.Type, value any) (any, error) {
-	if to.Kind() == reflect.Slice && from.Kind() >= reflect.Int && from.Kind() <= reflect.Float64 {
-		return []any{value}, nil
+// fieldOf is the field of a Config that has a key.
+func fieldOf(config any, key string) reflect.Value {
+	v := reflect.ValueOf(config).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("mapstructure") == key {
+			return v.Field(i)
+		}
 	}
-	return value, nil
+	panic("configs: no field " + key)
 }
 
-// refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into
-// a zero, a fraction into an integer, a number into nanoseconds.
-func refuse(from, to reflect.Type, value any) (any, error) {
-	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 &&
-		to != reflect.TypeFor[time.Duration]()
-	if to == reflect.TypeFor[time.Duration]() && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("it needs a unit, as in 90s or 10m: %w", ErrConfig)
-	}
-	switch x := value.(type) {
-	case string:
-		if x == "" && (whole || to.Kind() == reflect.Float64 || to.Kind() == reflect.Bool) {
-			return nil, errors.New("no value")
-		}
-		if (whole || to.Kind() == reflect.Float64) && !yamlfile.Decimal(x) {
-			return nil, errors.New("not a decimal number")
-		}
-	case float64:
-		if whole && x != float64(int64(x)) {
-			return nil, errors.New("not whole")
-		}
-	}
-	return value, nil
-}
-
-// reason is what the setting's own type says against a text; what the decoder says is a
-// programmer's.
+// reason is what the setting's own type says against a text.
 func reason(err error) string {
-	if at := (*mapstructure.DecodeError)(nil); errors.As(err, &at) &&
-		errors.Is(at.Unwrap(), ErrConfig) {
-		return " (" + strings.TrimSuffix(at.Unwrap().Error(), ": "+ErrConfig.Error()) + ")"
+	if errors.Is(err, ErrConfig) {
+		return " (" + strings.TrimSuffix(err.Error(), ": "+ErrConfig.Error()) + ")"
 	}
 	return ""
 }
@@ -172,6 +199,7 @@ func quote(v any) string {
 var deleted = map[string]string{
 	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
 		"charged: leave the key out",
+	"limit": "whoever keeps the account sets it, once for all batches: decoy ledger limit",
 }
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them

@@ -2,8 +2,6 @@ package configs
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,44 +27,6 @@ import (
 // errLost is the end of a job whose budget is spent and whose run cannot be continued.
 var errLost = errors.New("its budget is spent, and its run cannot be continued")
 
-// Task is a job of a batch: nothing private has been read.
-type Task struct {
-	*Checked
-	Identity string
-	Planned  *synth.RunPlan // nil if this process does not run the job
-}
-
-// NewTask checks a job; with plan, also that the method can do it.
-func NewTask(batch string, j Job, plan bool) (*Task, error) {
-	c, err := checkOf(j, j.Name+"'s ")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := FormatOf("out", j.Out); err != nil {
-		return nil, err
-	}
-	if j.Dataset != "" {
-		c.Ledger = nil
-	}
-	t := &Task{Checked: c, Identity: j.identity(batch, c.Domain.Fingerprint())}
-	if c.Seed == 0 {
-		id, _ := hex.DecodeString(t.Identity[:16])
-		c.Seed = binary.BigEndian.Uint64(id)
-	}
-	if plan {
-		t.Planned, err = c.plan()
-	}
-	return t, err
-}
-
-// Needs is what the task is expected to need, from what is public: the plan, and the rows that the
-// job says. The size of a private file is private, and neither shown nor asked.
-func (t *Task) Needs() Needs {
-	n := NeedsOf(t.Planned, t.Domain, t.Rows)
-	n.MemoryBytes -= programBytes // which the jobs share
-	return n
-}
-
 // sampling names what the output holds, where it goes and what it is compared with: as long as it
 // stays the same, an output that is there is done.
 func (t *Task) sampling() string {
@@ -82,7 +42,7 @@ func (t *Task) sampling() string {
 
 // Worker carries out tasks.
 type Worker struct {
-	State State
+	Dir   string    // the state: what is known of each job, by identity; made by Open
 	Tool  string    // program and version
 	Day   time.Time // the batch was begun: a ledger must not tell how long the jobs before took
 	Rerun bool      // spend the budget of an interrupted job again
@@ -92,33 +52,45 @@ type Worker struct {
 // Do carries a task out, from whatever an earlier process left, and returns its record. It never
 // panics.
 func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Record) {
-	unlock, err := w.State.lock(ctx, t.Identity)
-	if err != nil {
-		return Record{Job: t.Name, Identity: t.Identity, Status: statusOf(err),
-			Error: spelling.Plain(err)}
+	lock := flock.New(w.path(t.Identity, ".lock"), flock.SetPermissions(0o600))
+	// the system takes the lock from a process that is gone
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
+		return ended(Record{Job: t.Name, Identity: t.Identity}, fmt.Errorf("locking a job: %w", err))
+	case !ok:
+		return ended(Record{Job: t.Name, Identity: t.Identity}, errElsewhere)
 	}
-	defer unlock()
-	disk.Sweep(w.State.path(t.Identity, ""))
-	r = w.State.read(t.Identity)
+	defer lock.Unlock()
+	disk.Sweep(w.path(t.Identity, ""))
+	r = w.read(t.Identity)
 	r.Job = t.Name
+	if ctx.Err() != nil {
+		return ended(r, ctx.Err())
+	}
 	if r.Status == Done && r.Sampling == t.sampling() && isFile(t.Out) &&
-		(t.Evaluate == nil || isFile(w.State.Metrics(t.Identity))) {
+		(t.Evaluate == nil || isFile(w.Metrics(t.Identity))) {
 		r.Earlier = true
 		return r
 	}
-	outputs, err := w.State.create(t, &r, w.Force)
+	outputs, err := w.create(t, &r)
 	if err != nil {
 		r.Status, r.Error = Failed, spelling.Plain(err)
 		return r
 	}
 	defer outputs.Abort()
-	err = w.guarded(ctx, t, outputs, &r, progress)
-	r.Status, r.Error, r.Sampling = statusOf(err), "", t.sampling()
+	r = ended(r, w.guarded(ctx, t, outputs, &r, progress))
+	r.Sampling = t.sampling()
+	if err := w.write(r); err != nil && r.Error == "" {
+		r.Status, r.Error = Failed, spelling.Plain(err)
+	}
+	return r
+}
+
+// ended is the record of a job that ended with err.
+func ended(r Record, err error) Record {
+	r.Status, r.Error = statusOf(err), ""
 	if err != nil {
 		r.Error = spelling.Plain(err)
-	}
-	if err := w.State.write(r); err != nil && r.Error == "" {
-		r.Status, r.Error = Failed, spelling.Plain(err)
 	}
 	return r
 }
@@ -157,7 +129,7 @@ func (w *Worker) guarded(
 func (w *Worker) model(
 	ctx context.Context, t *Task, r *Record, progress synth.Progress,
 ) (*release.Model, error) {
-	path := w.State.path(t.Identity, ".model")
+	path := w.path(t.Identity, ".model")
 	o := synth.RunOptions{
 		Options: privacy.Options{Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger,
 			Tool: w.Tool, Day: w.Day},
@@ -206,7 +178,7 @@ func (w *Worker) model(
 // journal is the file that keeps the run of a task until it is done. It is beside the ledger, where
 // processes with another state folder see that the run is going on.
 func (w *Worker) journal(t *Task) string {
-	if before := w.State.path(t.Identity, ".journal"); isFile(before) {
+	if before := w.path(t.Identity, ".journal"); isFile(before) {
 		return before // of an earlier version
 	}
 	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.Identity[:12])
@@ -242,7 +214,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 			return 0, false, errElsewhere
 		case found == ledger.StatusUnfinished && left == run:
 			return number, true, nil
-		case found == ledger.StatusDone && isFile(w.State.path(t.Identity, ".model")):
+		case found == ledger.StatusDone && isFile(w.path(t.Identity, ".model")):
 			return number, false, nil
 		case found == ledger.StatusFailed: // it would fail again, and spend again
 			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change "+
@@ -257,7 +229,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 
 // Pays says whether the task would spend anything now.
 func (w *Worker) Pays(t *Task) bool {
-	if isFile(w.State.path(t.Identity, ".model")) {
+	if isFile(w.path(t.Identity, ".model")) {
 		return false
 	}
 	_, resume, err := w.attempt(t)
@@ -272,7 +244,7 @@ func (w *Worker) evaluate(ctx context.Context, t *Task) error {
 		return err
 	}
 	// The schema as the job read the table.
-	schemaFile := w.State.path(t.Identity, ".schema.yaml")
+	schemaFile := w.path(t.Identity, ".schema.yaml")
 	text, err := t.Domain.ForPrivate().YAML()
 	if err == nil {
 		err = disk.WriteFile(schemaFile, text, ReleaseMode)
@@ -281,7 +253,7 @@ func (w *Worker) evaluate(ctx context.Context, t *Task) error {
 		return err
 	}
 	args := append([]string{"evaluate", "--quiet", "--train", t.Input, "--holdout", t.Evaluate.Holdout,
-		"--synthetic", t.Out, "--schema", schemaFile, "--json", w.State.Metrics(t.Identity), "--force"},
+		"--synthetic", t.Out, "--schema", schemaFile, "--json", w.Metrics(t.Identity), "--force"},
 		t.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
@@ -319,7 +291,7 @@ func isFile(path string) bool {
 
 // The states of a job of a batch.
 const (
-	Waiting     = "waiting"     // not begun
+	waiting     = "waiting"     // not begun
 	Done        = "done"        // its output is there
 	Failed      = "failed"      // an error; the text says whether its budget is spent
 	Refused     = "refused"     // the ledger's limit would be exceeded; nothing was read
@@ -345,47 +317,39 @@ type Record struct {
 	Earlier bool `json:"-"` // done by an earlier process
 }
 
-// State is a folder with what is known of each job of a batch, by identity.
-type State struct{ dir string }
-
-// OpenState makes the folder if it is not there.
-func OpenState(dir string) (State, error) {
-	if err := disk.MkdirAll(dir, 0o700); err != nil {
-		return State{}, Bare(dir, err)
-	}
-	return State{dir}, nil
-}
+// Open makes the folder of the state if it is not there.
+func (w *Worker) Open() error { return Bare(w.Dir, disk.MkdirAll(w.Dir, 0o700)) }
 
 // path is a file of a job: .json the record, .model, .schema.yaml, .metrics.json, .lock.
-func (s State) path(identity, suffix string) string {
-	return filepath.Join(s.dir, identity[:16]+suffix)
+func (w *Worker) path(identity, suffix string) string {
+	return filepath.Join(w.Dir, identity[:16]+suffix)
 }
 
 // Metrics is the file of a job's metrics, as decoy evaluate writes it.
-func (s State) Metrics(identity string) string { return s.path(identity, ".metrics.json") }
+func (w *Worker) Metrics(identity string) string { return w.path(identity, ".metrics.json") }
 
 // read gives the record of a job; one that is not there, or not readable after a crash of the disk,
 // is waiting.
-func (s State) read(identity string) Record {
+func (w *Worker) read(identity string) Record {
 	var r Record
-	b, err := ReadBounded(s.path(identity, ".json"), 1<<20)
+	b, err := ReadBounded(w.path(identity, ".json"), 1<<20)
 	if err != nil || json.Unmarshal(b, &r) != nil || r.Identity != identity {
-		return Record{Identity: identity, Status: Waiting}
+		return Record{Identity: identity, Status: waiting}
 	}
 	return r
 }
 
-func (s State) write(r Record) error {
+func (w *Worker) write(r Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(s.path(r.Identity, ".json"), append(text, '\n'), 0o600)
+	return disk.WriteFile(w.path(r.Identity, ".json"), append(text, '\n'), 0o600)
 }
 
 // create makes the outputs of a job its own, before anything is spent on them: from here on it may
-// replace them, whenever its process dies. It refuses files of others, unless force.
-func (s State) create(t *Task, r *Record, force bool) (*Outputs, error) {
+// replace them, whenever its process dies. It refuses files of others, unless it may replace them.
+func (w *Worker) create(t *Task, r *Record) (*Outputs, error) {
 	claimed := slices.Clone(r.Outputs)
 	for _, path := range []string{t.Out, t.Model} {
 		if path == "" {
@@ -399,47 +363,28 @@ func (s State) create(t *Task, r *Record, force bool) (*Outputs, error) {
 		}
 	}
 	o, err := t.Create(nil, func(path string) bool {
-		return force || slices.Contains(r.Outputs, path)
+		return w.Force || slices.Contains(r.Outputs, path)
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.Outputs = claimed
-	if err := s.write(*r); err != nil {
+	if err := w.write(*r); err != nil {
 		o.Abort()
 		return nil, err
 	}
 	return o, nil
 }
 
-// ClaimResults makes the tables of results the batch's own: it may replace them from here on.
-func (s State) ClaimResults(force bool, paths ...string) error {
-	note := filepath.Join(s.dir, "results")
+// ClaimResults makes the table of results the batch's own: it may replace it from here on.
+func (w *Worker) ClaimResults(path string) error {
+	note := filepath.Join(w.Dir, "results")
 	text, err := os.ReadFile(note)
-	own := err == nil && string(text) == paths[0]
-	for _, path := range paths {
-		if err := TryCreate("--results", path, force || own); err != nil {
-			return err
-		}
+	own := err == nil && string(text) == path
+	if err := TryCreate("--results", path, w.Force || own); err != nil || own {
+		return err
 	}
-	if own {
-		return nil
-	}
-	return disk.WriteFile(note, []byte(paths[0]), 0o600)
-}
-
-// lock makes this process the only one at the job. The system takes the lock from a process that is
-// gone.
-func (s State) lock(ctx context.Context, identity string) (unlock func(), err error) {
-	l := flock.New(s.path(identity, ".lock"), flock.SetPermissions(0o600))
-	ok, err := l.TryLock()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("locking a job: %w", err)
-	case !ok:
-		return nil, errElsewhere
-	}
-	return func() { l.Unlock() }, ctx.Err()
+	return disk.WriteFile(note, []byte(path), 0o600)
 }
 
 var errElsewhere = errors.New("another process is at this job")

@@ -18,19 +18,14 @@ func TestWorker(t *testing.T) {
 	dir := t.TempDir()
 	task, err := NewTask("b", Job{Name: "e", Dataset: "icu-readmission", Epsilon: 1, Rows: 10,
 		Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := OpenState(filepath.Join(dir, "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &Worker{State: state, Tool: "test"}
+	check(t, err)
+	w := &Worker{Dir: filepath.Join(dir, "state"), Tool: "test"}
+	check(t, w.Open())
 	r := w.Do(t.Context(), task, nil)
 	if r.Status != Done || r.Earlier || r.Rows != 10 || !isFile(task.Out) {
 		t.Fatalf("the first time: %+v", r)
 	}
-	left := state.path(task.Identity, "")
+	left := w.path(task.Identity, "")
 	left = filepath.Join(filepath.Dir(left), "."+filepath.Base(left)+
 		".metrics.json.decoy-99999999.tmp")
 	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
@@ -57,20 +52,14 @@ func TestRunningElsewhere(t *testing.T) {
 	}
 	task, err := NewTask("b", Job{Name: "e", Input: filepath.Join(dir, "t.csv"), Epsilon: 1,
 		Schema: filepath.Join(dir, "s.yaml"), Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	worker := func(name string) *Worker {
-		state, err := OpenState(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &Worker{State: state, Tool: "test", Rerun: true}
+		w := &Worker{Dir: filepath.Join(dir, name), Tool: "test", Rerun: true}
+		check(t, w.Open())
+		return w
 	}
 	rows, err := task.Table(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	other := worker("second")
 	gone := errors.New("gone")
 	_, _, err = synth.Run(t.Context(), rows, task.Fitter, synth.RunOptions{

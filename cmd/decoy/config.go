@@ -32,9 +32,9 @@ func configShowCommand(t *terminal) *cobra.Command {
 
 // resolved is one value and its origin.
 type resolved struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
+	Key   string `json:"key" head:"KEY"`
+	Value string `json:"value" head:"VALUE"`
+	From  string `json:"from" head:"FROM"`
 }
 
 // shownKeys are the keys of a job, in the order of a config file.
@@ -75,6 +75,5 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal, _ []string) error {
 		}
 		out = append(out, r)
 	}
-	return t.print(listing[resolved]{out, "KEY\tVALUE\tFROM",
-		func(r resolved) string { return row(r.Key, r.Value, r.From) }})
+	return t.print(listing[resolved]{items: out})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 
@@ -18,11 +17,7 @@ import (
 
 func datasetsListCommand(t *terminal) *cobra.Command {
 	return t.verb("datasets list", func(_ *cobra.Command, t *terminal, _ []string) error {
-		out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
-			line: func(d shownDataset) string {
-				return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
-					cmp.Or(d.Origin, "embedded, simulated"))
-			}}
+		var out listing[shownDataset]
 		for _, name := range datasets.Names() {
 			d, err := datasets.Get(name)
 			if err != nil {
@@ -32,9 +27,10 @@ func datasetsListCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			one := shownDataset{d.Name, d.Rows, len(s.Columns), d.Label, d.Rate, ""}
+			one := shownDataset{Name: d.Name, Rows: d.Rows, Columns: len(s.Columns), Label: d.Label,
+				Rate: rate(d.Rate), Where: "embedded, simulated"}
 			if !d.Embedded {
-				one.Origin = d.Origin
+				one.Origin, one.Where = d.Origin, d.Origin
 			}
 			out.items = append(out.items, one)
 		}
@@ -43,13 +39,19 @@ func datasetsListCommand(t *terminal) *cobra.Command {
 }
 
 type shownDataset struct {
-	Name    string  `json:"name"`
-	Rows    int     `json:"rows"`
-	Columns int     `json:"columns"`
-	Label   string  `json:"label"`
-	Rate    float64 `json:"rate"`             // of the label
-	Origin  string  `json:"origin,omitempty"` // "" of an embedded one
+	Name    string `json:"name" head:"NAME"`
+	Rows    int    `json:"rows" head:"ROWS"`
+	Columns int    `json:"columns" head:"COLUMNS"`
+	Label   string `json:"label" head:"LABEL"`
+	Rate    rate   `json:"rate" head:"RATE"` // of the label
+	Origin  string `json:"origin,omitempty"` // "" of an embedded one
+	Where   string `json:"-" head:"WHERE"`
 }
+
+// rate is a share that people read in percent.
+type rate float64
+
+func (r rate) String() string { return fmt.Sprintf("%.2f %%", 100*float64(r)) }
 
 type datasetsExport struct{ out, schemaOut string }
 

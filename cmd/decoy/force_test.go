@@ -112,7 +112,7 @@ func TestBatchReplacesItsOwn(t *testing.T) {
 		says(t, want, "batch jobs.yaml "+args, texts...)
 	}
 	job("10")
-	for _, name := range []string{"jobs.results.csv", "jobs.results.html", "a.csv", "a.decoy"} {
+	for _, name := range []string{"jobs.results.csv", "a.csv", "a.decoy"} {
 		check(t, os.WriteFile(name, []byte("mine"), 0o600))
 		say("", map[bool]int{true: exitError, false: exitUsage}[name[0] == 'a'],
 			name+": there is a file already")

@@ -75,10 +75,10 @@ func TestForecasts(t *testing.T) {
 			if runtime.GOOS == "linux" {
 				bytes *= 1024
 			}
-			s, m := n.Seconds/seconds, float64(n.MemoryBytes)/bytes
-			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %s forecast, %s taken (ratio %.2f)",
+			s, m := float64(n.Seconds)/seconds, float64(n.MemoryBytes)/bytes
+			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %v forecast, %s taken (ratio %.2f)",
 				name, method, n.Seconds, seconds, s,
-				spelling.Size(n.MemoryBytes), spelling.Size(int64(bytes)), m)
+				n.MemoryBytes, spelling.Size(int64(bytes)), m)
 			large := slices.Contains([]string{"adult", "bank", "support2"}, name)
 			if s < 1./3 || s > 3 || large && (m < .5 || m > 2) {
 				t.Errorf("%s %s: a forecast is off", name, method)

@@ -79,7 +79,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 // fit reserves the budget, reads, fits, and completes the outputs: when these are durable the run
 // is done.
 func (g *generate) fit(
-	ctx context.Context, t *terminal, j *configs.Checked, rows *privacy.Rows, account *configs.Account,
+	ctx context.Context, t *terminal, j *configs.Task, rows *privacy.Rows, account *configs.Account,
 	outputs *configs.Outputs,
 ) error {
 	shown := t.privateProgress()
@@ -97,7 +97,7 @@ func (g *generate) fit(
 
 // options are those of a run that completes the outputs.
 func (g *generate) options(
-	ctx context.Context, t *terminal, j *configs.Checked, account *configs.Account,
+	ctx context.Context, t *terminal, j *configs.Task, account *configs.Account,
 	outputs *configs.Outputs, shown *progress,
 ) synth.RunOptions {
 	var forecast synth.Forecast
@@ -111,12 +111,7 @@ func (g *generate) options(
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
-			needs := needsOf(m.Schema(), forecast)
-			needs.sayNoise(t, m.Rows)
-			if j.Domain == nil {
-				needs.sayPairs(t, m.Rows)
-			}
-			needs.sayTarget(t, m.Schema(), m.Rows, g.Settings)
+			needsOf(m.Schema(), forecast).say(t, m.Schema(), m.Rows, g.Settings, j.Domain == nil)
 			if err := sayUnreadable(ctx, t, m, j.Input); err != nil {
 				return err
 			}
@@ -131,7 +126,7 @@ func (g *generate) options(
 }
 
 // check checks everything that can be checked without the rows.
-func (g *generate) check(cmd *cobra.Command, args []string) (*configs.Checked, error) {
+func (g *generate) check(cmd *cobra.Command, args []string) (*configs.Task, error) {
 	if _, err := g.method(cmd); err != nil {
 		return nil, err
 	}
@@ -187,7 +182,7 @@ const schemaShare = 1. / 3
 
 // purchase checks a run without a schema; nothing but the header is read.
 func (g *generate) purchase(
-	cmd *cobra.Command, t *terminal, j *configs.Checked,
+	cmd *cobra.Command, t *terminal, j *configs.Task,
 ) (*purchase, error) {
 	f, ok := j.Fitter.(synth.Continuer)
 	switch {
@@ -235,7 +230,7 @@ func besides(out, model string) (string, error) {
 
 // buy is fit on a table whose schema is bought first.
 func (g *generate) buy(
-	ctx context.Context, t *terminal, j *configs.Checked, p *purchase, account *configs.Account,
+	ctx context.Context, t *terminal, j *configs.Task, p *purchase, account *configs.Account,
 	outputs *configs.Outputs,
 ) error {
 	shown := t.privateProgress()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,11 +15,13 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
+// plan is a job that is not run.
 type plan struct {
 	jobFlags
 	releases int
@@ -34,7 +37,7 @@ func planCommand(t *terminal) *cobra.Command {
 type planned struct {
 	Method         string                 `json:"method"`
 	Chosen         string                 `json:"chosen,omitempty"` // by what, if not by a person
-	Budget         accountant.Budget      `json:"budget"`
+	Budget         budget                 `json:"budget"`
 	Adjacency      accountant.Adjacency   `json:"adjacency"`
 	Unit           string                 `json:"unit,omitempty"`
 	MaxRowsPerUnit int                    `json:"max_rows_per_unit,omitempty"`
@@ -79,8 +82,8 @@ func costOf(b accountant.Bound) cost {
 
 // String is the cost as a sentence.
 func (c cost) String() string {
-	text := fmt.Sprintf("epsilon %s at delta %s by %s", configs.Short(c.Epsilon),
-		configs.Short(c.Delta), c.Method)
+	text := fmt.Sprintf("epsilon %v at delta %v by %s", sixDigits(c.Epsilon), sixDigits(c.Delta),
+		c.Method)
 	if c.Slack != nil && *c.Slack > 0 {
 		text += fmt.Sprintf(" (an upper bound, at most %s above the true value)",
 			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
@@ -88,61 +91,63 @@ func (c cost) String() string {
 	return text
 }
 
-// plan is the plan of a fit on a file with that schema, or on the embedded example.
-func (p *plan) plan(f synth.Fitter, s *schema.Schema) (*synth.RunPlan, error) {
-	if p.Dataset == "" {
-		s = synth.Adaptive(f, s)
+// task is the job with a schema, checked.
+func (p *plan) task() (*configs.Task, error) {
+	if p.Schema == "" && p.Dataset == "" {
+		return nil, usagef("--schema or --dataset is required")
 	}
-	return synth.NewPlan(f, s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
+	return configs.Check(p.Job)
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 	if p.all {
 		return p.compare(cmd, t)
 	}
-	fitter, err := p.method(cmd)
-	if err != nil {
+	if _, err := p.method(cmd); err != nil {
 		return err
 	}
 	p.sayNotes(t)
-	s, err := configs.SchemaOf(p.Schema, p.Dataset)
+	task, err := p.task()
 	if err != nil {
 		return err
 	}
+	s := task.Domain
 	sayIDs(t, s.Unit, s.Names())
 	t.sayKnown(s)
-	nb := privacy.NeighboursOf(s, p.Relation())
-	fit, err := p.plan(fitter, s)
+	fit, err := task.Plan()
 	if err != nil {
 		return err
 	}
+	nb := privacy.NeighboursOf(s, p.Relation())
+	out := planned{Method: task.Fitter.Name(), Chosen: p.Chosen(), Budget: budget(p.Budget()),
+		Adjacency: p.Relation(), Unit: s.Unit, Columns: len(s.Columns), Cells: cells(s),
+		Composition: fit.Reserve, Needs: configs.NeedsOf(fit, s, p.Rows), neighbours: nb}
+	out.Forecast = out.Needs.Forecast
 	bound, err := pld.Epsilon(fit.Reserve, p.Delta, p.Relation())
 	if err != nil {
 		return err
 	}
-	out := planned{
-		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(),
-		Adjacency: p.Relation(), Unit: s.Unit,
-		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Reserve, Cost: costOf(bound),
-		Needs: configs.NeedsOf(fit, s, p.Rows), neighbours: nb,
-	}
-	out.Forecast = fit.Forecast(out.Needs.Rows)
-	if out.Curve, err = curve(fit.Reserve, p.Relation()); err != nil {
-		return err
+	out.Cost = costOf(bound)
+	for _, delta := range []float64{1e-12, 1e-9, 1e-7, 1e-5} {
+		b, err := pld.Epsilon(fit.Reserve, delta, p.Relation())
+		if err != nil {
+			return err
+		}
+		out.Curve = append(out.Curve, point{delta, b.Epsilon})
 	}
 	if p.releases > 1 {
 		if out.Releases, err = together(fit.Reserve, p.releases, p.Job); err != nil {
 			return err
 		}
 	}
-	if fit, err := synth.NewPlan(fitter, s, nb, p.Budget()); err == nil {
+	// an engine counts in the bins of the schema
+	if fit, err := synth.NewPlan(task.Fitter, s, nb, p.Budget()); err == nil {
 		f := fit.Forecast(0)
 		if cells, err := synth.JointCells(f, s); err == nil {
-			out.Elsewhere = &counted{Tables: len(f.Joints), Cells: cells, MemoryBytes: 8 * int64(cells),
-				Queries: 1 + f.Sums}
+			out.Elsewhere = &counted{len(f.Joints), cells, 8 * int64(cells), 1 + f.Sums}
 		}
 	}
-	sigma := oneWaySigma(out.Forecast)
+	sigma := sigmaOf(out.Forecast, 1)
 	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)
 	out.RowNeeds = needsOf(s, out.Forecast)
 	if s.Unit != "" {
@@ -152,27 +157,61 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 }
 
 func (p planned) text(w io.Writer) {
-	fmt.Fprintf(w, "method\t%s\n", p.Method)
-	if p.Chosen != "" {
-		fmt.Fprintf(w, "chosen by\t%s\n", p.Chosen)
+	line := func(head, format string, args ...any) {
+		fmt.Fprintf(w, head+"\t"+format+"\n", args...)
 	}
-	fmt.Fprintf(w, "budget\t%s\n", configs.BudgetText(p.Budget))
-	fmt.Fprintf(w, "neighbours\t%s\n", p.neighbours.Units(p.Unit).Words())
-	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
+	line("method", "%s", p.Method)
+	if p.Chosen != "" {
+		line("chosen by", "%s", p.Chosen)
+	}
+	line("budget", "%v", p.Budget)
+	line("neighbours", "%s", p.neighbours.Units(p.Unit).Words())
+	line("schema", "%s", sizeText(p.Columns, p.Cells))
 	head := "measures"
 	for _, n := range p.Forecast.Noise {
-		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", configs.Short(n.Sigma))
+		noise := fmt.Sprintf("noise of standard deviation %v rows in each cell", sixDigits(n.Sigma))
 		switch {
 		case n.Multiplier > 0:
-			noise = fmt.Sprintf("noise of %s times what one unit may add", configs.Short(n.Multiplier))
+			noise = fmt.Sprintf("noise of %v times what one unit may add", sixDigits(n.Multiplier))
 		case n.Sigma == 0:
-			noise = fmt.Sprintf("exponential mechanism of epsilon %s", configs.Short(n.Eps))
+			noise = fmt.Sprintf("exponential mechanism of epsilon %v", sixDigits(n.Eps))
 		}
-		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
+		line(head, "%d × %s, %s", n.Count, n.What, noise)
 		head = ""
 	}
-	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
-	p.needsText(w)
+	line("costs", "%v, all included", p.Cost)
+	var points []string
+	for _, c := range p.Curve {
+		points = append(points, fmt.Sprintf("%s at %v", short3(c.Epsilon), sixDigits(c.Delta)))
+	}
+	line("also", "the same run, stated at other deltas: epsilon %s", strings.Join(points, ", "))
+	if r := p.Releases; r != nil {
+		line(fmt.Sprintf("%d releases", r.Number), "together epsilon %s at delta %v; %s",
+			short3(r.Epsilon), sixDigits(r.Delta), r.limits())
+	}
+	if p.Usable > 0 {
+		line("visible", "a category of %.0f rows or more: %d standard deviations of the noise of a "+
+			"column's counts", p.Usable, usableSigmas)
+	}
+	p.RowNeeds.text(w, p.Needs.Rows, p.Needs.RowsText("--rows"))
+	head = "coarsen"
+	for _, c := range p.Coarsen {
+		line(head, "%q has %d codes; with %s about %d stand out of the noise", c.Column, c.Codes,
+			plural(p.Needs.Rows, "row", "rows"), c.Usable)
+		head = ""
+	}
+	line("memory", "%v with %s, %s of it for the fit", p.Needs.MemoryBytes,
+		p.Needs.RowsText("--rows"), spelling.Size(p.Forecast.MemoryBytes))
+	if e := p.Elsewhere; e != nil {
+		queries := "one query"
+		if e.Queries > 1 {
+			queries = fmt.Sprintf("up to %d queries, one for each gradient sum", e.Queries)
+		}
+		line("in Spark", "%s of %d cells in all, %s in each task and here; %s",
+			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes), queries)
+	}
+	line("time", "%v on one core, %s of it for the fit", p.Needs.Seconds,
+		spelling.Time(p.Forecast.Seconds))
 }
 
 // cells is the number of different rows that a schema allows, at most the largest float64.
@@ -190,6 +229,12 @@ func sizeText(columns int, cells float64) string {
 		count = strings.Replace(strconv.FormatFloat(cells, 'e', 1, 64), "e+", "e", 1)
 	}
 	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
+}
+
+// point is one point of the curve of guarantees that a composition gives, all of them at once.
+type point struct {
+	Delta   float64 `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
 }
 
 // releases is what several runs of one plan on one table cost together, each perhaps chosen after
@@ -210,17 +255,13 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 	for i := range all {
 		all[i].Count *= n
 	}
-	out := &releases{Number: n, Delta: j.Delta,
-		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon, Delta: float64(n) * j.Delta}}
 	bound, err := pld.Epsilon(all, j.Delta, j.Relation())
-	if err != nil {
-		return nil, err
-	}
-	out.Epsilon = bound.Epsilon
+	out := &releases{Number: n, Epsilon: bound.Epsilon, Delta: j.Delta,
+		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon, Delta: float64(n) * j.Delta}}
 	if rho := zcdp.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
 		out.ZCDP = &accountant.Budget{Epsilon: zcdp.Epsilon(rho, j.Delta), Delta: j.Delta}
 	}
-	return out, nil
+	return out, err
 }
 
 // limits says which limits of a ledger let all releases run.
@@ -234,8 +275,214 @@ func (r releases) limits() string {
 	return text
 }
 
+func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
+
 // up3 is x with three digits, rounded up: as a limit it is enough.
 func up3(x float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
 	return short3(math.Ceil(x/unit*(1-1e-12)) * unit)
+}
+
+// usableSigmas is how far a count must be above zero, in standard deviations of its noise, to be
+// taken for more than noise: an empty category passes in one of 740 cases.
+const usableSigmas = 3
+
+// sigmaOf is the noise of the counts of so many columns, 0 where the method measures none.
+func sigmaOf(f synth.Forecast, columns int) float64 {
+	at := slices.IndexFunc(f.Noise, func(n synth.Noise) bool { return n.Columns == columns })
+	if at < 0 {
+		return 0
+	}
+	return f.Noise[at].Sigma
+}
+
+// rowNeeds is how many rows a fit needs for what it measures to stand out of the noise, each by
+// usableSigmas where the rows are spread evenly; 0 for what the method does not measure.
+type rowNeeds struct {
+	// of a column of two codes: below, all is noise
+	Least roughly `json:"least,omitempty"`
+	// of the median column, and of a pair of two such columns
+	Column roughly `json:"column,omitempty" head:"ROWS FOR A COLUMN"`
+	Pair   roughly `json:"pair,omitempty" head:"FOR A PAIR"`
+	Codes  int     `json:"codes,omitempty"` // of the median column
+}
+
+// roughly is a number of rows, of which people see two digits.
+type roughly float64
+
+func (r roughly) String() string {
+	if r == 0 {
+		return "-"
+	}
+	return fmt.Sprint(wholeRows(float64(r)))
+}
+
+func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
+	sizes := s.Sizes()
+	slices.Sort(sizes)
+	median := sizes[len(sizes)/2]
+	one, two := usableSigmas*sigmaOf(f, 1), usableSigmas*sigmaOf(f, 2)
+	if one == 0 {
+		return rowNeeds{}
+	}
+	return rowNeeds{roughly(2 * one), roughly(float64(median) * one),
+		roughly(float64(median*median) * two), median}
+}
+
+// text says what so many rows, of whose number said tells, are enough for.
+func (n rowNeeds) text(w io.Writer, rows int, said string) {
+	if n.Least == 0 {
+		return
+	}
+	fmt.Fprintf(w, "needs\tabout %v rows for a column of %d codes, the median, to stand out of the "+
+		"noise; below %v even one of 2 codes is only noise\n", n.Column, n.Codes, n.Least)
+	if n.Pair > 0 {
+		fmt.Fprintf(w, "\tabout %v rows for all cells of a pair of two such columns; with fewer, only "+
+			"its larger cells stand out\n", n.Pair)
+	}
+	enough := "for single columns and pairs"
+	switch x := roughly(rows); {
+	case x < n.Least:
+		enough = "for nothing: the table will be only noise"
+	case x < n.Column:
+		enough = "for columns of few codes"
+	case n.Pair == 0:
+		enough = "for single columns"
+	case x < n.Pair:
+		enough = "for single columns, and for pairs of few codes"
+	}
+	fmt.Fprintf(w, "\t%s: enough %s\n", said, enough)
+}
+
+// say tells of a model of so few rows, as counted with noise, that it is only noise or, with pairs,
+// that relations are mostly lost; and whoever has named a target of what needs fewer rows.
+func (n rowNeeds) say(
+	t *terminal, s *schema.Schema, rows float64, given configs.Settings, pairs bool,
+) {
+	counted := roughly(rows)
+	if counted < n.Least {
+		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %v, "+
+			"so that most of the model is noise; take a larger epsilon, or fewer columns (decoy plan)",
+			max(rows, 0), n.Least)
+	} else if pairs && counted < n.Pair {
+		t.say("about %.0f rows are few: most relations between columns are lost in the noise; a typical "+
+			"pair (%d codes each) needs about %v rows, or a larger epsilon (decoy plan)", rows, n.Codes,
+			n.Pair)
+	}
+	for _, g := range given {
+		if g.Key != targetKey || counted >= n.Pair {
+			continue
+		}
+		how := ""
+		if at := s.Index(fmt.Sprint(g.Value)); at >= 0 && s.Columns[at].Kind.Ordered() {
+			how = " (it predicts categories: give the column kind: boolean in the schema)"
+		}
+		t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
+			"the same epsilon%s", g.Value, how)
+	}
+}
+
+// coarse is a column with more codes than the noise lets stand out.
+type coarse struct {
+	Column string `json:"column"`
+	Codes  int    `json:"codes"`
+	Usable int    `json:"usable"` // if the rows were spread evenly
+}
+
+// coarsenFrom is how many times more codes than stand out a column has that should have fewer.
+const coarsenFrom = 2
+
+// coarsen lists the columns in which an even share of the rows is less than half of the smallest
+// usable count.
+func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
+	var out []coarse
+	if sigma == 0 {
+		return out
+	}
+	usable := max(2, int(float64(rows)/(usableSigmas*sigma)))
+	for i, size := range s.Sizes() {
+		if size > coarsenFrom*usable {
+			out = append(out, coarse{s.Columns[i].Name, size, usable})
+		}
+	}
+	return out
+}
+
+// compared is one method beside the others.
+type compared struct {
+	Method  string        `json:"method" head:"METHOD"`
+	Calls   count         `json:"calls,omitempty" head:"CALLS"`
+	Sigma   sigmaRows     `json:"one_way_sigma,omitempty" head:"NOISE OF A COLUMN'S COUNTS"`
+	Visible string        `json:"-" head:"VISIBLE FROM"`
+	Rows    rowNeeds      `json:"rows_needed,omitzero"`
+	Needs   configs.Needs `json:"needs,omitzero"`
+	Error   string        `json:"error,omitempty"`
+}
+
+// count is a number that is not known where it is 0.
+type count int
+
+func (c count) String() string {
+	if c == 0 {
+		return "-"
+	}
+	return strconv.Itoa(int(c))
+}
+
+// sigmaRows is the noise of counts, where there is any.
+type sigmaRows float64
+
+func (s sigmaRows) String() string {
+	if s == 0 {
+		return "-"
+	}
+	return short3(float64(s)) + " rows"
+}
+
+// compare plans with every method, at its defaults.
+func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
+	for _, name := range []string{"releases", "method", "set", "target", "workload", "time-limit"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--compare takes every method with its defaults: leave --%s out", name)
+		}
+	}
+	if err := p.checkBudget(); err != nil {
+		return err
+	}
+	var lines []compared
+	var errs []string
+	for _, name := range synth.Names() {
+		p.Method = name
+		l := compared{Method: name, Visible: "-", Needs: configs.Needs{Rows: p.Rows}}
+		task, err := p.task()
+		var fit *synth.RunPlan
+		if err == nil {
+			fit, err = task.Plan()
+		}
+		switch {
+		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
+			l.Error = spelling.Plain(err)
+			errs = append(errs, l.Error)
+		case err != nil:
+			return err
+		default:
+			l.Needs = configs.NeedsOf(fit, task.Domain, p.Rows)
+			f := l.Needs.Forecast
+			l.Calls, l.Sigma = count(callsOf(f)), sigmaRows(sigmaOf(f, 1))
+			l.Rows = needsOf(task.Domain, f)
+			if l.Sigma > 0 {
+				l.Visible = fmt.Sprintf("%.0f rows", usableSigmas*float64(l.Sigma))
+			}
+		}
+		lines = append(lines, l)
+	}
+	if err := t.print(listing[compared]{items: lines}); err != nil {
+		return err
+	}
+	for _, text := range errs {
+		t.say("%s", text)
+	}
+	t.say("for %s; nothing was read; which method is best for what: decoy help methods",
+		lines[0].Needs.RowsText("--rows"))
+	return nil
 }

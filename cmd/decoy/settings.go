@@ -179,9 +179,7 @@ func (c *configFile) read(cmd *cobra.Command) error {
 			r.Report(n.Line, name+": "+err.Error())
 		}
 	}
-	for i := range c.settings {
-		c.settings[i].From = fmt.Sprintf("--config %s, %s", c.path, c.settings[i].From)
-	}
+	c.settings = c.settings.In("--config " + c.path)
 	const most = 10
 	if more := len(problems) - most; more > 0 {
 		problems = append(problems[:most], fmt.Sprintf("and %d more", more))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -134,9 +137,35 @@ func visibleJSON(text []byte) []byte {
 // listing is a result of things that are all alike: a line for each, below a heading.
 type listing[T any] struct {
 	items []T
-	head  string // cells with tabs between, as line gives them
-	line  func(T) string
+	// the cells of a line, where they are not the fields that have a tag head
+	head string // with tabs between, as line gives them
+	line func(T) string
 }
+
+// headed are the fields of a struct that have a heading, and of the structs within it.
+func headed(v reflect.Value) (heads []string, cells []any) {
+	for i := range v.NumField() {
+		head := v.Type().Field(i).Tag.Get("head")
+		switch field := v.Field(i); {
+		case head != "":
+			heads, cells = append(heads, head), append(cells, field.Interface())
+		case field.Kind() == reflect.Struct:
+			h, c := headed(field)
+			heads, cells = append(heads, h...), append(cells, c...)
+		}
+	}
+	return heads, cells
+}
+
+// sixDigits is a number of which people see six digits.
+type sixDigits float64
+
+func (d sixDigits) String() string { return configs.Short(float64(d)) }
+
+// budget is one that people read.
+type budget accountant.Budget
+
+func (b budget) String() string { return configs.BudgetText(accountant.Budget(b)) }
 
 func (l listing[T]) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
@@ -145,6 +174,14 @@ func (l listing[T]) MarshalJSON() ([]byte, error) {
 }
 
 func (l listing[T]) text(w io.Writer) {
+	if l.line == nil {
+		heads, _ := headed(reflect.ValueOf(*new(T)))
+		l.head = strings.Join(heads, "\t")
+		l.line = func(x T) string {
+			_, cells := headed(reflect.ValueOf(x))
+			return row(cells...)
+		}
+	}
 	fmt.Fprintln(w, l.head)
 	for _, x := range l.items {
 		fmt.Fprintln(w, l.line(x))

@@ -196,6 +196,8 @@ func TestVerbs(t *testing.T) {
 func TestBatch(t *testing.T) {
 	compare(t, []story{
 		{"batch", []string{
+			"batch jobs.yaml --only 0",
+			"ledger limit in.csv.ledger --epsilon 3 --delta 1e-6",
 			"batch jobs.yaml --jobs 1 --dry-run",
 			"? batch jobs.yaml --jobs 1",
 			"ledger show in.csv.ledger",

@@ -159,7 +159,7 @@ func (w world) files() map[string]string {
 		"bins.yaml":  w.schema + strings.Replace(w.columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
 		"syn.csv":    syn,
 		"jobs.yaml": `name: replayed
-tables: [{name: t, input: in.csv, schema: in.yaml, limit: {epsilon: 3, delta: 1e-6}}]
+tables: [{name: t, input: in.csv, schema: in.yaml}]
 methods: [mst]
 epsilons: [0.5]
 replicates: 2
