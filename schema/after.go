@@ -44,13 +44,13 @@ func (r *RowCodec) after(ps *problems, s *Schema) bool {
 				}
 			}
 			if why != "" {
-				ps.add(place{i, keyAfter, -1}, c.column.Name, "%s", why)
+				ps.add(i, "after", -1, "%s", why)
 				understood = false
 			}
 			done[i], left = true, left-1
 		}
 		if left == before {
-			ps.add(place{circle, keyAfter, -1}, s.Columns[circle].Name, "after goes round in a circle")
+			ps.add(circle, "after", -1, "after goes round in a circle")
 			return false
 		}
 	}

@@ -42,13 +42,13 @@ func (g *ticks) value(t int64) float64 {
 func newBins(c *Column) (*bins, *fault) {
 	step, ok := c.Kind.facts().step(c.Format, c.Min, c.Max)
 	if !ok {
-		return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when "+
+		return nil, faultf("format", "format %s does not give every %s between min and max back when "+
 			"it is read", yamlfile.Quote(c.Format), c.Kind)
 	}
 	b := &bins{min: c.Min, max: c.Max, whole: step > 0, ticks: ticks{step: step}}
 	for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
 		if b.whole && mod(int64(x), step) != 0 {
-			return nil, faultf(keyFormat, "format %s cannot write all of min, max and the edges: they are "+
+			return nil, faultf("format", "format %s cannot write all of min, max and the edges: they are "+
 				"finer than it", yamlfile.Quote(c.Format))
 		}
 	}
@@ -65,7 +65,7 @@ func newBins(c *Column) (*bins, *fault) {
 		b.lower = linearEdges(c.Min, c.Max, c.Bins)
 	}
 	if b.lower == nil || !increasing(b.lower) || !b.whole && b.lower[len(b.lower)-1] >= c.Max {
-		return nil, faultf(keyBins, "%d bins are too many between min and max", c.Bins)
+		return nil, faultf("bins", "%d bins are too many between min and max", c.Bins)
 	}
 	if len(c.Edges) == 0 && c.Spacing == Linear {
 		width := c.Max - c.Min
@@ -218,10 +218,10 @@ func (b *bins) realTicks(decimals int) *fault {
 	fits := func(d int) bool { return greatest*pow10[d] <= 1<<52 }
 	if decimals > 0 {
 		if !fits(decimals) {
-			return faultf(keyDecimals, "%d decimals are more than a number of this size has", decimals)
+			return faultf("decimals", "%d decimals are more than a number of this size has", decimals)
 		}
 		if i, ok := b.setScale(decimals); !ok {
-			return faultf(keyDecimals, "%d decimals are too few: bin number %d holds no such number",
+			return faultf("decimals", "%d decimals are too few: bin number %d holds no such number",
 				decimals, i+1)
 		}
 		return nil

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -21,7 +19,7 @@ func (s *Schema) YAML() ([]byte, error) {
 	}
 	s = s.filled()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "decoy: %d\n", version)
+	fmt.Fprintf(&b, "decoy: %d\n", formatVersion)
 	if s.Unit != "" {
 		fmt.Fprintf(&b, "unit: %s\nmax_rows_per_unit: %d\n", scalar(s.Unit), s.MaxRowsPerUnit)
 	}
@@ -34,14 +32,21 @@ func (s *Schema) YAML() ([]byte, error) {
 	}
 	b.WriteString("columns:\n")
 	made := s.Made
-	for i := 0; i < len(s.Columns) || len(made) > 0; {
-		if len(made) > 0 && made[0].At == i+len(s.Made)-len(made) {
-			writeMade(&b, &made[0])
-			made = made[1:]
-			continue
+	for i := range s.Width() {
+		c, fields := (*Column)(nil), []field(nil)
+		if len(made) > 0 && made[0].At == i {
+			fields, made = made[0].fields(), made[1:]
+		} else {
+			c = &s.Columns[i-len(s.Made)+len(made)]
+			fields = c.fields()
 		}
-		writeColumn(&b, &s.Columns[i])
-		i++
+		lead := "  - "
+		for _, f := range fields {
+			if text := f.text(c); text != "" {
+				b.WriteString(lead + f.key + ":" + text + "\n")
+			}
+			lead = "    "
+		}
 	}
 	if len(s.Rules) > 0 {
 		b.WriteString("rules:\n")
@@ -62,127 +67,27 @@ func (s *Schema) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeColumn writes a filled, valid column.
-func writeColumn(b *bytes.Buffer, c *Column) {
-	line := func(k key, value string) { fmt.Fprintf(b, "    %s: %s\n", k, value) }
-	fmt.Fprintf(b, "  - name: %s\n", scalar(c.Name))
-	line(keyKind, c.Kind.String())
-	if c.After != "" {
-		line(keyAfter, scalar(c.After))
-	}
-	if len(c.Categories) > 0 {
-		writeList(b, keyCategories, each(c.Categories, scalar))
-	}
-	if c.Format != "" {
-		line(keyFormat, scalar(c.Format))
-	}
-	switch {
-	case len(c.Edges) > 0:
-		writeList(b, keyEdges, each(c.Edges, c.bound))
-	case c.Kind.Ordered():
-		line(keyMin, c.bound(c.Min))
-		line(keyMax, c.bound(c.Max))
-		line(keyBins, c.binsText())
-	}
-	if c.Decimals > 0 {
-		line(keyDecimals, strconv.Itoa(c.Decimals))
-	}
-	if len(c.Missing) > 0 {
-		writeList(b, keyMissing, each(c.Missing, scalar))
-	}
-	if c.OnInvalid != Refuse {
-		line(keyOnInvalid, c.OnInvalid.String())
-	}
-	if c.OnInvalid == Other {
-		line(keyOther, scalar(c.Other))
-	}
-}
-
-// writeMade writes a made column.
-func writeMade(b *bytes.Buffer, m *Made) {
-	fmt.Fprintf(b, "  - name: %s\n    kind: %s\n", scalar(m.Name), m.Kind)
-	if m.Kind == ID {
-		fmt.Fprintf(b, "    pattern: %s\n", scalar(m.Pattern))
-		return
-	}
-	fmt.Fprintf(b, "    of: [%s]\n", strings.Join(each(m.Of, scalar), ", "))
-	if m.Kind == madeLookup {
-		b.WriteString("    map:\n")
-		for _, key := range slices.Sorted(maps.Keys(m.Map)) {
-			fmt.Fprintf(b, "      %s: %s\n", scalar(key), scalar(m.Map[key]))
-		}
-	}
-	if m.OnInvalid != Refuse {
-		fmt.Fprintf(b, "    on_invalid: %s\n", m.OnInvalid)
-	}
-}
-
 // cellsText writes what a rule is about.
 func cellsText(list []Cells) string {
 	return "{" + strings.Join(each(list, func(x Cells) string {
-		what := "[" + strings.Join(each(x.Values, scalar), ", ") + "]"
-		if len(x.Values) == 0 {
-			var limits []string
-			for _, l := range [][2]string{{"from", x.From}, {"to", x.To}, {"below", x.Below}} {
-				if l[1] != "" {
-					limits = append(limits, l[0]+": "+scalar(l[1]))
-				}
-			}
-			what = "{" + strings.Join(limits, ", ") + "}"
+		if len(x.Values) > 0 {
+			return scalar(x.Column) + ": [" + strings.Join(each(x.Values, scalar), ", ") + "]"
 		}
-		return scalar(x.Column) + ": " + what
+		var limits []string
+		for _, f := range x.limits() {
+			if text := f.text(nil); text != "" {
+				limits = append(limits, f.key+":"+text)
+			}
+		}
+		return scalar(x.Column) + ": {" + strings.Join(limits, ", ") + "}"
 	}), ", ") + "}"
 }
 
-// binsText writes the bins of a filled column without edges.
-func (c *Column) binsText() string {
-	spacing := ""
-	if c.Spacing != Linear {
-		spacing = fmt.Sprintf(", spacing: %s", c.Spacing)
+func each[T, U any](list []T, do func(T) U) (out []U) {
+	for _, x := range list {
+		out = append(out, do(x))
 	}
-	switch {
-	case c.BuyBins > 0:
-		share := ""
-		if c.BuyShare > 0 {
-			share = ", share: " + formatNumber(c.BuyShare)
-		}
-		return fmt.Sprintf("{dp: %d%s, grid: %d%s}", c.BuyBins, share, c.Bins, spacing)
-	case spacing != "":
-		return fmt.Sprintf("{count: %d%s}", c.Bins, spacing)
-	}
-	return strconv.Itoa(c.Bins)
-}
-
-func each[T any](list []T, write func(T) string) []string {
-	texts := make([]string, len(list))
-	for i, x := range list {
-		texts[i] = write(x)
-	}
-	return texts
-}
-
-// bound writes a bound or an edge as a scalar of the file.
-func (c *Column) bound(x float64) string {
-	if c.Kind.facts().quoted() {
-		return scalar(c.show(x))
-	}
-	return c.show(x)
-}
-
-// writeList writes a short list in one line, a long one with a line an item.
-func writeList(b *bytes.Buffer, k key, items []string) {
-	width := len(k.String()) + 8
-	for _, item := range items {
-		width += len(item) + 2
-	}
-	if width <= 120 {
-		fmt.Fprintf(b, "    %s: [%s]\n", k, strings.Join(items, ", "))
-		return
-	}
-	fmt.Fprintf(b, "    %s:\n", k)
-	for _, item := range items {
-		fmt.Fprintf(b, "      - %s\n", item)
-	}
+	return out
 }
 
 // ambiguous are words that other YAML readers take for something else than a text.
@@ -201,18 +106,11 @@ func scalar(text string) string {
 		return text
 	}
 	var b strings.Builder
-	b.WriteByte('"')
 	for _, r := range text {
+		at := strings.IndexRune("\"\\\n\r\t", r)
 		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
+		case at >= 0:
+			b.WriteString(`\` + `"\nrt`[at:at+1])
 		case r >= 0x20 && r < 0x7f,
 			r >= 0xa0 && r <= 0xfffd && r != 0x2028 && r != 0x2029 && r != 0xfeff,
 			r >= 0x10000:
@@ -221,6 +119,5 @@ func scalar(text string) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	b.WriteByte('"')
-	return b.String()
+	return `"` + b.String() + `"`
 }

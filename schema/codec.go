@@ -27,13 +27,13 @@ type Codec struct {
 
 // A fault is why a codec cannot be built, and the field that makes it so.
 type fault struct {
-	key  key
+	key  string
 	item int
 	text string
 }
 
-func faultf(k key, format string, args ...any) *fault {
-	return &fault{k, -1, fmt.Sprintf(format, args...)}
+func faultf(key, format string, args ...any) *fault {
+	return &fault{key, -1, fmt.Sprintf(format, args...)}
 }
 
 // newCodec makes the codec of a filled column whose fields are right one by one.
@@ -55,7 +55,7 @@ func newCodec(c Column) (*Codec, *fault) {
 			return nil, fault
 		}
 		if c.BuyBins >= b.count() {
-			return nil, faultf(keyBuy, "dp: %d bins out of %d cells leave nothing to buy: the grid must "+
+			return nil, faultf("bins", "dp: %d bins out of %d cells leave nothing to buy: the grid must "+
 				"be finer, or bins: %d will do", c.BuyBins, b.count(), b.count())
 		}
 		codec.bins = b
@@ -65,13 +65,13 @@ func newCodec(c Column) (*Codec, *fault) {
 	}
 	for i, token := range c.Missing {
 		if codec.aliases && codec.facts.alias([]byte(token)) >= 0 {
-			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
+			return nil, &fault{"missing", i, fmt.Sprintf("missing token %s is also a text of true or false",
 				yamlfile.Quote(token))}
 		}
 		if codec.bins != nil && c.After == "" { // whose cells are no numbers of the column
 			if x, ok := codec.facts.parse(c.Format, []byte(token)); ok {
 				if codec.bins.allows(x) {
-					return nil, &fault{keyMissing, i,
+					return nil, &fault{"missing", i,
 						fmt.Sprintf("missing token %s is a value between min and max", yamlfile.Quote(token))}
 				}
 				codec.absent = append(codec.absent, x)

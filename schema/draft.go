@@ -94,13 +94,13 @@ func (d *Drafter) Schema() (*Schema, error) {
 	}
 	s := &Schema{}
 	for i := range d.columns {
-		c, problem := d.columns[i].column()
-		if problem == "" && c.Kind == Categorical && d.columns[i].many {
-			problem = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or "+
+		c, why := d.columns[i].column()
+		if why == "" && c.Kind == Categorical && d.columns[i].many {
+			why = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or "+
 				"its categories by hand", maxCategories)
 		}
-		if problem != "" {
-			ps.addAt(0, i, "", "%s", problem)
+		if why != "" {
+			ps.found = append(ps.found, &problem{column: fmt.Sprintf("column number %d", i+1), text: why})
 			continue
 		}
 		s.Columns = append(s.Columns, c)

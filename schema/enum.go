@@ -69,6 +69,10 @@ func (n names) value(text string) (v uint8, ok bool) {
 
 // unknown says that text is not in n, and what it may have meant.
 func (n names) unknown(text string) string {
+	known := n.texts
+	if n.what == kindNames.what { // a column of a file is of one of either
+		known = append(slices.Clone(kindNames.texts), madeNames.texts...)
+	}
 	return fmt.Sprintf("unknown %s %s%s", n.what, yamlfile.Quote(text),
-		cmp.Or(spelling.Hint(text, n.texts), "; there is "+strings.Join(n.texts, ", ")))
+		cmp.Or(spelling.Hint(text, known), "; there is "+strings.Join(known, ", ")))
 }

@@ -39,8 +39,8 @@ const (
 type facts struct {
 	name   string
 	stored Stored
-	keys   keys  // of a column in a file, besides those of every column
-	notOne error // for a cell that is no value of the kind
+	keys   []string // of a column in a file, besides those of every column
+	notOne error    // for a cell that is no value of the kind
 
 	// of a kind without an order
 	pair  []string              // the two categories, if none are given
@@ -62,10 +62,12 @@ type facts struct {
 }
 
 // Keys of the columns of a kind.
-const (
-	categoryKeys keys = 1<<keyCategories | 1<<keyOther
-	binKeys      keys = 1<<keyMin | 1<<keyMax | 1<<keyBins | 1<<keyEdges | 1<<keyBuy | 1<<keyShare
-	numberKeys   keys = binKeys | 1<<keySpacing | 1<<keyAfter
+var (
+	categoryKeys = []string{"categories", "other"}
+	binKeys      = []string{"edges", "min", "max", "bins"}
+	momentKeys   = append([]string{"format"}, binKeys...)
+	wholeKeys    = append([]string{"after"}, binKeys...)
+	realKeys     = append([]string{"decimals"}, wholeKeys...)
 )
 
 // Ordered reports whether cells of this kind are numbers, or days or times, which fall into bins:

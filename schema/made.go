@@ -90,7 +90,7 @@ func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
 		why = r.operands(s, m, &c)
 	}
 	if why != "" {
-		ps.add(place{-1, keyColumns, m.At}, "", "column %s: %s", yamlfile.Quote(m.Name), why)
+		ps.add(-1, "columns", m.At, "column %s: %s", yamlfile.Quote(m.Name), why)
 	}
 	return c
 }

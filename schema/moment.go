@@ -30,7 +30,7 @@ const (
 
 // dateFacts: a day, counted from 1970-01-01.
 var dateFacts = facts{
-	name: "date", stored: StoredDays, keys: binKeys | 1<<keyFormat, notOne: errDate, parse: dateCell,
+	name: "date", stored: StoredDays, keys: momentKeys, notOne: errDate, parse: dateCell,
 	least: firstDay, most: lastDay, outside: "is not in the years 1 to 9999", singles: defaultBins,
 	unit: microsPerDay, format: dateFormat, steps: []int64{1},
 	probes: []int64{11_356, 10_956}, // 2001-02-03 and 1999-12-31
@@ -38,7 +38,7 @@ var dateFacts = facts{
 
 // timestampFacts: an instant, in microseconds from 1970-01-01 UTC.
 var timestampFacts = facts{
-	name: "timestamp", stored: StoredMicros, keys: binKeys | 1<<keyFormat, notOne: errTimestamp,
+	name: "timestamp", stored: StoredMicros, keys: momentKeys, notOne: errTimestamp,
 	parse: timestampCell, least: -maxWhole, most: maxWhole,
 	outside: "is not in the years 1685 to 2255", singles: defaultBins, unit: 1,
 	format: timestampFormat,

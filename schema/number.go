@@ -18,13 +18,13 @@ const maxReal = 1e300
 
 // integerFacts: a whole number.
 var integerFacts = facts{
-	name: "integer", stored: StoredInt, keys: numberKeys, notOne: errInteger, singles: singleValues,
+	name: "integer", stored: StoredInt, keys: wholeKeys, notOne: errInteger, singles: singleValues,
 	parse: numberCell, least: -maxWhole, most: maxWhole, outside: "is not between -2^53 and 2^53",
 }
 
 // realFacts: a finite number.
 var realFacts = facts{
-	name: "real", stored: StoredFloat, keys: numberKeys | 1<<keyDecimals, notOne: errNumber,
+	name: "real", stored: StoredFloat, keys: realKeys, notOne: errNumber,
 	parse: numberCell, least: -maxReal, most: maxReal, outside: "is beyond ±1e300",
 }
 

@@ -2,12 +2,12 @@ package schema
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -27,8 +27,25 @@ const (
 	maxCells   = 1 << 22
 )
 
-// version is the version of the file format, the value of the key "decoy".
-const version = 1
+// formatVersion is the version of the file format, the value of the key "decoy".
+const formatVersion = 1
+
+// Partial is a schema of which not all is known. In its file a column has keys without a value, as
+// in
+//
+//   - {name: fee, kind: }                # anything
+//   - {name: paid, kind: real, min: , max: }
+//   - {name: ward, kind: categorical, categories: }
+//
+// and such a column is open. Imports from other tools are written so; package infer buys what is
+// open.
+type Partial struct {
+	Schema        // an open column has what is known of it; the others are valid
+	Open   []bool // of each column
+}
+
+// openKeys are those that may be without a value.
+var openKeys = []string{"kind", "categories", "min", "max", "edges"}
 
 // Load reads the schema file at path, as Parse does.
 func Load(path string) (*Schema, error) {
@@ -37,6 +54,16 @@ func Load(path string) (*Schema, error) {
 		return nil, err
 	}
 	return Parse(data)
+}
+
+// LoadPartial reads the file at path, as [Load] does, but for open columns.
+func LoadPartial(path string) (*Partial, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := parse(data)
+	return p, err
 }
 
 // readFile reads what may be a schema file.
@@ -62,20 +89,20 @@ func readFile(path string) ([]byte, error) {
 // taken as they are written: no, 1.0, 0x10 and null are the categories "no",
 // "1.0", "0x10" and "null". Tags, anchors and aliases are refused.
 func Parse(data []byte) (*Schema, error) {
-	s, open, err := parse(data)
+	p, ps, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(open, func(line int) bool { return line > 0 }); i >= 0 {
-		return nil, &problem{line: open[i], column: "column " + yamlfile.Quote(s.Columns[i].Name),
-			text: "is open (kind, categories, min, max or edges without a value), so the schema is not " +
-				"complete: write the values, or buy them: decoy schema infer TABLE --schema FILE"}
+	if i := slices.Index(p.Open, true); i >= 0 {
+		ps.add(i, "", -1, "is open (kind, categories, min, max or edges without a value), so the schema "+
+			"is not complete: write the values, or buy them: decoy schema infer TABLE --schema FILE")
+		return nil, ps.found[0]
 	}
-	return s, nil
+	return &p.Schema, nil
 }
 
-// parse reads a schema, and says in which line each column is open; 0: it is not.
-func parse(data []byte) (*Schema, []int, error) {
+// parse reads a schema with open columns or none.
+func parse(data []byte) (*Partial, *problems, error) {
 	if len(data) > maxFile {
 		return nil, nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
@@ -83,26 +110,23 @@ func parse(data []byte) (*Schema, []int, error) {
 		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most",
 			n, maxItems)}
 	}
-	f := &file{top: map[key]*yaml.Node{}}
-	root := f.reader(-1, "").Document(data, "a schema", "decoy: 1")
-	if root == nil {
-		return nil, nil, f.ps.err()
+	p := &Partial{}
+	ps := &problems{s: &p.Schema}
+	if ps.root = ps.reader("").Document(data, "a schema", "decoy: 1"); ps.root == nil {
+		return nil, nil, ps.err()
 	}
-	f.root, f.ps.line = root, f.line
-	s := f.schema()
-	f.ps.schema(s, f.broken)
+	given := ps.read(p)
 	codes := 0
-	open := make([]int, len(s.Columns))
-	whole := true
-	codecs := make([]*Codec, len(s.Columns))
-	for i := range s.Columns {
-		if f.columns[i].open != 0 {
-			f.open(i, s.Columns[i])
-			open[i], whole = f.columns[i].node.Line, false
-			continue
+	codecs := make([]*Codec, len(p.Columns))
+	for i := range p.Columns {
+		switch {
+		case given[i] == nil: // said already
+		case p.Open[i]:
+			ps.open(i, given[i])
+		default:
+			codecs[i] = ps.column(i, &p.Columns[i], given[i])
 		}
-		c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
-		if codecs[i] = c; c != nil {
+		if c := codecs[i]; c != nil {
 			codes += c.Size()
 		}
 		if codes > maxCells {
@@ -110,140 +134,141 @@ func parse(data []byte) (*Schema, []int, error) {
 				maxCells)}
 		}
 	}
-	if whole && !slices.Contains(codecs, nil) {
-		newRowCodec(&f.ps, s, codecs)
+	if !slices.Contains(codecs, nil) {
+		newRowCodec(ps, &p.Schema, codecs)
 	}
-	if err := f.ps.err(); err != nil {
+	if err := ps.err(); err != nil {
 		return nil, nil, err
 	}
-	if whole {
-		even := s.even()
-		s = s.filled()
+	if !slices.Contains(p.Open, true) {
+		even := p.even()
+		p.Schema = *p.filled()
 		for _, i := range even { // stays the default: see BuyDefaults
-			s.Columns[i].Bins = 0
+			p.Columns[i].Bins = 0
 		}
 	}
-	return s, open, nil
+	return p, ps, nil
 }
 
-// A file is a schema file that is being read.
-type file struct {
-	ps      problems
-	root    *yaml.Node
-	top     map[key]*yaml.Node
-	broken  keys // of top: a problem is reported already
-	columns []columnNodes
-}
-
-// columnNodes are the nodes that one column was read from.
-type columnNodes struct {
-	node          *yaml.Node
-	fields        map[key]*yaml.Node
-	given, broken keys
-	open          keys // without a value: see Partial
-}
-
-// line gives the line of a place.
-func (f *file) line(at place) int {
-	whole, nodes := f.root, f.top
-	if at.column >= 0 {
-		whole, nodes = f.columns[at.column].node, f.columns[at.column].fields
-	}
-	node := nodes[at.key]
+// read reads the whole file, checks what is not about one column alone, and gives the keys that each
+// column has; nil for one with a problem.
+func (ps *problems) read(p *Partial) (given [][]string) {
+	s, version := &p.Schema, 0
+	nodes := readAll(ps.reader(""), ps.root, "", nil, []field{{"decoy", &version},
+		{"unit", &s.Unit}, {"max_rows_per_unit", &s.MaxRowsPerUnit}, {"lenient", &s.Lenient},
+		{"csv", &s.CSV}, {"columns", nil}, {"rules", &s.Rules}})
 	switch {
-	case node == nil:
-		return whole.Line
-	case at.item >= 0 && at.item < len(node.Content):
-		return node.Content[at.item].Line
+	case nodes["decoy"] == nil:
+		ps.add(-1, "", -1,
+			"the key decoy is missing: decoy: %d says which version of the format this is", formatVersion)
+	case version > formatVersion:
+		ps.add(-1, "decoy", -1, "decoy: version %d is not known; this program reads version %d", version,
+			formatVersion)
 	}
-	return node.Line
-}
-
-// schema reads the whole file.
-func (f *file) schema() *Schema {
-	s := &Schema{}
-	values := f.reader(-1, "").Fields(f.root, "", keyNames[keyVersion:keyName])
-	for k := keyVersion; k <= keyRules; k++ {
-		if n := values[k.String()]; n != nil {
-			f.top[k] = n
-		}
+	if nodes["unit"] != nil && s.Unit == "" {
+		ps.add(-1, "unit", -1, "unit: is empty; leave it out if every row is its own unit")
 	}
-	read := func(k key, read func(n *yaml.Node) error) {
-		if n := f.top[k]; n != nil {
-			if err := read(n); err != nil {
-				f.ps.addAt(n.Line, -1, "", "%s: %s", k, err)
-				f.broken.add(k)
-			}
-		}
-	}
-	if f.top[keyVersion] == nil {
-		f.ps.addAt(f.root.Line, -1, "",
-			"the key decoy is missing: decoy: %d says which version of the format this is", version)
-	}
-	read(keyVersion, func(n *yaml.Node) error {
-		v, err := wholeOf(n)
-		if err == nil && v != version {
-			return fmt.Errorf("version %d is not known; this program reads version %d", v, version)
-		}
-		return err
-	})
-	read(keyUnit, func(n *yaml.Node) (err error) {
-		if s.Unit, err = yamlfile.Text(n); err == nil && s.Unit == "" {
-			return errors.New("is empty; leave it out if every row is its own unit")
-		}
-		return err
-	})
-	read(keyMaxRows, func(n *yaml.Node) (err error) {
-		if s.MaxRowsPerUnit, err = wholeOf(n); err == nil && s.MaxRowsPerUnit < 1 {
-			return errors.New("must be at least 1")
-		}
-		return err
-	})
-	read(keyLenient, func(n *yaml.Node) (err error) { s.Lenient, err = yamlfile.Truth(n); return err })
-	read(keyCSV, func(n *yaml.Node) error { f.csv(n, &s.CSV); return nil })
-	read(keyColumns, func(n *yaml.Node) error {
-		if n.Kind != yaml.SequenceNode {
-			return fmt.Errorf("must be a list, not %s", yamlfile.Kind(n))
-		}
-		if len(n.Content) > maxColumns {
-			return fmt.Errorf("%d columns; %d are the most", len(n.Content), maxColumns)
-		}
+	broken := len(ps.found) > 0
+	switch n := nodes["columns"]; {
+	case n == nil:
+	case n.Kind != yaml.SequenceNode:
+		ps.add(-1, "columns", -1, "columns: must be a list, not %s", yamlfile.Kind(n))
+		broken = true
+	case len(n.Content) > maxColumns:
+		ps.add(-1, "columns", -1, "columns: %d columns; %d are the most", len(n.Content), maxColumns)
+		broken = true
+	default:
 		for i, node := range n.Content {
-			if isMade(node) {
-				s.Made = append(s.Made, f.made(i, node))
+			if kind, ok := madeNames.value(scalarOf(node, "kind")); ok {
+				m := Made{At: i, Kind: madeKind(kind)}
+				label := "column " + yamlfile.Quote(scalarOf(node, "name"))
+				readAll(ps.reader(label), node, "", nil, m.fields())
+				s.Made = append(s.Made, m)
 				continue
 			}
-			s.Columns = append(s.Columns, f.column(len(s.Columns), node))
+			keys, open := ps.readColumn(node)
+			given, p.Open = append(given, keys), append(p.Open, open)
 		}
-		return nil
-	})
-	read(keyRules, func(n *yaml.Node) (err error) { s.Rules, err = f.rules(n); return err })
-	return s
-}
-
-// csv reads the value of the key csv.
-func (f *file) csv(n *yaml.Node, c *CSV) {
-	form := struct {
-		Header bool   `yaml:"header"`
-		Comma  string `yaml:"comma"`
-	}{true, "\x00"} // none is given
-	f.reader(-1, "").Decode(n, "", &form)
-	if c.NoHeader = !form.Header; len(form.Comma) != 1 {
-		f.ps.addAt(n.Line, -1, "", "comma must be one ASCII character, such as \",\" or \"\\t\"")
-		return
 	}
-	c.Comma = form.Comma[0]
+	if !broken {
+		ps.schema()
+	}
+	return given
 }
 
-// reader reports what is wrong in a column; −1: in none.
-func (f *file) reader(column int, name string) yamlfile.Reader {
-	return yamlfile.Reader{Report: func(line int, text string) {
-		f.ps.addAt(line, column, name, "%s", text)
-	}}
+// readColumn reads an item of the list of columns.
+func (ps *problems) readColumn(node *yaml.Node) (given []string, open bool) {
+	before, i := len(ps.found), len(ps.s.Columns)
+	ps.nodes = append(ps.nodes, node)
+	ps.s.Columns = append(ps.s.Columns, Column{Name: scalarOf(node, "name")})
+	c := &ps.s.Columns[i]
+	r := ps.reader(ps.label(i))
+	nodes := r.Fields(node, "", keysOf(c.fields()))
+	for _, f := range c.fields() {
+		n := nodes[f.key]
+		switch {
+		case n == nil:
+			continue
+		case slices.Contains(openKeys, f.key) && yamlfile.Open(n):
+			open = true
+			continue
+		}
+		given = append(given, f.key)
+		known := len(ps.found)
+		if f.read(r, n, "", c); f.key == "format" && len(ps.found) > known {
+			break // there is no telling of bounds
+		}
+	}
+	if len(ps.found) > before {
+		return nil, open
+	}
+	return append(given, "name"), open
 }
 
-// wholeOf gives the value of a whole number.
-func wholeOf(n *yaml.Node) (int, error) {
-	x, err := yamlfile.Whole(n, 32)
-	return int(x), err
+// scalarOf gives the scalar of a key early, for what is said of the rest.
+func scalarOf(node *yaml.Node, key string) string {
+	if n := valueOf(node, key); n != nil && n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return ""
+}
+
+// valueOf is the value of a key, nil if there is none.
+func valueOf(node *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// open checks what is known of an open column, with other values for what is not.
+func (ps *problems) open(i int, given []string) {
+	c := ps.s.Columns[i]
+	has := func(key string) bool { return slices.Contains(given, key) }
+	switch {
+	case !has("kind") && valueOf(ps.nodes[i], "kind") != nil:
+		c.Kind = Boolean
+		given = append(given, "kind")
+	case c.Kind.Ordered() && (has("min") || has("max") || has("edges")):
+		ps.add(i, "min", -1, "min and max are open, or none of them")
+		return
+	case c.Kind.Ordered():
+		if c.Min, c.Max = 0, 1e5; c.Kind.facts().unit > 0 {
+			c.Max = float64(1e4 * microsPerDay / c.Kind.facts().unit) // a midnight: every format has it
+		}
+		c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
+			_, err := strconv.ParseFloat(token, 64) // the bounds may be such that it is no value
+			return err == nil
+		})
+		given = append(given, "min", "max")
+	case c.Kind == Categorical:
+		c.Categories = []string{c.Other}
+		if c.OnInvalid != Other {
+			c.Categories[0] += "?"
+		}
+		given = append(given, "categories")
+	}
+	ps.column(i, &c, given)
 }

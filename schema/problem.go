@@ -6,68 +6,11 @@ import (
 	"sort"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
-
-// key is a key of a schema file, or the field of the same name.
-type key uint8
-
-const (
-	keyVersion key = iota
-	keyUnit
-	keyMaxRows
-	keyLenient
-	keyCSV
-	keyColumns
-	keyRules
-	keyName
-	keyKind
-	keyCategories
-	keyBins
-	keySpacing // in a file: bins.spacing
-	keyFormat
-	keyMissing
-	keyOnInvalid
-	keyOther
-	keyDecimals
-	keyAfter
-	keyBuy   // in a file: bins.dp
-	keyShare // in a file: bins.share
-	keyMin   // this and what follows is read when kind and format are known
-	keyMax
-	keyEdges
-	keyNone // the column or the schema as a whole
-)
-
-var keyNames = [...]string{
-	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns", "rules",
-	"name", "kind", "categories", "bins", "spacing", "format", "missing", "on_invalid", "other",
-	"decimals", "after", "dp", "share", "min", "max", "edges", "",
-}
-
-// field gives the field of a column that a key is about.
-func (c *Column) field(k key) any {
-	return [...]any{
-		&c.Name, &c.Kind, &c.Categories, &c.Bins, &c.Spacing, &c.Format, &c.Missing, &c.OnInvalid,
-		&c.Other, &c.Decimals, &c.After, &c.BuyBins, &c.BuyShare, &c.Min, &c.Max, &c.Edges,
-	}[k-keyName]
-}
-
-func (k key) String() string { return keyNames[k] }
-
-// keys is a set of keys.
-type keys uint32
-
-func (s keys) has(k key) bool { return s&(1<<k) != 0 }
-func (s *keys) add(k key)     { *s |= 1 << k }
-
-// A place is where a problem is: a key, and the item of its list if it holds one.
-type place struct {
-	column int // -1: not in a column
-	key    key
-	item   int // -1: not in a list
-}
 
 // A problem is one thing wrong with a schema.
 type problem struct {
@@ -93,32 +36,51 @@ func (p *problem) Unwrap() error { return ErrInvalid }
 
 // problems collects what is wrong with a schema.
 type problems struct {
-	line  func(place) int // nil: the schema does not come from a file
+	s     *Schema
+	root  *yaml.Node   // of the file; nil: the schema does not come from one
+	nodes []*yaml.Node // of each column
 	found []*problem
 }
 
 // maxProblems is the most problems that are reported one by one.
 const maxProblems = 50
 
-// add reports a problem at a place. The name is the column's, if it has one.
-func (ps *problems) add(at place, name string, format string, args ...any) {
-	line := 0
-	if ps.line != nil {
-		line = ps.line(at)
-	}
-	ps.addAt(line, at.column, name, format, args...)
-}
-
-// addAt reports a problem in a line; column is -1 if it is in none.
-func (ps *problems) addAt(line, column int, name string, format string, args ...any) {
-	p := &problem{line: line, text: fmt.Sprintf(format, args...)}
-	switch {
-	case column >= 0 && name != "":
-		p.column = "column " + yamlfile.Quote(name)
-	case column >= 0:
-		p.column = fmt.Sprintf("column number %d", column+1)
+// add reports a problem of a column, −1 being the whole schema, at a key and, if it holds a list, an
+// item of it, −1 being all.
+func (ps *problems) add(column int, key string, item int, format string, args ...any) {
+	p := &problem{column: ps.label(column), text: fmt.Sprintf(format, args...)}
+	if ps.root != nil {
+		n := ps.root
+		if column >= 0 {
+			n = ps.nodes[column]
+		}
+		if v := valueOf(n, key); v != nil {
+			n = v
+		}
+		if item >= 0 && item < len(n.Content) {
+			n = n.Content[item]
+		}
+		p.line = n.Line
 	}
 	ps.found = append(ps.found, p)
+}
+
+// label names a column for a problem.
+func (ps *problems) label(column int) string {
+	switch {
+	case column < 0:
+		return ""
+	case ps.s.Columns[column].Name == "":
+		return fmt.Sprintf("column number %d", column+1)
+	}
+	return "column " + yamlfile.Quote(ps.s.Columns[column].Name)
+}
+
+// reader reports what is wrong in a column of this label; "" is none.
+func (ps *problems) reader(label string) yamlfile.Reader {
+	return yamlfile.Reader{Report: func(line int, text string) {
+		ps.found = append(ps.found, &problem{line, label, text})
+	}}
 }
 
 // err joins the problems in the order of their lines; nil if there are none.

@@ -21,18 +21,18 @@ const (
 func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 	before := len(ps.found)
 	if len(s.Rules) > maxRules {
-		ps.add(place{-1, keyRules, -1}, "", "%d rules; %d are the most", len(s.Rules), maxRules)
+		ps.add(-1, "rules", -1, "%d rules; %d are the most", len(s.Rules), maxRules)
 		return
 	}
 	if why := r.largeRules(s); why != "" {
-		ps.add(place{-1, keyRules, -1}, "", "%s", why)
+		ps.add(-1, "rules", -1, "%s", why)
 		return
 	}
 	byColumn := map[int]*then{}
 	var sorted [][]CodeSet // when of each rule
 	for j, x := range s.Rules {
 		fail := func(format string, args ...any) {
-			ps.add(place{-1, keyRules, j}, "", "rule number %d: "+format, append([]any{j + 1}, args...)...)
+			ps.add(-1, "rules", j, "rule number %d: "+format, append([]any{j + 1}, args...)...)
 		}
 		if len(x.When) == 0 || len(x.Then) == 0 {
 			fail("a rule needs when and then")
@@ -185,7 +185,7 @@ func (r *RowCodec) orderRules(ps *problems, byColumn map[int]*then) {
 			}
 		}
 		if len(placed) == before {
-			ps.add(place{-1, keyRules, -1}, "", "rules go round in a circle: a column decides about "+
+			ps.add(-1, "rules", -1, "rules go round in a circle: a column decides about "+
 				"another, which decides about it")
 			return
 		}

@@ -3,6 +3,8 @@ package schema
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
@@ -182,4 +184,32 @@ func (c Column) size() int {
 		n++
 	}
 	return n
+}
+
+// Clone returns a schema that shares no memory with s.
+func (s *Schema) Clone() *Schema {
+	c := *s
+	c.Columns = each(s.Columns, func(c Column) Column {
+		c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges),
+			slices.Clone(c.Missing)
+		return c
+	})
+	c.Made = each(s.Made, func(m Made) Made {
+		m.Of, m.Map = slices.Clone(m.Of), maps.Clone(m.Map)
+		return m
+	})
+	cells := func(x Cells) Cells {
+		x.Values = slices.Clone(x.Values)
+		return x
+	}
+	c.Rules = each(s.Rules, func(r Rule) Rule { return Rule{each(r.When, cells), each(r.Then, cells)} })
+	return &c
+}
+
+// ForPrivate returns the schema by which private rows are read: s, and lenient whatever s says, as
+// an error about a row is an answer without noise.
+func (s *Schema) ForPrivate() *Schema {
+	c := s.Clone()
+	c.Lenient = true
+	return c
 }
