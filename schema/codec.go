@@ -106,6 +106,34 @@ func (c *Codec) Bin(code uint16) (lo, hi float64) {
 	return c.bins.bounds(int(code))
 }
 
+// Next is the least value above x that a column with an order can have.
+func (c *Codec) Next(x float64) float64 {
+	if c.bins.whole {
+		return math.Floor(x) + 1
+	}
+	return math.Nextafter(x, math.Inf(1))
+}
+
+// Between says which bins of a column with an order hold no values but those x with from ≤ x <
+// below; cut is the first of those that hold such and others, or −1.
+func (c *Codec) Between(from, below float64) (allow []bool, cut int) {
+	if c.bins.whole {
+		from, below = math.Ceil(from), math.Ceil(below)
+	}
+	allow, cut = make([]bool, c.size), -1
+	for i, lo := range c.bins.lower {
+		_, hi := c.bins.bounds(i)
+		if c.bins.whole || i == c.bins.count()-1 {
+			hi = c.Next(hi)
+		}
+		allow[i] = lo >= from && hi <= below
+		if cut < 0 && !allow[i] && lo < below && hi > from {
+			cut = i
+		}
+	}
+	return allow, cut
+}
+
 // Label names a code for people: a category, a bin such as "[17, 19)", a single
 // value, or "(missing)". It panics for a code that is not less than Size.
 func (c *Codec) Label(code uint16) string {

@@ -25,7 +25,7 @@ type CodeSet struct {
 	Column int
 	Allow  []bool   // by code
 	first  uint16   // the first of the Values
-	bits   []uint64 // Allow, a bit a code
+	bits   []uint64 // a bit a code: Allow, but for a missing one
 }
 
 // rule is a Rule about codes.

@@ -41,7 +41,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		var y rule
 		for i, cells := range append(slices.Clone(x.When), x.Then...) {
 			set, why := r.codeSet(s, cells)
-			set.pack()
 			switch {
 			case why != "":
 				fail("column %s: %s", yamlfile.Quote(cells.Column), why)
@@ -50,7 +49,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			default:
 				if m := r.codecs[set.Column].missing; m >= 0 {
 					set.Allow[m] = true
-					set.pack()
 				}
 				y.then = append(y.then, set)
 			}
@@ -95,16 +93,7 @@ func (t *then) agree(a, b CodeSet) bool {
 	if !t.ordered {
 		return a.Allow[b.first]
 	}
-	for w := range a.bits {
-		both := a.bits[w] & b.bits[w]
-		if w == t.values/64 { // the missing code, the last, is none of its values
-			both &= 1<<(t.values%64) - 1
-		}
-		if both != 0 {
-			return true
-		}
-	}
-	return false
+	return a.meets(b)
 }
 
 // disjoint reports whether no row satisfies both; each is in the order of the columns.
@@ -115,15 +104,20 @@ func disjoint(a, b []CodeSet) bool {
 			a = a[1:]
 		case x.Column > y.Column:
 			b = b[1:]
+		case !x.meets(y):
+			return true
 		default:
-			meet := false
-			for w := range x.bits {
-				meet = meet || x.bits[w]&y.bits[w] != 0
-			}
-			if !meet {
-				return true
-			}
 			a, b = a[1:], b[1:]
+		}
+	}
+	return false
+}
+
+// meets reports whether both have one of the values.
+func (x CodeSet) meets(y CodeSet) bool {
+	for w := range x.bits {
+		if x.bits[w]&y.bits[w] != 0 {
+			return true
 		}
 	}
 	return false
@@ -150,16 +144,6 @@ func (r *RowCodec) largeRules(s *Schema) string {
 		}
 	}
 	return ""
-}
-
-// pack makes the bits.
-func (x *CodeSet) pack() {
-	x.bits = make([]uint64, (len(x.Allow)+63)/64)
-	for c, ok := range x.Allow {
-		if ok {
-			x.bits[c/64] |= 1 << (c % 64)
-		}
-	}
 }
 
 // orderRules puts the columns that rules are about in their order.
@@ -199,16 +183,22 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 		return set, "not a column that a model has"
 	}
 	c := r.codecs[i]
-	set = CodeSet{Column: i, Allow: make([]bool, c.size)}
+	set = CodeSet{Column: i, Allow: make([]bool, c.size), bits: make([]uint64, c.size/64+1)}
+	ranged := x.From != "" || x.To != "" || x.Below != ""
 	switch {
-	case c.bins == nil && (x.From != "" || x.To != "" || x.Below != ""):
+	case c.bins == nil && ranged:
 		return set, "its values have no order: list them"
-	case c.bins == nil && len(x.Values) == 0, c.bins != nil && len(x.Values) > 0:
+	case (c.bins == nil) != (len(x.Values) > 0):
 		return set, "give the values of a column without an order, and from, to or below for one with"
 	case s.Columns[i].BuyBins > 0:
 		return set, "its bins are bought, so where they begin is not known"
+	case c.bins != nil && (!ranged || x.To != "" && x.Below != ""):
+		return set, "give from, and to or below"
 	case c.bins != nil:
-		return c.rangeSet(set, x)
+		if set.Allow, why = c.rangeOf(x); why != "" {
+			return set, why
+		}
+		set.first = uint16(max(slices.Index(set.Allow, true), 0))
 	}
 	for k, text := range x.Values {
 		code := slices.Index(c.column.Categories, text)
@@ -220,46 +210,39 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 			set.first = uint16(code)
 		}
 	}
+	for code, ok := range set.Allow {
+		if ok {
+			set.bits[code/64] |= 1 << (code % 64)
+		}
+	}
 	return set, ""
 }
 
-// rangeSet is codeSet for a column with an order: bins are in the range or out of it.
-func (c *Codec) rangeSet(set CodeSet, x Cells) (_ CodeSet, why string) {
-	limit := func(text string, none float64) float64 {
+// rangeOf is codeSet for a column with an order: bins are in the range or out of it.
+func (c *Codec) rangeOf(x Cells) (allow []bool, why string) {
+	from, below := math.Inf(-1), math.Inf(1)
+	for _, f := range x.limits() {
+		text := *f.at.(*string)
 		v, ok := c.ParseValue(text)
-		if text != "" && !ok {
-			why = fmt.Sprintf("%s is not a value of kind %s", yamlfile.Quote(text), c.column.Kind)
+		switch {
+		case text == "":
+		case !ok:
+			return nil, fmt.Sprintf("%s is not a value of kind %s", yamlfile.Quote(text), c.column.Kind)
+		case f.key == "from":
+			from = v
+		case f.key == "to":
+			below = c.Next(v)
+		default:
+			below = v
 		}
-		if text == "" {
-			return none
-		}
-		return v
 	}
-	from, to, below := limit(x.From, math.Inf(-1)), limit(x.To, math.Inf(1)),
-		limit(x.Below, math.Inf(1))
+	allow, cut := c.Between(from, below)
 	switch {
-	case why != "":
-		return set, why
-	case x.From == "" && x.To == "" && x.Below == "", x.To != "" && x.Below != "":
-		return set, "give from, and to or below"
+	case cut >= 0:
+		return nil, fmt.Sprintf("the range cuts the bin %s: it must begin and end between two bins",
+			c.Label(uint16(cut)))
+	case !slices.Contains(allow, true):
+		return nil, "the range has none of its values"
 	}
-	found := false
-	for b := range c.bins.count() {
-		lo, hi := c.bins.bounds(b)
-		open := !c.bins.whole && b < c.bins.count()-1 // hi is not in the bin
-		ends := func(limit float64) bool { return hi < limit || open && hi == limit }
-		before, behind := ends(from), lo > to || lo >= below
-		in := lo >= from && hi <= to && ends(below)
-		if !before && !behind && !in {
-			return set, fmt.Sprintf("the range cuts the bin %s: it must begin and end between two bins",
-				c.Label(uint16(b)))
-		}
-		if set.Allow[b] = in; in && !found {
-			set.first, found = uint16(b), true
-		}
-	}
-	if !found {
-		return set, "the range has none of its values"
-	}
-	return set, ""
+	return allow, ""
 }
