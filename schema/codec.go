@@ -127,7 +127,7 @@ func (c *Codec) Between(from, below float64) (allow []bool, cut int) {
 			hi = c.Next(hi)
 		}
 		allow[i] = lo >= from && hi <= below
-		if cut < 0 && !allow[i] && lo < below && hi > from {
+		if cut < 0 && from < below && !allow[i] && lo < below && hi > from {
 			cut = i
 		}
 	}

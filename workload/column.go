@@ -16,29 +16,25 @@ type column struct {
 	index  int
 	schema *schema.Schema
 	codec  *schema.Codec
-	cuts   cuts // where conditions cut its bins; nil: that is an error
+	// where conditions cut bins, by column, of which this is one; nil: that is an error
+	cuts map[int][]float64
 }
 
 func (c column) name() string { return c.codec.Column().Name }
 
-// binned reports whether the column's codes are bins of numbers.
-func (c column) binned() bool { return c.codec.Column().Kind.Ordered() }
-
-// whole reports whether the values of a column with an order are whole numbers.
-func (c column) whole() bool { return c.codec.Column().Kind.Stored() != schema.StoredFloat }
-
-// bins is the number of codes that are not "missing".
-func (c column) bins() int {
-	if _, ok := c.codec.MissingCode(); ok {
-		return c.codec.Size() - 1
+// values is the number of codes that are not "missing".
+func (c column) values() int {
+	if code, ok := c.codec.MissingCode(); ok {
+		return int(code)
 	}
 	return c.codec.Size()
 }
 
-func (c column) condition(allow func(code int) bool) table.Condition {
+// run is the condition that the code is one of those from first to last.
+func (c column) run(first, last int) table.Condition {
 	out := table.Condition{Column: c.index, Allow: make([]bool, c.codec.Size())}
-	for code := range c.bins() {
-		out.Allow[code] = allow(code)
+	for code := first; code <= last; code++ {
+		out.Allow[code] = true
 	}
 	return out
 }
@@ -49,138 +45,54 @@ func (c column) missing() (table.Condition, error) {
 	if !ok {
 		return table.Condition{}, fmt.Errorf("column %q has no missing values", c.name())
 	}
-	out := table.Condition{Column: c.index, Allow: make([]bool, c.codec.Size())}
-	out.Allow[code] = true
-	return out, nil
+	return c.run(int(code), int(code)), nil
 }
 
-// equals is the condition that the value is one of the texts.
-func (c column) equals(texts []string) (table.Condition, error) {
-	out := c.condition(func(int) bool { return false })
+// compare is the condition value op text for one of the texts; op is =, <, <=, > or >=.
+func (c column) compare(op string, texts ...string) (table.Condition, error) {
+	out := c.run(0, -1)
+	codes := c.category
+	if c.codec.Column().Kind.Ordered() {
+		codes = c.between
+	}
 	for _, text := range texts {
-		code, err := c.codeOf(text)
+		allow, err := codes(op, text)
 		if err != nil {
 			return out, err
 		}
-		out.Allow[code] = true
+		for code, ok := range allow {
+			out.Allow[code] = out.Allow[code] || ok
+		}
 	}
 	return out, nil
 }
 
-// codeOf is the code that stands for exactly this value.
-func (c column) codeOf(text string) (int, error) {
-	if !c.binned() {
-		if i := slices.Index(c.codec.Column().Categories, text); i >= 0 {
-			return i, nil
-		}
-		const most = 10
-		all := c.codec.Column().Categories
-		shown := yamlfile.Quote(all[0])
-		for _, x := range all[1:min(most, len(all))] {
-			shown += ", " + yamlfile.Quote(x)
-		}
-		if len(all) > most {
-			shown += fmt.Sprintf(" and %d more", len(all)-most)
-		}
-		return 0, fmt.Errorf("%q is not a category of column %q, which has %s", text, c.name(), shown)
+// category is compare for a column without an order.
+func (c column) category(op, text string) ([]bool, error) {
+	if op != "=" {
+		return nil, fmt.Errorf("column %q is %v: its values have no order, use =, != or in", c.name(),
+			c.codec.Column().Kind)
 	}
-	v, err := c.value(text)
-	if err != nil {
-		return 0, err
+	all := c.codec.Column().Categories
+	if i := slices.Index(all, text); i >= 0 {
+		return c.run(i, i).Allow, nil
 	}
-	for code := range c.bins() {
-		lo, hi := c.codec.Bin(uint16(code))
-		if c.whole() && v != math.Floor(v) {
-			break
-		}
-		if !c.whole() && hi == v && code < c.bins()-1 {
-			continue // v is in the next bin
-		}
-		if lo == v && (hi == v || !c.whole() && hi == next(v, false)) {
-			return code, nil
-		}
-		if lo <= v && v <= hi && c.cuts != nil {
-			c.cuts.add(c.index, v)
-			c.cuts.add(c.index, next(v, c.whole()))
-			return code, nil
-		}
-		if lo <= v && v <= hi {
-			return 0, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(),
-				text, c.codec.Label(uint16(code)))
-		}
+	const most = 10
+	var shown []string
+	for _, x := range all[:min(most, len(all))] {
+		shown = append(shown, yamlfile.Quote(x))
 	}
-	return 0, fmt.Errorf("column %q has no value %s: it goes from %s to %s", c.name(), text,
-		c.codec.Label(0), c.codec.Label(uint16(c.bins()-1)))
+	more := ""
+	if len(all) > most {
+		more = fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return nil, fmt.Errorf("%q is not a category of column %q, which has %s%s", text, c.name(),
+		strings.Join(shown, ", "), more)
 }
 
-// compare is the condition value op text for an order comparison: <, <=, > or >=.
-func (c column) compare(op, text string) (table.Condition, error) {
-	var none table.Condition
-	if !c.binned() {
-		return none, fmt.Errorf("column %q is %v: its values have no order, use =, != or in",
-			c.name(), c.codec.Column().Kind)
-	}
-	v, err := c.value(text)
-	if err != nil {
-		return none, err
-	}
-	upper := op == ">" || op == ">="
-	cut, below := c.threshold(op, v)
-	cond := c.condition(func(code int) bool {
-		lo, hi := c.codec.Bin(uint16(code))
-		if (lo >= cut) == below(code, hi) { // neither: both is impossible
-			if c.cuts != nil {
-				c.cuts.add(c.index, cut)
-			} else {
-				err = c.cutError(op, text, code)
-			}
-		}
-		return (lo >= cut) == upper
-	})
-	return cond, err
-}
-
-// threshold says which bins lie above an order comparison (their lower end is at least cut) and
-// which below it.
-func (c column) threshold(
-	op string, v float64,
-) (cut float64, below func(code int, hi float64) bool) {
-	last := c.bins() - 1
-	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
-	if c.whole() {
-		// Whole numbers: hi is in the bin.
-		cut = math.Ceil(v)
-		if strict {
-			cut = math.Floor(v) + 1
-		}
-		return cut, func(_ int, hi float64) bool { return hi < cut }
-	}
-	if strict {
-		// A bin holds its lower end, so x > v cuts the bin that v is in, even at its edge.
-		cut = next(v, false)
-		return cut, func(code int, hi float64) bool {
-			return hi <= v || hi <= cut && code < last
-		}
-	}
-	return v, func(code int, hi float64) bool { return hi < v || hi == v && code < last }
-}
-
-func (c column) cutError(op, text string, code int) error {
-	label, side := c.codec.Label(uint16(code)), "<"
-	if strings.HasPrefix(op, ">") {
-		side = ">="
-	}
-	lo, hi, _ := strings.Cut(strings.Trim(label, "[)]"), ", ")
-	would := fmt.Sprintf("%s %s %s", c.name(), side, lo)
-	if code < c.bins()-1 {
-		would += fmt.Sprintf(" or %s %s %s", c.name(), side, hi)
-	}
-	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins, as in %s",
-		c.name(), op, text, label, would)
-}
-
-// value reads a number, date or time.
-func (c column) value(text string) (float64, error) {
+// between is compare for a column with an order: what it allows is the values from one on and below
+// another.
+func (c column) between(op, text string) ([]bool, error) {
 	v, ok := c.codec.ParseValue(text)
 	if !ok {
 		what := c.codec.Column().Kind.String()
@@ -188,7 +100,46 @@ func (c column) value(text string) (float64, error) {
 			list, _ := c.schema.Overview() // of columns that were compiled before
 			what = strings.TrimSpace(list[c.index].Unit + " after " + yamlfile.Quote(after))
 		}
-		return 0, fmt.Errorf("%q is not a value for column %q (%s)", text, c.name(), what)
+		return nil, fmt.Errorf("%q is not a value for column %q (%s)", text, c.name(), what)
 	}
-	return v, nil
+	from, below := math.Inf(-1), math.Inf(1)
+	switch op {
+	case "=":
+		from, below = v, c.codec.Next(v)
+	case "<":
+		below = v
+	case "<=":
+		below = c.codec.Next(v)
+	case ">":
+		from = c.codec.Next(v)
+	case ">=":
+		from = v
+	}
+	allow, cut := c.codec.Between(from, below)
+	switch label := c.codec.Label(uint16(max(cut, 0))); {
+	case cut >= 0 && c.cuts != nil:
+		c.cuts[c.index] = append(c.cuts[c.index], from, below)
+	case cut >= 0 && op == "=":
+		return nil, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text, label)
+	case cut >= 0:
+		lo, hi, _ := strings.Cut(strings.Trim(label, "[)]"), ", ")
+		would := fmt.Sprintf("%s %s %s", c.name(), side(op), lo)
+		if cut < c.values()-1 {
+			would += fmt.Sprintf(" or %s %s %s", c.name(), side(op), hi)
+		}
+		return nil, fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins, as in %s",
+			c.name(), op, text, label, would)
+	case op == "=" && !slices.Contains(allow, true):
+		return nil, fmt.Errorf("column %q has no value %s: it goes from %s to %s", c.name(), text, label,
+			c.codec.Label(uint16(c.values()-1)))
+	}
+	return allow, nil
+}
+
+// side is a comparison like op that a bin does not stand in the way of.
+func side(op string) string {
+	if op[0] == '>' {
+		return ">="
+	}
+	return "<"
 }

@@ -15,7 +15,6 @@ import (
 // It is not safe for concurrent use.
 type Dense struct {
 	sizes   []int // of all columns
-	cells   int
 	root    *denseNode
 	out     []denseItem
 	buffers [][]float64 // one buffer a depth
@@ -23,11 +22,11 @@ type Dense struct {
 
 // denseNode is a marginal that is computed: from its parent, by summing out one column.
 type denseNode struct {
-	cols, sizes []int
-	cells       int
-	n, inner    int // the summed column's codes in the parent, and cells behind it
-	items       []int
-	kids        []*denseNode
+	cols     []int
+	cells    int
+	n, inner int // the summed column's codes in the parent, and cells behind it
+	items    []int
+	kids     []*denseNode
 }
 
 // denseItem is what an item takes from its marginal.
@@ -44,119 +43,87 @@ type denseItem struct {
 // Errors: an item that does not fit; a table of 2³¹ cells or more (ErrTooLarge).
 func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
 	d := &Dense{sizes: sizes, out: make([]denseItem, len(items))}
-	own := make([]int, len(cols))
 	cells := 1.0
-	for i, c := range cols {
-		own[i] = sizes[c]
+	for _, c := range cols {
 		cells *= float64(sizes[c])
 	}
 	if cells > math.MaxInt32 {
 		return nil, fmt.Errorf("workload: %w cells: %.4g", ErrTooLarge, cells)
 	}
-	d.cells = int(cells)
-	d.root = &denseNode{cols: cols, sizes: own, cells: d.cells}
-	needs := make([]need, 0, len(items))
+	d.root = &denseNode{cols: cols, cells: int(cells)}
+	touched := make([][]int, len(items))
 	for i, it := range items {
-		touched := it.Columns()
-		if !it.IsCount() {
-			touched = it.Cols
+		touched[i] = it.Cols
+		if it.IsCount() {
+			touched[i] = it.Columns()
 		}
-		n := need{item: i, in: make([]bool, len(cols))}
 		last := -1
-		for _, c := range touched {
+		for _, c := range touched[i] {
 			k := slices.Index(cols, c)
 			if k < 0 || !it.IsCount() && k < last {
 				return nil, fmt.Errorf("workload: item %d touches column %d, which the table "+
 					"does not have, or not in this order: %w", i, c, ErrInvalid)
 			}
 			last = k
-			n.in[k], n.columns = true, n.columns+1
 		}
-		needs = append(needs, n)
 	}
-	d.grow(d.root, 0, needs)
-	d.attach(d.root, items)
+	d.grow(d.root, 0, items, touched, count(len(items)))
 	return d, nil
 }
 
-// need is the columns of an item among those of a node.
-type need struct {
-	item    int
-	columns int
-	in      []bool
-}
-
-// grow hangs below a node what computes the needs: again and again it sums out the column that most
-// of the remaining needs lack, the one of most codes among equals.
-func (d *Dense) grow(n *denseNode, depth int, needs []need) {
-	for len(d.buffers) <= depth {
+// grow prepares the items that touch all columns of a node, and hangs below it what computes the
+// others in left: again and again it sums out the column that most of these lack, the one of most
+// codes among equals.
+func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, left []int) {
+	if len(d.buffers) <= depth {
 		d.buffers = append(d.buffers, nil)
 	}
 	if depth > 0 && len(d.buffers[depth]) < n.cells {
 		d.buffers[depth] = make([]float64, n.cells)
 	}
-	left := needs[:0:0]
-	for _, x := range needs {
-		if x.columns == len(n.cols) {
-			n.items = append(n.items, x.item)
-		} else {
-			left = append(left, x)
+	left = slices.DeleteFunc(slices.Clone(left), func(i int) bool {
+		here := len(touched[i]) == len(n.cols)
+		if here {
+			n.items = append(n.items, i)
+			d.out[i] = denseItem{cells: n.cells}
+			if items[i].IsCount() {
+				d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
+			}
 		}
-	}
+		return here
+	})
 	for len(left) > 0 {
-		best, most := -1, 0
-		for k := range n.cols {
+		best, most := 0, 0
+		for k, c := range n.cols {
 			lack := 0
-			for _, x := range left {
-				if !x.in[k] {
+			for _, i := range left {
+				if !slices.Contains(touched[i], c) {
 					lack++
 				}
 			}
-			if lack > most || lack == most && best >= 0 && n.sizes[k] > n.sizes[best] {
+			if lack > most || lack == most && d.sizes[c] > d.sizes[n.cols[best]] {
 				best, most = k, lack
 			}
 		}
+		has := func(i int) bool { return slices.Contains(touched[i], n.cols[best]) }
 		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), best, best+1),
-			sizes: slices.Delete(slices.Clone(n.sizes), best, best+1)}
-		kid.n, kid.inner, kid.cells = n.sizes[best], 1, n.cells/n.sizes[best]
-		for _, s := range n.sizes[best+1:] {
-			kid.inner *= s
-		}
-		var theirs, rest []need
-		for _, x := range left {
-			if x.in[best] {
-				rest = append(rest, x)
-				continue
-			}
-			x.in = slices.Delete(slices.Clone(x.in), best, best+1)
-			theirs = append(theirs, x)
+			n: d.sizes[n.cols[best]], inner: 1}
+		kid.cells = n.cells / kid.n
+		for _, c := range n.cols[best+1:] {
+			kid.inner *= d.sizes[c]
 		}
 		n.kids = append(n.kids, kid)
-		d.grow(kid, depth+1, theirs)
-		left = rest
-	}
-}
-
-// attach prepares the items of the nodes.
-func (d *Dense) attach(n *denseNode, items []Item) {
-	for _, i := range n.items {
-		if !items[i].IsCount() {
-			d.out[i] = denseItem{cells: n.cells}
-			continue
-		}
-		d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
-	}
-	for _, kid := range n.kids {
-		d.attach(kid, items)
+		d.grow(kid, depth+1, items, touched, slices.DeleteFunc(slices.Clone(left), has))
+		left = slices.DeleteFunc(left, func(i int) bool { return !has(i) })
 	}
 }
 
 // AnswersTo writes the answer of each item to dst, which has one slice an item, of one number for a
 // count and of its cells for a marginal. weights is the table. It panics if a length is wrong.
 func (d *Dense) AnswersTo(dst Answers, weights []float64) {
-	if len(weights) != d.cells || len(dst) != len(d.out) {
+	if len(weights) != d.root.cells || len(dst) != len(d.out) {
 		panic(fmt.Sprintf("workload: %d cells for %d, %d answers for %d items", len(weights),
-			d.cells, len(dst), len(d.out)))
+			d.root.cells, len(dst), len(d.out)))
 	}
 	d.answer(dst, d.root, weights, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/table"
@@ -99,12 +100,15 @@ func decide(x table.Expr, known map[int]uint16) (value bool, open int) {
 	panic(fmt.Sprintf("workload: a condition of type %T", x))
 }
 
-// conditions calls do with each condition of x.
-func conditions(x table.Expr, do func(table.Condition)) {
+// signature tells which conditions of x on a column allow a code: codes with the same one can be
+// told apart by nothing in x.
+func signature(x table.Expr, column int, code uint16) (out string) {
 	var parts []table.Expr
 	switch x := x.(type) {
 	case table.Condition:
-		do(x)
+		if x.Column == column {
+			return strconv.FormatBool(x.Allow[code])
+		}
 	case table.And:
 		parts = x
 	case table.Or:
@@ -113,24 +117,9 @@ func conditions(x table.Expr, do func(table.Condition)) {
 		parts = []table.Expr{x.Of}
 	}
 	for _, p := range parts {
-		conditions(p, do)
+		out += signature(p, column, code)
 	}
-}
-
-// signature tells which conditions of x on a column allow a code: codes with the same one can be
-// told apart by nothing in x.
-func signature(x table.Expr, column int, code uint16) string {
-	var out []byte
-	conditions(x, func(c table.Condition) {
-		if c.Column == column {
-			bit := byte('0')
-			if c.Allow[code] {
-				bit = '1'
-			}
-			out = append(out, bit)
-		}
-	})
-	return string(out)
+	return out
 }
 
 // products writes a condition as disjoint products and calls do with each: the codes that it

@@ -1,7 +1,7 @@
 package workload
 
 import (
-	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -13,6 +13,11 @@ type Fine struct {
 	Codec *schema.Codec // of the finer codes
 	Of    []uint16      // of each finer code, the code
 	Share []float64     // of each, the probability that a value drawn for its code falls into it
+}
+
+func fineOf(c *schema.Codec, at []float64) (f Fine) {
+	f.Codec, f.Of, f.Share = c.Cut(at)
+	return f
 }
 
 // Drawn is the item about values that other codecs, of each column, draw for the same codes.
@@ -28,11 +33,10 @@ func (it Item) Drawn(codecs []*schema.Codec) Item {
 				at = append(at, lo)
 			}
 		}
-		f.Codec, f.Of, f.Share = codecs[c].Cut(at)
 		if it.Fine == nil {
 			it.Fine = map[int]Fine{}
 		}
-		it.Fine[c] = f
+		it.Fine[c] = fineOf(codecs[c], at)
 	}
 	return it
 }
@@ -47,50 +51,9 @@ func (w *Workload) Drawn(codecs []*schema.Codec) *Workload {
 	return &out
 }
 
-// cuts are where conditions cut bins, by column.
-type cuts map[int][]float64
-
-// add notes that a bin is to begin at x.
-func (k cuts) add(column int, x float64) { k[column] = append(k[column], x) }
-
-// within reads a condition that may cut bins anywhere: once to see where, and once with columns
-// whose bins begin there. Without a cut the item is as any other.
-func (p *fileParser) within(read func(columns func(string) (column, error)) (table.Expr, error)) (
-	x table.Expr, fine map[int]Fine, err error,
-) {
-	if !p.fine {
-		x, err = read(p.column)
-		return x, nil, err
-	}
-	found := cuts{}
-	x, err = read(func(name string) (column, error) {
-		c, err := p.column(name)
-		c.cuts = found
-		return c, err
-	})
-	if err != nil || len(found) == 0 {
-		return x, nil, err
-	}
-	fine = map[int]Fine{}
-	x, err = read(func(name string) (column, error) {
-		c, err := p.column(name)
-		if at := found[c.index]; err == nil && at != nil {
-			var f Fine
-			f.Codec, f.Of, f.Share = c.codec.Cut(at)
-			c.codec = f.Codec
-			fine[c.index] = f
-		}
-		return c, err
-	})
-	return x, fine, err
-}
-
 // sizes are the numbers of codes that the condition of an item is about.
 func (it Item) sizes(sizes []int) []int {
-	if it.Fine == nil {
-		return sizes
-	}
-	out := append([]int(nil), sizes...)
+	out := slices.Clone(sizes)
 	for c, f := range it.Fine {
 		out[c] = len(f.Of)
 	}
@@ -135,12 +98,4 @@ func (it Item) onTable(t *table.Table) (float64, error) {
 		}
 	})
 	return sum, err
-}
-
-// next is the least number above x that a bin can begin at: whole values are 1 apart.
-func next(x float64, whole bool) float64 {
-	if whole {
-		return x + 1
-	}
-	return math.Nextafter(x, math.Inf(1))
 }

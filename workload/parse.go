@@ -19,7 +19,7 @@ import (
 const (
 	maxFile     = 4 << 20 // bytes
 	maxProblems = 30      // reported one by one
-	version     = 1       // of the format, the value of the key decoy_workload
+	version     = "1"     // of the format, the value of the key decoy_workload
 	// bytes of conditions that ranges and prefix may make: one a code and item
 	maxAllow = 1 << 28
 )
@@ -58,86 +58,60 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 func Parse(data []byte, s *schema.Schema) (*Workload, error) { return parse(data, s, false) }
 
 func parse(data []byte, s *schema.Schema, fine bool) (*Workload, error) {
-	p := &fileParser{fine: fine}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w", maxFile>>20, ErrInvalid)
+		return nil, &problem{0, fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
-	codecs, err := s.Codecs()
+	p, err := newReading(s, fine)
 	if err != nil {
 		return nil, err
 	}
-	p.schema, p.codecs = s, codecs
-	p.file(data)
+	items := p.file(data)
 	if len(p.found) > 0 {
 		return nil, errors.Join(p.found...)
 	}
-	return New(s, p.items)
+	return New(s, items)
 }
 
-type fileParser struct {
+// A problem is something wrong with a line; 0 is none.
+type problem struct {
+	line int
+	text string
+}
+
+func (e *problem) Error() string { return "workload: " + yamlfile.At(e.line, e.text) }
+func (e *problem) Unwrap() error { return ErrInvalid }
+
+// wrong is a problem of a node.
+func wrong(n *yaml.Node, format string, args ...any) error {
+	return &problem{n.Line, fmt.Sprintf(format, args...)}
+}
+
+// reading reads a file or conditions about the columns of a schema.
+type reading struct {
 	schema *schema.Schema
 	codecs []*schema.Codec
 	fine   bool // conditions may cut bins
-	items  []Item
-	allow  int // bytes of conditions that ranges and prefix made
+	allow  int  // bytes of conditions that ranges and prefix made
 	found  []error
 }
 
-// problem reports what is wrong with a line.
-func (p *fileParser) problem(line int, format string, args ...any) {
+func newReading(s *schema.Schema, fine bool) (*reading, error) {
+	codecs, err := s.Codecs()
+	return &reading{schema: s, codecs: codecs, fine: fine}, err
+}
+
+// report keeps a problem.
+func (p *reading) report(err error) {
 	if len(p.found) == maxProblems {
-		p.found = append(p.found, fmt.Errorf("workload: and more problems: %w", ErrInvalid))
+		err = &problem{0, "and more problems"}
 	}
-	if len(p.found) < maxProblems {
-		p.found = append(p.found, fmt.Errorf("workload: line %d: %s: %w", line,
-			fmt.Sprintf(format, args...), ErrInvalid))
-	}
-}
-
-// file reads the whole document.
-func (p *fileParser) file(data []byte) {
-	root := p.reader().Document(data, "a workload", "decoy_workload: 1")
-	if root == nil {
-		return
-	}
-	top := p.keys(root, "decoy_workload", "queries")
-	if top == nil {
-		return
-	}
-	if n := top["decoy_workload"]; n == nil || n.Kind != yaml.ScalarNode ||
-		n.Value != strconv.Itoa(version) {
-		p.problem(lineOf(n, root), "the key decoy_workload must be %d, the version of the format",
-			version)
-	}
-	list := top["queries"]
-	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		p.problem(lineOf(list, root), "the key queries must hold a list of queries")
-		return
-	}
-	for _, n := range list.Content {
-		p.entry(n)
-		if len(p.items) > MaxItems {
-			p.problem(n.Line, "more than %d items", MaxItems)
-			return
-		}
+	if len(p.found) <= maxProblems {
+		p.found = append(p.found, err)
 	}
 }
 
-func lineOf(n, otherwise *yaml.Node) int {
-	if n == nil {
-		return otherwise.Line
-	}
-	return n.Line
-}
-
-func (p *fileParser) reader() yamlfile.Reader {
-	return yamlfile.Reader{Report: func(line int, text string) {
-		p.problem(max(1, line), "%s", text)
-	}}
-}
-
-// keys gives the values of a mapping; nil if it is none.
-func (p *fileParser) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node {
+// keys gives the values of keys and values; nil if there are none.
+func (p *reading) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node {
 	values := p.reader().Fields(n, "", allowed)
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -145,157 +119,172 @@ func (p *fileParser) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node
 	return values
 }
 
+func (p *reading) reader() yamlfile.Reader {
+	return yamlfile.Reader{Report: func(line int, text string) {
+		p.report(&problem{max(1, line), text})
+	}}
+}
+
+// file reads the whole document.
+func (p *reading) file(data []byte) (items []Item) {
+	root := p.reader().Document(data, "a workload", "decoy_workload: 1")
+	if root == nil {
+		return nil
+	}
+	top := p.keys(root, "decoy_workload", "queries")
+	node := func(key string) *yaml.Node {
+		if n := top[key]; n != nil {
+			return n
+		}
+		return root
+	}
+	if n := node("decoy_workload"); n.Value != version {
+		p.report(wrong(n, "the key decoy_workload must be %s, the version of the format", version))
+	}
+	list := node("queries")
+	if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+		p.report(wrong(list, "the key queries must hold a list of queries"))
+		return nil
+	}
+	for _, n := range list.Content {
+		more, err := p.entry(n)
+		items = append(items, more...)
+		if err == nil && len(items) > MaxItems {
+			err = wrong(n, "more than %d items", MaxItems)
+		}
+		if err != nil {
+			p.report(err)
+		}
+		if len(items) > MaxItems {
+			break
+		}
+	}
+	return items
+}
+
 var kinds = []string{"marginal", "marginals", "where", "range", "ranges", "prefix"}
 
 // entry reads one entry of the list.
-func (p *fileParser) entry(n *yaml.Node) {
+func (p *reading) entry(n *yaml.Node) ([]Item, error) {
 	values := p.keys(n, append([]string{"weight", "name", "columns"}, kinds...)...)
 	if values == nil {
-		return
+		return nil, nil
 	}
-	kind := ""
-	for _, k := range kinds {
-		if values[k] != nil {
-			if kind != "" {
-				p.problem(n.Line, "has both %s and %s: an entry is one of %s", kind, k,
-					strings.Join(kinds, ", "))
-				return
-			}
-			kind = k
-		}
+	has := slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return values[k] == nil })
+	switch {
+	case len(has) == 0:
+		return nil, wrong(n, "an entry needs one of %s", strings.Join(kinds, ", "))
+	case len(has) > 1:
+		return nil, wrong(n, "has both %s and %s: an entry is one of %s", has[0], has[1],
+			strings.Join(kinds, ", "))
 	}
-	if kind == "" {
-		p.problem(n.Line, "an entry needs one of %s", strings.Join(kinds, ", "))
-		return
-	}
-	weight := 1.0
+	weight, err := 1.0, error(nil)
 	if w := values["weight"]; w != nil {
-		v, err := yamlfile.Number(w)
-		if err != nil || !(v > 0 && v <= 1024) {
-			p.problem(w.Line, "weight must be a number in (0, 1024]")
-			return
+		if weight, err = yamlfile.Number(w); err != nil || !(weight > 0 && weight <= 1024) {
+			return nil, wrong(w, "weight must be a number in (0, 1024]")
 		}
-		weight = v
 	}
-	if c := values["columns"]; c != nil && kind != "marginals" {
-		p.problem(c.Line, "columns goes with marginals only")
-		return
+	if c := values["columns"]; c != nil && has[0] != "marginals" {
+		return nil, wrong(c, "columns goes with marginals only")
 	}
-	items := p.items
-	p.items = nil
-	p.kind(kind, values[kind], values["columns"])
+	items, err := p.items(has[0], values[has[0]], values["columns"])
+	if err != nil {
+		return nil, err
+	}
 	if name := values["name"]; name != nil {
-		if len(p.items) > 1 || name.Kind != yaml.ScalarNode {
-			p.problem(name.Line, "name must be a text, and the entry a single item")
-		} else if len(p.items) == 1 {
-			p.items[0].Name = name.Value
+		if len(items) != 1 || name.Kind != yaml.ScalarNode {
+			return nil, wrong(name, "name must be a text, and the entry a single item")
 		}
+		items[0].Name = name.Value
 	}
-	for i := range p.items {
-		p.items[i].Weight = weight
+	for i := range items {
+		items[i].Weight = weight
 	}
-	p.items = append(items, p.items...)
+	return items, nil
 }
 
-// kind reads the value of the key that says what an entry is.
-func (p *fileParser) kind(kind string, n, columns *yaml.Node) {
+// items reads the value of the key that says what an entry is.
+func (p *reading) items(kind string, n, columns *yaml.Node) ([]Item, error) {
 	switch kind {
 	case "marginal":
-		if cols := p.columns(n); cols != nil {
-			p.items = []Item{{Cols: cols}}
-		}
+		cols, err := p.columns(n)
+		return []Item{{Cols: cols}}, err
 	case "marginals":
-		p.marginals(n, columns)
+		return p.marginals(n, columns)
 	case "where":
 		if n.Kind != yaml.ScalarNode {
-			p.problem(n.Line, "where must be a text such as age >= 30 and sex = F")
-			return
+			return nil, wrong(n, "where must be a text such as age >= 30 and sex = F")
 		}
-		x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
-			return condition(n.Value, columns)
-		})
+		it, err := p.condition(n.Value)
 		if err != nil {
-			p.problem(n.Line, "where: %v", err)
-			return
+			return nil, wrong(n, "where: %v", err)
 		}
-		p.items = []Item{{Where: x, Fine: fine, Name: n.Value}}
+		return []Item{it}, nil
 	case "range":
-		p.interval(n)
-	default: // ranges, prefix
-		if col, ok := p.columnOf(n); ok {
-			p.intervals(col, kind == "prefix", n.Line)
-		}
+		return p.interval(n)
 	}
+	col, err := p.columnOf(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.intervals(col, kind == "prefix", n)
 }
 
-func (p *fileParser) marginals(n, columns *yaml.Node) {
+func (p *reading) marginals(n, columns *yaml.Node) ([]Item, error) {
 	degree, err := strconv.Atoi(n.Value)
-	switch n.Value {
-	case "all pairs":
-		degree, err = 2, nil
-	case "all triples":
-		degree, err = 3, nil
+	if i := slices.Index([]string{"all pairs", "all triples"}, n.Value); i >= 0 {
+		degree, err = i+2, nil
 	}
 	if n.Kind != yaml.ScalarNode || err != nil || degree < 1 {
-		p.problem(n.Line, "marginals must be all pairs, all triples, or a degree of at least 1")
-		return
+		return nil, wrong(n, "marginals must be all pairs, all triples, or a degree of at least 1")
 	}
-	cols := make([]int, len(p.codecs))
-	for i := range cols {
-		cols[i] = i
-	}
+	cols := count(len(p.codecs))
 	if columns != nil {
-		if cols = p.columns(columns); cols == nil {
-			return
+		if cols, err = p.columns(columns); err != nil {
+			return nil, err
 		}
 	}
 	if degree > len(cols) {
-		p.problem(n.Line, "marginals of degree %d need more than %d columns", degree, len(cols))
-		return
+		return nil, wrong(n, "marginals of degree %d need more than %d columns", degree, len(cols))
 	}
-	p.items = combinations(p.schema.Sizes(), cols, degree, MaxCells)
-	if len(p.items) == 0 {
-		p.problem(n.Line, "every such marginal has more than %d cells", MaxCells)
+	items := combinations(p.schema.Sizes(), cols, degree, MaxCells)
+	if len(items) == 0 {
+		return nil, wrong(n, "every such marginal has more than %d cells", MaxCells)
 	}
+	return items, nil
 }
 
 // interval reads {column, from, to, below}.
-func (p *fileParser) interval(n *yaml.Node) {
+func (p *reading) interval(n *yaml.Node) ([]Item, error) {
 	values := p.keys(n, "column", "from", "to", "below")
 	if values == nil {
-		return
+		return nil, nil
 	}
-	if values["column"] == nil || values["from"] == nil && values["to"] == nil &&
-		values["below"] == nil || values["to"] != nil && values["below"] != nil {
-		p.problem(n.Line, "range needs a column, and from, or to (inclusive) or below (exclusive), or "+
+	from, to, below := values["from"], values["to"], values["below"]
+	if values["column"] == nil || from == nil && to == nil && below == nil || to != nil && below != nil {
+		return nil, wrong(n, "range needs a column, and from, or to (inclusive) or below (exclusive), or "+
 			"from with one of them")
-		return
 	}
-	col, ok := p.columnOf(values["column"])
-	if !ok {
-		return
+	known, err := p.columnOf(values["column"])
+	if err != nil {
+		return nil, err
 	}
 	var name []string
-	line := n.Line
-	x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
-		col, err := columns(col.name())
-		if err != nil {
-			return nil, err
-		}
+	it, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
+		col, _ := columns(known.name())
+		cond := col.run(0, col.values()-1)
 		name = nil
-		cond := col.condition(func(int) bool { return true })
 		for _, bound := range []struct{ key, op string }{{"from", ">="}, {"to", "<="}, {"below", "<"}} {
 			b := values[bound.key]
 			if b == nil {
 				continue
 			}
-			line = b.Line
 			one, err := col.compare(bound.op, b.Value)
 			if b.Kind != yaml.ScalarNode {
-				err = fmt.Errorf("must be a value")
+				err = errors.New("must be a value")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", bound.key, err)
+				return nil, wrong(b, "range: %s: %v", bound.key, err)
 			}
 			for code := range cond.Allow {
 				cond.Allow[code] = cond.Allow[code] && one.Allow[code]
@@ -304,51 +293,39 @@ func (p *fileParser) interval(n *yaml.Node) {
 		}
 		return cond, nil
 	})
-	if err != nil {
-		p.problem(line, "range: %v", err)
-		return
-	}
-	p.items = []Item{{Where: x, Fine: fine, Name: strings.Join(name, " and ")}}
+	it.Name = strings.Join(name, " and ")
+	return []Item{it}, err
 }
 
-// intervals adds every interval of the column's codes, in their order, or those that begin with the
+// intervals are every interval of the column's codes, in their order, or those that begin with the
 // first; not the one that holds all.
-func (p *fileParser) intervals(col column, prefix bool, line int) {
-	k := col.bins()
-	n := k*(k+1)/2 - 1
+func (p *reading) intervals(col column, prefix bool, n *yaml.Node) (items []Item, err error) {
+	k := col.values()
+	most := k*(k+1)/2 - 1
 	if prefix {
-		n = k - 1
+		most = k - 1
 	}
-	if p.allow += n * k; n > MaxItems || p.allow > maxAllow {
-		p.problem(line, "column %q has %d intervals, too many to list", col.name(), n)
-		return
+	switch p.allow += most * k; {
+	case most > MaxItems || p.allow > maxAllow:
+		return nil, wrong(n, "column %q has %d intervals, too many to list", col.name(), most)
+	case most == 0:
+		return nil, wrong(n, "column %q has one bin and so no intervals", col.name())
 	}
-	if n == 0 {
-		p.problem(line, "column %q has one bin and so no intervals", col.name())
-	}
-	for from := range k {
+	for from := 0; from < k && !(prefix && from > 0); from++ {
 		for to := from; to < k; to++ {
-			if from == 0 && to == k-1 {
-				continue
+			name := "up to"
+			if from > 0 {
+				name = "from " + col.codec.Label(uint16(from)) + " to"
 			}
-			name := fmt.Sprintf("%s from %s to %s", col.name(), col.codec.Label(uint16(from)),
-				col.codec.Label(uint16(to)))
-			if from == 0 {
-				name = fmt.Sprintf("%s up to %s", col.name(), col.codec.Label(uint16(to)))
-			}
-			p.items = append(p.items,
-				Item{Name: name, Where: col.condition(func(code int) bool {
-					return from <= code && code <= to
-				})})
-		}
-		if prefix {
-			return
+			items = append(items, Item{Where: col.run(from, to),
+				Name: fmt.Sprintf("%s %s %s", col.name(), name, col.codec.Label(uint16(to)))})
 		}
 	}
+	return slices.Delete(items, k-1, k), nil // all
 }
 
 // column finds a column by its name.
-func (p *fileParser) column(name string) (column, error) {
+func (p *reading) column(name string) (column, error) {
 	i := p.schema.Index(name)
 	if i < 0 {
 		return column{}, fmt.Errorf("there is no column %s%s", yamlfile.Quote(name), p.schema.Hint(name))
@@ -356,35 +333,31 @@ func (p *fileParser) column(name string) (column, error) {
 	return column{index: i, schema: p.schema, codec: p.codecs[i]}, nil
 }
 
-func (p *fileParser) columnOf(n *yaml.Node) (column, bool) {
+func (p *reading) columnOf(n *yaml.Node) (column, error) {
 	if n.Kind != yaml.ScalarNode {
-		p.problem(n.Line, "want the name of a column")
-		return column{}, false
+		return column{}, wrong(n, "want the name of a column")
 	}
 	c, err := p.column(n.Value)
 	if err != nil {
-		p.problem(n.Line, "%v", err)
+		err = wrong(n, "%v", err)
 	}
-	return c, err == nil
+	return c, err
 }
 
-// columns reads a list of different columns; nil after a problem.
-func (p *fileParser) columns(n *yaml.Node) []int {
+// columns reads a list of different columns.
+func (p *reading) columns(n *yaml.Node) (out []int, err error) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.problem(n.Line, "want a list of columns, such as [age, sex]")
-		return nil
+		return nil, wrong(n, "want a list of columns, such as [age, sex]")
 	}
-	var out []int
 	for _, one := range n.Content {
-		c, ok := p.columnOf(one)
-		if !ok {
-			return nil
+		c, err := p.columnOf(one)
+		if err == nil && slices.Contains(out, c.index) {
+			err = wrong(one, "column %q is named twice", c.name())
 		}
-		if slices.Contains(out, c.index) {
-			p.problem(one.Line, "column %q is named twice", c.name())
-			return nil
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, c.index)
 	}
-	return out
+	return out, nil
 }

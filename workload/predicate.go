@@ -2,6 +2,8 @@ package workload
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +26,8 @@ import (
 // maxNesting bounds the recursion of the parser.
 const maxNesting = 100
 
+var keywords = []string{"and", "or", "not", "in", "is"}
+
 // token is a word or a sign of a condition.
 type token struct {
 	text   string
@@ -32,62 +36,39 @@ type token struct {
 	sign   bool
 }
 
-func (t token) keyword(k string) bool {
-	return !t.quoted && !t.sign && strings.EqualFold(t.text, k)
+// is reports whether a token is this sign or keyword.
+func (t token) is(text string) bool {
+	return !t.quoted && (t.sign && t.text == text || !t.sign && strings.EqualFold(t.text, text))
 }
-func (t token) is(sign string) bool { return t.sign && t.text == sign }
+
+// pieces are white space, words in quotes, signs, words, and a quote that is not closed.
+var pieces = regexp.MustCompile("[ \t\r\n]+|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|[(),]|" +
+	"[=!<>]=?|[^ \t\r\n'\"`(),=!<>]+|['\"`]")
 
 // tokens cuts a condition into words and signs; the last is an empty sign.
-func tokens(text string) ([]token, error) {
-	var out []token
+func tokens(text string) (out []token, err error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("is not UTF-8")
 	}
-	r := []rune(text)
-	for i := 0; i < len(r); {
-		at := i + 1
-		switch c := r[i]; {
-		case strings.ContainsRune(" \t\r\n", c):
-			i++
-		case c == '\'' || c == '"' || c == '`':
-			var word []rune
-			for i++; ; i++ {
-				if i >= len(r) {
-					return nil, fmt.Errorf("character %d: the quote %c is not closed", at, c)
-				}
-				if r[i] == c {
-					if i+1 < len(r) && r[i+1] == c {
-						i++
-					} else {
-						i++
-						break
-					}
-				}
-				word = append(word, r[i])
-			}
-			out = append(out, token{text: string(word), at: at, quoted: true})
-		case strings.ContainsRune("(),", c):
-			out = append(out, token{text: string(c), at: at, sign: true})
-			i++
-		case strings.ContainsRune("=!<>", c):
-			sign := string(c)
-			if i+1 < len(r) && r[i+1] == '=' {
-				sign += "="
-			}
-			if sign == "!" {
-				return nil, fmt.Errorf("character %d: ! stands alone; write not or !=", at)
-			}
-			out = append(out, token{text: sign, at: at, sign: true})
-			i += len(sign)
+	at := 1
+	for _, piece := range pieces.FindAllString(text, -1) {
+		t := token{text: piece, at: at}
+		at += utf8.RuneCountInString(piece)
+		switch first := piece[:1]; {
+		case strings.Contains(" \t\r\n", first):
+			continue
+		case strings.Contains("'\"`", first) && len(piece) == 1:
+			return nil, fmt.Errorf("character %d: the quote %s is not closed", t.at, piece)
+		case strings.Contains("'\"`", first):
+			t.text, t.quoted = strings.ReplaceAll(piece[1:len(piece)-1], first+first, first), true
+		case piece == "!":
+			return nil, fmt.Errorf("character %d: ! stands alone; write not or !=", t.at)
 		default:
-			from := i
-			for i < len(r) && !strings.ContainsRune(" \t\r\n'\"`(),=!<>", r[i]) {
-				i++
-			}
-			out = append(out, token{text: string(r[from:i]), at: at})
+			t.sign = strings.Contains("(),=!<>", first)
 		}
+		out = append(out, t)
 	}
-	return append(out, token{at: len(r) + 1, sign: true}), nil
+	return append(out, token{at: at, sign: true}), nil
 }
 
 // conditionParser reads one condition by recursive descent.
@@ -105,13 +86,10 @@ func condition(text string, columns func(string) (column, error)) (table.Expr, e
 	}
 	p := &conditionParser{columns: columns, left: list}
 	x, err := p.any()
-	if err != nil {
-		return nil, err
-	}
-	if !p.left[0].is("") {
+	if err == nil && !p.left[0].is("") {
 		return nil, p.expected("and, or, or the end")
 	}
-	return x, nil
+	return x, err
 }
 
 func (p *conditionParser) next() token {
@@ -124,11 +102,11 @@ func (p *conditionParser) next() token {
 
 // take takes the next token if it is this sign or keyword.
 func (p *conditionParser) take(text string) bool {
-	if t := p.left[0]; t.keyword(text) || text != "" && t.is(text) {
+	is := p.left[0].is(text)
+	if is {
 		p.next()
-		return true
 	}
-	return false
+	return is
 }
 
 // example shows how a condition is written.
@@ -143,27 +121,29 @@ func (p *conditionParser) expected(what string) error {
 }
 
 func (p *conditionParser) any() (table.Expr, error) {
-	x, err := p.all()
-	parts := table.Or{x}
-	for err == nil && p.take("or") {
-		x, err = p.all()
-		parts = append(parts, x)
-	}
+	parts, err := p.parts("or", p.all)
 	if len(parts) == 1 {
 		return parts[0], err
 	}
-	return parts, err
+	return table.Or(parts), err
 }
 
 func (p *conditionParser) all() (table.Expr, error) {
-	x, err := p.one()
-	parts := table.And{x}
-	for err == nil && p.take("and") {
-		x, err = p.one()
-		parts = append(parts, x)
-	}
+	parts, err := p.parts("and", p.one)
 	if len(parts) == 1 {
 		return parts[0], err
+	}
+	return table.And(parts), err
+}
+
+// parts reads what stands on both sides of a keyword that may be there again and again.
+func (p *conditionParser) parts(
+	between string, read func() (table.Expr, error),
+) (parts []table.Expr, err error) {
+	for more := true; more && err == nil; more = p.take(between) {
+		var x table.Expr
+		x, err = read()
+		parts = append(parts, x)
 	}
 	return parts, err
 }
@@ -190,15 +170,11 @@ func (p *conditionParser) one() (table.Expr, error) {
 // word takes a word that is not a sign.
 func (p *conditionParser) word(what string) (token, error) {
 	t := p.left[0]
-	if t.sign {
+	switch {
+	case t.sign:
 		return t, p.expected(what)
-	}
-	if !t.quoted {
-		for _, k := range []string{"and", "or", "not", "in", "is"} {
-			if t.keyword(k) {
-				return t, p.expected(what + " (a keyword needs quotes)")
-			}
-		}
+	case slices.ContainsFunc(keywords, t.is):
+		return t, p.expected(what + " (a keyword needs quotes)")
 	}
 	return p.next(), nil
 }
@@ -212,67 +188,63 @@ func (p *conditionParser) comparison() (table.Expr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("character %d: %w", name.at, err)
 	}
+	x, negated, err := p.comparedTo(col)
+	if negated {
+		return table.Not{Of: x}, err
+	}
+	return x, err
+}
+
+// comparedTo reads what a column is compared to.
+func (p *conditionParser) comparedTo(col column) (x table.Condition, negated bool, err error) {
 	at := p.left[0].at
-	wrap := func(x table.Condition, err error, negated bool) (table.Expr, error) {
+	placed := func(x table.Condition, err error) (table.Condition, bool, error) {
 		if err != nil {
-			return nil, fmt.Errorf("character %d: %w", at, err)
+			err = fmt.Errorf("character %d: %w", at, err)
 		}
-		if negated {
-			return table.Not{Of: x}, nil
-		}
-		return x, nil
+		return x, negated, err
 	}
 	if p.take("is") {
-		negated := p.take("not")
-		if !p.take("missing") {
-			return nil, p.expected("missing")
+		if negated = p.take("not"); !p.take("missing") {
+			return x, false, p.expected("missing")
 		}
-		x, err := col.missing()
-		return wrap(x, err, negated)
+		return placed(col.missing())
 	}
-	if negated := p.take("not"); negated || p.left[0].keyword("in") {
+	if negated = p.take("not"); negated || p.left[0].is("in") {
 		if !p.take("in") {
-			return nil, p.expected("in")
+			return x, false, p.expected("in")
 		}
 		texts, err := p.values()
 		if err != nil {
-			return nil, err
+			return x, false, err
 		}
-		x, err := col.equals(texts)
-		return wrap(x, err, negated)
+		return placed(col.compare("=", texts...))
 	}
 	op := p.left[0]
-	switch op.text {
-	case "=", "==", "!=", "<", "<=", ">", ">=":
-	default:
-		op.sign = false
-	}
-	if !op.sign {
-		return nil, p.expected("a comparison such as =, <, in or is missing")
+	if !op.sign || op.text == "" || strings.Contains("(),", op.text) {
+		return x, false, p.expected("a comparison such as =, <, in or is missing")
 	}
 	p.next()
-	equality, begins := strings.HasSuffix(op.text, "=") && op.text[0] != '<' && op.text[0] != '>', ""
-	if t := p.left[0]; equality && t.sign && t.text != "" && strings.Contains("<=>=", t.text) {
-		begins = p.next().text
+	negated = op.text == "!="
+	sign, begins := op.text, ""
+	if strings.Contains("==!=", sign) {
+		sign = "="
+		if t := p.left[0]; t.sign && t.text != "" && strings.Contains("<=>=", t.text) {
+			begins = p.next().text
+		}
 	}
 	v, err := p.word("a value")
 	if err != nil {
-		return nil, err
+		return x, false, err
 	}
-	if equality {
-		x, err := col.equals([]string{begins + v.text})
-		return wrap(x, err, op.text == "!=")
-	}
-	x, err := col.compare(op.text, v.text)
-	return wrap(x, err, false)
+	return placed(col.compare(sign, begins+v.text))
 }
 
 // values reads a list in parentheses.
-func (p *conditionParser) values() ([]string, error) {
+func (p *conditionParser) values() (out []string, err error) {
 	if !p.take("(") {
 		return nil, p.expected("(")
 	}
-	var out []string
 	for {
 		v, err := p.word("a value")
 		if err != nil {

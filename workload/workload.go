@@ -147,14 +147,20 @@ func (w *Workload) name(it Item, i int) string {
 // Marginals is every marginal of a degree over the columns of s, those with more than maxCells
 // cells left out; 0 is MaxCells. A degree above the number of columns is read as that number.
 func Marginals(s *schema.Schema, degree, maxCells int) []Item {
-	cols := make([]int, len(s.Columns))
-	for i := range cols {
-		cols[i] = i
-	}
+	cols := count(len(s.Columns))
 	if maxCells == 0 {
 		maxCells = MaxCells
 	}
 	return combinations(s.Sizes(), cols, min(degree, len(cols)), maxCells)
+}
+
+// count is the numbers below n.
+func count(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // maxSteps bounds the search for combinations that are small enough.

@@ -682,11 +682,10 @@ func FuzzCondition(f *testing.F) {
 		f.Add(c)
 	}
 	s := peopleSchema(f)
-	codecs, err := s.Codecs()
+	p, err := newReading(s, false)
 	if err != nil {
 		f.Fatal(err)
 	}
-	p := &fileParser{schema: s, codecs: codecs}
 	f.Fuzz(func(t *testing.T, text string) {
 		x, err := condition(text, p.column)
 		if err != nil {
@@ -717,7 +716,7 @@ func BenchmarkDense(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	weights, dst := make([]float64, d.cells), make(Answers, len(items))
+	weights, dst := make([]float64, d.root.cells), make(Answers, len(items))
 	for i := range dst {
 		dst[i] = make([]float64, 1)
 	}
