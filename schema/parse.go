@@ -154,9 +154,17 @@ func parse(data []byte) (*Partial, *problems, error) {
 // column has; nil for one with a problem.
 func (ps *problems) read(p *Partial) (given [][]string) {
 	s, version := &p.Schema, 0
-	nodes := readAll(ps.reader(""), ps.root, "", nil, []field{{"decoy", &version},
-		{"unit", &s.Unit}, {"max_rows_per_unit", &s.MaxRowsPerUnit}, {"lenient", &s.Lenient},
-		{"csv", &s.CSV}, {"columns", nil}, {"rules", &s.Rules}})
+	fields := []field{{"decoy", &version}, {"unit", &s.Unit},
+		{"max_rows_per_unit", &s.MaxRowsPerUnit}, {"lenient", &s.Lenient}, {"csv", &s.CSV},
+		{"columns", nil}, {"rules", &s.Rules}}
+	r := ps.reader("")
+	nodes := r.Fields(ps.root, "", keysOf(fields))
+	known := len(ps.found)
+	for _, f := range fields {
+		if n := nodes[f.key]; n != nil {
+			f.read(r, n, "", nil)
+		}
+	}
 	switch {
 	case nodes["decoy"] == nil:
 		ps.add(-1, "", -1,
@@ -168,7 +176,7 @@ func (ps *problems) read(p *Partial) (given [][]string) {
 	if nodes["unit"] != nil && s.Unit == "" {
 		ps.add(-1, "unit", -1, "unit: is empty; leave it out if every row is its own unit")
 	}
-	broken := len(ps.found) > 0
+	broken := len(ps.found) > known
 	switch n := nodes["columns"]; {
 	case n == nil:
 	case n.Kind != yaml.SequenceNode:
