@@ -33,20 +33,13 @@ func (s *Schema) YAML() ([]byte, error) {
 	b.WriteString("columns:\n")
 	made := s.Made
 	for i := range s.Width() {
-		c, fields := (*Column)(nil), []field(nil)
 		if len(made) > 0 && made[0].At == i {
-			fields, made = made[0].fields(), made[1:]
-		} else {
-			c = &s.Columns[i-len(s.Made)+len(made)]
-			fields = c.fields()
+			b.WriteString(item(made[0].fields(), nil, false))
+			made = made[1:]
+			continue
 		}
-		lead := "  - "
-		for _, f := range fields {
-			if text := f.text(c); text != "" {
-				b.WriteString(lead + f.key + ":" + text + "\n")
-			}
-			lead = "    "
-		}
+		c := &s.Columns[i-len(s.Made)+len(made)]
+		b.WriteString(item(c.fields(), c, false))
 	}
 	if len(s.Rules) > 0 {
 		b.WriteString("rules:\n")
@@ -55,6 +48,37 @@ func (s *Schema) YAML() ([]byte, error) {
 		fmt.Fprintf(&b, "  - when: %s\n    then: %s\n", cellsText(r.When), cellsText(r.Then))
 	}
 	return b.Bytes(), nil
+}
+
+// YAML writes c as an item of the list of columns of a schema file. If c is open it has the keys
+// without a value that [LoadPartial] takes; else the error is that of NewCodec.
+func (c Column) YAML(open bool) (string, error) {
+	if open {
+		return item(c.fields(), &c, true), nil
+	}
+	codec, err := NewCodec(c)
+	if err != nil {
+		return "", err
+	}
+	return item(codec.column.fields(), &codec.column, false), nil
+}
+
+// item writes the fields of a column c, or of a made one.
+func item(fields []field, c *Column, open bool) (out string) {
+	lead := "  - "
+	for _, f := range fields {
+		text := f.text(c)
+		bare := open && slices.Contains(openKeys, f.key) && f.key != "edges" &&
+			slices.Contains(c.Kind.facts().keys, f.key)
+		if bare || open && f.key == "bins" {
+			text = ""
+		}
+		if text != "" || bare || open && f.key == "kind" {
+			out += lead + f.key + ":" + text + "\n"
+		}
+		lead = "    "
+	}
+	return out
 }
 
 // Fingerprint is the SHA-256 of YAML, in hexadecimal. It panics for a schema that is not valid.

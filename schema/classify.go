@@ -126,7 +126,8 @@ func classifyDate(cell []byte) Class {
 	}
 	year := digitsAt(after[1:], 4)
 	is := func(day, month int) bool {
-		return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+		_, ok := dayOf(year, month, day)
+		return year > 0 && ok
 	}
 	class := ClassText
 	switch sep := rest[0]; {

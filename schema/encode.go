@@ -1,6 +1,9 @@
 package schema
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // cellError is an error about one cell. Its few values are constant, so that
 // it can say nothing of the cell, and wrap ErrSchema.
@@ -67,12 +70,17 @@ func (c *Codec) EncodeText(cell []byte) (uint16, error) {
 // ParseValue reads a text as a value of an ordered column, in or out of bounds, as [Codec.Bin] has
 // them: a number or, in the column's format, as 2006-01-02 or by RFC 3339, a date or a time. False
 // for other texts, and for a column without an order.
-func (c *Codec) ParseValue(text string) (float64, bool) {
-	if c.bins == nil {
+func (c *Codec) ParseValue(text string) (float64, bool) { return c.column.ParseValue(text) }
+
+// ParseValue is that of the column's codec.
+func (c *Column) ParseValue(text string) (float64, bool) {
+	f := c.Kind.facts()
+	if f.parse == nil {
 		return 0, false
 	}
-	for _, format := range []string{c.column.Format, dateFormat, timestampFormat, spaceFormat} {
-		if x, ok := c.facts.parse(format, []byte(text)); ok {
+	own := cmp.Or(c.Format, f.format)
+	for _, format := range []string{own, dateFormat, timestampFormat, spaceFormat} {
+		if x, ok := f.parse(format, []byte(text)); ok {
 			return x, !math.IsInf(x, 0)
 		}
 	}

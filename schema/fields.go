@@ -85,8 +85,8 @@ func (c *Column) given() []string {
 	return keys
 }
 
-// readAll reads the fields of keys and values, and gives the nodes of those that there are. c is the
-// column whose bounds they may be, above what the report of a problem begins with.
+// readAll reads the fields of keys and values, and gives the nodes of those that there are. c is
+// the column whose bounds they may be, above what the report of a problem begins with.
 func readAll(
 	r yamlfile.Reader, n *yaml.Node, above string, c *Column, fields []field,
 ) map[string]*yaml.Node {

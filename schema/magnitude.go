@@ -91,7 +91,8 @@ func (m Magnitudes) Bounds(cell int) (lo, hi float64) {
 	zero := m.oneSide()
 	switch f := m.Kind.facts(); {
 	case f.unit > 0:
-		from, next := daysOf(firstYear+cell, 1, 1), daysOf(firstYear+cell+1, 1, 1)
+		from, _ := dayOf(firstYear+cell, 1, 1)
+		next, _ := dayOf(firstYear+cell+1, 1, 1)
 		least := max(f.unit, microsPerSecond)
 		return float64(from * microsPerDay / f.unit), float64((next*microsPerDay - least) / f.unit)
 	case cell > zero:

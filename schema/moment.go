@@ -12,6 +12,7 @@ const (
 	microsPerMinute = 60 * microsPerSecond
 	microsPerHour   = 60 * microsPerMinute
 	microsPerDay    = 24 * microsPerHour
+	secondsPerDay   = microsPerDay / microsPerSecond
 )
 
 // Layouts. A timestamp column of any of the last three reads all of them.
@@ -56,7 +57,8 @@ func dateCell(format string, cell []byte) (float64, bool) {
 	}
 	t, ok := parseTime(format, cell)
 	year, month, day := t.Date()
-	return float64(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)), ok
+	days, _ := dayOf(year, int(month), day)
+	return float64(days), ok
 }
 
 func timestampCell(format string, cell []byte) (float64, bool) {
@@ -75,19 +77,10 @@ func zoned(format string) bool {
 		strings.Contains(format, "MST")
 }
 
-// daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian calendar, after
-// Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil
-// (https://howardhinnant.github.io/date_algorithms.html). 0 ≤ year ≤ 9999, 1 ≤ month ≤ 12.
-func daysOf(year, month, day int) int64 {
-	if month <= 2 {
-		year--
-	}
-	year += 400 // keeps the divisions below on non-negative numbers
-	era := year / 400
-	yearOfEra := year - era*400
-	dayOfYear := (153*((month+9)%12)+2)/5 + day - 1
-	dayOfEra := yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear
-	return int64(era*146_097 + dayOfEra - 719_468 - 146_097)
+// dayOf gives the days from 1970-01-01 to a day of the years 0 to 9999; false if there is none.
+func dayOf(year, month, day int) (days int64, ok bool) {
+	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	return t.Unix() / secondsPerDay, year >= 0 && month >= 1 && month <= 12 && t.Day() == day
 }
 
 // digitsAt reads n digits; -1 if there is anything else.
@@ -108,24 +101,7 @@ func parseDay(text []byte) (days int64, ok bool) {
 	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
 		return 0, false
 	}
-	year, month, day := digitsAt(text, 4), digitsAt(text[5:], 2), digitsAt(text[8:], 2)
-	if year < 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
-		return 0, false
-	}
-	return daysOf(year, month, day), true
-}
-
-func daysIn(year, month int) int {
-	switch month {
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
+	return dayOf(digitsAt(text, 4), digitsAt(text[5:], 2), digitsAt(text[8:], 2))
 }
 
 // parseInstant reads YYYY-MM-DD, then T or a space, then hh:mm:ss, then an

@@ -150,8 +150,8 @@ func parse(data []byte) (*Partial, *problems, error) {
 	return p, ps, nil
 }
 
-// read reads the whole file, checks what is not about one column alone, and gives the keys that each
-// column has; nil for one with a problem.
+// read reads the whole file, checks what is not about one column alone, and gives the keys that
+// each column has; nil for one with a problem.
 func (ps *problems) read(p *Partial) (given [][]string) {
 	s, version := &p.Schema, 0
 	fields := []field{{"decoy", &version}, {"unit", &s.Unit},

@@ -45,8 +45,8 @@ type problems struct {
 // maxProblems is the most problems that are reported one by one.
 const maxProblems = 50
 
-// add reports a problem of a column, −1 being the whole schema, at a key and, if it holds a list, an
-// item of it, −1 being all.
+// add reports a problem of a column, −1 being the whole schema, at a key and, if it holds a list,
+// an item of it, −1 being all.
 func (ps *problems) add(column int, key string, item int, format string, args ...any) {
 	p := &problem{column: ps.label(column), text: fmt.Sprintf(format, args...)}
 	if ps.root != nil {

@@ -202,7 +202,9 @@ func (s *Schema) Clone() *Schema {
 		x.Values = slices.Clone(x.Values)
 		return x
 	}
-	c.Rules = each(s.Rules, func(r Rule) Rule { return Rule{each(r.When, cells), each(r.Then, cells)} })
+	c.Rules = each(s.Rules, func(r Rule) Rule {
+		return Rule{each(r.When, cells), each(r.Then, cells)}
+	})
 	return &c
 }
 

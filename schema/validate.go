@@ -60,7 +60,8 @@ func (ps *problems) schema() {
 		}
 	}
 	const limit = "max_rows_per_unit"
-	wrong(s.MaxRowsPerUnit < 0, limit, "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
+	wrong(s.MaxRowsPerUnit < 0, limit, "max_rows_per_unit must be at least 1, not %d",
+		s.MaxRowsPerUnit)
 	wrong(s.Unit != "" && s.MaxRowsPerUnit == 0, "unit",
 		"unit needs max_rows_per_unit: every noise grows with the rows that one unit may "+
 			"have, so the limit must be said (further rows of a unit are left out at random)")
@@ -89,8 +90,8 @@ func (ps *problems) schema() {
 				"the unit is not a column: ids are never made up, so take it out of columns")
 		}
 	}
-	wrong(shares > maxShare*(1+1e-9), "columns", "the shares of bins: dp add up to %.3g, more than %v: "+
-		"too little of epsilon is left for the fit", shares, maxShare)
+	wrong(shares > maxShare*(1+1e-9), "columns", "the shares of bins: dp add up to %.3g, more than "+
+		"%v: too little of epsilon is left for the fit", shares, maxShare)
 }
 
 // checked is a column that is being checked.
@@ -128,7 +129,8 @@ func (ps *problems) column(i int, column *Column, given []string) *Codec {
 		c.wrong(c.has(f.key) && !slices.Contains(allowed, f.key), f.key,
 			"%s does not apply to kind %s%s", f.key, c.Kind, instead(f.key, c.Kind))
 	}
-	c.wrong(!spacingNames.has(uint8(c.Spacing)), "bins", "%s", spacingNames.unknown(c.Spacing.String()))
+	c.wrong(!spacingNames.has(uint8(c.Spacing)), "bins", "%s",
+		spacingNames.unknown(c.Spacing.String()))
 	c.texts("missing", "missing token", c.Missing)
 	if c.Kind.Ordered() {
 		c.numbers()
@@ -208,7 +210,8 @@ func (c *checked) invalid() {
 		"on_invalid: other does not apply to kind %s: use clamp", c.Kind)
 	c.wrong(c.OnInvalid == Other && !ordered && c.Other == "", key,
 		"on_invalid: other needs other: the category that takes such cells")
-	c.wrong(c.OnInvalid != Other && !ordered && c.Other != "", "other", "other needs on_invalid: other")
+	c.wrong(c.OnInvalid != Other && !ordered && c.Other != "", "other",
+		"other needs on_invalid: other")
 	c.wrong(c.OnInvalid == Clamp && !ordered && len(c.Missing) == 0, key, "on_invalid: clamp turns a "+
 		"cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
 }
@@ -226,17 +229,21 @@ func (c *checked) numbers() {
 		}
 		c.wrong(c.Min == c.Max && values > 1, "min", "min equals max: a real column needs a range")
 	}
-	_ = c.wrong(c.Bins < 0 || c.Bins > maxCodes, "bins", "bins must be from 1 to %d, not %d", maxCodes,
-		c.Bins) || c.wrong(float64(c.Bins) > values, "bins",
-		"%d bins are more than the %.0f values from min to max", c.Bins, values) ||
-		c.wrong(c.Bins+missing > maxCodes, "bins", "%d bins and a missing one are more than %d", c.Bins,
-			maxCodes)
+	switch k := c.Bins; {
+	case c.wrong(k < 0 || k > maxCodes, "bins", "bins must be from 1 to %d, not %d", maxCodes, k):
+	case c.wrong(float64(k) > values, "bins",
+		"%d bins are more than the %.0f values from min to max", k, values):
+	case c.wrong(k+missing > maxCodes, "bins", "%d bins and a missing one are more than %d", k,
+		maxCodes):
+	}
 	c.wrong(c.Spacing != Linear && c.Kind.facts().unit > 0, "bins",
 		"spacing does not apply to kind %s", c.Kind)
 	c.wrong(c.BuyBins != 0 && c.BuyBins < 2, "bins", "dp must be at least 2, not %d", c.BuyBins)
-	_ = c.wrong(c.BuyShare != 0 && c.BuyBins == 0, "bins", "share needs dp: the number of bins to buy") ||
-		c.wrong(!(c.BuyShare >= 0 && c.BuyShare <= maxShare), "bins",
-			"share must be above 0 and at most %v, not %v", maxShare, c.BuyShare)
+	switch share := c.BuyShare; {
+	case c.wrong(share != 0 && c.BuyBins == 0, "bins", "share needs dp: the number of bins to buy"):
+	case c.wrong(!(share >= 0 && share <= maxShare), "bins",
+		"share must be above 0 and at most %v, not %v", maxShare, share):
+	}
 	why := badText(c.Format)
 	c.wrong(strings.Contains(c.Format, "MST"), "format",
 		"format may not use MST: a zone's name does not tell its offset; use -0700 or Z07:00")
@@ -248,8 +255,8 @@ func (c *checked) numbers() {
 // bound checks a bound, and reports whether it is one.
 func (c *checked) bound(key string, x float64) bool {
 	why := c.badValue(x)
-	return !c.wrong(!c.has(key), key, "%s is missing: kind %s needs min and max, or edges", key, c.Kind) &&
-		!c.wrong(why != "", key, "%s %s", key, why)
+	return !c.wrong(!c.has(key), key, "%s is missing: kind %s needs min and max, or edges", key,
+		c.Kind) && !c.wrong(why != "", key, "%s %s", key, why)
 }
 
 // maxShare is the most of ε that bought edges may cost: of one column, and of all.

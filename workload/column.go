@@ -120,7 +120,8 @@ func (c column) between(op, text string) ([]bool, error) {
 	case cut >= 0 && c.cuts != nil:
 		c.cuts[c.index] = append(c.cuts[c.index], from, below)
 	case cut >= 0 && op == "=":
-		return nil, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text, label)
+		return nil, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text,
+			label)
 	case cut >= 0:
 		lo, hi, _ := strings.Cut(strings.Trim(label, "[)]"), ", ")
 		would := fmt.Sprintf("%s %s %s", c.name(), side(op), lo)

@@ -261,9 +261,10 @@ func (p *reading) interval(n *yaml.Node) ([]Item, error) {
 		return nil, nil
 	}
 	from, to, below := values["from"], values["to"], values["below"]
-	if values["column"] == nil || from == nil && to == nil && below == nil || to != nil && below != nil {
-		return nil, wrong(n, "range needs a column, and from, or to (inclusive) or below (exclusive), or "+
-			"from with one of them")
+	if values["column"] == nil || from == nil && to == nil && below == nil ||
+		to != nil && below != nil {
+		return nil, wrong(n, "range needs a column, and from, or to (inclusive) or below "+
+			"(exclusive), or from with one of them")
 	}
 	known, err := p.columnOf(values["column"])
 	if err != nil {

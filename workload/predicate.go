@@ -117,7 +117,8 @@ func (p *conditionParser) expected(what string) error {
 	if t.is("") {
 		return fmt.Errorf("character %d: ends where %s should follow (%s)", t.at, what, example)
 	}
-	return fmt.Errorf("character %d: %s where %s should be (%s)", t.at, yamlfile.Quote(t.text), what, example)
+	return fmt.Errorf("character %d: %s where %s should be (%s)", t.at, yamlfile.Quote(t.text), what,
+		example)
 }
 
 func (p *conditionParser) any() (table.Expr, error) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -275,23 +274,12 @@ func (c *Column) bound(x described) error {
 
 // valueOf is a bound: of a date or timestamp in the column's format, or in that of ISO 8601.
 func (c *Column) valueOf(text string) (float64, error) {
-	if c.Kind == schema.Integer || c.Kind == schema.Real {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-			return 0, fmt.Errorf("the bound %s is no number", quoted(text))
-		}
+	x, ok := c.ParseValue(text)
+	switch {
+	case ok:
 		return x, nil
-	}
-	for _, layout := range []string{c.Format, time.DateOnly, time.RFC3339, time.DateTime,
-		"2006-01-02T15:04:05"} {
-		t, err := time.Parse(layout, text)
-		switch {
-		case err != nil || layout == "":
-		case c.Kind == schema.Date:
-			return math.Floor(float64(t.Unix()) / (24 * 60 * 60)), nil
-		default:
-			return float64(t.UnixMicro()), nil
-		}
+	case c.Kind.Stored() == schema.StoredInt || c.Kind.Stored() == schema.StoredFloat:
+		return 0, fmt.Errorf("the bound %s is no number", quoted(text))
 	}
 	return 0, fmt.Errorf("the bound %s is no date", quoted(text))
 }

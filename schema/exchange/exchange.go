@@ -103,50 +103,20 @@ func (d *Draft) YAML() ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "decoy: 1\ncolumns:\n")
 	for _, c := range d.Columns {
-		whole := c.Column
-		if c.Open != "" { // written as a boolean, whose other keys are then replaced
-			whole = schema.Column{Name: c.Name, Kind: schema.Boolean}
-		}
-		text, err := (&schema.Schema{Columns: []schema.Column{whole}}).YAML()
+		item, err := c.YAML(c.Open != "")
 		if err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}
-		_, item, _ := strings.Cut(string(text), "columns:\n")
 		if c.Open != "" {
-			item, _, _ = strings.Cut(item, "    kind: ")
-			item += c.openKeys()
+			name, rest, _ := strings.Cut(item, "\n")
+			item = fmt.Sprintf("%s\n    # fill in: %s\n%s", name, spelling.Visible(c.Open), rest)
 		}
 		b.WriteString(item)
 	}
 	return b.Bytes(), nil
 }
 
-// openKeys is the lines of a column that is not complete.
-func (c Column) openKeys() string {
-	out := fmt.Sprintf("    # fill in: %s\n    kind:", spelling.Visible(c.Open))
-	if c.Kind != 0 {
-		out += " " + c.Kind.String()
-	}
-	if c.Format != "" {
-		out += "\n    format: " + quoted(c.Format)
-	}
-	var tokens []string
-	for _, token := range c.Missing {
-		tokens = append(tokens, quoted(token))
-	}
-	if len(tokens) > 0 {
-		out += "\n    missing: [" + strings.Join(tokens, ", ") + "]"
-	}
-	switch {
-	case c.Kind == schema.Categorical:
-		out += "\n    categories:"
-	case c.Kind != 0:
-		out += "\n    min:\n    max:"
-	}
-	return out + "\n"
-}
-
-// quoted is a YAML scalar in double quotes: JSON strings are such.
+// quoted is a text in double quotes, as JSON and YAML have it.
 func quoted(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
