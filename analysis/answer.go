@@ -126,9 +126,6 @@ func (f *Form) Read(r io.Reader) (*Tally, error) {
 	return t, nil
 }
 
-// key is the form of columns in a file.
-func key(cols []int) string { return spaced(cols) }
-
 // numbers reads whole numbers from 0 that increase, spelled as spaced does.
 func numbers(text string) ([]int, error) {
 	var out []int

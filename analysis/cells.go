@@ -37,23 +37,21 @@ func newLabel(synthetic *table.Table, o Evaluation) (*labelCells, error) {
 	counts := make([]int64, l.codes)
 	synthetic.CountTo(counts, []int{l.column})
 	missing, hasMissing := codec.MissingCode()
-	found, best := false, int64(0)
-	for code, n := range counts {
-		at := uint16(code)
-		switch {
-		case o.Positive != "":
-			if codec.Label(at) == o.Positive {
-				l.positive, found = at, true
-			}
-		case n > 0 && (!found || n < best) && !(hasMissing && at == missing):
-			l.positive, best, found = at, n, true
+	best := int64(math.MaxInt64)
+	for code := range uint16(l.codes) {
+		label, n := codec.Label(code), counts[code]
+		if o.Positive != "" {
+			n = 1
+		}
+		if (o.Positive == label || o.Positive == "" && !(hasMissing && code == missing)) &&
+			n > 0 && n < best {
+			l.positive, l.text, best = code, label, n
 		}
 	}
-	if !found {
+	if best == math.MaxInt64 {
 		return nil, fmt.Errorf("publish: target column %q has no value %q: %w", o.Target,
 			o.Positive, eval.ErrColumn)
 	}
-	l.text = codec.Label(l.positive)
 	return l, nil
 }
 

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,11 +17,12 @@ import (
 // the largest μ that the budget allows pays for the number of rows, unless it is public, and for
 // the gradients, whose number follows from it; for a minimum, there is one call.
 type Plan struct {
-	problem logistic.Problem
-	cells   int // weights of an output
-	nb      privacy.Neighbours
-	mu      float64
-	at      logistic.Perturbation // of a minimum; 0 for a descent
+	*task
+	o     Training
+	cells int // weights of an output
+	nb    privacy.Neighbours
+	mu    float64
+	at    logistic.Perturbation // of a minimum; 0 for a descent
 }
 
 // NewPlan plans from public knowledge only.
@@ -31,15 +33,13 @@ func NewPlan(
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{problem: t.problem, cells: t.problem.Cells(s.Sizes()), nb: nb}
+	o.By = cmp.Or(o.By, Descent)
+	p := &Plan{task: t, o: o, cells: t.problem.Cells(s.Sizes()), nb: nb}
 	if p.mu, err = calibrate.Mu(b); err != nil {
 		return nil, err
 	}
-	if o.By != "" && o.By != Descent {
-		if err := p.perturb(o.By, b); err != nil {
-			return nil, err
-		}
-		return p, nil
+	if o.By != Descent {
+		return p, p.perturb(b)
 	}
 	// the most noise that a descent may have, in steps of a gradient's grid
 	moved := unit(logistic.GradientEvent(nb, p.problem, 1))
@@ -107,15 +107,16 @@ func (p *Plan) steps(rows, mu float64) steps {
 
 // fit buys the number of rows and goes down. The result has coefficients and the number of rows.
 func (p *Plan) fit(
-	ctx context.Context, s *privacy.Session, o Training, report func(string, float64),
+	ctx context.Context, s *privacy.Session, report func(string, float64),
 ) (c *Classifier, err error) {
-	if p.at.Penalty > 0 {
+	n := float64(p.o.Rows)
+	if p.at.Penalty > 0 { // which does not need the number of rows
 		report("training", 0)
-		return p.minimum(ctx, s, o)
+		w, err := logistic.Minimum(ctx, s, p.problem, p.at)
+		return p.coefficients(w, n), err
 	}
 	report("counting", 0)
-	n := float64(o.Rows)
-	if o.Rows == 0 {
+	if p.o.Rows == 0 {
 		if n, err = countRows(s, p.mu); err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func (p *Plan) fit(
 			}
 		}
 	}
-	return p.coefficients(mean, Descent, n), nil
+	return p.coefficients(mean, n), nil
 }
 
 // limited keeps a weight, which noise alone may drive on, in the range of a gradient.

@@ -1,12 +1,10 @@
 package analysis
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/logistic"
 )
 
@@ -27,13 +25,13 @@ var Ways = []string{Descent, byOutput, byObjective}
 const penalty = 2
 
 // perturb plans a minimum with noise for the whole budget.
-func (p *Plan) perturb(by string, b accountant.Budget) error {
+func (p *Plan) perturb(b accountant.Budget) error {
 	moved := unit(logistic.GradientEvent(p.nb, p.problem, 1)) // Δ
 	m := float64(len(p.problem.Columns))
 	p.at.Penalty = max(1./(1<<10), penalty*math.Sqrt(m)*moved/p.mu)
 	p.at.Output = 1
 	event := func() accountant.Event { return logistic.MinimumEvent(p.nb, p.problem, p.at) }
-	switch by {
+	switch p.o.By {
 	case byOutput:
 		p.at.Output = (1 + 1e-12) * unit(event()) / p.mu
 	case byObjective:
@@ -49,14 +47,10 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 			p.at.Objective, p.at.Output = sigma, 16*logistic.Gap/p.at.Penalty*sigma/moved
 			return event().(accountant.Approx).Delta <= b.Delta
 		}
-		low := moved / p.mu
-		high := 2 * low
-		for high < 1<<17 && !within(high) {
-			low, high = high, 2*high
-		}
-		if high >= 1<<17 {
-			return fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond what is "+
-				"drawn: %w", b.Epsilon, high, accountant.ErrBudgetRange)
+		low, high := moved/p.mu, float64(1<<17)
+		if !within(high) {
+			return fmt.Errorf("train: epsilon %v needs noise of more than %.2g rows in a gradient, beyond "+
+				"what is drawn: %w", b.Epsilon, high, accountant.ErrBudgetRange)
 		}
 		for high > low*(1+1e-9) {
 			if mid := math.Sqrt(low * high); within(mid) {
@@ -67,12 +61,11 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 		}
 		within(high)
 	default:
-		return fmt.Errorf("train: by %q: there is %q", by, Ways)
+		return fmt.Errorf("train: by %q: there is %q", p.o.By, Ways)
 	}
 	if p.at.Reachable(p.cells*p.problem.Outputs()) != nil {
 		return fmt.Errorf("train: epsilon %v is too small for --by %s, where a unit has up to %d "+
-			"rows: %w", b.Epsilon, by, max(1, p.nb.MaxRowsPerUnit),
-			accountant.ErrBudgetRange)
+			"rows: %w", b.Epsilon, p.o.By, max(1, p.nb.MaxRowsPerUnit), accountant.ErrBudgetRange)
 	}
 	return nil
 }
@@ -80,16 +73,9 @@ func (p *Plan) perturb(by string, b accountant.Budget) error {
 // Perturbation is what a minimum is found with; of a descent it is 0.
 func (p *Plan) Perturbation() logistic.Perturbation { return p.at }
 
-// minimum is [Plan.fit] of a minimum. It does not need the number of rows, which the result has
-// only if it is public.
-func (p *Plan) minimum(ctx context.Context, s *privacy.Session, o Training) (*Classifier, error) {
-	w, err := logistic.Minimum(ctx, s, p.problem, p.at)
-	return p.coefficients(w, o.By, float64(o.Rows)), err
-}
-
 // coefficients is a classifier of weights, output after output.
-func (p *Plan) coefficients(w []float64, by string, rows float64) *Classifier {
-	c := &Classifier{By: by, Rows: rows, Intercept: make([]float64, p.problem.Outputs())}
+func (p *Plan) coefficients(w []float64, rows float64) *Classifier {
+	c := &Classifier{By: p.o.By, Rows: rows, Intercept: make([]float64, p.problem.Outputs())}
 	for at := 0; at < len(w); at += p.cells {
 		c.Coefficients = append(c.Coefficients, w[at:at+p.cells:at+p.cells])
 	}

@@ -30,7 +30,7 @@ func (f *Form) NewTally() *Tally {
 	t := &Tally{form: f, counts: map[string]*count{}}
 	for _, list := range f.lists {
 		for _, cols := range list {
-			t.counts[key(cols)] = &count{cols: cols}
+			t.counts[spaced(cols)] = &count{cols: cols}
 		}
 	}
 	return t
@@ -40,7 +40,7 @@ func (f *Form) NewTally() *Tally {
 func (t *Tally) Add(a Answer) error { return t.add(a.Cols, a.Named) }
 
 func (t *Tally) add(cols, named []int) error {
-	c := t.counts[key(cols)]
+	c := t.counts[spaced(cols)]
 	if c == nil {
 		return errors.New("the form has no question about these columns")
 	}
@@ -74,7 +74,7 @@ func (t *Tally) measurements() []marginal.Measurement {
 	var out []marginal.Measurement
 	for _, list := range t.form.lists {
 		for _, cols := range list {
-			if c := t.counts[key(cols)]; c.asked > 0 {
+			if c := t.counts[spaced(cols)]; c.asked > 0 {
 				out = append(out, t.measurement(c))
 			}
 		}

@@ -34,10 +34,6 @@ func Train(
 	ctx context.Context, rows *privacy.Rows, o Training, r Run[*Classifier],
 ) (*Classifier, *privacy.Session, error) {
 	s := rows.Schema()
-	t, err := newTask(s, o.Target, o.Drop)
-	if err != nil {
-		return nil, nil, err
-	}
 	p, err := NewPlan(s, privacy.NeighboursOf(s, r.Adjacency), o, r.Budget)
 	if err != nil {
 		return nil, nil, err
@@ -45,11 +41,11 @@ func Train(
 	r.Program = r.Tool + ", " + runtime.GOARCH
 	return r.buy(ctx, rows, trained, p.Composition(),
 		func(session *privacy.Session) (*Classifier, error) {
-			c, err := p.fit(ctx, session, o, r.report)
+			c, err := p.fit(ctx, session, r.report)
 			if err != nil {
 				return nil, err
 			}
-			return c, t.complete(c, session, o.Target, r.Tool)
+			return c, p.complete(c, session, o.Target, r.Tool)
 		})
 }
 

@@ -6,7 +6,7 @@
 // can refute it. Everything here has that one direction: a bound above the claim refutes the claim
 // at the stated confidence, a bound below it proves nothing.
 //
-// The way through it: [Neighbours] builds worst-case neighbouring tables from a public schema,
+// The way through it: [neighbours] builds worst-case neighbouring tables from a public schema,
 // [ManyRun] runs a [Mechanism] on both and bounds its ε from what it released; [Method] and [Gate]
 // are the mechanisms. [OneRun] does it from one run with many canaries. [LTU] and [Shadow] are
 // membership attacks with the same bounds behind them.
@@ -275,7 +275,7 @@ func Method(
 	if rows == 0 {
 		rows = int(min(max(400, math.Ceil(40*m.noise)), 20_000))
 	}
-	pair, err := Neighbours(s, adj, shape, rows)
+	pair, err := neighbours(s, adj, shape, rows)
 	return Mechanism{Name: m.name, Claim: m.claim,
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
 			params, err := m.fit(ctx, t)

@@ -155,7 +155,7 @@ func Gate(
 		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange))
 	}
-	pair, err := Neighbours(s, adj, shape, 200)
+	pair, err := neighbours(s, adj, shape, 200)
 	if err != nil {
 		return fail(err)
 	}
@@ -369,7 +369,7 @@ func Respondent(
 	if err != nil {
 		return Mechanism{}, nil, err
 	}
-	pair, err := Neighbours(s, accountant.ReplaceOne, Rare, 0)
+	pair, err := neighbours(s, accountant.ReplaceOne, Rare, 0)
 	if err != nil {
 		return Mechanism{}, nil, err
 	}

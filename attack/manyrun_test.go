@@ -45,7 +45,7 @@ func half(noise func(*rand.Rand) float64) func(*rand.Rand) float64 {
 
 func pairOf(t *testing.T, adj accountant.Adjacency, shape string) *Pair {
 	t.Helper()
-	p, err := Neighbours(synthtest.Schema(2), adj, shape, 200)
+	p, err := neighbours(synthtest.Schema(2), adj, shape, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestNeighbours(t *testing.T) {
 		{"units", units, accountant.AddRemove, Balanced, 100, 104, 124, 48},
 		{"units, replaced", units, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
 	} {
-		p, err := Neighbours(tt.s, tt.adj, tt.shape, 100)
+		p, err := neighbours(tt.s, tt.adj, tt.shape, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestNeighbours(t *testing.T) {
 	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical,
 		Categories: []string{"x"}}}}
 	for _, s := range []*schema.Schema{flat, {}} {
-		if _, err := Neighbours(s, accountant.AddRemove, Rare, 100); !errors.Is(err,
+		if _, err := neighbours(s, accountant.AddRemove, Rare, 100); !errors.Is(err,
 			schema.ErrInvalid) {
 			t.Errorf("%d columns of one code: %v", len(s.Columns), err)
 		}

@@ -42,11 +42,11 @@ type Pair struct {
 	Target, Corner []uint16
 }
 
-// Neighbours builds neighbouring tables of a schema, of about the given number of rows (at least 8
+// neighbours builds neighbouring tables of a schema, of about the given number of rows (at least 8
 // units). Under add/remove In has one unit of target rows more than Out; under replace-one it has a
 // unit of target rows where Out has one of corner rows. A unit is a row, or as many rows as the
 // schema lets one id have.
-func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape string, rows int) (*Pair, error) {
+func neighbours(s *schema.Schema, adj accountant.Adjacency, shape string, rows int) (*Pair, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

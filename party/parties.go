@@ -32,11 +32,11 @@ type Parties struct {
 	Address   string   `yaml:"address"`    // host:port of the first party
 	Colluding int      `yaml:"colluding"`  // so many may tell others what they know; default 1
 	PerPerson int      `yaml:"per_person"` // so many may have rows of one unit; default 1
-	Parties   []Member `yaml:"parties"`
+	Parties   []member `yaml:"parties"`
 }
 
-// Member is a party.
-type Member struct {
+// member is a party.
+type member struct {
 	Name string `yaml:"name"`
 	Key  string `yaml:"key"` // public, as [Public] prints it
 }

@@ -63,7 +63,7 @@ func newMeeting(t *testing.T, n int) *meeting {
 			t.Fatal(err)
 		}
 		m.keys = append(m.keys, key)
-		m.parties.Parties = append(m.parties.Parties, Member{fmt.Sprint("house", i), Public(key)})
+		m.parties.Parties = append(m.parties.Parties, member{fmt.Sprint("house", i), Public(key)})
 	}
 	return m
 }
@@ -302,7 +302,7 @@ func TestMeet(t *testing.T) {
 			m := newMeeting(t, 2)
 			errs := meet(m, func(o *Options) {
 				own := *o.Parties
-				own.Parties = append([]Member(nil), own.Parties...)
+				own.Parties = append([]member(nil), own.Parties...)
 				o.Parties = &own
 				tt.change(o)
 			})

@@ -41,7 +41,7 @@ func measuredModel(t *testing.T, u *rand.Rand, parties ...[][]uint16) *Model {
 		}
 		if len(parties) > 1 {
 			p.Parties = append(p.Parties, 5)
-			m.Parties = append(m.Parties, Party{Manifest: Manifest{
+			m.Parties = append(m.Parties, partner{Manifest: Manifest{
 				Rows: marginal.Total(p.Measured[first:])}})
 		}
 	}
@@ -105,9 +105,7 @@ func TestReplicates(t *testing.T) {
 			x = append(x, one...)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return x
 	}
 	if a, b := draw(1), draw(1); !slices.Equal(a, b) || slices.Equal(a, draw(2)) {
@@ -188,9 +186,7 @@ func TestHiddenCodes(t *testing.T) {
 				}
 				return x, nil
 			}, func(float64) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for code := 1; code < codes; code++ {
 				if s := truth[code] / total; list[code].Low <= s && s <= list[code].High {
 					held[fixed]++

@@ -33,9 +33,7 @@ func draw(t *testing.T, s interface {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }
 
@@ -109,9 +107,7 @@ columns:
 rules:
   - {when: {sex: m}, then: {weight: {from: 2.5}}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	sizes := s.Sizes()
 	// cells are of a column of some codes, weight and sex; none breaks the rule
 	cells := func(codes int) []float64 {

@@ -18,21 +18,15 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 )
 
-// bomb is a model file whose entries are compressed, as a writer that means harm would make it.
-func bomb(t *testing.T, manifest, parameters []byte) []byte {
+// zipped is an archive of a model, as another writer may make it.
+func zipped(t testing.TB, method uint16, manifest, parameters []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	for _, part := range []struct {
-		name string
-		body []byte
-	}{{manifestName, manifest}, {parametersName, parameters}} {
-		e, err := w.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
-		if err == nil {
-			_, err = e.Write(part.body)
-		}
-		if err != nil {
-			t.Fatal(err)
+	for _, part := range []Member{{manifestName, manifest}, {parametersName, parameters}} {
+		if part.Body != nil {
+			e := must(w.CreateHeader(&zip.FileHeader{Name: part.Name, Method: method}))
+			must(e.Write(part.Body))
 		}
 	}
 	check(t, w.Close())
@@ -48,21 +42,10 @@ func liar(t *testing.T, n, packed uint64) []byte {
 	c.Write(make([]byte, 1000))
 	c.Close()
 	w := zip.NewWriter(&out)
-	e, err := w.Create(manifestName)
-	if err == nil {
-		_, err = e.Write([]byte("{}"))
-	}
-	if err == nil {
-		e, err = w.CreateRaw(&zip.FileHeader{Name: parametersName, Method: zip.Deflate,
-			UncompressedSize64: n, CompressedSize64: packed})
-	}
-	if err == nil {
-		_, err = e.Write(body.Bytes())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
+	must(must(w.Create(manifestName)).Write([]byte("{}")))
+	must(must(w.CreateRaw(&zip.FileHeader{Name: parametersName, Method: zip.Deflate,
+		UncompressedSize64: n, CompressedSize64: packed})).Write(body.Bytes()))
+	check(t, w.Close())
 	return out.Bytes()
 }
 
@@ -74,11 +57,10 @@ func TestHostileModels(t *testing.T) {
 		return fmt.Appendf(nil, `{"format":1,"settings":%s,"ledger":[%s]}`, settings, ledger)
 	}
 	entries := func(n int) string { return strings.TrimSuffix(strings.Repeat("{},", n), ",") }
+	nothing := []byte{}
 	// A grouping of 50,000 columns, each of 65,536 codes of which two are merged, in 20 bytes.
 	le := binary.LittleEndian
-	var groups []byte
-	groups = le.AppendUint32(groups, 1)
-	groups = le.AppendUint32(groups, 50_000)
+	groups := le.AppendUint32(le.AppendUint32(nil, 1), 50_000)
 	for range 50_000 {
 		// codes, merged, the two as uint16, weights
 		for _, x := range []uint32{1 << 16, 2, 1 << 16, 1, 1} {
@@ -88,9 +70,7 @@ func TestHostileModels(t *testing.T) {
 	marginal := append(le.AppendUint32(nil, uint32(len(groups))), groups...)
 	marginal = le.AppendUint64(marginal, 0)
 	// A generator of 4 million cells and one unit, and one that says so without the weights.
-	var network []byte
-	network = le.AppendUint64(network, math.Float64bits(10))
-	network = append(network, "dgen"...)
+	network := append(le.AppendUint64(nil, math.Float64bits(10)), "dgen"...)
 	for _, x := range []uint32{1, 64} {
 		network = le.AppendUint32(network, x)
 	}
@@ -109,14 +89,14 @@ func TestHostileModels(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"40 million entries", bomb(t, manifest("{}", entries(40_000_000)), nil), "larger than"},
-		{"as many as fit", bomb(t, manifest("{}", entries(16_000_000)), nil),
+		{"40 million entries", zipped(t, zip.Deflate, manifest("{}", entries(40_000_000)), nothing), "larger than"},
+		{"as many as fit", zipped(t, zip.Deflate, manifest("{}", entries(16_000_000)), nothing),
 			"compressed more than"},
-		{"a ledger of small entries", encodeParts(t, manifest("{}", entries(5_000_000)), nil),
+		{"a ledger of small entries", zipped(t, zip.Store, manifest("{}", entries(5_000_000)), nothing),
 			"more than 100000 entries"},
-		{"settings", encodeParts(t, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nil),
+		{"settings", zipped(t, zip.Store, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nothing),
 			"settings of more than"},
-		{"zeros", bomb(t, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
+		{"zeros", zipped(t, zip.Deflate, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
 		{"a directory that lies", liar(t, 1<<30, 1<<29), "compressed more than"},
 		{"a directory that lies a little", liar(t, 1<<20, 1<<19), "damaged"},
 		{"a grouping", stored(kindMarginal, marginal), "grouping of 50000 columns"},
@@ -140,24 +120,6 @@ func TestHostileModels(t *testing.T) {
 			t.Errorf("%s: %d bytes of file took %d MiB and %v", c.name, len(c.file), used>>20, took)
 		}
 	}
-}
-
-// encodeParts is a model file whose parts are stored.
-func encodeParts(t *testing.T, manifest, parameters []byte) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
-	for name, body := range map[string][]byte{manifestName: manifest, parametersName: parameters} {
-		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = e.Write(body)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.Close()
-	return out.Bytes()
 }
 
 // fewer says that a grouping has 10,000 columns.

@@ -27,8 +27,8 @@ const (
 	MayOverlap People = "may-overlap" // basic composition
 )
 
-// Party is a model that was made at one of the parties: its manifest, whole, and a name for it.
-type Party struct {
+// partner is a model that was made at one of the parties: its manifest, whole, and a name for it.
+type partner struct {
 	Name string `json:"name"`
 	Manifest
 }
@@ -86,7 +86,7 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		if _, err := m.Verify(o.Price); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Names[i], err)
 		}
-		out.Parties = append(out.Parties, Party{o.Names[i], m.Manifest})
+		out.Parties = append(out.Parties, partner{o.Names[i], m.Manifest})
 		if m.Created.After(out.Created) {
 			out.Created = m.Created
 		}
@@ -138,7 +138,7 @@ func fitJoint(
 // only, neighbouring tables differ at that party, and the other models are the same: the joint
 // model, a function of all of them, is (max ε_a, max δ_a)-DP. A unit with rows at every party moves
 // all M_a, whose noise is independent: (Σ ε_a, Σ δ_a).
-func jointClaim(people People, parties []Party) (Claim, error) {
+func jointClaim(people People, parties []partner) (Claim, error) {
 	out := parties[0].Claim
 	if people != Disjoint && people != MayOverlap {
 		return out, unjoined("people %q, want %s or %s", people, Disjoint, MayOverlap)

@@ -53,11 +53,11 @@ func joinedNames(models ...*Model) JoinOptions {
 // TestJointClaim: parallel composition is the largest, basic composition the sum in decimals, and
 // what does not go together is refused.
 func TestJointClaim(t *testing.T) {
-	claim := func(epsilon, delta float64) Party {
-		return Party{Name: "x", Manifest: Manifest{Claim: Claim{Epsilon: epsilon, Delta: delta,
+	claim := func(epsilon, delta float64) partner {
+		return partner{Name: "x", Manifest: Manifest{Claim: Claim{Epsilon: epsilon, Delta: delta,
 			Adjacency: accountant.AddRemove}}}
 	}
-	parties := []Party{claim(.1, 1e-6), claim(.2, 1e-9), claim(.3, 1e-7)}
+	parties := []partner{claim(.1, 1e-6), claim(.2, 1e-9), claim(.3, 1e-7)}
 	got, err := jointClaim(Disjoint, parties)
 	if err != nil || got.Epsilon != .3 || got.Delta != 1e-6 {
 		t.Errorf("disjoint: %+v, %v", got, err)
@@ -81,12 +81,16 @@ func TestJointClaim(t *testing.T) {
 	}
 }
 
-// TestClaimOfPeople: the sentence says what the joint claim rests on.
+// TestClaimOfPeople: the sentence says what a claim rests on.
 func TestClaimOfPeople(t *testing.T) {
 	for _, c := range []struct {
 		claim Claim
 		want  string
 	}{
+		{Claim{Epsilon: 1, Delta: 1e-9, Adjacency: accountant.AddRemove},
+			"(ε = 1, δ = 1e-09)-differential privacy under adding or removing one row"},
+		{Claim{Adjacency: accountant.ReplaceOne, Unit: "patient", MaxRowsPerUnit: 4},
+			`replacing all rows of one "patient", of which at most 4 are used`},
 		{Claim{Adjacency: accountant.AddRemove, People: Disjoint},
 			"adding or removing one row, if nobody is at two parties"},
 		{Claim{Adjacency: accountant.ReplaceOne, People: Disjoint},
@@ -94,7 +98,7 @@ func TestClaimOfPeople(t *testing.T) {
 		{Claim{Adjacency: accountant.AddRemove, People: MayOverlap, Unit: "id", MaxRowsPerUnit: 2},
 			`adding or removing all rows of one "id", of which at most 2 are used at each party`},
 	} {
-		if got := c.claim.relation(); got != c.want {
+		if got := c.claim.String(); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -131,7 +135,7 @@ func TestJoin(t *testing.T) {
 		"people":       func(m *Model) { m.Claim.People = "" },
 		"a party less": func(m *Model) { m.Parties = m.Parties[:1] },
 		"a party twice": func(m *Model) {
-			m.Parties = []Party{m.Parties[0], m.Parties[0]}
+			m.Parties = []partner{m.Parties[0], m.Parties[0]}
 		},
 		"rows":          func(m *Model) { m.Parties[1].Rows++ },
 		"schema":        func(m *Model) { m.Parties[1].SchemaYAML += " " },

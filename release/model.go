@@ -102,7 +102,7 @@ type Manifest struct {
 	Settings     settings      `json:"settings,omitempty"` // of the method; public
 	Proof                      // this run's own entries, a chain of its own
 	Outputs      string        `json:"outputs,omitempty"` // of a model without a Ledger, in its place
-	Parties      []Party       `json:"parties,omitempty"` // of a joint model, which has no Ledger
+	Parties      []partner     `json:"parties,omitempty"` // of a joint model, which has no Ledger
 	Sums         []zcdp.Shares `json:"sums,omitempty"`    // of Claim.Among
 	Parameters   parameters    `json:"parameters"`
 }

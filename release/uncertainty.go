@@ -12,17 +12,17 @@ import (
 // be below the noise: the noise alone goes higher in 2.3 % of the empty cells.
 const belowSigmas = 2
 
-// Uncertainty is what a model knows of its own noise: the file of decoy sample --uncertainty.
-type Uncertainty struct {
+// uncertainty is what a model knows of its own noise: the file of decoy sample --uncertainty.
+type uncertainty struct {
 	Version   int             `json:"decoy_uncertainty"`
 	Guarantee string          `json:"guarantee"`
 	Rows      float64         `json:"rows"` // the model's
 	Below     string          `json:"below_noise_means"`
-	Marginals []NoisyMarginal `json:"marginals"`
+	Marginals []noisyMarginal `json:"marginals"`
 }
 
-// NoisyMarginal is a table over groups of codes, row-major, the last column fastest.
-type NoisyMarginal struct {
+// noisyMarginal is a table over groups of codes, row-major, the last column fastest.
+type noisyMarginal struct {
 	Columns []string     `json:"columns"`
 	Groups  [][][]string `json:"groups"` // per column the labels of each group
 	Sigma   float64      `json:"sigma"`  // standard deviation of the noise of every cell, in rows
@@ -34,13 +34,13 @@ type NoisyMarginal struct {
 // Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged;
 // of a joint model, the sums of those that all parties measured.
 // ErrNotExact is wrapped for a model that keeps none.
-func (m *Model) Uncertainty() (*Uncertainty, error) {
+func (m *Model) Uncertainty() (*uncertainty, error) {
 	p, ok := m.Params().(*Marginal)
 	if !ok || len(p.Measured) == 0 {
 		return nil, fmt.Errorf("the model keeps no noisy marginals; models of mst and aim do: %w",
 			ErrNotExact)
 	}
-	u := &Uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: hundredths(m.Rows), Below: fmt.
+	u := &uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: hundredths(m.Rows), Below: fmt.
 		Sprintf("the noisy count is less than %d sigma: noise alone may have made it", belowSigmas)}
 	codecs, err := m.Schema().Codecs()
 	if err != nil {
@@ -59,9 +59,9 @@ func (m *Model) Uncertainty() (*Uncertainty, error) {
 // describe puts labels to the table and the model's cells beside it.
 func describe(
 	a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec, p *Marginal,
-) (NoisyMarginal, error) {
+) (noisyMarginal, error) {
 	sizes, groups := a.Shape(s.Sizes()), a.Groups
-	n := NoisyMarginal{Sigma: hundredths(a.Sigma), Noisy: make([]float64, len(a.Counts)),
+	n := noisyMarginal{Sigma: hundredths(a.Sigma), Noisy: make([]float64, len(a.Counts)),
 		Below: make([]bool, len(a.Counts))}
 	for i, c := range a.Cols {
 		n.Columns = append(n.Columns, s.Columns[c].Name)
