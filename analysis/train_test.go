@@ -81,8 +81,8 @@ func right(t *testing.T, c *Classifier, tab *table.Table) float64 {
 }
 
 // TestTrain: a classifier learns what is there, with two classes and with three, is verified,
-// survives its file, and does not say how many rows there are unless that is bought or public. Noise
-// alone misses these marks with a probability far below 1e-6.
+// survives its file, and does not say how many rows there are unless that is bought or public.
+// Noise alone misses these marks with a probability far below 1e-6.
 func TestTrain(t *testing.T) {
 	tab := simulated(t, 8000, false)
 	for _, c := range []struct {
@@ -145,13 +145,10 @@ func TestPerturbations(t *testing.T) {
 
 // TestProbabilities: they are the formula of the file, with features in another order of columns.
 func TestProbabilities(t *testing.T) {
-	s, err := schema.Parse(
+	s := must(schema.Parse(
 		[]byte("decoy: 1\ncolumns:\n- {name: b, kind: categorical, categories: [u, v, w]}\n" +
 			"- {name: a, kind: boolean}\n"),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	tab := must(table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil))
 	c := &Classifier{Classes: []string{"n", "y"}, Intercept: []float64{.5},
 		Features: []feature{{Column: "a", Values: []string{"false", "true"}},

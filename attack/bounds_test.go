@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
@@ -101,15 +100,9 @@ func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // breaks where it is exceeded.
 func TestClaimOf(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
-	mu, err := calibrate.Mu(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := ClaimOf(b, accountant.AddRemove,
-		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu := must(calibrate.Mu(b))
+	c := must(ClaimOf(b, accountant.AddRemove,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}}))
 	if math.Abs(c.Mu/mu-1) > 1e-6 {
 		t.Errorf("μ %v, want %v", c.Mu, mu)
 	}
@@ -259,24 +252,6 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-// TestBinomial: the tail is the sum of the probabilities.
-func TestBinomial(t *testing.T) {
-	for _, n := range []int{1, 5, 60} {
-		for _, p := range []float64{.01, .5, .93} {
-			sum := 0.0
-			for k := n; k >= 0; k-- {
-				sum += distuv.Binomial{N: float64(n), P: p}.Prob(float64(k))
-				if got := atLeast(k, n, p); math.Abs(got-sum) > 1e-12 {
-					t.Errorf("P(X ≥ %d) of Binomial(%d, %v) is %v, the sum %v", k, n, p, got, sum)
-				}
-			}
-		}
-	}
-	if atLeast(5, 4, .9) != 0 {
-		t.Error("more successes than trials are possible")
-	}
-}
-
 func TestClopperPearsonPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no trials":     func() { clopperPearson(0, 0, .05) },
@@ -321,4 +296,12 @@ func TestExposure(t *testing.T) {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
+}
+
+// must is a value of which a test is sure.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

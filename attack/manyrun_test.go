@@ -29,11 +29,8 @@ func toy(claim Claim, seed uint64, noise func(u *rand.Rand) float64) Mechanism {
 func gaussianClaim(t *testing.T, mu float64) Claim {
 	t.Helper()
 	b := accountant.Budget{Epsilon: accountant.GDPEpsilon(mu, 1e-6), Delta: 1e-6}
-	c, err := ClaimOf(b, accountant.AddRemove,
-		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(ClaimOf(b, accountant.AddRemove,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}}))
 	return c
 }
 
@@ -45,10 +42,7 @@ func half(noise func(*rand.Rand) float64) func(*rand.Rand) float64 {
 
 func pairOf(t *testing.T, adj accountant.Adjacency, shape string) *Pair {
 	t.Helper()
-	p, err := neighbours(synthtest.Schema(2), adj, shape, 200)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(neighbours(synthtest.Schema(2), adj, shape, 200))
 	return p
 }
 
@@ -73,10 +67,7 @@ func TestManyRunCoverage(t *testing.T) {
 		const audits = 120
 		refuted, wrong := int64(0), int64(0)
 		for i := range audits {
-			r, err := ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o))
 			if r.Refuted {
 				refuted++
 			}
@@ -108,12 +99,9 @@ func TestManyRunCoverage(t *testing.T) {
 func TestManyRunShowsACeiling(t *testing.T) {
 	for _, shape := range Shapes() {
 		p := pairOf(t, accountant.AddRemove, shape)
-		r, err := ManyRun(context.Background(),
+		r := must(ManyRun(context.Background(),
 			toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p,
-			Options{Runs: 400, workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Options{Runs: 400, workers: 1}))
 		if want := ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 ||
 			r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.TPR != 1 {
 			t.Errorf("%s: %+v, want ε %v", shape, r, want)
@@ -160,10 +148,7 @@ func TestNeighbours(t *testing.T) {
 		{"units", units, accountant.AddRemove, Balanced, 100, 104, 124, 48},
 		{"units, replaced", units, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
 	} {
-		p, err := neighbours(tt.s, tt.adj, tt.shape, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(neighbours(tt.s, tt.adj, tt.shape, 100))
 		if p.Out.Rows() != tt.out || p.In.Rows() != tt.in || p.Strong.Rows() != tt.strong {
 			t.Errorf("%s: %d, %d, %d rows", tt.name, p.Out.Rows(), p.In.Rows(), p.Strong.Rows())
 		}

@@ -15,19 +15,13 @@ import (
 // mstOf is the method that these tests attack.
 func mstOf(t testing.TB) *synth.MST {
 	t.Helper()
-	f, err := synth.Checked(&synth.MST{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(synth.Checked(&synth.MST{}))
 	return f
 }
 
 func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 	t.Helper()
-	tab, err := RandomTable(s, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must(RandomTable(s, n))
 	return tab
 }
 
@@ -52,12 +46,9 @@ func wideSchema(columns int) *schema.Schema {
 func TestOneRun(t *testing.T) {
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		for _, eps := range []float64{.5, 1000} {
-			r, err := OneRun(context.Background(), mstOf(t), longSchema(), adj,
+			r := must(OneRun(context.Background(), mstOf(t), longSchema(), adj,
 				accountant.Budget{Epsilon: eps, Delta: 1e-6},
-				Options{Canaries: 400, Confidence: 1 - 1e-6})
-			if err != nil {
-				t.Fatal(err)
-			}
+				Options{Canaries: 400, Confidence: 1 - 1e-6}))
 			if r.Refuted || r.Epsilon > r.Ceiling {
 				t.Errorf("%v, ε = %v: %+v", adj, eps, r)
 			}
@@ -79,12 +70,9 @@ func TestOneRun(t *testing.T) {
 func TestLTU(t *testing.T) {
 	tab := randomTable(t, longSchema(), 60)
 	for _, eps := range []float64{.2, 2000} {
-		a, err := LTU(context.Background(), mstOf(t), tab,
+		a := must(LTU(context.Background(), mstOf(t), tab,
 			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			Options{Runs: 60, Confidence: 1 - 1e-6})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Options{Runs: 60, Confidence: 1 - 1e-6}))
 		if a.Refuted || a.Epsilon > eps {
 			t.Errorf("ε = %v: %+v", eps, a)
 		}
@@ -142,10 +130,7 @@ func TestDistance(t *testing.T) {
 		synthetic *table.Table
 		refuted   bool
 	}{"a copy": {train, true}, "independent rows": {other, false}} {
-		r, err := Distance(train, holdout, tt.synthetic, b, 1-1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(Distance(train, holdout, tt.synthetic, b, 1-1e-6))
 		if r.Refuted != tt.refuted || tt.refuted && (r.AUROC < .95 || r.TPR < .9) {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -163,11 +148,8 @@ func TestDistance(t *testing.T) {
 func TestDistanceOf(t *testing.T) {
 	tab := randomTable(t, longSchema(), 200)
 	for _, eps := range []float64{1, 20000} {
-		r, err := DistanceOf(context.Background(), mstOf(t), tab,
-			accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(DistanceOf(context.Background(), mstOf(t), tab,
+			accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6))
 		if r.Refuted || r.Guessed.Made != 100 || eps > 10 && r.AUROC < .75 {
 			t.Errorf("ε = %v: %+v", eps, r)
 		}
@@ -191,18 +173,12 @@ func TestShadow(t *testing.T) {
 	for i := range 80 {
 		others = append(others, []uint16{uint16(i % 49)})
 	}
-	reference, err := tableOf(s, 1, others)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := must(tableOf(s, 1, others))
 	target := []uint16{49} // nobody else's
 	for _, eps := range []float64{.1, 2000} {
-		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
+		r := must(Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
 			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			Options{Runs: 400, Confidence: 1 - 1e-6})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Options{Runs: 400, Confidence: 1 - 1e-6}))
 		if r.Refuted {
 			t.Errorf("ε = %v: %+v", eps, r)
 		}

@@ -32,36 +32,21 @@ type meeting struct {
 // methods are mst, and a small wgan, whose run has the messages of mst's and two gradients more.
 func methods(t *testing.T) map[string]synth.Fitter {
 	t.Helper()
-	tree, err := synth.Checked(&synth.MST{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := synth.Checked(&synth.WGAN{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
-		Hidden: []int{4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must(synth.Checked(&synth.MST{}))
+	small := must(synth.Checked(&synth.WGAN{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
+		Hidden: []int{4}}))
 	return map[string]synth.Fitter{"mst": tree, "wgan": small}
 }
 
 func newMeeting(t *testing.T, n int) *meeting {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer free.Close()
 	m := &meeting{parties: &Parties{Address: free.Addr().String(), Colluding: 1, PerPerson: 1},
 		method: methods(t)["mst"]}
 	for i := range n {
-		pem, err := NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := ParseKey(pem)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pem := must(NewKey())
+		key := must(ParseKey(pem))
 		m.keys = append(m.keys, key)
 		m.parties.Parties = append(m.parties.Parties, member{fmt.Sprint("house", i), Public(key)})
 	}
@@ -275,10 +260,7 @@ func TestMeet(t *testing.T) {
 		return errs
 	}
 	stranger, all := newMeeting(t, 2), methods(t)
-	other, err := synth.Checked(&synth.MST{GroupSigmas: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(synth.Checked(&synth.MST{GroupSigmas: 3}))
 	for name, tt := range map[string]struct {
 		change func(o *Options)
 		want   string // of party 0
@@ -319,10 +301,7 @@ func TestMethods(t *testing.T) {
 	for name, c := range map[string]synth.WGAN{"a sample": {Rate: .5}, "clipped": {Mode: "ball"},
 		"interpolates": {Lipschitz: "interpolates"}, "graphs": {Engine: "gorgonia"},
 		"target": {Target: "c0"}, "steps": {Steps: 101}} {
-		f, err := synth.Checked(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.Checked(&c))
 		refused[name] = f
 	}
 	var err error

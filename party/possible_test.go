@@ -110,3 +110,11 @@ func TestPossibleSums(t *testing.T) {
 		}
 	}
 }
+
+// must is a value of which a test is sure.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}

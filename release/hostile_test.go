@@ -89,14 +89,16 @@ func TestHostileModels(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"40 million entries", zipped(t, zip.Deflate, manifest("{}", entries(40_000_000)), nothing), "larger than"},
+		{"40 million entries", zipped(t, zip.Deflate, manifest("{}", entries(40_000_000)), nothing),
+			"larger than"},
 		{"as many as fit", zipped(t, zip.Deflate, manifest("{}", entries(16_000_000)), nothing),
 			"compressed more than"},
 		{"a ledger of small entries", zipped(t, zip.Store, manifest("{}", entries(5_000_000)), nothing),
 			"more than 100000 entries"},
 		{"settings", zipped(t, zip.Store, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nothing),
 			"settings of more than"},
-		{"zeros", zipped(t, zip.Deflate, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
+		{"zeros", zipped(t, zip.Deflate, manifest("{}", ""), make([]byte, 1<<26)),
+			"compressed more than"},
 		{"a directory that lies", liar(t, 1<<30, 1<<29), "compressed more than"},
 		{"a directory that lies a little", liar(t, 1<<20, 1<<19), "damaged"},
 		{"a grouping", stored(kindMarginal, marginal), "grouping of 50000 columns"},
