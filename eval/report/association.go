@@ -31,7 +31,7 @@ func (w *work) associate() error {
 	if err != nil {
 		return err
 	}
-	a := &Associations{Real: numbers(lost.Real), Synthetic: numbers(lost.Synthetic),
+	a := &associations{Real: numbers(lost.Real), Synthetic: numbers(lost.Synthetic),
 		Holdout: numbers(lost.Holdout), Band: number(lost.Band)}
 	for _, c := range w.codecs {
 		a.Columns = append(a.Columns, c.Column().Name)
@@ -41,12 +41,12 @@ func (w *work) associate() error {
 		return err
 	}
 	for _, c := range invented[:min(len(invented), mostPairs)] {
-		a.Invented = append(a.Invented, Invented{a.Columns[c.First], a.Columns[c.Second],
+		a.Invented = append(a.Invented, inventedPair{a.Columns[c.First], a.Columns[c.Second],
 			w.codecs[c.First].Label(c.Codes[0]), w.codecs[c.Second].Label(c.Codes[1]),
 			number(float64(c.Rows) / float64(synthetic.Rows()))})
 	}
 	for i, p := range lost.Pairs {
-		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: number(p.Real),
+		out := pairLoss{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: number(p.Real),
 			Holdout: number(p.Holdout), Synthetic: number(p.Synthetic), Excess: number(p.Excess)}
 		if w.o.Pairs < 0 || i < w.o.Pairs {
 			out.Joint = w.joint(p.First, p.Second)
@@ -103,9 +103,9 @@ const (
 )
 
 // associated says whether columns that go together still do.
-func (w *work) associated() Finding {
+func (w *work) associated() finding {
 	all, associated := eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept")
-	f := Finding{Question: "Are associations kept?", Status: Unknown, Rule: fmt.Sprintf(
+	f := finding{Question: "Are associations kept?", Status: Unknown, Rule: fmt.Sprintf(
 		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
 			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
 			"real tables differ by; no two values that %s of the synthetic rows have together may be "+
@@ -161,7 +161,7 @@ func (w *work) associated() Finding {
 }
 
 // impossible names combinations that no real row has.
-func impossible(list []Invented) string {
+func impossible(list []inventedPair) string {
 	var out []string
 	for _, v := range list {
 		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,

@@ -10,7 +10,7 @@ import (
 )
 
 // chart draws the two ROC curves of a learner.
-func (p Prediction) chart() template.HTML {
+func (p prediction) chart() template.HTML {
 	quarters := numberTicks(0, .25, .5, .75, 1)
 	f := lines{label: "ROC curves of " + p.Learner, width: 320, height: 320, left: 46, right: 10,
 		up: 8, down: 40, grid: true, across: quarters, below: quarters,
@@ -29,7 +29,7 @@ func (p Prediction) chart() template.HTML {
 }
 
 // chart draws the adversarial accuracies with their terms.
-func (n *Nearest) chart() template.HTML {
+func (n *nearest) chart() template.HTML {
 	f := rows{label: "nearest-neighbour adversarial accuracy", width: 460, left: 104, right: 96,
 		to: 1, ticks: numberTicks(0, .25, .5, .75, 1), chance: .5}
 	for _, g := range []struct {
@@ -119,12 +119,12 @@ func (h histogram) chart() template.HTML {
 }
 
 // chart draws the rates of a value in the tables, each with its interval, from 0 up.
-func (r RareValue) chart() template.HTML {
+func (r rareValue) chart() template.HTML {
 	f := rows{label: "rate of " + r.Column + " = " + r.Value, width: 460, left: 64, right: 146,
 		to: 1e-9}
 	for _, x := range []struct {
 		name, class string
-		rate        *Rate
+		rate        *rate
 	}{{"training", "train", &r.Train}, {"holdout", "holdout", r.Holdout},
 		{"synthetic", "synthetic", &r.Synthetic}} {
 		if x.rate == nil {
@@ -146,7 +146,7 @@ const (
 )
 
 // ordered is the columns that are drawn, those whose associations are furthest off first.
-func (a *Associations) ordered() []int {
+func (a *associations) ordered() []int {
 	off, order := make([]float64, len(a.Columns)), make([]int, len(a.Columns))
 	for i := range order {
 		order[i] = i
@@ -161,7 +161,7 @@ func (a *Associations) ordered() []int {
 }
 
 // maps are the associations of both tables in one square, and their differences.
-func (a *Associations) maps() []labelled {
+func (a *associations) maps() []labelled {
 	order := a.ordered()
 	f := heat{label: "associations of columns", class: "label", width: 560, left: 104, square: true}
 	for _, i := range order {
@@ -201,7 +201,7 @@ func (a *Associations) maps() []labelled {
 }
 
 // listed is the pairs whose associations are furthest off, as far as more than chance.
-func (a *Associations) listed() []Pair {
+func (a *associations) listed() []pairLoss {
 	n := 0
 	for n < min(len(a.Pairs), listedPairs) && a.Pairs[n].Excess > 0 {
 		n++
@@ -210,7 +210,7 @@ func (a *Associations) listed() []Pair {
 }
 
 // chart draws the joint distributions of a pair of columns.
-func (p Pair) chart() template.HTML {
+func (p pairLoss) chart() template.HTML {
 	return p.Joint.draw(p.First+" and "+p.Second, "training table", "synthetic")
 }
 

@@ -19,9 +19,9 @@ const (
 )
 
 // distribution describes column k in all tables.
-func (w *work) distribution(k int, s eval.ColumnShape) Column {
+func (w *work) distribution(k int, s eval.ColumnShape) column {
 	codec, train := w.codecs[k], count(w.Train, k)
-	c := Column{Name: s.Column, Kind: codec.Column().Kind.String(), Metric: s.Metric,
+	c := column{Name: s.Column, Kind: codec.Column().Kind.String(), Metric: s.Metric,
 		Score: number(s.Score), codec: codec, groups: group(codec, train, mostBins)}
 	c.Train, c.Synthetic = c.shares(train), c.shares(count(w.Synthetic, k))
 	other := w.Synthetic
@@ -118,7 +118,7 @@ func numeric(c *schema.Codec) bool { return c.Column().Kind.Ordered() }
 // chart draws the distribution of a column. Of a number, the area of a group is its share of the
 // rows, and its width that of its values. A group far denser than all others is cut, and its share
 // written above it.
-func (c Column) chart() template.HTML {
+func (c column) chart() template.HTML {
 	if c.Edges == nil {
 		return c.bars(0)
 	}
@@ -177,7 +177,7 @@ func shareTicks(top float64) []tick {
 }
 
 // ticks are five edges, about evenly spread.
-func (c Column) ticks(edges []float64) (out []tick) {
+func (c column) ticks(edges []float64) (out []tick) {
 	for k := range 5 {
 		at := floats.NearestIdx(edges, float64(k)/4)
 		out = append(out, tick{edges[at], c.Edges[at]})
@@ -187,7 +187,7 @@ func (c Column) ticks(edges []float64) (out []tick) {
 
 // bars draws the groups from the given one on as categories. The line at the end of a training bar
 // is the band of chance.
-func (c Column) bars(from int) template.HTML {
+func (c column) bars(from int) template.HTML {
 	f := rows{label: "distribution of " + c.Name, width: 340, left: 112, right: 46, to: 1e-9}
 	for i := from; i < len(c.Labels); i++ {
 		r := row{name: c.Labels[i], text: percent(c.Synthetic[i]), tip: c.tips[i]}
@@ -206,7 +206,7 @@ func (c Column) bars(from int) template.HTML {
 // axisOf maps values to an axis from 0 to 1. It is linear, unless the schema spaces the bins by
 // logarithms, or bins become wider away from the first and most rows are in some that would be less
 // than a fortieth of the axis wide: then it is asinh(x/unit), which is logarithmic far from 0.
-func axisOf(c Column) (axis func(x float64) float64, log bool) {
+func axisOf(c column) (axis func(x float64) float64, log bool) {
 	first, last := c.Bounds[0], c.Bounds[len(c.Bounds)-1]
 	thin, unit := 0., math.Inf(1)
 	for i, b := range c.Bounds {

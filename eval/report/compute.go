@@ -20,14 +20,14 @@ type work struct {
 	o  Options
 	in Tables // with the one synthetic table
 	// of each learner on real rows, perhaps from another report of the same real tables
-	trained  []Curve
+	trained  []curve
 	codecs   []*schema.Codec
 	target   int    // column, −1 without
 	positive uint16 // code
 	direct   string // what a private classifier reaches
 	z        float64
-	values   map[string][]Value // by metric
-	leftOut  map[string]string  // why a metric is not defined for these tables
+	values   map[string][]result // by metric
+	leftOut  map[string]string   // why a metric is not defined for these tables
 	out      *Report
 }
 
@@ -42,7 +42,7 @@ func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
 			eval.ErrTables)
 	}
 	var all []*Report
-	var real []Curve
+	var real []curve
 	for _, synthetic := range in.Synthetic {
 		one := in
 		one.Synthetic = []Table{synthetic}
@@ -127,7 +127,7 @@ func start(in Tables, o Options) (*work, error) {
 		Study: eval.Study{Train: in.Train.Rows, Synthetic: synthetic.Rows, Holdout: in.Holdout.Rows,
 			TrainCells: in.Train.Values, SyntheticCells: synthetic.Values, Target: o.Target,
 			Quasi: o.Quasi, Seed: o.Seed, Near: o.Near, Level: o.Level},
-		values: map[string][]Value{}, leftOut: map[string]string{}}
+		values: map[string][]result{}, leftOut: map[string]string{}}
 	w.Note = w.note
 	for _, other := range w.Compared() {
 		// a metric of one way that needs all tables checks them all
@@ -150,18 +150,18 @@ func start(in Tables, o Options) (*work, error) {
 	w.out = &Report{
 		Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool,
 		SchemaSHA256: s.Fingerprint(),
-		Settings:     w.o, Tables: []TableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
+		Settings:     w.o, Tables: []tableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
 		Notes: []string{},
 	}
 	w.out.Settings.Progress = nil
 	if w.Holdout != nil {
-		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
+		w.out.Tables = append(w.out.Tables, tableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
 	} else {
 		w.note("There is no holdout. Figures that need real rows which the synthesizer did not " +
 			"see are left out: prediction, privacy loss, and every yardstick.")
 	}
 	w.out.Tables = append(w.out.Tables,
-		TableInfo{"synthetic", synthetic.Name, w.Synthetic.Rows(), synthetic.Claim})
+		tableInfo{"synthetic", synthetic.Name, w.Synthetic.Rows(), synthetic.Claim})
 	return w, nil
 }
 
@@ -213,10 +213,10 @@ func (w *work) aim() error {
 	return nil
 }
 
-func (w *work) add(metric string, v ...Value) { w.values[metric] = append(w.values[metric], v...) }
+func (w *work) add(metric string, v ...result) { w.values[metric] = append(w.values[metric], v...) }
 
 // put adds one number without an interval.
-func (w *work) put(metric, of string, x float64) { w.add(metric, Value{Of: of, Value: number(x)}) }
+func (w *work) put(metric, of string, x float64) { w.add(metric, result{Of: of, Value: number(x)}) }
 
 func (w *work) note(text string, args ...any) {
 	w.out.Notes = append(w.out.Notes, fmt.Sprintf(text, args...))
@@ -237,9 +237,9 @@ func (w *work) undefined(err error, metrics ...string) error {
 // finish lists the metrics in the order of package eval and writes the summary.
 func (w *work) finish() {
 	for _, m := range eval.Metrics() {
-		entry := Metric{m, w.values[m.Name], ""}
+		entry := metric{m, w.values[m.Name], ""}
 		if len(entry.Values) == 0 {
-			entry.Values, entry.LeftOut = []Value{}, w.reason(m)
+			entry.Values, entry.LeftOut = []result{}, w.reason(m)
 		}
 		w.out.Metrics = append(w.out.Metrics, entry)
 	}
@@ -252,11 +252,11 @@ func (w *work) reason(m eval.Metric) string {
 }
 
 // first returns the first value of a metric.
-func (w *work) first(metric string) (Value, bool) {
+func (w *work) first(metric string) (result, bool) {
 	if v := w.values[metric]; len(v) > 0 {
 		return v[0], true
 	}
-	return Value{}, false
+	return result{}, false
 }
 
 // yardstick says how the holdout does in a metric of all columns, "" without one.
@@ -275,7 +275,7 @@ func count(t *table.Table, column int) []int64 {
 }
 
 // around is a value with a normal interval within [low, high].
-func (w *work) around(of string, x, stderr, low, high float64) Value {
-	return Value{Of: of, Value: number(x), Interval: &Interval{
+func (w *work) around(of string, x, stderr, low, high float64) result {
+	return result{Of: of, Value: number(x), Interval: &Interval{
 		Low: number(max(low, x-w.z*stderr)), High: number(min(high, x+w.z*stderr))}}
 }

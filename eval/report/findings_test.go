@@ -109,7 +109,7 @@ func TestMissingIsOfCells(t *testing.T) {
 func TestNoNumber(t *testing.T) {
 	none := number(math.NaN())
 	m := [][]number{{1, none}, {none, 1}}
-	a := &Associations{Columns: []string{"a", "b"}, Real: m, Synthetic: m}
+	a := &associations{Columns: []string{"a", "b"}, Real: m, Synthetic: m}
 	for _, c := range a.maps() {
 		if text := string(c.Drawing); strings.Contains(text, "NaN") ||
 			!strings.Contains(text, "a × b: – real, – here") {

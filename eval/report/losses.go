@@ -22,7 +22,7 @@ const (
 
 // losses compares the cells of a column and says what is wrong with it. slack is what the holdout
 // lacks of a full score.
-func (w *work) losses(k int, slack float64, c *Column) error {
+func (w *work) losses(k int, slack float64, c *column) error {
 	c.Status = grade(float64(c.Score)+slack, goodColumn, poorColumn)
 	if c.Status != Good {
 		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.", percent(c.Score)))
@@ -36,7 +36,7 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 		return err
 	}
 	nan := number(math.NaN())
-	v := &ColumnValues{number(moved), nan, nan, nan, nan, nan, nil, nil, nil}
+	v := &columnValues{number(moved), nan, nan, nan, nan, nan, nil, nil, nil}
 	c.Values = v
 	lose := func(s Status, format string, args ...any) {
 		c.Status = worse(c.Status, s)
@@ -138,7 +138,7 @@ func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 }
 
 // summaryOf is nil without numbers.
-func summaryOf(v *eval.Values, name string) *Summary {
+func summaryOf(v *eval.Values, name string) *summary {
 	if v == nil {
 		return nil
 	}

@@ -189,8 +189,8 @@ func standsOut(n Marginal) float64 {
 
 // columnOf is a noisy marginal of one column as the report draws it: measured shares in place of
 // the training table's, with a band of two standard deviations, and the model's.
-func columnOf(n Marginal, codec *schema.Codec, total float64) Column {
-	c := Column{Name: n.Columns[0], codec: codec}
+func columnOf(n Marginal, codec *schema.Codec, total float64) column {
+	c := column{Name: n.Columns[0], codec: codec}
 	if len(n.Noisy) == codec.Size() { // every code by itself
 		counts := make([]int64, len(n.Noisy))
 		for i, x := range n.Noisy {

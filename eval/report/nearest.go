@@ -40,7 +40,7 @@ func (w *work) nearest() error {
 			break
 		}
 	}
-	out := &Nearest{z: w.z}
+	out := &nearest{z: w.z}
 	if holdout == nil {
 		r, err := eval.NNAA(train, synthetic, w.Seed)
 		if err != nil {
@@ -65,7 +65,7 @@ func (w *work) nearest() error {
 		real.Corrected.Mean, real.StdErr, 0, 1))
 	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),
 		w.around("unbiased", r.Unbiased, r.StdErr, -1, 1),
-		Value{Of: "original", Value: number(r.Original)})
+		result{Of: "original", Value: number(r.Original)})
 	w.out.Nearest = out
 	return nil
 }
@@ -74,10 +74,10 @@ func (w *work) nearest() error {
 func (w *work) accuracy(against string, r eval.NNAAResult) accuracy {
 	of := "synthetic rows against " + against
 	w.add("NNAA", w.around(of+", corrected", r.Corrected.Mean, r.StdErr, 0, 1),
-		Value{Of: "… its real term", Value: number(r.Corrected.Real)},
-		Value{Of: "… its synthetic term", Value: number(r.Corrected.Synthetic)},
+		result{Of: "… its real term", Value: number(r.Corrected.Real)},
+		result{Of: "… its synthetic term", Value: number(r.Corrected.Synthetic)},
 		w.around(of+", unbiased", r.Unbiased.Mean, r.StdErr, 0, 1),
-		Value{Of: of + ", original", Value: number(r.Original.Mean)})
+		result{Of: of + ", original", Value: number(r.Original.Mean)})
 	return accuracy{r.Corrected, r.StdErr}
 }
 
@@ -113,8 +113,8 @@ func (w *work) closest() error {
 	return nil
 }
 
-func quantiles(to string, q eval.Quantiles) []Value {
-	return []Value{
+func quantiles(to string, q eval.Quantiles) []result {
+	return []result{
 		{Of: "to " + to + ", median", Value: number(q.Median)},
 		{Of: "to " + to + ", 5 % quantile", Value: number(q.P05)},
 		{Of: "to " + to + ", mean", Value: number(q.Mean)},

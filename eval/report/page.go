@@ -30,13 +30,13 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short":   short[number],
 	"verdict": verdict,
 	"draw":    func(part interface{ chart() template.HTML }) template.HTML { return part.chart() },
-	"maps":    (*Associations).maps,
-	"listed":  (*Associations).listed,
-	"numbers": Column.numbers,
+	"maps":    (*associations).maps,
+	"listed":  (*associations).listed,
+	"numbers": column.numbers,
 }).Parse(pageText))
 
 // verdict is a status in the words of its question.
-func verdict(f Finding) string {
+func verdict(f finding) string {
 	words := map[Status]string{Good: "✓ good", Mixed: "~ mixed", Poor: "✗ poor",
 		Unknown: "? cannot be told"}
 	if f.Question == copyQuestion {
@@ -62,7 +62,7 @@ type labelled struct {
 // sheet is the page: one report, or several side by side.
 type sheet struct {
 	Style   template.CSS
-	Real    []TableInfo
+	Real    []tableInfo
 	Views   []*view
 	Several bool
 	Sides   []side
@@ -84,10 +84,10 @@ type sideCell struct {
 type view struct {
 	*Report
 	At            int // of the reports of the page, from 1
-	Table         TableInfo
-	Shown, Folded []Column
-	Numbers       []Column // with numbers
-	Joint         []Pair   // that are drawn
+	Table         tableInfo
+	Shown, Folded []column
+	Numbers       []column   // with numbers
+	Joint         []pairLoss // that are drawn
 	Rows          []metricRow
 	HasHoldout    bool
 	Percent       string
@@ -95,10 +95,10 @@ type view struct {
 
 // metricRow is one metric in the table of all.
 type metricRow struct {
-	Metric
-	Head []Value // shown at once
-	Tail []Value // shown on demand
-	Sum  string  // of the values, where there are many
+	metric
+	Head []result // shown at once
+	Tail []result // shown on demand
+	Sum  string   // of the values, where there are many
 }
 
 const (
@@ -158,8 +158,8 @@ func (r *Report) view(at int) *view {
 }
 
 // numbers writes what sums up the numbers of a column, of the real table and of the synthetic one.
-func (c Column) numbers() (out [6][2]string) {
-	for i, s := range []*Summary{c.Values.Train, c.Values.Synthetic} {
+func (c column) numbers() (out [6][2]string) {
+	for i, s := range []*summary{c.Values.Train, c.Values.Synthetic} {
 		value := func(x number) string { return c.codec.Show(float64(x), short) }
 		for k, text := range []string{value(s.Mean), c.codec.ShowDifference(float64(s.Std), short),
 			value(s.P05), value(s.Median), value(s.P95), value(s.Min) + " – " + value(s.Max)} {
@@ -213,8 +213,8 @@ func visible(text []byte) []byte {
 	}, text)
 }
 
-func rowOf(m Metric) metricRow {
-	r := metricRow{Metric: m, Head: m.Values}
+func rowOf(m metric) metricRow {
+	r := metricRow{metric: m, Head: m.Values}
 	if len(m.Values) <= mostHead {
 		return r
 	}
@@ -224,7 +224,7 @@ func rowOf(m Metric) metricRow {
 	}
 	r.Head, r.Tail = nil, m.Values
 	sorted := slices.Clone(m.Values)
-	slices.SortStableFunc(sorted, func(a, b Value) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortStableFunc(sorted, func(a, b result) int { return cmp.Compare(a.Value, b.Value) })
 	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted),
 		float64(sorted[len(sorted)/2].Value), float64(sorted[0].Value), sorted[0].Of)
 	return r

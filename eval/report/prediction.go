@@ -45,7 +45,7 @@ func (w *work) predict(ctx context.Context) error {
 		w.o.Progress("prediction: "+l.name, .6+.1*float64(i)/float64(len(learners)))
 		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.o.Drop, Learner: l.which,
 			Seed: w.Seed}
-		p := Prediction{Learner: l.name, Rows: w.Holdout.Rows()}
+		p := prediction{Learner: l.name, Rows: w.Holdout.Rows()}
 		tstr, err := eval.TSTR(synthetic, w.Holdout, task)
 		if err != nil {
 			return w.undefined(err, all...)
@@ -72,16 +72,16 @@ func (w *work) predict(ctx context.Context) error {
 		}
 		p.Real = w.trained[i]
 		w.out.Predictions = append(w.out.Predictions, p)
-		for k, c := range []Curve{p.Synthetic, p.Real} {
-			auroc := Value{Of: l.name, Value: c.AUROC, Interval: &c.Interval}
+		for k, c := range []curve{p.Synthetic, p.Real} {
+			auroc := result{Of: l.name, Value: c.AUROC, Interval: &c.Interval}
 			w.add([]string{"TSTR", "TRTR"}[k], auroc)
 			auroc.Of += ", trained on " + []string{"synthetic", "real"}[k] + " rows"
 			w.add("AUROC", auroc)
 			w.add("AveragePrecision",
-				Value{Of: auroc.Of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
+				result{Of: auroc.Of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
 		}
 	}
-	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
+	w.add("AveragePrecision", result{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (w *work) directly(labels []bool) error {
 }
 
 // curve sums up the scores of a classifier.
-func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
+func (w *work) curve(p eval.Prediction, trained *table.Table) (curve, error) {
 	o := eval.BootstrapOptions{Level: w.Level, Seed: w.Seed}
 	if len(p.Scores) > 5_000 {
 		o.Replicates = 200
@@ -115,13 +115,13 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	i, err := eval.AUROCInterval(p.Scores, p.Labels, o)
 	precision, other := eval.AveragePrecisionInterval(p.Scores, p.Labels, o)
 	if err := cmp.Or(err, other); err != nil {
-		return Curve{}, err
+		return curve{}, err
 	}
 	points, err := eval.ROC(p.Scores, p.Labels)
 	if err != nil {
-		return Curve{}, err
+		return curve{}, err
 	}
-	c := Curve{AUROC: number(p.AUROC), Interval: i.Span(), PrecisionInterval: precision.Span(),
+	c := curve{AUROC: number(p.AUROC), Interval: i.Span(), PrecisionInterval: precision.Span(),
 		AveragePrecision: number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
@@ -142,7 +142,7 @@ type value struct {
 func (w *work) rare() error {
 	for _, at := range w.rarest() {
 		codec := w.codecs[at.column]
-		v := RareValue{Column: codec.Column().Name, Value: codec.Label(at.code),
+		v := rareValue{Column: codec.Column().Name, Value: codec.Label(at.code),
 			Target: at.column == w.target}
 		for _, t := range []eval.Named{{Name: eval.SyntheticRows, Rows: w.Synthetic},
 			{Name: "training table", Rows: w.Train}, {Name: "holdout", Rows: w.Holdout}} {
@@ -153,7 +153,7 @@ func (w *work) rare() error {
 			if err != nil {
 				return err
 			}
-			rate := Rate{number(i.Estimate), i.Span()}
+			rate := rate{number(i.Estimate), i.Span()}
 			switch t.Rows {
 			case w.Synthetic:
 				v.Synthetic = rate
@@ -163,7 +163,7 @@ func (w *work) rare() error {
 				v.Holdout = &rate
 			}
 			if v.Target && at.code == w.positive {
-				w.add("RareClassRate", Value{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.Name),
+				w.add("RareClassRate", result{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.Name),
 					Value: rate.Rate, Interval: &rate.Interval})
 			}
 		}

@@ -68,9 +68,9 @@ type Options struct {
 // What package eval measures, as the JSON of a report has it.
 type (
 	number   = eval.Number
-	Value    = eval.Value
+	result   = eval.Value
 	Interval = eval.Span
-	Summary  = eval.Summary
+	summary  = eval.Summary
 )
 
 // Report is what was found. Its JSON names are an interface.
@@ -80,23 +80,23 @@ type Report struct {
 	Warning      string        `json:"warning"`
 	Tool         string        `json:"tool,omitempty"`
 	SchemaSHA256 string        `json:"schema_sha256"`
-	Tables       []TableInfo   `json:"tables"`
+	Tables       []tableInfo   `json:"tables"`
 	Settings     Options       `json:"settings"`
-	Summary      []Finding     `json:"summary"`
-	Metrics      []Metric      `json:"metrics"`
-	Columns      []Column      `json:"columns"`
-	Associations *Associations `json:"associations,omitempty"`
-	Predictions  []Prediction  `json:"predictions,omitempty"`
-	Nearest      *Nearest      `json:"nearest,omitempty"`
-	RareValues   []RareValue   `json:"rare_values,omitempty"`
+	Summary      []finding     `json:"summary"`
+	Metrics      []metric      `json:"metrics"`
+	Columns      []column      `json:"columns"`
+	Associations *associations `json:"associations,omitempty"`
+	Predictions  []prediction  `json:"predictions,omitempty"`
+	Nearest      *nearest      `json:"nearest,omitempty"`
+	RareValues   []rareValue   `json:"rare_values,omitempty"`
 	// how it was measured: subsamples, seeds, what was left out and why
 	Notes []string `json:"notes"`
 	// one for each further synthetic table
 	Others []*Report `json:"others,omitempty"`
 }
 
-// TableInfo describes one of the tables.
-type TableInfo struct {
+// tableInfo describes one of the tables.
+type tableInfo struct {
 	Role string `json:"role"` // train, holdout, synthetic
 	Name string `json:"name,omitempty"`
 	Rows int    `json:"rows"`
@@ -126,19 +126,19 @@ const (
 	Unknown Status = "unknown" // cannot be told from these tables
 )
 
-// Finding is one answer of the summary.
-type Finding struct {
+// finding is one answer of the summary.
+type finding struct {
 	Question string `json:"question"`
 	Status   Status `json:"status"`
 	Answer   string `json:"answer"` // plain sentences
 	Rule     string `json:"rule"`   // how the status was decided
 }
 
-// Metric is one entry of eval.Metrics with its values, or with the reason why there are none.
-type Metric struct {
+// metric is one entry of eval.Metrics with its values, or with the reason why there are none.
+type metric struct {
 	eval.Metric
-	Values  []Value `json:"values"`
-	LeftOut string  `json:"left_out,omitempty"`
+	Values  []result `json:"values"`
+	LeftOut string   `json:"left_out,omitempty"`
 }
 
 // groups are what the values of a column are joined into to be drawn: neighbouring bins of a
@@ -155,8 +155,8 @@ type groups struct {
 	group []int // of every code
 }
 
-// Column is the distribution of a column in each table: shares of the rows.
-type Column struct {
+// column is the distribution of a column in each table: shares of the rows.
+type column struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
@@ -169,7 +169,7 @@ type Column struct {
 	Holdout   []float64 `json:"holdout,omitempty"`
 	Synthetic []float64 `json:"synthetic"`
 	// what the cells themselves show, where the files were read
-	Values *ColumnValues `json:"values,omitempty"`
+	Values *columnValues `json:"values,omitempty"`
 
 	// of the drawing: halves of the bands around the shares, the tips of the groups, and what of each
 	// has to be seen
@@ -178,9 +178,9 @@ type Column struct {
 	codec         *schema.Codec
 }
 
-// ColumnValues compares the cells of a column as the files have them. What only numbers have is
+// columnValues compares the cells of a column as the files have them. What only numbers have is
 // null for other columns.
-type ColumnValues struct {
+type columnValues struct {
 	Moved     number `json:"moved"`     // MovedShare
 	Uncovered number `json:"uncovered"` // UncoveredShare
 	// the same of the holdout in place of the synthetic table
@@ -188,27 +188,27 @@ type ColumnValues struct {
 	MeanShift        number   `json:"mean_shift"`
 	SpreadRatio      number   `json:"spread_ratio"`
 	Wasserstein      number   `json:"wasserstein"`
-	Train            *Summary `json:"train,omitempty"`
-	Holdout          *Summary `json:"holdout,omitempty"`
-	Synthetic        *Summary `json:"synthetic,omitempty"`
+	Train            *summary `json:"train,omitempty"`
+	Holdout          *summary `json:"holdout,omitempty"`
+	Synthetic        *summary `json:"synthetic,omitempty"`
 }
 
-// Associations says how strongly every two columns go together.
-type Associations struct {
+// associations says how strongly every two columns go together.
+type associations struct {
 	Columns []string `json:"columns"`
 	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
 	Real      [][]number `json:"real"`
 	Holdout   [][]number `json:"holdout,omitempty"`
 	Synthetic [][]number `json:"synthetic"`
 	Band      number     `json:"band"`  // by how much two real tables differ
-	Pairs     []Pair     `json:"pairs"` // the worst first, at most a hundred
-	pairs     []Pair     // all of them
+	Pairs     []pairLoss `json:"pairs"` // the worst first, at most a hundred
+	pairs     []pairLoss // all of them
 	// combinations that synthetic rows have and no real row, the most frequent first
-	Invented []Invented `json:"invented,omitempty"`
+	Invented []inventedPair `json:"invented,omitempty"`
 }
 
-// Invented is a value of each of two columns that no real row has together.
-type Invented struct {
+// inventedPair is a value of each of two columns that no real row has together.
+type inventedPair struct {
 	First       string `json:"first"`
 	Second      string `json:"second"`
 	FirstValue  string `json:"first_value"`
@@ -216,8 +216,8 @@ type Invented struct {
 	Share       number `json:"share"` // of the synthetic rows
 }
 
-// Pair is two columns.
-type Pair struct {
+// pairLoss is two columns.
+type pairLoss struct {
 	First     string `json:"first"`
 	Second    string `json:"second"`
 	Real      number `json:"real"`
@@ -238,17 +238,17 @@ type joint struct {
 	Synthetic [][]float64 `json:"synthetic"`
 }
 
-// Prediction is one learner, trained on synthetic and on real rows.
-type Prediction struct {
+// prediction is one learner, trained on synthetic and on real rows.
+type prediction struct {
 	Learner   string `json:"learner"`
-	Synthetic Curve  `json:"synthetic"` // TSTR
-	Real      Curve  `json:"real"`      // TRTR
+	Synthetic curve  `json:"synthetic"` // TSTR
+	Real      curve  `json:"real"`      // TRTR
 	Rate      number `json:"rate"`      // of positives among the holdout rows
 	Rows      int    `json:"rows"`      // of the holdout
 }
 
-// Curve is an ROC curve with what sums it up.
-type Curve struct {
+// curve is an ROC curve with what sums it up.
+type curve struct {
 	AUROC             number       `json:"auroc"`
 	Interval          Interval     `json:"interval"`
 	AveragePrecision  number       `json:"average_precision"`
@@ -258,8 +258,8 @@ type Curve struct {
 	Points            [][2]float64 `json:"points"`   // false and true positive rates
 }
 
-// Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
-type Nearest struct {
+// nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
+type nearest struct {
 	Rows    int       `json:"rows"` // of each table in the accuracies
 	Train   accuracy  `json:"train"`
 	Holdout *accuracy `json:"holdout,omitempty"`
@@ -290,18 +290,18 @@ type histogram struct {
 	Holdout []float64 `json:"holdout,omitempty"`
 }
 
-// RareValue is the rate of one value of a column in each table.
-type RareValue struct {
+// rareValue is the rate of one value of a column in each table.
+type rareValue struct {
 	Column    string `json:"column"`
 	Value     string `json:"value"`
 	Target    bool   `json:"target"` // the column is the one to predict
-	Train     Rate   `json:"train"`
-	Holdout   *Rate  `json:"holdout,omitempty"`
-	Synthetic Rate   `json:"synthetic"`
+	Train     rate   `json:"train"`
+	Holdout   *rate  `json:"holdout,omitempty"`
+	Synthetic rate   `json:"synthetic"`
 }
 
-// Rate is a share of rows with its Wilson interval.
-type Rate struct {
+// rate is a share of rows with its Wilson interval.
+type rate struct {
 	Rate number `json:"rate"`
 	Interval
 }

@@ -127,7 +127,7 @@ func compute(t testing.TB, in Tables, o Options) *Report {
 	return r
 }
 
-func (r *Report) metric(t *testing.T, name string) Metric {
+func (r *Report) metric(t *testing.T, name string) metric {
 	t.Helper()
 	for _, m := range r.Metrics {
 		if m.Name == name {
@@ -135,7 +135,7 @@ func (r *Report) metric(t *testing.T, name string) Metric {
 		}
 	}
 	t.Fatalf("no metric %s", name)
-	return Metric{}
+	return metric{}
 }
 
 func TestEveryMetricHasAValueOrAReason(t *testing.T) {

@@ -18,15 +18,15 @@ const commonOutcome = .2 // least share of the training rows of an outcome that 
 const copyQuestion = "Are real rows copied?"
 
 // summary answers five questions in plain words.
-func (w *work) summary() []Finding {
-	return []Finding{w.alike(), w.associated(), w.useful(), w.rareKept(), w.copied()}
+func (w *work) summary() []finding {
+	return []finding{w.alike(), w.associated(), w.useful(), w.rareKept(), w.copied()}
 }
 
 // alike says whether the columns look like the real ones, each by itself.
-func (w *work) alike() Finding {
+func (w *work) alike() finding {
 	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
 	shift, spread := eval.MetricOf("MeanShift"), eval.MetricOf("SpreadRatio")
-	f := Finding{Question: "Do the columns look alike?", Rule: fmt.Sprintf(
+	f := finding{Question: "Do the columns look alike?", Rule: fmt.Sprintf(
 		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
 			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
 			"is off by at most %.2f standard deviations, its standard deviation by at most a factor of "+
@@ -66,9 +66,9 @@ func (w *work) alike() Finding {
 }
 
 // worst is the columns, the worst first.
-func (r *Report) worst() []Column {
+func (r *Report) worst() []column {
 	out := slices.Clone(r.Columns)
-	slices.SortStableFunc(out, func(a, b Column) int {
+	slices.SortStableFunc(out, func(a, b column) int {
 		return cmp.Or(cmp.Compare(rank(a.Status), rank(b.Status)), -cmp.Compare(len(a.Losses),
 			len(b.Losses)), cmp.Compare(a.Score, b.Score))
 	})
@@ -76,9 +76,9 @@ func (r *Report) worst() []Column {
 }
 
 // useful says whether models trained on synthetic rows work on real ones.
-func (w *work) useful() Finding {
+func (w *work) useful() finding {
 	m := eval.MetricOf("TSTR")
-	f := Finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
+	f := finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
 		"By how much the AUROC of the best learner falls: good up to %.2f, poor above %.2f. "+
 			"With few positive rows both figures are uncertain: see the intervals.", m.Good,
 		m.Poor)}
@@ -86,13 +86,13 @@ func (w *work) useful() Finding {
 		f.Answer = "Not measured: " + w.reason(m) + "."
 		return f
 	}
-	by := func(of func(Prediction) number) Prediction {
-		return slices.MaxFunc(w.out.Predictions, func(a, b Prediction) int {
+	by := func(of func(prediction) number) prediction {
+		return slices.MaxFunc(w.out.Predictions, func(a, b prediction) int {
 			return cmp.Compare(of(a), of(b))
 		})
 	}
-	real, synthetic := by(func(p Prediction) number { return p.Real.AUROC }),
-		by(func(p Prediction) number { return p.Synthetic.AUROC })
+	real, synthetic := by(func(p prediction) number { return p.Real.AUROC }),
+		by(func(p prediction) number { return p.Synthetic.AUROC })
 	gap := float64(real.Real.AUROC - synthetic.Synthetic.AUROC)
 	f.Status = grade(gap, m.Good, m.Poor)
 	f.Answer = fmt.Sprintf("To predict %s = %s, the best model trained on synthetic rows (%s) "+
@@ -109,8 +109,8 @@ func (w *work) useful() Finding {
 }
 
 // rareKept says whether the rare class survived.
-func (w *work) rareKept() Finding {
-	f := Finding{Question: "Did the rare outcome survive?", Status: Unknown, Rule: fmt.Sprintf(
+func (w *work) rareKept() finding {
+	f := finding{Question: "Did the rare outcome survive?", Status: Unknown, Rule: fmt.Sprintf(
 		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
 			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
 			"factor of two.", percent(w.Level), percent(commonOutcome))}
@@ -139,9 +139,9 @@ func (w *work) rareKept() Finding {
 }
 
 // copied says whether synthetic rows keep closer to the rows they were made from than they should.
-func (w *work) copied() Finding {
+func (w *work) copied() finding {
 	lost, closer := eval.MetricOf("PrivacyLoss"), eval.MetricOf("DCRShare")
-	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
+	f := finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
 		"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
 			"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
 			"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
@@ -178,7 +178,7 @@ func (w *work) copied() Finding {
 }
 
 // equalSize is a match share with a real table, of the comparison at equal sizes.
-func equalSize(v []Value, name string) number {
+func equalSize(v []result, name string) number {
 	out := number(math.NaN())
 	for _, x := range v {
 		if strings.HasPrefix(x.Of, "with the "+name) || strings.HasPrefix(x.Of, "rows of the "+name) {
