@@ -28,19 +28,16 @@ var errRefuted = errors.New("the claim is refuted")
 // audit are the flags of decoy audit.
 type audit struct {
 	jobFlags
-	attack, tables string
-	runs, rows     int
-	canaries       int
-	confidence     float64
-	json           string
+	attack.Options
+	attack, tables, json string
 }
 
 func auditCommand(t *terminal) *cobra.Command {
-	a := &audit{jobFlags: newJob(), runs: 400, attack: manyRun, tables: "all", canaries: 1000,
-		confidence: .95}
-	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.runs, "attack": &a.attack,
-		"tables": &a.tables, "rows": &a.rows, "canaries": &a.canaries, "confidence": &a.confidence,
-		"json": &a.json})
+	a := &audit{jobFlags: newJob(), attack: manyRun, tables: "all",
+		Options: attack.Options{Runs: 400, Canaries: 1000, Confidence: .95}}
+	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.Runs, "attack": &a.attack,
+		"tables": &a.tables, "rows": &a.Options.Rows, "canaries": &a.Canaries,
+		"confidence": &a.Confidence, "json": &a.json})
 	cmd.Flags().MarkHidden("method") // is the operand
 	return cmd
 }
@@ -59,16 +56,17 @@ type audited struct {
 }
 
 func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
-	method := args[0]
-	shapes, err := a.check(cmd)
-	if err != nil {
-		return err
+	switch {
+	case typedNow(cmd, "method"):
+		return usagef("--method: METHOD is an operand of this verb")
+	case !(a.Confidence > 0 && a.Confidence < 1):
+		return usagef("--confidence %v must be between 0 and 1", a.Confidence)
 	}
 	if err := a.checkBudget(); err != nil {
 		return err
 	}
-	adjacency := a.Relation()
-	fitter, err := a.fitter(cmd, method)
+	a.Method = args[0]
+	fitter, err := a.fitter(cmd)
 	if err != nil {
 		return err
 	}
@@ -76,30 +74,44 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	out := audited{Method: a.Method, Attack: a.attack, Adjacency: a.Relation(),
+		Confidence: a.Confidence}
 	if a.attack == ltuAttack || a.attack == distanceAttack {
-		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
+		out.Adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
-	if method == attack.Collect { // a local guarantee, which is pure, of one row: one pair of tables
+	shapes := attack.Shapes()
+	if a.tables != "all" || a.attack != manyRun { // the other attacks have random tables
+		shapes = []string{a.tables}
+	}
+	if a.Method == attack.Collect { // a local guarantee, which is pure, of one row: one pair of tables
 		for _, name := range []string{"delta", "adjacency", "tables"} {
 			if cmd.Flags().Lookup(name).Changed {
 				return usagef("--%s is not for collect: an answer is audited under replace-one with delta 0, "+
 					"on one pair of tables", name)
 			}
 		}
-		adjacency, a.Delta, shapes = accountant.ReplaceOne, 0, shapes[:1]
+		out.Adjacency, a.Delta, shapes = accountant.ReplaceOne, 0, shapes[:1]
 	}
+	out.Budget = a.Budget()
+	out.Neighbours = privacy.NeighboursOf(s, out.Adjacency).Units(s.Unit).Words()
 	file, err := t.create("--json", a.json, configs.ReleaseMode)
 	if err != nil {
 		return err
 	}
 	defer file.Abort()
 	shown := t.progress()
-	out := audited{Method: method, Attack: a.attack, Budget: a.Budget(), Adjacency: adjacency,
-		Neighbours: privacy.NeighboursOf(s, adjacency).Units(s.Unit).Words(), Confidence: a.confidence}
-	err = attacker{audit: a, ctx: cmd.Context(), fitter: fitter, schema: s, shapes: shapes,
-		shown: shown}.run(&out)
-	if err != nil {
-		return err
+	n := float64(len(shapes))
+	a.Options.Confidence = 1 - (1-a.Confidence)/n
+	for i, shape := range shapes {
+		a.Progress = func(done, runs int) {
+			shown.report("attacking", (float64(i)+float64(done)/float64(runs))/n)
+		}
+		r, err := a.once(cmd.Context(), fitter, s, &out, shape)
+		if err != nil {
+			return err
+		}
+		out.Audits = append(out.Audits, r)
+		out.Epsilon, out.Refuted = max(out.Epsilon, r.Epsilon), out.Refuted || r.Refuted
 	}
 	if a.json != configs.Standard {
 		if err := t.print(out); err != nil {
@@ -112,61 +124,91 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	return out.verdict()
 }
 
-// check validates the audit's own flags.
-func (a *audit) check(cmd *cobra.Command) ([]string, error) {
-	switch {
-	case typedNow(cmd, "method"):
-		return nil, usagef("--method: METHOD is an operand of this verb")
-	case !(a.confidence > 0 && a.confidence < 1):
-		return nil, usagef("--confidence %v must be between 0 and 1", a.confidence)
-	case a.tables == "all":
-		return attack.Shapes(), nil
+// The attacks of --attack.
+const (
+	manyRun        = "many-run"
+	oneRun         = "one-run"
+	ltuAttack      = "ltu"
+	shadowAttack   = "shadow"
+	distanceAttack = "distance"
+)
+
+var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack, distanceAttack}
+
+// fitter is the method that METHOD names, nil for a mechanism of the gate.
+func (a *audit) fitter(cmd *cobra.Command) (synth.Fitter, error) {
+	switch gate := slices.Contains(attack.GateNames(), a.Method); {
+	case gate && a.attack != manyRun:
+		return nil, usagef("--attack %s is for methods; %s is a mechanism of the gate", a.attack,
+			a.Method)
+	case gate:
+		return nil, nil
+	case !slices.Contains(synth.Names(), a.Method):
+		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", a.Method,
+			strings.Join(synth.Names(), ", "), strings.Join(attack.GateNames(), ", "))
 	}
-	return []string{a.tables}, nil
+	return a.method(cmd)
 }
 
-func (out audited) text(w io.Writer) {
-	fmt.Fprintf(w, "method\t%s\nclaim\t%s\nneighbours\t%s\nconfidence\t%s of all that follows "+
-		"together\n", out.Method, configs.BudgetText(out.Budget), out.Neighbours, percent(out.Confidence))
-	for _, r := range out.Audits {
-		out.found(w, r)
-	}
-}
-
-// found writes the result of one attack.
-func (out audited) found(w io.Writer, r attack.Result) {
-	what, g := "guesses", r.Guessed
-	switch out.Attack {
+// once runs the attack of --attack, on tables of a shape.
+func (a *audit) once(
+	ctx context.Context, f synth.Fitter, s *schema.Schema, out *audited, shape string,
+) (attack.Result, error) {
+	o := a.Options
+	switch a.attack {
+	case manyRun:
+		m, pair, err := a.mechanism(f, s, out, shape)
+		if err != nil {
+			return attack.Result{}, err
+		}
+		return attack.ManyRun(ctx, m, pair, o)
 	case oneRun:
-		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", g.Right, g.Made, g.Canaries)
-	case ltuAttack:
-		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", g.Right, g.Made,
-			percent(g.Limit))
-	case distanceAttack:
-		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", g.Right, g.Made)
-	default:
-		what = "runs"
-		fmt.Fprintf(w, "tables\t%s: %d runs a side, %d of them to find out what to count\n", r.Tables,
-			r.Runs, r.Pilot)
+		o.Rows = cmp.Or(o.Rows, randomRows)
+		return attack.OneRun(ctx, f, s, out.Adjacency, out.Budget, o)
 	}
-	if g != nil {
-		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n",
-			g.Privacy, g.PrivacyLow, g.PrivacyHigh)
+	rows := cmp.Or(o.Rows, randomRows)
+	o.Rows = rows
+	if a.attack != ltuAttack { // the one half is in
+		rows *= 2
 	}
-	fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many %s can show at most %.3f\n", r.Epsilon,
-		what, r.Ceiling)
-	if g == nil && out.Budget.Delta > 0 {
-		fmt.Fprintf(w, "  if Gaussian\tepsilon ≥ %.3f, from μ ≥ %.3f\n", r.Gaussian, r.Mu)
+	t, err := attack.RandomTable(s, rows)
+	switch {
+	case err != nil:
+		return attack.Result{}, err
+	case a.attack == ltuAttack:
+		return attack.LTU(ctx, f, t, out.Budget, o)
+	case a.attack == shadowAttack:
+		return attack.Shadow(ctx, f, t, nil, out.Adjacency, out.Budget, o)
 	}
-	if r.AUROC > 0 {
-		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
+	return attack.DistanceOf(ctx, f, t, out.Budget, a.Confidence)
+}
+
+// randomRows is how many rows a random table has where --rows does not say it.
+const randomRows = 500
+
+// mechanism makes what is audited, and the tables to run it on.
+func (a *audit) mechanism(
+	f synth.Fitter, s *schema.Schema, out *audited, shape string,
+) (attack.Mechanism, *attack.Pair, error) {
+	switch {
+	case f != nil:
+		return attack.Method(f, s, out.Adjacency, out.Budget, shape, a.Options.Rows)
+	case a.Method != attack.Collect:
+		return attack.Gate(a.Method, s, out.Adjacency, out.Budget, shape)
 	}
-	if b := r.Broken; b != nil {
-		fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
-			"least %.4g\n", configs.Short(b.Epsilon), b.Claimed, b.Shown)
-	} else if g == nil {
-		fmt.Fprintf(w, "  account\tnothing exceeds it\n")
+	form, err := analysis.NewForm(s, a.Epsilon)
+	if err != nil {
+		return attack.Mechanism{}, nil, err
 	}
+	answer := func(ctx context.Context, t *table.Table) (named []int, cells int, err error) {
+		a, _, err := form.Answer(ctx, privacy.FromTable(t), analysis.Run[analysis.Answer]{})
+		if err != nil {
+			return nil, 0, err
+		}
+		cells, _, _ = a.Odds()
+		return a.Named, cells, nil
+	}
+	return attack.Respondent(s, a.Epsilon, answer)
 }
 
 // verdict is errRefuted, with the reason, if the claim does not hold.
@@ -192,127 +234,3 @@ func (out audited) verdict() error {
 
 // percent is a share for people.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + " %" }
-
-// The attacks of --attack.
-const (
-	manyRun        = "many-run"
-	oneRun         = "one-run"
-	ltuAttack      = "ltu"
-	shadowAttack   = "shadow"
-	distanceAttack = "distance"
-)
-
-var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack, distanceAttack}
-
-// fitter is the method that METHOD names, nil for a mechanism of the gate.
-func (a *audit) fitter(cmd *cobra.Command, method string) (synth.Fitter, error) {
-	if slices.Contains(attack.GateNames(), method) {
-		if a.attack != manyRun {
-			return nil, usagef("--attack %s is for methods; %s is a mechanism of the gate", a.attack,
-				method)
-		}
-		return nil, nil
-	}
-	if !slices.Contains(synth.Names(), method) {
-		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
-			strings.Join(synth.Names(), ", "), strings.Join(attack.GateNames(), ", "))
-	}
-	a.Method = method
-	return a.method(cmd)
-}
-
-// attacker runs the attack of --attack.
-type attacker struct {
-	*audit
-	ctx    context.Context
-	fitter synth.Fitter // nil for a mechanism of the gate
-	schema *schema.Schema
-	shapes []string // of tables
-	shown  *progress
-}
-
-func (a attacker) run(out *audited) error {
-	rows := cmp.Or(a.rows, 500) // of the random tables of ltu, shadow and distance
-	o := attack.Options{Runs: a.runs, Rows: rows, Canaries: a.canaries,
-		Confidence: a.confidence, Progress: a.progress(0, 1)}
-	switch a.attack {
-	case manyRun:
-		return a.manyRun(out, o)
-	case oneRun:
-		return out.add(attack.OneRun(a.ctx, a.fitter, a.schema, out.Adjacency, out.Budget, o))
-	}
-	if a.attack != ltuAttack { // the one half is in
-		rows *= 2
-	}
-	t, err := attack.RandomTable(a.schema, rows)
-	switch {
-	case err != nil:
-		return err
-	case a.attack == ltuAttack:
-		return out.add(attack.LTU(a.ctx, a.fitter, t, out.Budget, o))
-	case a.attack == shadowAttack:
-		return out.add(attack.Shadow(a.ctx, a.fitter, t, nil, out.Adjacency, out.Budget, o))
-	}
-	return out.add(attack.DistanceOf(a.ctx, a.fitter, t, out.Budget, a.confidence))
-}
-
-// manyRun audits on tables of each shape.
-func (a attacker) manyRun(out *audited, o attack.Options) error {
-	for i, shape := range a.shapes {
-		m, pair, err := a.mechanism(out, shape)
-		if err != nil {
-			return err
-		}
-		o.Confidence = 1 - (1-a.confidence)/float64(len(a.shapes))
-		o.Progress = a.progress(i, len(a.shapes))
-		if err := out.add(attack.ManyRun(a.ctx, m, pair, o)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mechanism makes what is audited, and the tables to run it on.
-func (a attacker) mechanism(
-	out *audited, shape string,
-) (attack.Mechanism, *attack.Pair, error) {
-	if out.Method == attack.Collect {
-		return respondent(a.schema, out.Budget.Epsilon)
-	}
-	if a.fitter == nil {
-		return attack.Gate(out.Method, a.schema, out.Adjacency, out.Budget, shape)
-	}
-	return attack.Method(a.fitter, a.schema, out.Adjacency, out.Budget, shape, a.rows)
-}
-
-// respondent is an answer to a form of the schema.
-func respondent(s *schema.Schema, epsilon float64) (attack.Mechanism, *attack.Pair, error) {
-	form, err := analysis.NewForm(s, epsilon)
-	if err != nil {
-		return attack.Mechanism{}, nil, err
-	}
-	answer := func(ctx context.Context, t *table.Table) (named []int, cells int, err error) {
-		a, _, err := form.Answer(ctx, privacy.FromTable(t), analysis.Run[analysis.Answer]{})
-		if err != nil {
-			return nil, 0, err
-		}
-		cells, _, _ = a.Odds()
-		return a.Named, cells, nil
-	}
-	return attack.Respondent(s, epsilon, answer)
-}
-
-// add takes the result of one more audit.
-func (out *audited) add(r attack.Result, err error) error {
-	out.Audits = append(out.Audits, r)
-	out.Epsilon = max(out.Epsilon, r.Epsilon)
-	out.Refuted = out.Refuted || r.Refuted
-	return err
-}
-
-// progress is that of part i of n.
-func (a attacker) progress(i, n int) func(done, runs int) {
-	return func(done, runs int) {
-		a.shown.report("attacking", (float64(i)+float64(done)/float64(runs))/float64(n))
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,15 +58,6 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := e.named(s); err != nil {
-		return err
-	}
-	if e.html == configs.Standard {
-		return usagef("--report -: a page needs a file")
-	}
-	if e.options.Pairs, err = pairs(e.pairs); err != nil {
-		return err
-	}
 	claims, err := e.claims(s)
 	if err != nil {
 		return err
@@ -82,27 +72,34 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	defer figures.Abort()
-	shown := t.progress()
-	in, err := e.read(cmd.Context(), t, shown, s)
-	if err != nil {
+	read := reader{cmd.Context(), t, t.progress()}
+	in := report.Tables{}
+	for i, path := range e.synthetic {
+		one, err := read.both("--synthetic", path, free(s))
+		if err != nil {
+			return err
+		}
+		one.Claim = claims[i]
+		in.Synthetic = append(in.Synthetic, one)
+	}
+	if in.Train, err = read.both("--train", e.train, s); err != nil {
 		return err
 	}
-	for i, c := range claims {
-		in.Synthetic[i].Claim = c
+	if e.holdout != "" {
+		if in.Holdout, err = read.both("--holdout", e.holdout, s); err != nil {
+			return err
+		}
 	}
 	if in.Classifier, err = e.predicted(in.Holdout.Rows); err != nil {
 		return err
 	}
-	e.options.Tool = tool()
-	e.options.Progress = shown.report
+	e.options.Tool, e.options.Progress = tool(), read.shown.report
 	r, err := report.Compute(cmd.Context(), in, e.options)
 	switch {
-	case errors.Is(err, eval.ErrColumn):
-		return unsuitable(err)
 	case err != nil:
-		return err
+		return suitable(err)
 	case page == nil && figures == nil:
-		shown.finish()
+		read.shown.finish()
 		return r.Text(t.stdout)
 	}
 	const note = ", which is not private: keep it as safe as the real table"
@@ -114,10 +111,6 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check() (*schema.Schema, error) {
-	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout)}
-	for _, path := range e.synthetic {
-		tables = append(tables, configs.At("--synthetic", path))
-	}
 	if n := len(e.models); n > 0 && n != len(e.synthetic) {
 		return nil, usagef("--model must be given once for each --synthetic, in their order")
 	}
@@ -125,15 +118,16 @@ func (e *evaluate) check() (*schema.Schema, error) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
 			"synthesizer did not see")
 	}
+	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout)}
+	for _, path := range e.synthetic {
+		tables = append(tables, configs.At("--synthetic", path))
+	}
 	var standards []string
 	for _, p := range tables {
 		if p.Path == "" {
 			continue
 		}
-		if _, err := configs.FormatOf(p.Name, p.Path); err != nil {
-			return nil, err
-		}
-		if err := configs.Readable(p.Path); err != nil {
+		if err := checkTable(p.Name, p.Path); err != nil {
 			return nil, err
 		}
 		if configs.IsStandard(p.Path) {
@@ -144,46 +138,41 @@ func (e *evaluate) check() (*schema.Schema, error) {
 			standards = append(standards, p.Path)
 		}
 	}
-	return configs.LoadSchema(e.Schema)
-}
-
-// unsuitable is an eval.ErrColumn in the user's words.
-func unsuitable(err error) error {
-	return usagef("%s", strings.TrimSuffix(err.Error(), ": "+eval.ErrColumn.Error()))
-}
-
-// named refuses names that are no columns of the schema.
-func (e *evaluate) named(s *schema.Schema) error {
-	for _, f := range []struct {
-		flag  string
-		names []string
-	}{{"--target", []string{e.options.Target}}, {"--drop", e.options.Drop},
-		{"--quasi", e.options.Quasi}} {
-		for _, name := range f.names {
+	s, err := configs.LoadSchema(e.Schema)
+	if err != nil {
+		return nil, err
+	}
+	for flag, names := range map[string][]string{"--target": {e.options.Target},
+		"--drop": e.options.Drop, "--quasi": e.options.Quasi} {
+		for _, name := range names {
 			if name != "" && s.Index(name) < 0 {
-				return usagef("%s: the schema has no column %q to compare%s", f.flag, name, s.Hint(name))
+				return nil, usagef("%s: the schema has no column %q to compare%s", flag, name, s.Hint(name))
 			}
 		}
 	}
-	return nil
+	if e.html == configs.Standard {
+		return nil, usagef("--report -: a page needs a file")
+	}
+	if e.options.Pairs, err = strconv.Atoi(e.pairs); e.pairs == "all" {
+		e.options.Pairs = -1
+	} else if err != nil || e.options.Pairs < 0 {
+		return nil, usagef("--pairs %q is neither a number of pairs nor all", e.pairs)
+	}
+	return s, nil
 }
 
-// pairs is how many pairs of columns are drawn, −1 for all.
-func pairs(text string) (int, error) {
-	if text == "all" {
-		return -1, nil
+// suitable has an eval.ErrColumn in the user's words.
+func suitable(err error) error {
+	if errors.Is(err, eval.ErrColumn) {
+		return usagef("%s", strings.TrimSuffix(err.Error(), ": "+eval.ErrColumn.Error()))
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, usagef("--pairs %q is neither a number of pairs nor all", text)
-	}
-	return n, nil
+	return err
 }
 
-// claims verifies the models of the synthetic tables.
+// claims verifies the models of the synthetic tables; nil for one without a model.
 func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
-	var out []*report.Claim
-	for _, path := range e.models {
+	out := make([]*report.Claim, len(e.synthetic))
+	for i, path := range e.models {
 		m, err := openModel(path)
 		if err != nil {
 			return nil, fmt.Errorf("--model: %w", err)
@@ -195,7 +184,7 @@ func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
 			return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
 				"this table", path, e.Schema)
 		}
-		out = append(out, new(claimOf(m)))
+		out[i] = new(claimOf(m))
 	}
 	return out, nil
 }
@@ -206,73 +195,64 @@ func (e *evaluate) predicted(holdout *table.Table) (*report.Classifier, error) {
 		return nil, nil
 	}
 	c, err := openClassifier(e.classifier)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("--classifier: %w", err)
-	}
-	if holdout == nil || c.Target != e.options.Target {
+	case holdout == nil || c.Target != e.options.Target:
 		return nil, usagef("--classifier %s predicts %s: it needs --target %[2]s and --holdout",
 			e.classifier, c.Target)
-	}
-	if _, err := release.Verify(c, pld.Epsilon); err != nil {
-		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
-	}
-	if c.SchemaSHA256 != holdout.Schema().Fingerprint() {
+	case c.SchemaSHA256 != holdout.Schema().Fingerprint():
 		return nil, usagef("--classifier %s has another schema than --schema %s: its codes are not "+
 			"those of this table", e.classifier, e.Schema)
 	}
-	p, err := c.Probabilities(holdout)
+	_, err = release.Verify(c, pld.Epsilon)
+	var p [][]float64
+	if err == nil {
+		p, err = c.Probabilities(holdout)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
 	}
 	return &report.Classifier{Claim: c.Claim.String(), Classes: c.Classes, Probabilities: p}, nil
 }
 
-// read reads the tables.
-func (e *evaluate) read(
-	ctx context.Context, t *terminal, shown *progress, s *schema.Schema,
-) (in report.Tables, err error) {
-	for _, path := range e.synthetic {
-		one, err := readBoth(ctx, t, shown, "--synthetic", path, free(s))
-		if err != nil {
-			return in, err
-		}
-		in.Synthetic = append(in.Synthetic, one)
+// checkTable checks that a table that is to be read has a format and can be, and reads nothing.
+func checkTable(name, path string) error {
+	if _, err := configs.FormatOf(name, path); err != nil {
+		return err
 	}
-	if in.Train, err = readBoth(ctx, t, shown, "--train", e.train, s); err != nil {
-		return in, err
-	}
-	if e.holdout != "" {
-		in.Holdout, err = readBoth(ctx, t, shown, "--holdout", e.holdout, s)
-	}
-	return in, err
+	return configs.Readable(path)
 }
 
-// readBoth reads a table as codes and, if it can be read twice, its cells too.
-func readBoth(
-	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
-) (out report.Table, err error) {
-	out.Name = filepath.Base(path)
-	if out.Rows, err = readTable(ctx, t, shown, name, path, s); err != nil ||
-		path == configs.Standard || out.Rows.Rows() == 0 {
-		return out, err
-	}
-	if out.Values, err = readValues(path, s); err != nil {
-		return out, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
-	}
-	return out, nil
+// reader reads tables without protection.
+type reader struct {
+	ctx   context.Context
+	t     *terminal
+	shown *progress
 }
 
-// readTable reads a table without protection.
-func readTable(
-	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
-) (*table.Table, error) {
-	out, ignored, err := table.Read(ctx, path, s,
-		table.ReadOptions{Progress: shown.of("reading " + strings.TrimLeft(name, "-"))})
+// codes reads a table.
+func (r reader) codes(name, path string, s *schema.Schema) (*table.Table, error) {
+	out, ignored, err := table.Read(r.ctx, path, s,
+		table.ReadOptions{Progress: r.shown.of("reading " + strings.TrimLeft(name, "-"))})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
 	}
-	t.sayIgnored(name+": ", ignored.Ignored)
+	r.t.sayIgnored(name+": ", ignored.Ignored)
 	return out, nil
+}
+
+// both reads a table as codes and, if it can be read twice, its cells as the file has them too.
+func (r reader) both(name, path string, s *schema.Schema) (out report.Table, err error) {
+	out.Name = filepath.Base(path)
+	if out.Rows, err = r.codes(name, path, s); err != nil || path == configs.Standard ||
+		out.Rows.Rows() == 0 {
+		return out, err
+	}
+	if out.Values, err = readValues(path, s); err != nil {
+		err = fmt.Errorf("%s: %w", name, configs.Bare(path, err))
+	}
+	return out, err
 }
 
 // readValues reads the cells of a table as the file has them.
@@ -293,20 +273,19 @@ func readValues(path string, s *schema.Schema) (*eval.Values, error) {
 			return nil, err
 		}
 	}
+	enough := errors.New("enough")
 	var scanned error
 	v, err := eval.NewValues(s, header, func(yield func([]string) bool) {
 		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header), Schema: s}
 		scanned = table.ScanText(path, o, func(_, row []string) error {
 			if !yield(row) {
-				return errEnough
+				return enough
 			}
 			return nil
 		})
 	})
 	return v, cmp.Or(scanned, err)
 }
-
-var errEnough = errors.New("enough")
 
 // free is the schema of synthetic rows, which belong to no unit, and about which an error hides
 // nothing.
@@ -327,7 +306,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	defer run.file.Abort()
-	synthetic, err := readTable(cmd.Context(), t, run.shown, "--synthetic", e.synthetic[0],
+	synthetic, err := reader{cmd.Context(), t, run.shown}.codes("--synthetic", e.synthetic[0],
 		free(rows.Schema()))
 	if err != nil {
 		return err
@@ -344,53 +323,31 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 			return t.deliver(run.file, ", which may be published", release.FileWriter(r))
 		}})
 	if errors.Is(err, eval.ErrColumn) {
-		return unsuitable(err)
+		return suitable(err)
 	}
 	return run.end(s, err)
 }
 
 // checkPublish checks everything that can be checked without rows.
 func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File, error) {
-	fail := func(err error) (*privacy.Rows, *ledger.File, error) { return nil, nil, err }
+	e.Input = cmp.Or(e.holdout, e.train)
+	if err := e.publishable(cmd); err != nil {
+		return nil, nil, err
+	}
 	name := "--holdout"
-	switch {
-	case e.train != "" && e.holdout != "":
-		return fail(usagef("--epsilon takes one private table: --holdout (better: rows that the " +
-			"synthesizer did not see) or --train, not both"))
-	case e.holdout == "" && e.train == "":
-		return fail(usagef("--holdout or --train is required"))
-	case e.html != "" || e.options.Quasi != nil || cmd.Flags().Changed("pairs") || e.models != nil ||
-		e.classifier != "":
-		return fail(usagef("--report, --quasi, --pairs, --model and --classifier are for what is not " +
-			"private; --epsilon gives numbers only (--json)"))
-	case len(e.synthetic) > 1:
-		return fail(usagef("--epsilon takes one --synthetic table"))
-	case e.holdout == "":
+	if e.holdout == "" {
 		name = "--train"
 	}
-	e.Input = cmp.Or(e.holdout, e.train)
-	if err := e.checkBudget(); err != nil {
-		return fail(err)
-	}
-	synthetic := e.synthetic[0]
-	if e.Input == configs.Standard && synthetic == configs.Standard {
-		return fail(usagef("only one table can come from standard input"))
-	}
-	if _, err := configs.FormatOf("--synthetic", synthetic); err != nil {
-		return fail(err)
-	}
-	if err := configs.Readable(synthetic); err != nil {
-		return fail(err)
-	}
 	program, elsewhere, err := configs.Counter(e.Input, e.Ledger)
-	switch {
-	case !elsewhere:
+	if !elsewhere {
 		return e.private(cmd, name, e.Input)
-	case err != nil:
-		return fail(err)
-	case e.options.Target != "":
-		return fail(usagef("--target: its figures need rows, and %s %s is a table elsewhere, of which "+
-			"there are counts: leave --target out, or give an extract", name, e.Input))
+	}
+	if err == nil && e.options.Target != "" {
+		err = usagef("--target: its figures need rows, and %s %s is a table elsewhere, of which "+
+			"there are counts: leave --target out, or give an extract", name, e.Input)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
 		return configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s),
@@ -398,22 +355,25 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	})
 }
 
+// publishable refuses flags with which nothing can be published.
+func (e *evaluate) publishable(cmd *cobra.Command) error {
+	switch {
+	case e.train != "" && e.holdout != "":
+		return usagef("--epsilon takes one private table: --holdout (better: rows that the " +
+			"synthesizer did not see) or --train, not both")
+	case e.Input == "":
+		return usagef("--holdout or --train is required")
+	case e.html != "" || e.options.Quasi != nil || cmd.Flags().Changed("pairs") || e.models != nil ||
+		e.classifier != "":
+		return usagef("--report, --quasi, --pairs, --model and --classifier are for what is not " +
+			"private; --epsilon gives numbers only (--json)")
+	case len(e.synthetic) > 1:
+		return usagef("--epsilon takes one --synthetic table")
+	case e.Input == configs.Standard && e.synthetic[0] == configs.Standard:
+		return usagef("only one table can come from standard input")
+	}
+	return cmp.Or(e.checkBudget(), checkTable("--synthetic", e.synthetic[0]))
+}
+
 // estimates is what was bought.
 type estimates struct{ *analysis.Published }
-
-func (r estimates) text(w io.Writer) {
-	fmt.Fprintf(w, "publishable: %v\n\n", r.Claim())
-	fmt.Fprintf(w, "metric\tvalue\tstandard error\tof\n")
-	for _, e := range r.Estimates {
-		if e.LeftOut != "" {
-			fmt.Fprintf(w, "%s\t–\t\t%s: %s\n", e.Name, e.Of, e.LeftOut)
-			continue
-		}
-		of := e.Of
-		if e.Name == "RareClassRate" || e.Name == "AUROC" {
-			of = fmt.Sprintf("%s = %s, %s", r.Target, r.Positive, e.Of)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, configs.Short(e.Value), e.StdErr,
-			strings.ToValidUTF8(of, "?"))
-	}
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/ledger/signature"
@@ -174,31 +172,6 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 	return l, false, nil
 }
 
-// countsText says what one privacy unit of a ledger is.
-func (s shownLedger) countsText() string {
-	if s.empty {
-		return "nothing yet"
-	}
-	return fmt.Sprintf("%v neighbours of one %s", s.Adjacency, unitOf(s.Unit))
-}
-
-// tornText is said of a ledger whose last line is not whole.
-const tornText = "the last line was cut short by a crash; its run never started, and the next " +
-	"append removes it"
-
-// runsText is the table of a ledger's runs.
-func runsText(w io.Writer, runs []ledger.Summary) {
-	if len(runs) == 0 {
-		fmt.Fprintln(w, "no runs")
-		return
-	}
-	fmt.Fprintln(w, "RUN\tTIME\tMETHOD\tEPSILON\tDELTA\tCALLS\tSTATUS")
-	for _, r := range runs {
-		fmt.Fprintln(w, row(r.Run, stamp(r.Time), r.Method, configs.Short(r.Budget.Epsilon),
-			configs.Short(r.Budget.Delta), calls(r.Charged), r.Status))
-	}
-}
-
 // callsOf is the number of mechanism calls that a plan expects, at most: what is reserved says
 // nothing of it.
 func callsOf(f synth.Forecast) (n int) {
@@ -219,7 +192,7 @@ func calls(c accountant.Composition) int {
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
 	return t.verb("ledger show", func(_ *cobra.Command, t *terminal, args []string) error {
-		return showLedger(t, args[0])
+		return t.showLedger(args[0])
 	})
 }
 
@@ -233,9 +206,8 @@ type shownLedger struct {
 	Limit      *shownLimit          `json:"limit,omitempty"`
 	Unfinished []string             `json:"unfinished,omitempty"`
 	Torn       bool                 `json:"torn,omitempty"`
-
-	path  string
-	empty bool
+	Path       string               `json:"-"`
+	Counts     string               `json:"-"` // its privacy unit; "" before the first entry
 }
 
 type shownLimit struct {
@@ -243,40 +215,23 @@ type shownLimit struct {
 	Rule ledger.Rule `json:"rule"`
 	Runs int         `json:"runs,omitempty"` // at most; 0: any number
 	Key  string      `json:"key,omitempty"`  // minisign's, whose signature the next limit needs
+	Text string      `json:"-"`
 }
 
-func showLedger(t *terminal, path string) error {
+func (t *terminal) showLedger(path string) error {
 	l, torn, err := openLedger(path)
 	if err != nil {
 		return err
 	}
 	out := shownLedger{Kind: "ledger", Runs: append([]ledger.Summary{}, l.Runs()...), Spent: l.Spent(),
-		Unfinished: configs.Unfinished(l, path), Torn: torn, path: path, empty: len(l.Entries) == 0}
-	if !out.empty {
+		Unfinished: configs.Unfinished(l, path), Torn: torn, Path: path}
+	if len(l.Entries) > 0 {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
+		out.Counts = fmt.Sprintf("%v neighbours of one %s", out.Adjacency, unitOf(out.Unit))
 	}
 	if limit, ok := l.LimitInForce(); ok {
-		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.MostRuns, limit.Key}
+		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.MostRuns, limit.Key,
+			configs.LimitText(limit)}
 	}
 	return t.print(out)
-}
-
-func (s shownLedger) text(w io.Writer) {
-	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(s.path))
-	fmt.Fprintf(w, "counts\t%s\n", s.countsText())
-	fmt.Fprintf(w, "spent\t%s\n", configs.BudgetText(s.Spent))
-	limit := "none"
-	if s.Limit != nil {
-		limit = configs.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
-			MostRuns: s.Limit.Runs, Key: s.Limit.Key})
-	}
-	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))
-	fmt.Fprintln(w)
-	runsText(w, s.Runs)
-	for _, text := range s.Unfinished {
-		fmt.Fprintln(w, spelling.Visible(text))
-	}
-	if s.Torn {
-		fmt.Fprintln(w, tornText)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -135,43 +136,40 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 }
 
 func printAnswers(t *terminal, list []release.Answered, asCSV bool) error {
-	deviation := func(a release.Answered, unknown string) string {
-		if a.StandardError == nil {
-			return unknown
-		}
-		return strconv.FormatFloat(*a.StandardError, 'f', -1, 64)
-	}
-	asked := slices.ContainsFunc(list, func(a release.Answered) bool { return a.Interval != nil })
-	interval := func(a release.Answered) []string {
-		switch {
-		case !asked:
-			return nil
-		case a.Interval == nil:
-			return []string{"", ""}
-		}
-		return []string{strconv.FormatFloat(a.Interval[0], 'f', -1, 64),
-			strconv.FormatFloat(a.Interval[1], 'f', -1, 64)}
-	}
 	head := []string{"query", "cell", "answer", "standard_error", "covers"}
+	asked := slices.ContainsFunc(list, func(a release.Answered) bool { return a.Interval != nil })
 	if asked {
 		head = append(head, "from", "to")
+	}
+	exact := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	cells := func(a release.Answered, answer, unknown string) []string {
+		out := []string{a.Query, a.Cell, answer, unknown, a.Covers}
+		if a.StandardError != nil {
+			out[3] = exact(*a.StandardError)
+		}
+		switch {
+		case a.Interval != nil:
+			out = append(out, exact(a.Interval[0]), exact(a.Interval[1]))
+		case asked:
+			out = append(out, "", "")
+		}
+		return out
 	}
 	if asCSV {
 		out := csv.NewWriter(t.stdout)
 		out.Write(head)
 		for _, a := range list {
-			out.Write(append([]string{a.Query, a.Cell, strconv.FormatFloat(a.Answer, 'f', -1, 64),
-				deviation(a, ""), a.Covers}, interval(a)...))
+			out.Write(cells(a, exact(a.Answer), ""))
 		}
 		out.Flush()
 		return out.Error()
 	}
 	title := strings.ToUpper(strings.ReplaceAll(strings.Join(head, "\t"), "_", " "))
 	return t.print(listing[release.Answered]{list, title, func(a release.Answered) string {
-		cells := []any{a.Query, a.Cell, fmt.Sprintf("%.1f", a.Answer), deviation(a, "unknown"), a.Covers}
-		for _, x := range interval(a) {
-			cells = append(cells, x)
+		cells := cells(a, fmt.Sprintf("%.1f", a.Answer), "unknown")
+		for i := range cells {
+			cells[i] = spelling.Visible(cells[i])
 		}
-		return row(cells...)
+		return strings.Join(cells, "\t")
 	}})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
@@ -156,29 +156,31 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 }
 
 // membersOf are the members of a release but for its table.
-func membersOf(m *release.Model, v result, how claimed) ([]release.Member, error) {
-	var model, said, claim, asText, asJSON, page bytes.Buffer
-	if err := m.Write(&model); err != nil {
-		return nil, err
-	}
-	err := encode(&said, v)
-	if err == nil {
-		how.Model = said.Bytes()
-		err = encode(&claim, how)
-	}
+func membersOf(m *release.Model, v any, how claimed) ([]release.Member, error) {
 	shown := shownModel{"model", m.Manifest, releasedModel, m}
-	if err == nil {
-		err = encode(&asJSON, shown)
+	var members []release.Member
+	for _, part := range []struct {
+		name  string
+		write func(w io.Writer) error
+	}{
+		{releasedModel, m.Write},
+		{releasedClaim, func(w io.Writer) error {
+			var said bytes.Buffer
+			err := encode(&said, v)
+			how.Model = said.Bytes()
+			return cmp.Or(err, encode(w, how))
+		}},
+		{releasedText, func(w io.Writer) error { return writeAligned(w, shown) }},
+		{releasedInspect, func(w io.Writer) error { return encode(w, shown) }},
+		{releasedPage, func(w io.Writer) error { return report.Model(w, released(m)) }},
+	} {
+		var body bytes.Buffer
+		if err := part.write(&body); err != nil {
+			return nil, err
+		}
+		members = append(members, release.Member{Name: part.name, Body: body.Bytes()})
 	}
-	if err == nil {
-		err = report.Model(&page, released(m))
-	}
-	columns := tabwriter.NewWriter(&asText, 0, 0, 2, ' ', 0)
-	shown.text(columns)
-	return []release.Member{{Name: releasedModel, Body: model.Bytes()},
-		{Name: releasedClaim, Body: claim.Bytes()}, {Name: releasedText, Body: asText.Bytes()},
-		{Name: releasedInspect, Body: asJSON.Bytes()},
-		{Name: releasedPage, Body: page.Bytes()}}, errors.Join(err, columns.Flush())
+	return members, nil
 }
 
 // secretKey reads a key of minisign, and its password if it has one.
@@ -246,13 +248,25 @@ type verifiedRelease struct {
 	Ledger     *ledgerHead `json:"ledger,omitempty"`
 	Reproduced bool        `json:"table_reproduced"` // else it is only signed
 	Described  bool        `json:"texts_reproduced"` // the same of those about the model
-	Model      result      `json:"model"`
+	Model      any         `json:"model"`
+}
+
+// openRelease is the members of a signed release by their names, and these in order.
+func openRelease(data []byte, key minisign.PublicKey) (map[string][]byte, []string, error) {
+	members, err := release.OpenSigned(data, key)
+	bodies := map[string][]byte{}
+	var names []string
+	for _, m := range members {
+		names = append(names, m.Name)
+		bodies[m.Name] = m.Body
+	}
+	return bodies, names, err
 }
 
 // verifyRelease checks the signature, then the model's own claim, then the table.
 func (t *terminal) verifyRelease(
 	ctx context.Context, path, keyFile string,
-) (result, *release.Model, error) {
+) (any, *release.Model, error) {
 	key, err := publicKey("--key", keyFile)
 	if err != nil {
 		return nil, nil, err
@@ -261,26 +275,19 @@ func (t *terminal) verifyRelease(
 	if err != nil {
 		return nil, nil, err
 	}
-	members, err := release.OpenSigned(data, key)
-	if err != nil {
+	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}
+	bodies, names, err := openRelease(data, key)
+	if out.Members = names; err != nil {
 		if _, no := release.Open(path); no == nil && !bytes.Contains(data, []byte("SHA256SUMS")) {
 			return nil, nil, fmt.Errorf("%s is a model, and models are not signed: verify it without "+
 				"--key, or give the release that decoy release made", path)
 		}
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}
-	bodies := map[string][]byte{}
-	for _, m := range members {
-		out.Members = append(out.Members, m.Name)
-		bodies[m.Name] = m.Body
-	}
-	want := []string{releasedTable, releasedModel, releasedClaim, releasedText, releasedInspect,
-		releasedPage}
-	old := want[:len(want)-1] // without the page
-	if !slices.Equal(out.Members, want) && !slices.Equal(out.Members, old) {
+	want := append([]string{releasedTable, releasedModel, releasedClaim}, releasedTexts...)
+	if !slices.Equal(names, want) && !slices.Equal(names, want[:len(want)-1]) { // without the page
 		return nil, nil, fmt.Errorf("%s: signed, and not a release: it holds %s, not %s", path,
-			strings.Join(out.Members, ", "), strings.Join(want, ", "))
+			strings.Join(names, ", "), strings.Join(want, ", "))
 	}
 	inside := path + ": " + releasedModel
 	model := bodies[releasedModel]
@@ -289,70 +296,60 @@ func (t *terminal) verifyRelease(
 		return nil, nil, fmt.Errorf("%s: %w", inside, err)
 	}
 	var unbound error
-	if out.Model, err = verifyFile(inside, m); errors.Is(err, errUnbound) {
-		unbound = err
-	} else if err != nil {
-		return nil, nil, err
+	if out.Model, unbound = verifyFile(inside, m); unbound != nil && !errors.Is(unbound, errUnbound) {
+		return nil, nil, unbound
 	}
-	if out.Table, out.Ledger, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
-		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
-	}
-	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m,
-		t.progress().of("drawing again"))
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedTable, err)
-	case !out.Reproduced && out.Table.Tool == thisVersion().Version:
-		return nil, nil, fmt.Errorf("%s: %s is signed, and is not what the model gives with seed %d",
-			path, releasedTable, out.Table.Seed)
-	}
-	again, err := membersOf(m, out.Model, claimed{Table: out.Table, Ledger: out.Ledger})
-	if err != nil {
-		return nil, nil, err
-	}
-	out.Described = true
-	for _, x := range again {
-		if slices.Contains(releasedTexts, x.Name) && !bytes.Equal(x.Body, bodies[x.Name]) {
-			if out.Described = false; out.Table.Tool == thisVersion().Version {
-				return nil, nil, fmt.Errorf("%s: %s is signed, and is not what the model gives", path,
-					x.Name)
-			}
-		}
+	if err := out.check(ctx, bodies, m, t.progress().of("drawing again")); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return out, m, unbound
 }
 
-// checkClaim holds what the signer states against the model: the guarantee must be the model's.
-func checkClaim(text []byte, of release.Claim) (drawn, *ledgerHead, error) {
-	var said struct {
-		Table  drawn       `json:"table"`
-		Ledger *ledgerHead `json:"ledger"`
-		Model  struct {
-			Claim release.Claim `json:"claim"`
-		} `json:"model"`
+// check holds what the signer states against the model: the guarantee must be the model's, and the
+// table and the texts what it gives. Of those that another version made it says only whether they
+// are.
+func (v *verifiedRelease) check(
+	ctx context.Context, bodies map[string][]byte, m *release.Model, at func(float64),
+) error {
+	var said claimed
+	var stated struct {
+		Claim release.Claim `json:"claim"`
 	}
-	if json.Unmarshal(text, &said) != nil || said.Table.Rows < 1 {
-		return drawn{}, nil, errors.New("not the claim of a release")
+	if json.Unmarshal(bodies[releasedClaim], &said) != nil || said.Table.Rows < 1 ||
+		json.Unmarshal(said.Model, &stated) != nil {
+		return fmt.Errorf("%s: not the claim of a release", releasedClaim)
 	}
-	if said.Model.Claim != of {
-		return drawn{}, nil, fmt.Errorf("it states %v, and the model %v", said.Model.Claim, of)
+	if stated.Claim != m.Claim {
+		return fmt.Errorf("%s: it states %v, and the model %v", releasedClaim, stated.Claim, m.Claim)
 	}
-	return said.Table, said.Ledger, nil
+	v.Table, v.Ledger = said.Table, said.Ledger
+	same := said.Table.Tool == thisVersion().Version
+	rest := expected(bodies[releasedTable])
+	err := v.Table.draw(ctx, &rest, m, at)
+	v.Reproduced = err == nil && len(rest) == 0
+	switch {
+	case err != nil && !errors.Is(err, errDiffers):
+		return fmt.Errorf("%s: %w", releasedTable, err)
+	case !v.Reproduced && same:
+		return fmt.Errorf("%s is signed, and is not what the model gives with seed %d", releasedTable,
+			v.Table.Seed)
+	}
+	again, err := membersOf(m, v.Model, claimed{Table: v.Table, Ledger: v.Ledger})
+	if err != nil {
+		return err
+	}
+	v.Described = true
+	for _, x := range again {
+		if slices.Contains(releasedTexts, x.Name) && !bytes.Equal(x.Body, bodies[x.Name]) {
+			if v.Described = false; same {
+				return fmt.Errorf("%s is signed, and is not what the model gives", x.Name)
+			}
+		}
+	}
+	return nil
 }
 
-// gives reports whether the model gives this table. It stops at the first byte that differs.
-func (d drawn) gives(
-	ctx context.Context, table []byte, m *release.Model, at func(float64),
-) (bool, error) {
-	rest := expected(table)
-	err := d.draw(ctx, &rest, m, at)
-	if errors.Is(err, errDiffers) {
-		return false, nil
-	}
-	return err == nil && len(rest) == 0, err
-}
-
-// expected is what is still to be written.
+// expected is what is still to be written; the first byte that differs is an error.
 type expected []byte
 
 var errDiffers = errors.New("the table differs")
@@ -364,28 +361,4 @@ func (e *expected) Write(p []byte) (int, error) {
 	}
 	*e = rest
 	return len(p), nil
-}
-
-func (v verifiedRelease) text(w io.Writer) {
-	fmt.Fprintf(w, "ok\tsigned by key %s: %s\n", v.Key, strings.Join(v.Members, ", "))
-	table := fmt.Sprintf("%s is what the model gives: %d rows, seed %d", releasedTable, v.Table.Rows,
-		v.Table.Seed)
-	head := "ok"
-	if !v.Reproduced {
-		head = "not checked"
-		table = fmt.Sprintf("%s is signed; that it comes from the model could not be shown: %q drew "+
-			"it, and this version draws other rows", releasedTable, v.Table.Tool)
-	}
-	fmt.Fprintf(w, "%s\t%s\n", head, table)
-	head, texts := "ok", strings.Join(releasedTexts, ", ")+" are what the model gives"
-	if !v.Described {
-		head = "not checked"
-		texts = strings.Join(releasedTexts, ", ") + " are signed; this version writes others"
-	}
-	fmt.Fprintf(w, "%s\t%s\n", head, texts)
-	if l := v.Ledger; l != nil {
-		fmt.Fprintf(w, "ledger\tof the table, when this was signed: %s, %s, head %s\n",
-			plural(l.Entries, "entry", "entries"), plural(l.Runs, "run", "runs"), l.Hash)
-	}
-	v.Model.text(w)
 }

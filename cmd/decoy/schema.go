@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,40 +29,45 @@ func schemaCheckCommand(t *terminal) *cobra.Command {
 			return err
 		}
 		out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
-			columnsOf(s), s.Constraints(), advice(s)}
+			columnsOf(s), s.Constraints(), advice(s), s}
 		for _, text := range out.Advice {
 			t.say("advice: %s", text)
 		}
 		if len(args) > 1 {
 			t.say("not private: whether %s fits, and where not, follows from its rows without noise; "+
 				"this is for whoever holds them", args[1])
-			s.Lenient = false
-			if _, err := readTable(cmd.Context(), t, t.progress(), "TABLE", args[1], s); err != nil {
+			if err := fits(reader{cmd.Context(), t, t.progress()}, args[1], s); err != nil {
 				return err
 			}
-			t.say("every row of %s fits", args[1])
-			sayClamped(cmd.Context(), t, args[1], s)
 		}
 		return t.print(out)
 	})
 }
 
-// sayClamped tells the holder of a table which cells the schema moves to the nearest value, or
-// makes missing, where on_invalid is clamp: a wrong date form looks like a table that fits.
-func sayClamped(ctx context.Context, t *terminal, path string, s *schema.Schema) {
-	strict, clamps := s.Clone(), false
+// fits tells the holder of a table whether it fits, and which cells the schema moves to the nearest
+// value, or makes missing, where on_invalid is clamp: a wrong date form looks like a table that
+// fits.
+func fits(read reader, path string, s *schema.Schema) error {
+	strict := s.Clone()
+	strict.Lenient = false
+	if _, err := read.codes("TABLE", path, strict); err != nil {
+		return err
+	}
+	read.t.say("every row of %s fits", path)
+	clamps := false
 	for i := range strict.Columns {
 		if c := &strict.Columns[i]; c.OnInvalid == schema.Clamp {
 			c.OnInvalid, clamps = schema.Refuse, true
 		}
 	}
 	if !clamps {
-		return
+		return nil
 	}
-	if _, err := readTable(ctx, t, t.progress(), "TABLE", path, strict); err != nil {
-		t.say("but on_invalid: clamp moves cells of it to the nearest value, or makes them missing: %s",
-			strings.ReplaceAll(err.Error(), "\n", "; "))
+	if _, err := read.codes("TABLE", path, strict); err != nil {
+		read.t.say("but on_invalid: clamp moves cells of it to the nearest value, or makes them "+
+			"missing: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
+	return nil
 }
 
 // checkedSchema is a schema that is valid.
@@ -76,28 +80,11 @@ type checkedSchema struct {
 	Each           listing[schema.ColumnOverview] `json:"each"`
 	Constraints    []string                       `json:"constraints,omitempty"`
 	Advice         []string                       `json:"advice,omitempty"`
+	Schema         *schema.Schema                 `json:"-"`
 }
 
-func (s checkedSchema) text(w io.Writer) {
-	unit := "one row"
-	if s.Unit != "" {
-		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit, s.MaxRowsPerUnit)
-	}
-	broken := "become missing or clamped in private tables, and are errors in public ones"
-	if s.Lenient {
-		broken = "become missing or clamped, in public tables too (lenient: true)"
-	}
-	fmt.Fprintf(w, "ok: %s\n", sizeText(s.Columns, s.Cells))
-	fmt.Fprintf(w, "privacy unit: %s\n", unit)
-	fmt.Fprintf(w, "rows that break the schema: %s\n\n", broken)
-	s.Each.text(w)
-	if len(s.Constraints) > 0 {
-		fmt.Fprintln(w, "\ntaken as public knowledge, and kept in every row that is written:")
-	}
-	for _, text := range s.Constraints {
-		fmt.Fprintf(w, "  %s\n", spelling.Visible(text))
-	}
-}
+// schemaSize is the size of a schema in words.
+func schemaSize(s *schema.Schema) string { return sizeText(len(s.Columns), cells(s)) }
 
 // sayGuarantee says what a model promises, and what is taken for granted besides.
 func (t *terminal) sayGuarantee(m *release.Model) {
@@ -225,16 +212,12 @@ var idNames = []string{"patientid", "subjectid", "personid", "caseid", "userid",
 	"patientnumber", "patientno", "nhsnumber", "nhsno", "medicalrecordnumber", "subject", "encounter",
 	"patnr", "patientnr", "patientennr", "patientennummer", "fallnr", "fallnummer"}
 
+var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`) // PatientID, patientId
+
 // looksLikeID reports whether the name of a column is one of ids.
 func looksLikeID(name string) bool {
-	var apart strings.Builder
-	for i, r := range name { // PatientID, patientId
-		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(name[i-1])) {
-			apart.WriteByte(' ')
-		}
-		apart.WriteRune(unicode.ToLower(r))
-	}
-	words := strings.FieldsFunc(apart.String(), func(r rune) bool {
+	name = strings.ToLower(camel.ReplaceAllString(name, "$1 $2"))
+	words := strings.FieldsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	return len(words) > 0 && (slices.Contains(idWords, words[len(words)-1]) ||
@@ -273,10 +256,7 @@ func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
 	if len(d.comma) != 1 {
 		return usagef("--comma %q must be one byte", d.comma)
 	}
-	if _, err := configs.FormatOf("FILE", path); err != nil {
-		return err
-	}
-	if err := configs.Readable(path); err != nil {
+	if err := checkTable("FILE", path); err != nil {
 		return err
 	}
 	for _, name := range []string{path, configs.Resolve(path)} {

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -92,12 +91,12 @@ func plural(n int, one, many string) string {
 // stamp is the day of a reservation.
 func stamp(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// A result is what a verb prints on standard output: with --json the value itself, else its text,
-// in which cells that end in tabs line up.
+// A result is what a verb prints on standard output: with --json the value itself, else its text.
+// A type without a text of its own has one in results.txt.
 type result interface{ text(w io.Writer) }
 
 // print writes a result.
-func (t *terminal) print(r result) error {
+func (t *terminal) print(r any) error {
 	t.shown.finish()
 	if t.json {
 		var text bytes.Buffer
@@ -107,9 +106,7 @@ func (t *terminal) print(r result) error {
 		_, err := t.stdout.Write(visibleJSON(text.Bytes()))
 		return err
 	}
-	w := tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
-	r.text(w)
-	return w.Flush()
+	return writeAligned(t.stdout, r)
 }
 
 // encode writes a value as indented JSON.

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -29,10 +29,16 @@ func trainCommand(t *terminal) *cobra.Command {
 }
 
 func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
-	if err := r.check(cmd); err != nil {
+	if err := r.checkPrivate(); err != nil {
 		return err
 	}
-	if t.json && !r.dryRun {
+	if err := need(cmd, "out"); err != nil && !r.dryRun {
+		return err
+	}
+	switch {
+	case r.Out != "" && !configs.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json":
+		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
+	case t.json && !r.dryRun:
 		return usagef("--json is for what --dry-run prints: give both")
 	}
 	rows, l, err := r.private(cmd, "INPUT", args[0])
@@ -67,22 +73,6 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	return run.end(s, err)
 }
 
-// check checks the flags.
-func (r *trainRun) check(cmd *cobra.Command) error {
-	if err := r.checkPrivate(); err != nil {
-		return err
-	}
-	if !r.dryRun {
-		if err := need(cmd, "out"); err != nil {
-			return err
-		}
-	}
-	if r.Out != "" && !configs.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
-		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
-	}
-	return nil
-}
-
 // trainNeeds is what --dry-run prints.
 type trainNeeds struct {
 	By          string                 `json:"by"`
@@ -99,58 +89,22 @@ type trainNeeds struct {
 	Objective float64 `json:"objective_sigma,omitempty"`
 	Output    float64 `json:"output_sigma,omitempty"`
 
-	neighbours string
+	Neighbours string `json:"-"`
+	Drowned    bool   `json:"-"` // the noise of a step is larger than what all rows add
 }
 
 func (r *trainRun) needs(p *analysis.Plan, neighbours string) trainNeeds {
 	n := trainNeeds{By: r.options.By, Budget: r.Budget(), Composition: p.Composition(),
-		neighbours: neighbours}
+		Neighbours: neighbours}
 	if n.By != analysis.Descent {
 		at := p.Perturbation()
 		n.Penalty, n.Objective, n.Output = at.Penalty, at.Objective, at.Output
 		return n
 	}
-	n.Rows = r.Rows
-	if n.Assumed = r.Rows == 0; n.Assumed {
-		n.Rows = configs.AssumedRows
-	}
+	n.Assumed = r.Rows == 0
+	n.Rows = cmp.Or(r.Rows, configs.AssumedRows)
 	steps := p.Expected(n.Rows, !n.Assumed)
 	n.Steps, n.StepSize, n.Sigma = steps.Count, steps.Size, steps.Sigma
+	n.Drowned = n.Sigma > float64(n.Rows)
 	return n
-}
-
-func (n trainNeeds) text(w io.Writer) {
-	fmt.Fprintf(w, "budget\t%s\n", configs.BudgetText(n.Budget))
-	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
-	if n.By != analysis.Descent {
-		fmt.Fprintf(w, "penalty\thalf of %s times the squared norm of the coefficients, added to the "+
-			"loss of all rows\n", configs.Short(n.Penalty))
-		if n.Objective > 0 {
-			fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of the gradient, drawn "+
-				"once, to which a row adds at most 1\n", configs.Short(n.Objective))
-		}
-		fmt.Fprintf(w, "noise\tof standard deviation %s in each coefficient\n", configs.Short(n.Output))
-		return
-	}
-	assumed := ""
-	if n.Assumed {
-		assumed = ", assumed (--rows)"
-	}
-	fmt.Fprintf(w, "rows\t%d%s\n", n.Rows, assumed)
-	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, configs.Short(n.StepSize))
-	fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of a step's gradient, to "+
-		"which a row adds at most 1\n", configs.Short(n.Sigma))
-	if n.Sigma > float64(n.Rows) {
-		fmt.Fprintf(w, "verdict\tthe noise is larger than what all %d rows add: the classifier would "+
-			"hold little else; more rows or a larger epsilon help\n", n.Rows)
-	}
-}
-
-// openClassifier reads a classifier; release.ErrFormat says that the file is none.
-func openClassifier(path string) (*analysis.Classifier, error) {
-	f, err := readFile(path, analysis.Read)
-	if c, ok := f.(*analysis.Classifier); ok || err != nil && !errors.Is(err, release.ErrFormat) {
-		return c, err
-	}
-	return nil, &configs.Reworded{Text: path + ": not a decoy classifier", Err: release.ErrFormat}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -114,33 +113,11 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (analysis.S
 // validated is what the verb prints.
 type validated struct {
 	*analysis.Validated
-	of analysis.Statistic
+	Of analysis.Statistic `json:"-"`
 }
 
-func (v validated) text(w io.Writer) {
-	fmt.Fprintf(w, "%s\t%s\n", row(v.Statistic), v.of.Text(v.Estimate))
-	fmt.Fprintf(w, "95 %% interval\t%s to %s\n", v.of.Text(v.Low), v.of.Text(v.High))
-	if v.Within > 0 {
-		fmt.Fprintf(w, "bins\tall of this is of their middles, up to %s from the values: more bins in "+
-			"the schema bring it nearer, and cost nothing here\n", v.of.Length(v.Within))
-	}
-	if v.Blocks == 0 && v.Spread == 0 {
-		fmt.Fprintf(w, "noise\tof standard deviation %s at most, in the share of rows below it\n",
-			configs.Short(v.Noise))
-	} else {
-		fmt.Fprintf(w, "noise\tof standard deviation %s\n", v.of.Length(v.Noise))
-	}
-	if v.Blocks == 0 {
-		fmt.Fprintf(w, "rows\tabout %.0f, each counted\n", v.Rows)
-		return
-	} else if v.Rows > 0 {
-		fmt.Fprintf(w, "blocks\t%d, of about %.0f rows each\n", v.Blocks, v.Rows/float64(v.Blocks))
-	} else {
-		fmt.Fprintf(w, "blocks\t%d\n", v.Blocks)
-	}
-	fmt.Fprintf(w, "results\tcut to %s to %s, standard deviation over blocks at most %s\n",
-		v.of.Text(v.Lower), v.of.Text(v.Upper), v.of.Length(v.Spread))
-}
+// EachBlock is about how many rows a block has.
+func (v validated) EachBlock() float64 { return v.Rows / float64(v.Blocks) }
 
 // empty reports whether the result says nothing: the interval covers nearly all that is allowed, or
 // the noise (of a quantile's share of rows: see [analysis.Validated]) is too large for it.

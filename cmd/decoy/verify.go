@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
 
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/ledger/signature"
@@ -27,13 +26,14 @@ func verifyCommand(t *terminal) *cobra.Command {
 	var key string
 	var nist bool
 	return t.verb("verify", func(cmd *cobra.Command, t *terminal, args []string) error {
-		check := func() (result, *release.Model, error) { return verify(args[0]) }
+		var v any
+		var m *release.Model
+		var err error
 		if cmd.Flags().Changed("key") {
-			check = func() (result, *release.Model, error) {
-				return t.verifyRelease(cmd.Context(), args[0], key)
-			}
+			v, m, err = t.verifyRelease(cmd.Context(), args[0], key)
+		} else {
+			v, m, err = verify(args[0])
 		}
-		v, m, err := check()
 		switch {
 		case err != nil && (nist || !errors.Is(err, errUnbound)):
 			return err
@@ -50,16 +50,8 @@ func verifyCommand(t *terminal) *cobra.Command {
 
 // layered is what was verified of a model, with what its file says of each layer.
 type layered struct {
-	Verified result          `json:"verified"`
+	Verified any             `json:"verified"`
 	Layers   []release.Layer `json:"nist_sp_800_226"`
-}
-
-func (l layered) text(w io.Writer) {
-	l.Verified.text(w)
-	fmt.Fprintln(w)
-	for _, x := range l.Layers {
-		fmt.Fprintln(w, row(x.Name, x.Text))
-	}
 }
 
 // verified is what was recomputed of a claim that holds.
@@ -99,7 +91,7 @@ const notChecked = "that the program which wrote the file, whatever it calls its
 
 // verify recomputes the claim of a model, which it returns too, or of something else that a run
 // has bought. Of a file that is bound to no run it returns both, and errUnbound.
-func verify(path string) (result, *release.Model, error) {
+func verify(path string) (any, *release.Model, error) {
 	m, err := readModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		text, failed := configs.ReadBounded(path, release.MaxSigned)
@@ -121,7 +113,7 @@ func verify(path string) (result, *release.Model, error) {
 
 // verifyFile recomputes the claim of a file, which errors call path. Of one that is bound to no
 // run it returns both, what was recomputed and errUnbound.
-func verifyFile(path string, f release.File) (result, error) {
+func verifyFile(path string, f release.File) (any, error) {
 	v, err := release.Verify(f, pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -154,75 +146,28 @@ type statedLocal struct {
 	NotChecked string        `json:"not_checked"`
 }
 
-func (v statedLocal) text(w io.Writer) {
-	fmt.Fprintf(w, "stated\t%v\n", v.Claim)
-	fmt.Fprintf(w, "checked\t%s\n", v.Checked)
-	fmt.Fprintf(w, "not checked\t%s\n", v.NotChecked)
-}
-
-func (v verifiedJoint) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %v\n", holds(v.Unbound, "the joint claim"), v.Claim)
-	for _, p := range v.Parties {
-		fmt.Fprintf(w, "\nparty\t%s\n", spelling.Visible(p.Party))
-		p.text(w)
-	}
-}
-
 // verifiedRun is what was recomputed of the ledger inside a file.
 func verifiedRun(v release.Verification, l excerpt.Entries) verified {
 	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: costOf(v.Reserved), Calls: v.Charges,
 		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
-		Checked: []string{fmt.Sprintf(
-			"the hash chain of %d ledger entries; one run, closed as %s; every "+
-				"charge in the reservation;", len(l), l[len(l)-1].Status),
+		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as %s; "+
+			"every charge in the reservation;", len(l), l[len(l)-1].Status),
 			"unit, method, schema and parameters as the ledger and the manifest state them"}}
-	marginals := "noisy marginals that are kept, and their noise, by the charges that paid for them"
-	if l[1].Method == release.MethodParty {
-		marginals = "the noise of marginals that are kept, by the sums, whose answers no charge has"
-	}
 	if !v.Unbound {
+		marginals := "noisy marginals that are kept, and their noise, by the charges that paid for them"
+		if l[1].Method == release.MethodParty {
+			marginals = "the noise of marginals that are kept, by the sums, whose answers no charge has"
+		}
 		out.Checked = append(out.Checked, "all contents, by their hash in the run's closing line; "+
 			marginals)
 	}
 	if v.Charges > 0 {
-		charged := costOf(v.Charged)
-		out.Charged = &charged
+		out.Charged = new(costOf(v.Charged))
 	}
 	if !math.IsInf(v.Derived.Upper, 1) {
 		out.Derived.Upper = &v.Derived.Upper
 	}
 	return out
-}
-
-// holds heads the line of a claim.
-func holds(unbound bool, claim string) string {
-	if unbound {
-		return "not bound\tthe ledger in the file supports " + claim
-	}
-	return "ok\t" + claim + " holds"
-}
-
-func (v verified) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %v\n", holds(v.Unbound, "the claim"), v.Claim)
-	fmt.Fprintf(w, "reserved\t%v\n", v.Reserved)
-	calls := plural(v.Calls, "mechanism call", "mechanism calls")
-	if v.Charged != nil {
-		calls = fmt.Sprintf("%v, in %s", v.Charged, calls)
-	}
-	fmt.Fprintf(w, "charged\t%s\n", calls)
-	if d := v.Derived; d != nil {
-		text := "epsilon at least " + configs.Short(d.Lower)
-		if d.Upper != nil {
-			text += ", at most " + configs.Short(*d.Upper)
-		}
-		fmt.Fprintf(w, "derived\t%s, by closed forms apart from the accountant\n", text)
-	}
-	head := "checked"
-	for _, text := range v.Checked {
-		fmt.Fprintf(w, "%s\t%s\n", head, spelling.Visible(text))
-		head = ""
-	}
-	fmt.Fprintf(w, "not checked\t%s\n", v.NotChecked)
 }
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
@@ -245,25 +190,26 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 		return fail(err)
 	}
 	out := verifiedLedger{Entries: len(l.Entries), Runs: len(l.Runs()), Spent: l.Spent(), Torn: torn,
-		Released: released, total: configs.SpentText(l)}
-	var key minisign.PublicKey
+		Released: released, Total: configs.SpentText(l)}
+	var key *minisign.PublicKey
 	if keyFile != "" {
-		if key, err = publicKey("--key", keyFile); err != nil {
+		public, err := publicKey("--key", keyFile)
+		if err != nil {
 			return err
 		}
 		limit, _ := l.LimitInForce()
-		if err := signature.Check(limit, key.String()); err != nil {
+		if err := signature.Check(limit, public.String()); err != nil {
 			return fail(err)
 		}
-		out.Signed = limit.Seq + 1
+		key, out.Signed = &public, limit.Seq+1
+		out.After = out.Entries - out.Signed
 	}
 	for _, file := range released {
-		unbound, err := heldBy(l, file, key, keyFile != "")
-		if err != nil {
-			return fail(fmt.Errorf("%s is a release of it, and %w", file, err))
-		}
-		if unbound {
+		switch err := heldBy(l, file, key); {
+		case errors.Is(err, errUnbound):
 			out.Unbound = append(out.Unbound, file)
+		case err != nil:
+			return fail(fmt.Errorf("%s is a release of it, and %w", file, err))
 		}
 	}
 	return t.print(out)
@@ -271,35 +217,31 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 
 // heldBy returns an error unless a ledger has the run of a file that was released, which is what
 // that run delivered and, of a signed release, everything that it had when that was signed. A file
-// without an account of its own, such as a schema, is one whose hash a run has. Of a file that is
-// bound to no run (errUnbound) it says so.
-func heldBy(
-	l *ledger.Ledger, path string, key minisign.PublicKey, keyed bool,
-) (unbound bool, err error) {
+// without an account of its own, such as a schema, is one whose hash a run has. A file that is
+// bound to no run is errUnbound.
+func heldBy(l *ledger.Ledger, path string, key *minisign.PublicKey) error {
 	data, err := configs.ReadBounded(path, release.MaxSigned)
 	if err != nil {
-		return false, err
+		return err
 	}
-	switch {
-	case release.IsSigned(data) && !keyed:
-		return false, usagef("is signed: --key names the signer's public key")
-	case release.IsSigned(data):
-		members, err := release.OpenSigned(data, key)
-		if err != nil {
-			return false, err
+	if release.IsSigned(data) {
+		if key == nil {
+			return usagef("is signed: --key names the signer's public key")
 		}
-		for _, m := range members {
-			if m.Name == releasedModel {
-				data = m.Body
+		bodies, _, err := openRelease(data, *key)
+		if err != nil {
+			return err
+		}
+		var said claimed
+		if json.Unmarshal(bodies[releasedClaim], &said) == nil && said.Ledger != nil {
+			if h := said.Ledger; h.Entries < 1 || h.Entries > len(l.Entries) ||
+				l.Entries[h.Entries-1].Hash != h.Hash {
+				return fmt.Errorf("the ledger is not that of %d entries and %d runs which was signed "+
+					"with it, nor one that goes on from there: %w", h.Entries, h.Runs, ledger.ErrInvalid)
 			}
-			var said claimed
-			if m.Name == releasedClaim && json.Unmarshal(m.Body, &said) == nil && said.Ledger != nil {
-				if h := said.Ledger; h.Entries < 1 || h.Entries > len(l.Entries) ||
-					l.Entries[h.Entries-1].Hash != h.Hash {
-					return false, fmt.Errorf("the ledger is not that of %d entries and %d runs which was signed "+
-						"with it, nor one that goes on from there: %w", h.Entries, h.Runs, ledger.ErrInvalid)
-				}
-			}
+		}
+		if model, ok := bodies[releasedModel]; ok {
+			data = model
 		}
 	}
 	f, _ := analysis.Read(bytes.NewReader(data))
@@ -308,18 +250,19 @@ func heldBy(
 	}
 	switch {
 	case f != nil && len(f.Account()) == 0:
-		return false, usagef("has no run of its own")
+		return usagef("has no run of its own")
 	case f != nil:
 		v, err := release.Verify(f, pld.Epsilon)
-		return v.Unbound, cmp.Or(f.Account().In(l), err)
+		if v.Unbound {
+			err = cmp.Or(err, errUnbound)
+		}
+		return cmp.Or(f.Account().In(l), err)
 	}
 	outputs := excerpt.OutputsOf(data)
-	for _, e := range l.Entries {
-		if e.Outputs == outputs {
-			return false, nil
-		}
+	if slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool { return e.Outputs == outputs }) {
+		return nil
 	}
-	return false, fmt.Errorf("no run in it has delivered that: %w", ledger.ErrInvalid)
+	return fmt.Errorf("no run in it has delivered that: %w", ledger.ErrInvalid)
 }
 
 // verifiedLedger is what was checked of a ledger that holds.
@@ -332,24 +275,6 @@ type verifiedLedger struct {
 	Signed   int      `json:"signed_entries,omitempty"`
 	Released []string `json:"released,omitempty"` // it has the runs of these files
 	Unbound  []string `json:"unbound,omitempty"`  // those of them that are bound to no run
-	total    string   // what is spent, and the limit
-}
-
-func (v verifiedLedger) text(w io.Writer) {
-	fmt.Fprintf(w, "ok: %s, %s, spent %s\n", plural(v.Entries, "entry", "entries"),
-		plural(v.Runs, "run", "runs"), v.total)
-	for _, file := range v.Released {
-		fmt.Fprintf(w, "it has the run of %s\n", spelling.Visible(file))
-	}
-	for _, file := range v.Unbound {
-		fmt.Fprintf(w, "not bound: %s: %v\n", spelling.Visible(file), errUnbound)
-	}
-	if after := v.Entries - v.Signed; v.Signed > 0 && after > 0 {
-		fmt.Fprintf(w, "the key holds the first %s; of the other %d, what is missing can be told by "+
-			"files that were released (decoy ledger verify FILE RELEASED...)\n",
-			plural(v.Signed, "entry", "entries"), after)
-	}
-	if v.Torn {
-		fmt.Fprintln(w, tornText)
-	}
+	Total    string   `json:"-"`                  // what is spent, and the limit
+	After    int      `json:"-"`                  // entries that no signature holds
 }
