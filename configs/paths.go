@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -170,15 +169,11 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	if err := Readable(path); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, Bare(path, err)
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > most { // it is not read into memory
+		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
-		err = fmt.Errorf("%s has more than %d bytes", path, most)
-	}
+	b, err := os.ReadFile(path)
 	return b, Bare(path, err)
 }
 
