@@ -1,6 +1,8 @@
 package table
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 
@@ -15,6 +17,7 @@ import (
 type arrowMessages struct {
 	*source
 	at, end int64 // what of the file is read, and where its messages end
+	marked  bool  // by a mark
 	err     error // why the file is refused, if not for damage
 }
 
@@ -53,10 +56,11 @@ func (m *arrowMessages) bytes(n int64) ([]byte, error) {
 	return b, m.fill(b, m.at-n)
 }
 
-// Message gives the next message; io.EOF behind the last.
-func (m *arrowMessages) Message() (*ipc.Message, error) {
+// head reads what is before the body of the next message, and tells the length of that; io.EOF
+// behind the last.
+func (m *arrowMessages) head() (meta []byte, body int64, err error) {
 	if m.at == m.end {
-		return nil, io.EOF
+		return nil, 0, io.EOF
 	}
 	head, err := m.bytes(4)
 	// before 2019 there was no such mark
@@ -64,34 +68,55 @@ func (m *arrowMessages) Message() (*ipc.Message, error) {
 		head, err = m.bytes(4)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(head)))
-	if n == 0 {
-		m.at = m.end
-		return nil, io.EOF
+	switch {
+	case n == 0:
+		m.marked = true
+		return nil, 0, io.EOF
+	case n > maxFooter:
+		return nil, 0, errDamaged
 	}
-	if n > maxFooter {
-		return nil, errDamaged
+	if meta, err = m.bytes(n); err != nil {
+		return nil, 0, err
 	}
-	meta, err := m.bytes(n)
+	zstd := false
+	err = catch(func() error { body, zstd = messageOf(meta); return nil })
+	if err == nil && zstd {
+		m.err, err = errArrowZstd, errArrowZstd
+	}
+	return meta, body, err
+}
+
+// Message gives the next message; io.EOF behind the last.
+func (m *arrowMessages) Message() (*ipc.Message, error) {
+	meta, length, err := m.head()
 	if err != nil {
 		return nil, err
-	}
-	var length int64
-	zstd := false
-	if err := catch(func() error { length, zstd = messageOf(meta); return nil }); err != nil {
-		return nil, err
-	}
-	if zstd {
-		m.err = errArrowZstd
-		return nil, m.err
 	}
 	body, err := m.bytes(length)
 	if err != nil {
 		return nil, err
 	}
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body)), nil
+}
+
+// streamLength is where the Arrow stream that b begins with ends, by its mark; all of b if it is a
+// file, or has no end.
+func streamLength(b []byte) (n int, whole bool) {
+	m := arrowMessages{source: &source{ctx: context.Background(), file: bytes.NewReader(b)},
+		end: int64(len(b))}
+	for {
+		_, body, err := m.head()
+		switch {
+		case m.marked:
+			return int(m.at), true
+		case err != nil && err != errArrowZstd || body < 0 || body > m.end-m.at:
+			return len(b), false
+		}
+		m.at += body
+	}
 }
 
 // fb is a table of a flatbuffer (https://flatbuffers.dev/internals), as Arrow reads it. Its methods
@@ -194,7 +219,7 @@ func (m *arrowMessages) Retain() {}
 
 // Allocate makes room for Arrow, and panics where a file asks for too much.
 func (m *arrowMessages) Allocate(size int) []byte {
-	if size < 0 || m.allowance.take(size) != nil {
+	if size < 0 || m.take(size) != nil {
 		m.err = errTooMuch
 		panic(errTooMuch)
 	}

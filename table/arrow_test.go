@@ -141,7 +141,7 @@ func readHostileArrow(t testing.TB, data []byte) {
 			Categories: []string{x.text}, Missing: []string{""}, OnInvalid: schema.Clamp})
 	}
 	_, err := readArrow(data, s, ReadOptions{})
-	err2 := inBytes(data).scan(context.Background(), ScanOptions{}, func(_, _ []string) error {
+	err2 := inBytes(data).scan(ScanOptions{}, func(_, _ []string) error {
 		return nil
 	})
 	for _, err := range []error{err, err2} {

@@ -10,16 +10,18 @@ import (
 
 // records reads CSV with the tokenizer, in blocks of the given size.
 func records(in []byte, block int) (rows [][]string, err error) {
-	split := &splitter{r: bytes.NewReader(in), block: block, probe: newTokenizer(',', 1<<20)}
-	z := newTokenizer(',', 1<<20)
+	split := &splitter{r: bytes.NewReader(in), block: block, most: maxRecord(1 << 20), strict: true}
+	z := newTokenizer(',', 1<<20, true)
 	for {
 		c, err := split.next(nil)
 		if err != nil {
 			return rows, nil
 		}
-		z.reset(c.buf, c.final, c.line)
-		for z.more() {
-			if z.blank() {
+		z.dirty = !isText(c.buf)
+		for rest := c.buf; len(rest) > 0; {
+			var record []byte
+			record, rest = z.cut(rest)
+			if z.open(record); len(z.record) == 0 {
 				continue
 			}
 			var row []string

@@ -6,155 +6,162 @@ import "bytes"
 type csvPart struct {
 	part
 	bytes int
-	blank int // the line of the first of the blank lines at its end; 0 = none
-	// cells that the schema does not allow, and what ended the parse before its end; with either the
-	// rows are of no use
+	blank int // strict: the line of the first of the blank lines at its end; 0 = none
+	// strict: cells that the schema does not allow, and what ended the parse before its end; with
+	// either the rows are of no use
 	wrong mistakes
 	err   error
 }
 
 // csvParser turns chunks into codes and texts. It is not for concurrent use.
+//
+// Every line of a lenient file is a row of its own, whatever is in it, so that no line can change
+// how another is read. A line with another number of cells than columns, or of more than maxRecord
+// bytes, cannot be read. A blank line is no row, but an empty cell where there is one column.
+// Without a header any line may be the first, and so has no byte-order mark.
 type csvParser struct {
 	*layout
-	z         *tokenizer
-	blankCell bool     // a blank line is an empty cell of the one column
-	lanes     []lane   // by file column
-	unit      *lane    // nil: none
-	id        []byte   // of the line at hand, in a lenient file
-	related   *related // nil if no cell has to do with others of its row
-	buf       []byte   // for a chunk
-}
-
-// lane is where the cells of one file column go in the chunk at hand.
-type lane struct {
-	destination
-	settled bool   // with others of its row
-	unread  uint16 // code of a cell that cannot be read, in a lenient file
-	u8      []uint8
-	u16     []uint16
-	number  []uint32 // texts
-	texts   numbering
-}
-
-// set stores the code of a row; without codes there is nothing to store.
-func (l *lane) set(row int, code uint16) {
-	switch {
-	case l.u8 != nil:
-		l.u8[row] = uint8(code)
-	case l.u16 != nil:
-		l.u16[row] = code
-	}
+	z       *tokenizer
+	out     csvPart
+	words   []numbering // of the columns of texts
+	id      []byte      // of the record at hand
+	related *related    // nil if no cell has to do with others of its row
+	buf     []byte      // for a chunk
+	line    int         // strict: of the record at hand
+	bad     mistakes    // strict: in it
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	p := &csvParser{
-		layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns)),
-	}
-	if l.lenient {
-		p.z = newLenient(l.comma, o.maxCell)
-	}
-	if l.rows != nil {
-		p.related = newRelated(l)
-	}
-	for i, d := range l.columns {
-		p.lanes[i].destination, p.lanes[i].settled = d, l.relates(d)
-		if d.codec != nil {
-			p.lanes[i].unread = d.codec.Unreadable()
-		}
-		if d.unit {
-			p.unit = &p.lanes[i]
-		}
-	}
-	if d := l.columns[0]; len(l.columns) == 1 && !d.unit {
-		p.blankCell = true
-		if d.codec != nil {
-			_, err := d.codec.EncodeText(nil)
-			p.blankCell = err == nil
-		}
-	}
-	return p
+	return &csvParser{layout: l, z: newTokenizer(l.comma, o.maxCell, !l.lenient),
+		words: make([]numbering, l.texts), related: newRelated(l)}
 }
 
 // parse encodes a chunk.
 func (p *csvParser) parse(c chunk) csvPart {
-	if p.lenient {
-		return p.parseLenient(c)
+	p.out = csvPart{part: p.newPart(c.lines + 1), bytes: len(c.buf)}
+	p.out.rows = 0 // so far
+	p.z.dirty = !isText(c.buf)
+	p.line = c.line
+	blankCell := p.blankCell()
+	for rest := c.buf; len(rest) > 0; {
+		var record []byte
+		record, rest = p.z.cut(rest)
+		long := len(record) > maxRecord(p.z.maxCell)
+		if p.lenient && !p.header {
+			record = bytes.TrimPrefix(record, []byte(mark))
+		}
+		p.z.open(record)
+		switch blank := len(p.z.record) == 0 && !blankCell; {
+		case p.lenient && (long || !blank):
+			p.lenientRow(long)
+		case !p.lenient && !p.strictRow(blank, long, c.ended):
+			return p.out
+		}
+		p.line += 1 + bytes.Count(record, []byte{'\n'})
 	}
-	return p.parseStrict(c)
+	p.out.cut(p.out.rows)
+	for i := range p.words {
+		p.out.texts[i].Texts = p.words[i].take()
+	}
+	return p.out
 }
 
-// open makes room for rows rows in out and points the lanes at it.
-func (p *csvParser) open(out *part, rows int) {
-	out.codes, out.texts = make([]Codes, len(p.sizes)), make([]texts, p.layout.texts)
-	for i := range p.lanes {
-		switch l := &p.lanes[i]; {
-		case l.codec != nil:
-			out.codes[l.code] = NewCodes(p.sizes[l.code], rows)
-			l.u8, l.u16 = out.codes[l.code].U8, out.codes[l.code].U16
-		case l.text >= 0:
-			l.number = make([]uint32, rows)
-			out.texts[l.text].number = l.number
+// blankCell reports whether a blank line is an empty cell of the one column.
+func (l *layout) blankCell() bool {
+	if len(l.columns) != 1 || l.columns[0].codec == nil {
+		return len(l.columns) == 1 && l.columns[0].to == toText
+	}
+	_, err := l.columns[0].codec.EncodeText(nil)
+	return err == nil
+}
+
+// lenientRow adds the row of the record at hand, if that can be read: one that cannot has the codes
+// of such cells. Where there are units it adds a row that can be read and names one: others are
+// nobody's.
+func (p *csvParser) lenientRow(long bool) {
+	read := false
+	if !long {
+		_, err := p.cells()
+		read = err == nil
+	}
+	if !read && p.unit >= 0 {
+		return
+	}
+	for _, d := range p.columns {
+		if !read {
+			p.setUnread(d)
 		}
 	}
+	if _, err := p.related.settle(p.out.codes, p.out.rows); err != nil {
+		panic("table: a lenient schema refuses a row")
+	}
+	p.out.rows++
 }
 
-// close cuts out to its rows and takes the texts.
-func (p *csvParser) close(out *part) {
-	out.cut(out.rows)
-	for i := range p.lanes {
-		if l := &p.lanes[i]; l.text >= 0 {
-			out.texts[l.text].words = l.texts.take()
+// cells encodes the cells of the record at hand. The error is about the record, and a column of it
+// unless that is negative; in a strict file bad has the cells that are not allowed.
+func (p *csvParser) cells() (column int, err error) {
+	for i, last := 0, false; !last; i++ {
+		var cell []byte
+		if cell, last, err = p.z.next(); err != nil {
+			return i, err
+		}
+		switch more := i+1 < len(p.columns); {
+		case last && more:
+			return -1, errFewCells
+		case !last && !more:
+			return -1, errManyCells
+		}
+		if err := p.cell(p.columns[i], cell); err != nil {
+			if p.lenient {
+				return i, err
+			}
+			p.refuse(i, cell, err)
 		}
 	}
-}
-
-// encode stores the code of a cell, or keeps it until its row is settled.
-func (p *csvParser) encode(l *lane, row int, cell []byte) error {
-	if l.settled {
-		return p.related.cell(l.code, cell)
-	}
-	code, err := l.codec.EncodeText(cell)
-	l.set(row, code)
-	return err
-}
-
-// settle stores the codes of a row whose cells have to do with each other. An error is about a
-// column of the file.
-func (p *csvParser) settle(row int) (column int, err error) {
-	if column, err = p.related.settle(); err != nil {
-		return column, err
-	}
-	for i := range p.lanes {
-		if l := &p.lanes[i]; l.settled && l.codec != nil {
-			l.set(row, p.related.codes[l.code])
-		}
+	if p.unit >= 0 && len(p.bad) == 0 {
+		p.out.texts[p.unit].Cells[p.out.rows] = p.words[p.unit].addBytes(p.id)
 	}
 	return 0, nil
 }
 
-// header reads the first record of a file as column names and returns c without it. Of a lenient
-// file c is the first line: no row has a say in it.
-func header(z *tokenizer, c chunk) (names []string, rest chunk, err error) {
-	z.reset(c.buf, c.final, c.line)
-	if !c.skipped && z.blank() {
-		return nil, chunk{}, place{unit: "line", number: 1}.wrap(errBlankLine)
+// cell stores what becomes of a cell, or keeps it until its row is settled.
+func (p *csvParser) cell(d destination, cell []byte) (err error) {
+	if p.lenient && (len(cell) > p.z.maxCell || d.to >= toText && p.z.dirty && !isText(cell)) {
+		if d.to == toUnit {
+			return errEmptyUnit
+		}
+		p.setUnread(d)
+		return nil
 	}
-	for last := false; !last; {
-		var cell []byte
-		cell, last, err = z.next()
-		if c.skipped || err == errShort || z.pos > maxRecord(z.maxCell)+1 {
-			return nil, chunk{}, place{unit: "line", number: 1}.wrap(errLongRecord(z.maxCell))
+	switch d.to {
+	case toCode:
+		if d.related {
+			return p.related.cell(d.at, cell)
 		}
-		if err != nil {
-			at := place{unit: "line", number: z.line, column: len(names) + 1}
-			return nil, chunk{}, at.wrap(err)
+		var code uint16
+		code, err = d.codec.EncodeText(cell)
+		p.out.codes[d.at].Set(p.out.rows, code)
+	case toCheck:
+		p.related.keep(d.at, cell)
+	case toText:
+		p.out.texts[d.at].Cells[p.out.rows] = p.words[d.at].addBytes(cell)
+	case toUnit:
+		if p.id = append(p.id[:0], idOf(cell)...); len(p.id) == 0 {
+			return errEmptyUnit
 		}
-		if len(names) == maxColumns {
-			return nil, chunk{}, place{unit: "line", number: 1}.wrap(errTooMany)
-		}
-		names = append(names, string(cell))
 	}
-	c.buf, c.line = c.buf[z.pos:], z.line
-	c.lines = bytes.Count(c.buf, []byte{'\n'})
-	return names, c, nil
+	return err
+}
+
+// setUnread stores what a cell that cannot be read becomes: its code, or an empty text.
+func (p *csvParser) setUnread(d destination) {
+	switch {
+	case d.to == toCode && d.related:
+		p.related.put(d.at, d.codec.Unreadable())
+	case d.to == toCode:
+		p.out.codes[d.at].Set(p.out.rows, d.codec.Unreadable())
+	case d.to == toText:
+		p.out.texts[d.at].Cells[p.out.rows] = p.words[d.at].addBytes(nil)
+	}
 }

@@ -1,189 +1,164 @@
 package table
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// ReadCSV reads a table from CSV: RFC 4180 in UTF-8, with LF or CRLF line
-// ends, a byte-order mark or none, and blank lines at the end or none. size is
-// the length of the stream in bytes for Progress, -1 if it is not known.
+// ReadCSV reads a table from CSV: RFC 4180 in UTF-8, with LF or CRLF line ends, a byte-order mark
+// or none, and blank lines at the end or none. size is its length in bytes, -1 if it is not known.
 //
-// Columns are found by the names in the first line; columns that the schema does not name are left
+// Columns are found by the names in the first line; those that the schema does not name are left
 // out and reported, and the schema decides about those that the file lacks. Without a header
 // (s.CSV.NoHeader) columns go by position: the unit column first, if the schema has one, then the
 // columns in the order of the schema, and nothing else.
 //
-// Where the file has one column, which may be empty, a blank line is an empty cell of it.
-//
-// Under a lenient schema (s.Lenient) every physical line is a row of its own: a quoted cell ends on
-// its line, and no row is an error. See parseLenient for the rule. A line that cannot be read has
-// the code of [schema.Codec.Unreadable] in every column; one that names no unit, or cannot be read
-// where there are units, is left out. Errors are about reading and the header only.
+// Under a lenient schema no row is an error: see csvParser. A line that cannot be read has the code
+// of [schema.Codec.Unreadable] in every column; where there are units it is left out, as is one
+// that names none. Errors are about reading and the header only. Otherwise they are about the first
+// ten cells that are not allowed, a typo that comes again counted once, and the first mistake of
+// another kind, whatever the number of processors. After an error a Read of r may be going on.
 //
 // A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
 // codes, the ids of the units while they are being numbered, and for every processor and one more a
-// block of a megabyte of text or a record and its like, at most 32 megabytes. Time is linear in the
-// length of the file. The error is about the first ten cells that are not allowed, a typo that
-// comes again counted once, and the first mistake of another kind, whatever the number of
-// processors. After an error a Read of r may still be going on.
+// block of a megabyte or a record, at most 32 megabytes. Time is linear in the length of the file.
 func ReadCSV(
 	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	return readCSV(ctx, r, size, s, o, blockSize)
+	return (&opened{format: CSV, text: r, size: size}).table(ctx, s, o)
 }
 
-// readCSV is ReadCSV with a given size of blocks.
-func readCSV(
-	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions, block int,
-) (*Table, Report, error) {
-	l, err := newLayout(s)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	var report Report
-	a := assembly{layout: l}
-	err = l.readCSV(ctx, r, size, o, block, func(_ chunk, names []string) (err error) {
-		if l.header {
-			report.Ignored, err = l.bindNames(names)
-			return err
-		}
-		l.bindPositions()
-		return nil
-	}, a.add)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	return a.table(), report, nil
-}
-
-// readCSV reads a file: bind completes the layout, from the first chunk and the
-// names in the header, if there is one; put takes the parts in their order.
+// readCSV hands the parts of a file to put, in their order.
 func (l *layout) readCSV(
-	ctx context.Context, r io.Reader, size int64, o ReadOptions, block int,
-	bind func(first chunk, names []string) error, put func(part) error,
+	ctx context.Context, r io.Reader, size int64, o ReadOptions, put func(part) error,
 ) error {
-	o = o.withDefaults()
 	if err := checkComma(l.comma); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	split := &splitter{
-		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
-		probe: newTokenizer(l.comma, o.maxCell), known: l.known,
-	}
-	length := size // of the file
-	if u, ok := r.(*unpacked); ok {
-		length = u.size
-	}
-	first, names, err := openCSV(split, l.header)
-	l.comma = split.probe.comma
-	if err == nil {
-		err = bind(first, names)
-	}
+	split := &splitter{r: contextReader{ctx, r}, block: o.block, most: maxRecord(o.maxCell),
+		strict: !l.lenient}
+	err := l.openCSV(split, o.maxCell)
 	if err == nil {
 		err = o.begin()
 	}
 	if err != nil || len(l.columns) == 0 {
 		return err
 	}
-	c := &csvMerge{size: size, progress: o.Progress, put: put}
-	for done := range l.chunks(split, first, &rowRoom{l, length, 0, 0}, o) {
-		part := <-done
+	length := size
+	if u, ok := r.(*unpacked); ok {
+		length = u.size
+	}
+	wrong, read := csvMistakes{layout: l}, 0
+	for done := range l.chunks(split, length, o) {
+		p := <-done
 		if err == nil {
-			err = c.add(part)
+			err = wrong.add(p)
+		}
+		if err == nil && len(wrong.cells) == 0 {
+			err = put(p.part)
+		}
+		if read += p.bytes; err == nil && size > 0 && o.Progress != nil {
+			o.Progress(min(1, float64(read)/float64(size)))
 		}
 		if err != nil {
 			cancel() // and what is on its way comes to its end
 		}
 	}
+	return wrong.cells.err(err)
+}
+
+// openCSV binds the columns of a file. Of a lenient one no row is read, nor waited for.
+func (l *layout) openCSV(split *splitter, maxCell int) (err error) {
+	var first chunk
+	switch {
+	case split.strict:
+		first, err = split.next(nil)
+	case l.header:
+		first, err = split.firstLine()
+	}
+	if err != nil && err != io.EOF {
+		return readingError(err)
+	}
+	first.buf = bytes.TrimPrefix(first.buf, []byte(mark))
+	if len(first.buf) == 0 && l.header {
+		return fmt.Errorf("table: %w", errEmptyFile)
+	}
+	names, rest := []string(nil), first
+	if err = nil; len(first.buf) > 0 && (l.header || l.schema == nil) {
+		names, rest, err = l.headerOf(first, maxCell)
+	}
+	if split.strict {
+		split.head = rest
+	}
 	if err != nil {
 		return err
 	}
-	return c.wrong.err(nil)
+	return l.bind(names)
 }
 
-// openCSV returns the header of a file and, if that is strict, the first chunk behind it. Of a
-// lenient file no row is read, nor waited for.
-func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err error) {
-	if withHeader || !split.lenient { // there the mark is that of a line
-		err = split.skipMark()
-	}
-	switch {
-	case err != nil:
-	case !split.lenient:
-		first, err = split.next(nil)
-	case withHeader:
-		first, err = split.firstLine()
-	}
-	switch {
-	case err == io.EOF && !withHeader:
-		return chunk{final: true}, nil, nil // no rows
-	case err == io.EOF:
-		return chunk{}, nil, fmt.Errorf("table: %w", errEmptyFile)
-	case err != nil:
-		return chunk{}, nil, readingError(err)
-	case withHeader:
-		split.chooseSeparator(first)
-		names, first, err = header(split.probe, first)
-	}
-	return first, names, err
-}
-
-// namesOf are the names that a header may have under a schema; nil without one.
-func namesOf(s *schema.Schema) map[string]bool {
-	if s == nil {
-		return nil
-	}
-	names := map[string]bool{s.Unit: s.Unit != ""}
-	for _, c := range s.Columns {
-		names[c.Name] = true
-	}
-	for _, m := range s.Made {
-		names[m.Name] = true
-	}
-	return names
-}
-
-// chooseSeparator goes over to another separator if under the present one the header, the first
-// line, has none of the columns that are known, and under the other it has: to the one that has
-// most of them. A header is public, and no row has a say.
-func (s *splitter) chooseSeparator(first chunk) {
-	if s.known == nil {
-		return
-	}
+// headerOf reads the first record as column names, and returns what is behind the header. If under
+// the separator of the schema that has none of the columns that are known, and under another it
+// has, that is taken which has most of them. A header is public, and no row has a say.
+func (l *layout) headerOf(first chunk, maxCell int) (names []string, rest chunk, err error) {
 	most := 0
-	for i, comma := range []byte{s.probe.comma, ',', ';', '\t', '|'} {
-		z := newTokenizer(comma, s.probe.maxCell)
-		names, _, err := header(z, first)
-		if err != nil {
-			continue
-		}
+	for i, comma := range []byte{l.comma, ',', ';', '\t', '|'} {
+		other, behind, err2 := l.recordOf(newTokenizer(comma, maxCell, true), first)
 		found := 0
-		for _, name := range names {
-			if s.known[name] {
+		for _, name := range other {
+			if _, known := l.known[name]; known {
 				found++
 			}
 		}
-		if found > most {
-			most, s.probe = found, z
+		if i == 0 || found > most {
+			names, rest, err, most, l.comma = other, behind, err2, found, comma
 		}
-		if i == 0 && found > 0 {
-			return
+		switch {
+		case !l.header:
+			return names, first, err
+		case i == 0 && found > 0:
+			return names, rest, nil
 		}
 	}
+	return names, rest, err
 }
 
-// chunks parses first, unless the file is lenient, and all chunks that follow it, several at once;
-// the results come in the order of the file. The reading of it is in the goroutine of split alone.
-func (l *layout) chunks(
-	split *splitter, first chunk, room *rowRoom, o ReadOptions,
-) <-chan chan csvPart {
+// recordOf reads the first record of a chunk as column names, and returns the chunk without it.
+func (l *layout) recordOf(z *tokenizer, c chunk) (names []string, rest chunk, err error) {
+	record, behind := z.cut(c.buf)
+	z.open(record)
+	z.dirty = true
+	if len(z.record) == 0 {
+		return nil, chunk{}, l.wrap("line", 1, -1, errBlankLine)
+	}
+	for last := false; !last && err == nil; {
+		var cell []byte
+		if cell, last, err = z.next(); err == nil && len(names) == maxColumns {
+			err = errTooMany
+		}
+		names = append(names, string(cell))
+	}
+	switch {
+	case err == nil && len(record) > maxRecord(z.maxCell), err == errOpenQuote && !c.ended:
+		return nil, chunk{}, l.wrap("line", 1, -1, errLongRecord(z.maxCell))
+	case err != nil:
+		line := 1 + bytes.Count(record[:min(z.pos, len(record))], []byte{'\n'})
+		return nil, chunk{}, l.wrap("line", line, len(names)-1, err)
+	}
+	lines := 1 + bytes.Count(record, []byte{'\n'})
+	return names, chunk{buf: behind, line: c.line + lines, lines: c.lines - lines, ended: c.ended}, nil
+}
+
+// chunks parses the chunks of a file, several at once; the results come in the order of the file.
+// The reading of it is in the goroutine of split alone. A file has at most as many cells as its
+// length, or if that is not known what was read of it, lets expect: a schema of many columns makes
+// a code for each of them out of every line, however short.
+func (l *layout) chunks(split *splitter, length int64, o ReadOptions) <-chan chan csvPart {
 	order := make(chan chan csvPart, o.workers)
 	idle := make(chan *csvParser, o.workers+1)
 	for range cap(idle) {
@@ -191,17 +166,19 @@ func (l *layout) chunks(
 	}
 	go func() {
 		defer close(order)
-		for begun := split.lenient; ; begun = true {
-			p, c := <-idle, first
-			var err error
-			if begun {
-				c, err = split.next(p.buf)
-			}
+		for rows, read := int64(0), int64(0); ; {
+			p := <-idle
+			c, err := split.next(p.buf)
 			if err == io.EOF {
 				return
 			}
-			if err == nil {
-				err = room.take(c)
+			rows, read = rows+int64(c.lines), read+int64(len(c.buf))
+			expected := length
+			if length < 0 {
+				expected = read
+			}
+			if err == nil && rows > l.maxRows(expected) {
+				err = errTooMuch
 			}
 			done := make(chan csvPart, 1)
 			order <- done
@@ -209,9 +186,7 @@ func (l *layout) chunks(
 				done <- csvPart{err: readingError(err)}
 				return
 			}
-			if p.buf = c.buf; cap(p.buf) > 4*split.block {
-				p.buf = nil // the rare long record need not stay in memory
-			}
+			p.buf = c.buf
 			go func() {
 				done <- p.parse(c)
 				idle <- p
@@ -219,104 +194,4 @@ func (l *layout) chunks(
 		}
 	}()
 	return order
-}
-
-// rowRoom holds a file to as many cells as its length lets expect: a schema of many columns makes
-// a code for each of them out of every line, however short.
-type rowRoom struct {
-	*layout
-	length     int64 // of the file; -1 if it is not known: what was read of it
-	rows, read int64
-}
-
-// take refuses a chunk with which the rows are too many, before there are codes for them.
-func (a *rowRoom) take(c chunk) error {
-	rows := c.lines
-	if !a.lenient {
-		rows = min(rows, len(c.buf)/len(a.columns))
-	}
-	a.rows, a.read = a.rows+int64(rows), a.read+int64(len(c.buf))
-	length := a.length
-	if length < 0 {
-		length = a.read
-	}
-	if a.rows > atLeast(maxCells, length)/int64(len(a.sizes)+max(1, a.texts)) {
-		return errTooMuch
-	}
-	return nil
-}
-
-// csvMerge puts the results of chunks together in their order.
-type csvMerge struct {
-	size     int64 // of the file; not positive if it is not known
-	read     int64
-	progress func(float64)
-	put      func(part) error
-	blank    int // line of the first of the blank lines just seen
-	wrong    mistakes
-}
-
-// add adds the next part.
-func (c *csvMerge) add(p csvPart) error {
-	if c.blank != 0 && (p.rows > 0 || p.err != nil || len(p.wrong) > 0) {
-		return c.wrong.err(place{unit: "line", number: c.blank}.wrap(errBlankLine))
-	}
-	for _, one := range p.wrong {
-		c.wrong.add(one)
-	}
-	if p.err != nil || c.wrong.full() {
-		return c.wrong.err(p.err)
-	}
-	if c.blank == 0 {
-		c.blank = p.blank
-	}
-	if len(c.wrong) == 0 {
-		if err := c.put(p.part); err != nil {
-			return err
-		}
-	}
-	if c.read += int64(p.bytes); c.size > 0 && c.progress != nil {
-		c.progress(min(1, float64(c.read)/float64(c.size)))
-	}
-	return nil
-}
-
-// readingError is about err, which reading the file ran into.
-func readingError(err error) error { return fmt.Errorf("table: reading: %w", err) }
-
-// checkComma refuses separators that CSV cannot have.
-func checkComma(comma byte) error {
-	if comma == 0 || comma == '"' || comma == '\r' || comma == '\n' || comma >= 0x80 {
-		return errors.New("table: the separator must be one ASCII character and neither a quote nor a " +
-			"line end")
-	}
-	return nil
-}
-
-// contextReader stops reading when its context is done, even while a Read of
-// r blocks. That Read may go on, and writes into the buffer it was given.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		n, err := c.r.Read(p)
-		done <- result{n, err}
-	}()
-	select {
-	case r := <-done:
-		return r.n, r.err
-	case <-c.ctx.Done():
-		return 0, c.ctx.Err()
-	}
 }

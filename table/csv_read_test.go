@@ -130,6 +130,14 @@ func checkCSVError(t *testing.T, err error, want string) {
 }
 
 // readText reads a table from CSV.
+// readCSV is ReadCSV with a given size of blocks.
+func readCSV(
+	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions, block int,
+) (*Table, Report, error) {
+	o.block = block
+	return ReadCSV(ctx, r, size, s, o)
+}
+
 func readText(in string, s *schema.Schema, o ReadOptions, block int) (*Table, error) {
 	tab, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s, o, block)
 	return tab, err

@@ -2,98 +2,112 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 )
 
-// parseStrict is parse for a strict file. It reports the first cells that are not allowed, up to
-// the first mistake of another kind; a record with the wrong number of cells is reported as such,
-// whatever is in them.
-func (p *csvParser) parseStrict(c chunk) csvPart {
-	out := csvPart{bytes: len(c.buf)}
-	p.open(&out.part, min(c.lines, len(c.buf)/len(p.lanes))+1)
-	z := p.z
-	z.reset(c.buf, c.final, c.line)
-	for z.more() {
-		line := z.line
-		if !p.blankCell && z.blank() {
-			if out.blank == 0 {
-				out.blank = line
-			}
-			continue
+// What is only of strict files, which are public: where mistakes are, and what they are.
+
+// strictRow adds the row of the record at hand, and reports whether the chunk can be parsed on. The
+// error is about the first cells that are not allowed, up to the first mistake of another kind; a
+// record with the wrong number of cells is reported as such, whatever is in them.
+func (p *csvParser) strictRow(blank, long, ended bool) bool {
+	out := &p.out
+	if blank {
+		if out.blank == 0 {
+			out.blank = p.line
 		}
-		if out.blank != 0 {
-			out.err = place{unit: "line", number: out.blank}.wrap(errBlankLine)
-			return out
-		}
-		start := z.pos
-		if out.err = p.record(out.rows, line, &out.wrong); out.err == nil && z.pos-start > maxRecord(
-			z.maxCell)+1 {
-			out.err = place{unit: "line", number: line}.wrap(errLongRecord(z.maxCell))
-		}
-		if out.err != nil || out.wrong.full() {
-			return out
-		}
-		out.rows++
+		return true
 	}
-	p.close(&out.part)
-	return out
+	if out.blank != 0 {
+		out.err = p.wrap("line", out.blank, -1, errBlankLine)
+		return false
+	}
+	p.bad = nil
+	column, err := p.cells()
+	line := p.line
+	switch {
+	case err == errOpenQuote && !ended, (err == nil || err == errFewCells) && long:
+		column, err = -1, errLongRecord(p.z.maxCell)
+	case err == errOpenQuote:
+		line += bytes.Count(p.z.record[:p.z.pos], []byte{'\n'})
+	}
+	if err != nil {
+		out.err = p.wrap("line", line, column, err)
+		return false
+	}
+	if p.bad == nil {
+		if column, err := p.related.settle(out.codes, out.rows); err != nil {
+			p.refuse(column, nil, err)
+		}
+	}
+	for _, one := range p.bad {
+		out.wrong.add(one)
+	}
+	out.rows++
+	return !out.wrong.full()
 }
 
-// record encodes the record at the tokenizer, which starts on the given line,
-// into a row. Cells that are not allowed are added to wrong.
-func (p *csvParser) record(row, line int, wrong *mistakes) error {
-	var bad mistakes
-	for col := 0; ; col++ {
-		cell, last, err := p.z.next()
-		if err != nil {
-			switch err {
-			case errShort: // the splitter gave up on a record that has no end
-				return place{unit: "line", number: line}.wrap(errLongRecord(p.z.maxCell))
-			case errOpenQuote:
-				line = p.z.line
-			}
-			return p.at("line", line, col).wrap(err)
-		}
-		if col == len(p.lanes) {
-			return place{unit: "line", number: line}.wrap(errManyCells)
-		}
-		l := &p.lanes[col]
-		switch {
-		case l.codec != nil:
-			if err := p.encode(l, row, cell); err != nil {
-				p.refuse(&bad, line, col, cell, err)
-			}
-		case l.check >= 0:
-			p.related.keep(l.check, cell)
-		case l.text >= 0:
-			if l.unit {
-				if cell = idOf(cell); len(cell) == 0 {
-					p.refuse(&bad, line, col, cell, errEmptyUnit)
-				}
-			}
-			l.number[row] = l.texts.addBytes(cell)
-		}
-		if !last {
-			continue
-		}
-		if col+1 < len(p.lanes) {
-			return place{unit: "line", number: line}.wrap(errFewCells)
-		}
-		if bad == nil && p.related != nil {
-			if col, err := p.settle(row); err != nil {
-				p.refuse(&bad, line, col, nil, err)
-			}
-		}
-		for _, one := range bad {
-			wrong.add(one)
-		}
-		return nil
-	}
+// csvMistakes are those of the chunks of a file.
+type csvMistakes struct {
+	*layout
+	cells mistakes
+	blank int // line of the first of the blank lines just seen
 }
 
-// refuse adds a cell that is not allowed to bad.
-func (p *csvParser) refuse(bad *mistakes, line, col int, cell []byte, err error) {
-	bad.add(mistake{p.at("line", line, col).wrap(err), fmt.Sprintf("%d %s", col, cell)})
+// add adds those of the next chunk. Its error ends the reading.
+func (m *csvMistakes) add(p csvPart) error {
+	if m.blank != 0 && (p.rows > 0 || p.err != nil || len(p.wrong) > 0) {
+		return m.wrap("line", m.blank, -1, errBlankLine)
+	}
+	for _, one := range p.wrong {
+		m.cells.add(one)
+	}
+	if p.err == nil && m.cells.full() {
+		return errEnough
+	}
+	if m.blank == 0 {
+		m.blank = p.blank
+	}
+	return p.err
+}
+
+// errEnough ends the reading of a file with many mistakes.
+var errEnough = errors.New("table: too many mistakes")
+
+// refuse notes a cell that is not allowed.
+func (p *csvParser) refuse(column int, cell []byte, err error) {
+	p.bad.add(mistake{p.wrap("line", p.line, column, err), fmt.Sprintf("%d %s", column, cell)})
+}
+
+// check reports what is wrong with a cell, of the first n bytes of what is left of a record.
+func (z *tokenizer) check(cell, rest []byte, n int) error {
+	switch {
+	case len(cell) > z.maxCell && rest[0] == '"':
+		return errLongQuoted(z.maxCell)
+	case len(cell) > z.maxCell:
+		return errLongCell(z.maxCell)
+	}
+	if z.dirty {
+		if err := checkText(cell); err != nil {
+			return err
+		}
+	}
+	switch {
+	case n < len(rest) && rest[n] == '"':
+		return errBareQuote
+	case n < len(rest) && rest[n] == '\r':
+		return errBareReturn
+	}
+	return nil
+}
+
+// mistake is an error about the quotes of the cell that rest begins with.
+func (z *tokenizer) mistake(rest []byte, err error) error {
+	if err == errOpenQuote && len(rest) > z.maxCell+2 {
+		return errLongQuoted(z.maxCell)
+	}
+	return err
 }
 
 // lastRecordEnd returns the length of the longest prefix of buf that ends with

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -168,4 +169,13 @@ func Formula(text string) bool {
 // mayBeFormula reports whether a cell starts as a formula does.
 func mayBeFormula(cell []byte) bool {
 	return len(cell) > 0 && strings.IndexByte("=+-@\t\r\n", cell[0]) >= 0
+}
+
+// checkComma refuses separators that CSV cannot have.
+func checkComma(comma byte) error {
+	if comma == 0 || comma == '"' || comma == '\r' || comma == '\n' || comma >= 0x80 {
+		return errors.New("table: the separator must be one ASCII character and neither a quote nor a " +
+			"line end")
+	}
+	return nil
 }

@@ -49,21 +49,5 @@ func errLongQuoted(limit int) error {
 		"a quoted cell of more than %d bytes (or its closing quote is missing)", limit))
 }
 
-// place is a position in a file. Its zero fields are unknown or do not apply.
-type place struct {
-	unit   string // "line" or "row": what number counts
-	number int    // 1-based
-	column int    // 1-based position in the file
-	name   string // name of that column in the schema
-}
-
-// wrap puts the position before err.
-func (p place) wrap(err error) error {
-	switch {
-	case p.column == 0:
-		return fmt.Errorf("table: %s %d: %w", p.unit, p.number, err)
-	case p.name == "":
-		return fmt.Errorf("table: %s %d, column %d: %w", p.unit, p.number, p.column, err)
-	}
-	return fmt.Errorf("table: %s %d, column %d (%q): %w", p.unit, p.number, p.column, p.name, err)
-}
+// readingError is about err, which reading the file ran into.
+func readingError(err error) error { return fmt.Errorf("table: reading: %w", err) }

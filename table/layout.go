@@ -12,144 +12,135 @@ import (
 
 // layout says what becomes of the columns of a file: codes, texts or nothing.
 type layout struct {
-	columns []destination // of the file
 	lenient bool
-	header  bool // of a CSV file
+	header  bool // the file says the names of its columns
 	comma   byte
-	known   map[string]bool // names that its header may have; nil: the separator is sure
-	texts   int             // how many columns become texts
+	known   map[string]destination     // what its header may name; nil: the separator is sure
+	bind    func(names []string) error // sets what follows from the names; nil for none
+	columns []destination              // of the file
+	ignored []int                      // 1-based positions of those that the schema does not name
+	texts   int                        // how many of them become texts
+	unit    int                        // of the texts: which are ids; −1: none
 
-	schema *schema.Schema      // nil if all columns become texts
-	file   []schema.FileColumn // of its files
-	sizes  []int               // this and what follows by column of the schema
+	schema *schema.Schema // nil if all columns become texts
+	sizes  []int          // this and what follows by column of the schema
 	codecs []*schema.Codec
 	rows   *schema.RowCodec // nil if no cell has to do with others of its row
 	absent []uint16         // where the file lacks the column: the code of all its rows
-	has    []bool           // whether the file has it
+	place  []int            // in the file, also of the made columns behind them; −1: nowhere
 }
 
 // destination is where the cells of a file column go.
 type destination struct {
-	name  string        // the schema's; "" if it does not name the column
-	code  int           // of the schema's columns, whose codes they become; −1: none
-	text  int           // of the texts of a part, which they become; −1: none
-	unit  bool          // these texts are ids of privacy units, which must not be empty
-	check int           // of the schema's made columns, with which they are compared; −1: none
-	codec *schema.Codec // of code
+	name    string // the schema's; "" if it does not name the column
+	to      target
+	at      int           // in the list that it goes to
+	codec   *schema.Codec // toCode
+	related bool          // toCode: settled with others of its row
 }
 
-// relates reports whether a column is settled with others of its row.
-func (l *layout) relates(d destination) bool {
-	return l.rows != nil && (d.check >= 0 || d.code >= 0 && l.rows.Related(d.code))
+// target is what cells become.
+type target uint8
+
+const (
+	toNothing target = iota
+	toCode           // of a column of the schema
+	toCheck          // compared with what a made column follows from
+	toText           // one of the texts of a part
+	toUnit           // likewise: the id of a privacy unit, which must not be empty
+)
+
+// maxRows is the most rows of a file of that length.
+func (l *layout) maxRows(length int64) int64 {
+	return atLeast(maxCells, length) / int64(len(l.sizes)+max(1, l.texts))
 }
 
-// used reports whether the cells are of any use.
-func (d destination) used() bool { return d.codec != nil || d.text >= 0 || d.check >= 0 }
-
-// newLayout is for the columns of a schema; bindPositions or bindNames completes it.
+// newLayout is for the columns of a schema.
 func newLayout(s *schema.Schema) (*layout, error) {
 	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
 	}
-	n := len(s.Columns)
 	l := &layout{
-		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), known: namesOf(s),
-		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, n),
-		has:  make([]bool, n),
-		file: rows.Columns(),
+		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(),
+		known: map[string]destination{}, unit: -1,
+		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, len(s.Columns)),
+		place: slices.Repeat([]int{-1}, len(s.Columns)+len(s.Made)),
 	}
 	if rows.Relates() {
 		l.rows = rows
 	}
+	var columns []destination
+	if s.Unit != "" {
+		l.texts, l.unit = 1, 0
+		columns = append(columns, destination{name: s.Unit, to: toUnit})
+	}
+	for _, f := range rows.Columns() {
+		switch {
+		case f.Column >= 0:
+			columns = append(columns, destination{f.Name, toCode, f.Column, l.codecs[f.Column],
+				l.rows != nil && rows.Related(f.Column)})
+		case f.Name == s.Unit:
+		case rows.Checked(f.Made):
+			columns = append(columns, destination{name: f.Name, to: toCheck, at: f.Made})
+		default:
+			columns = append(columns, destination{name: f.Name})
+		}
+	}
+	for _, d := range columns {
+		l.known[d.name] = d
+	}
+	l.bind = func(names []string) (err error) {
+		if l.columns = columns; l.header {
+			err = l.bindNames(names)
+		}
+		for i, d := range l.columns {
+			switch d.to {
+			case toCode:
+				l.place[d.at] = i
+			case toCheck:
+				l.place[len(l.sizes)+d.at] = i
+			}
+		}
+		if err == nil && l.header {
+			err = l.checkAbsent(names)
+		}
+		return err
+	}
 	return l, nil
 }
 
-// bind adds a column of the file that becomes column code of the schema or, if that is −1, texts.
-func (l *layout) bind(name string, code int, unit bool) {
-	d := destination{name: name, code: code, text: -1, unit: unit, check: -1}
-	if code >= 0 {
-		d.codec, l.has[code] = l.codecs[code], true
-	} else {
-		d.text = l.texts
-		l.texts++
-	}
-	l.columns = append(l.columns, d)
-}
-
-// idOf is the id of a privacy unit in a cell.
-func idOf(cell []byte) []byte { return bytes.Trim(cell, schema.IDBlanks) }
-
-// bindPositions lays out a file without a header: the unit column first, if
-// there is one, then the columns in the order of the schema.
-func (l *layout) bindPositions() {
-	if u := l.schema.Unit; u != "" {
-		l.bind(u, -1, true)
-	}
-	for _, f := range l.file {
-		if f.Column >= 0 {
-			l.bind(f.Name, f.Column, false)
-		} else if f.Name != l.schema.Unit {
-			l.bindMade(f.Name, f.Made)
-		}
-	}
-}
-
-// bindMade adds a column of the file that is made column k of the schema: its cells are compared
-// with what they follow from, or not looked at.
-func (l *layout) bindMade(name string, k int) {
-	d := destination{name: name, code: -1, text: -1, check: -1}
-	if l.rows.Checked(k) {
-		d.check = k
-	}
-	l.columns = append(l.columns, d)
-}
-
-// bindNames lays out a file by its column names. It returns the 1-based
-// positions of the columns that the schema does not name.
-func (l *layout) bindNames(names []string) (ignored []int, err error) {
-	codes, made, position := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, f := range l.file {
-		if f.Column >= 0 {
-			codes[f.Name] = f.Column
-		} else {
-			made[f.Name] = f.Made
-		}
-	}
-	if l.schema.Unit != "" {
-		codes[l.schema.Unit] = -1
-	}
+// bindNames lays out a file by its column names.
+func (l *layout) bindNames(names []string) error {
+	l.columns = make([]destination, len(names))
+	position := map[string]int{}
 	for i, name := range names {
-		code, known := codes[name]
-		k, madeUp := made[name]
-		if !known && !madeUp {
-			l.columns = append(l.columns, destination{code: -1, text: -1, check: -1})
-			ignored = append(ignored, i+1)
+		d, known := l.known[name]
+		if !known {
+			l.ignored = append(l.ignored, i+1)
 			continue
 		}
 		if before := position[name]; before > 0 {
-			return nil, fmt.Errorf("table: columns %d and %d both have the name %q: %w",
+			return fmt.Errorf("table: columns %d and %d both have the name %q: %w",
 				before, i+1, name, schema.ErrSchema)
 		}
-		position[name] = i + 1
-		if known {
-			l.bind(name, code, code < 0)
-		} else {
-			l.bindMade(name, k)
-		}
+		l.columns[i], position[name] = d, i+1
 	}
-	like := map[string]bool{}
-	for _, i := range ignored {
-		like[letters(names[i-1])] = true
-	}
-	return ignored, l.checkAbsent(position, like)
+	return nil
 }
 
-// checkAbsent decides about the columns that the file lacks; position holds those it has, like the
-// letters of its names that the schema does not have. A file that has columns of the schema, and
-// such names too, may lack none: it is rather misspelt. An error does not show names of the file:
-// the first line may be a row after all.
-func (l *layout) checkAbsent(position map[string]int, like map[string]bool) error {
+// checkAbsent decides about the columns that a file of these names lacks. A file that has columns
+// of the schema, and names that differ from others of it in nothing but letters, may lack none: it
+// is rather misspelt. An error does not show names of the file: the first line may be a row after
+// all.
+func (l *layout) checkAbsent(names []string) error {
+	if len(l.ignored) == len(names) {
+		return fmt.Errorf("table: %w", errNoneOfThese)
+	}
+	like := map[string]bool{}
+	for _, i := range l.ignored {
+		like[letters(names[i-1])] = true
+	}
 	near := ""
 	missed := func(name string) string {
 		if key := letters(name); key != "" && like[key] {
@@ -157,20 +148,18 @@ func (l *layout) checkAbsent(position map[string]int, like map[string]bool) erro
 		}
 		return fmt.Sprintf("%q", name)
 	}
-	if len(position) == 0 {
-		return fmt.Errorf("table: %w", errNoneOfThese)
-	}
-	if u := l.schema.Unit; u != "" && position[u] == 0 {
+	if u := l.schema.Unit; u != "" && !slices.Contains(names, u) {
 		return fmt.Errorf("table: the file has no column %s, which holds the privacy unit%s: %w",
 			missed(u), near, schema.ErrSchema)
 	}
+	has := slices.ContainsFunc(l.place[:len(l.sizes)], func(at int) bool { return at >= 0 })
 	var missing []string
 	for i, c := range l.schema.Columns {
-		if l.has[i] {
+		if l.place[i] >= 0 {
 			continue
 		}
 		code, err := l.codecs[i].Absent()
-		if err != nil || len(like) > 0 && slices.Contains(l.has, true) {
+		if err != nil || len(like) > 0 && has {
 			missing = append(missing, missed(c.Name))
 		}
 		l.absent[i] = code
@@ -192,39 +181,59 @@ func letters(name string) string {
 	}, name)
 }
 
-// at is the position of file column i; its zero fields are to be set.
-func (l *layout) at(unit string, number, i int) place {
-	p := place{unit: unit, number: number, column: i + 1}
-	if i < len(l.columns) {
-		p.name = l.columns[i].name
+// idOf is the id of a privacy unit in a cell.
+func idOf(cell []byte) []byte { return bytes.Trim(cell, schema.IDBlanks) }
+
+// wrap puts before err where it is: in the row or line of a number, from 1, unless that is 0, and
+// in a column of the file, from 0, unless that is negative.
+func (l *layout) wrap(unit string, number, column int, err error) error {
+	var where []string
+	if number > 0 {
+		where = append(where, fmt.Sprintf("%s %d", unit, number))
 	}
-	return p
+	if column >= 0 {
+		where = append(where, fmt.Sprintf("column %d", column+1))
+	}
+	if column >= 0 && column < len(l.columns) && l.columns[column].name != "" {
+		where[len(where)-1] += fmt.Sprintf(" (%q)", l.columns[column].name)
+	}
+	return fmt.Errorf("table: %s: %w", strings.Join(where, ", "), err)
 }
 
 // part is a run of rows of a file.
 type part struct {
 	rows  int
-	codes []Codes // by schema column; empty where the file lacks the column
-	texts []texts // in the order of the file; the privacy unit, if there is one
+	codes []Codes      // by schema column; empty where the file lacks the column
+	texts []TextColumn // in the order of the file, each text once
 	// of a file of typed columns whose schema relates cells, by schema column, then by made column,
 	// until the codes are settled
 	values []values
 }
 
-// texts are the cells of a column, each text once.
-type texts struct {
-	number []uint32 // per row a position in words
-	words  []string // in order of appearance
+// newPart has room for n rows.
+func (l *layout) newPart(n int) part {
+	out := part{rows: n, codes: make([]Codes, len(l.sizes)), texts: make([]TextColumn, l.texts)}
+	for i, size := range l.sizes {
+		if l.place[i] >= 0 {
+			out.codes[i] = NewCodes(size, n)
+		}
+	}
+	for i := range out.texts {
+		out.texts[i].Cells = make([]uint32, n)
+	}
+	return out
 }
 
-// dropNobody leaves out the rows that are of no unit.
-func (p *part) dropNobody() {
-	units, keep := p.texts[0].number, 0
-	for row, u := range units {
+// dropNobody leaves out the rows whose text at that place is of no unit.
+func (p *part) dropNobody(at int) {
+	keep := 0
+	for row, u := range p.texts[at].Cells {
 		if u == nobody {
 			continue
 		}
-		units[keep] = u
+		for i := range p.texts {
+			p.texts[i].Cells[keep] = p.texts[i].Cells[row]
+		}
 		for _, c := range p.codes {
 			if c.Len() > 0 {
 				c.Set(keep, c.At(row))
@@ -243,7 +252,7 @@ func (p *part) cut(n int) {
 		}
 	}
 	for i := range p.texts {
-		p.texts[i].number = p.texts[i].number[:n]
+		p.texts[i].Cells = p.texts[i].Cells[:n]
 	}
 	p.rows = n
 }
@@ -253,41 +262,43 @@ type assembly struct {
 	*layout
 	parts []part
 	rows  int
-	units numbering // so far
+	words []numbering // of each column of texts, so far
 }
 
-// add appends p, whose unit numbers it replaces by those of the whole table.
+// add appends p, whose numbers of texts it replaces by those of the whole table.
 func (a *assembly) add(p part) error {
 	a.rows += p.rows
 	a.parts = append(a.parts, p)
-	if len(p.texts) == 0 {
-		return nil
+	if a.words == nil {
+		a.words = make([]numbering, len(p.texts))
 	}
-	ids := &p.texts[0]
-	global := make([]uint32, len(ids.words))
-	for i, id := range ids.words {
-		global[i] = a.units.add(id)
+	for i := range p.texts {
+		t := &p.texts[i]
+		global := make([]uint32, len(t.Texts))
+		for k, text := range t.Texts {
+			global[k] = a.words[i].add(text)
+		}
+		for row, k := range t.Cells {
+			t.Cells[row] = global[k]
+		}
+		t.Texts = nil
 	}
-	for i, u := range ids.number {
-		ids.number[i] = global[u]
-	}
-	ids.words = nil
 	return nil
 }
 
 // table joins the parts column by column, freeing them on the way.
 func (a *assembly) table() *Table {
 	t := &Table{schema: a.schema, sizes: a.sizes, rows: a.rows, cols: make([]Codes, len(a.sizes))}
-	a.units = numbering{}
+	a.words = nil
 	for i, size := range a.sizes {
 		col := NewCodes(size, a.rows)
-		if !a.has[i] {
+		if a.place[i] < 0 {
 			col.fill(a.absent[i])
 		}
 		at := 0
 		for j := range a.parts {
 			p := &a.parts[j]
-			if a.has[i] {
+			if a.place[i] >= 0 {
 				copy(col.slice(at, at+p.rows).U8, p.codes[i].U8)
 				copy(col.slice(at, at+p.rows).U16, p.codes[i].U16)
 				p.codes[i] = Codes{}
@@ -297,20 +308,25 @@ func (a *assembly) table() *Table {
 		t.cols[i] = col
 	}
 	if a.schema.Unit != "" {
-		t.units = make([]uint32, 0, a.rows)
-		for j := range a.parts {
-			t.units = append(t.units, a.parts[j].texts[0].number...)
-			a.parts[j].texts = nil
-		}
+		t.units = a.numbers(0)
 	}
-	a.parts = nil
 	return t
 }
 
-// numbering numbers the texts of a column of one part.
+// numbers joins a column of texts: the number of each row's.
+func (a *assembly) numbers(i int) []uint32 {
+	out := make([]uint32, 0, a.rows)
+	for _, p := range a.parts {
+		out = append(out, p.texts[i].Cells...)
+		p.texts[i].Cells = nil
+	}
+	return out
+}
+
+// numbering numbers the texts of a column.
 type numbering struct {
 	number map[string]uint32
-	words  []string
+	words  []string // in order of appearance
 }
 
 // addBytes is add for a cell, which is copied where it is new.

@@ -1,14 +1,6 @@
 package table
 
-import (
-	"encoding/binary"
-	"errors"
-)
-
-// errDamaged is about the data of a Parquet or Arrow file that cannot be decoded.
-var errDamaged = errors.New(
-	"the file is not Parquet or Arrow as its name says, or is damaged or encrypted, or uses an " +
-		"encoding or a compression that is not supported")
+import "encoding/binary"
 
 // hybrid reads the RLE and bit-packing hybrid encoding of small integers:
 // runs that start with a varint, n<<1 for n equal values or n<<1|1 for n

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/apache/arrow/go/v15/parquet"
 )
 
 // packBits writes values of the given width one after the other.
@@ -164,42 +162,38 @@ func TestDeltas(t *testing.T) {
 }
 
 func TestValueReaderErrors(t *testing.T) {
-	e := parquet.Encodings
 	tests := []struct {
 		name     string
-		physical parquet.Type
+		physical int64
 		width    int
-		encoding parquet.Encoding
+		encoding int64
 		data     string
 	}{
-		{"short integers", parquet.Types.Int32, 4, e.Plain, "1234567"},
-		{"short booleans", parquet.Types.Boolean, 0, e.Plain, ""},
-		{"short text", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\x02\x00\x00\x00b"},
-		{"short length", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\x02\x00"},
-		{"huge length", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\xff\xff\xff\xffb"},
-		{"short runs", parquet.Types.Boolean, 0, e.RLE, "\x09\x00\x00\x00a"},
-		{"no runs", parquet.Types.Boolean, 0, e.RLE, "\x00\x00\x00\x00"},
-		{"short split", parquet.Types.Double, 8, encodingByteStreamSplit, "123456789abcdef"},
-		{"few deltas", parquet.Types.Int64, 8, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
-		{"deltas of text", parquet.Types.ByteArray, 0, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
-		{"few lengths", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x01\x00"},
-		{"negative length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray,
+		{"short integers", physicalInt32, 4, encodingPlain, "1234567"},
+		{"short text", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00\x00\x00b"},
+		{"short length", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00"},
+		{"huge length", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\xff\xff\xff\xffb"},
+		{"short split", 5, 8, encodingSplitBytes, "123456789abcdef"},
+		{"few deltas", physicalInt64, 8, encodingDeltas, "\x80\x01\x04\x01\x00"},
+		{"deltas of text", physicalBytes, 0, encodingDeltas, "\x80\x01\x04\x01\x00"},
+		{"few lengths", physicalBytes, 0, encodingLengths, "\x80\x01\x04\x01\x00"},
+		{"negative length", physicalBytes, 0, encodingLengths,
 			"\x80\x01\x04\x02\x01\x00\x00\x00\x00\x00"},
-		{"long length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray,
+		{"long length", physicalBytes, 0, encodingLengths,
 			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abc"},
-		{"prefix of nothing", parquet.Types.ByteArray, 0, e.DeltaByteArray,
+		{"prefix of nothing", physicalBytes, 0, encodingPrefixes,
 			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00"},
-		{"wrong width", parquet.Types.FixedLenByteArray, 4, e.DeltaByteArray,
+		{"wrong width", physicalFixed, 4, encodingPrefixes,
 			"\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abcd"},
-		{"dictionary", parquet.Types.Int32, 4, e.RLEDict, "1234"},
-		{"bit-packed", parquet.Types.Int32, 4, e.BitPacked, "1234"},
+		{"dictionary", physicalInt32, 4, encodingRLEDict, "1234"},
+		{"bit-packed", physicalInt32, 4, 4, "1234"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			read, err := newValueReader(&leaf{physical: tt.physical, width: tt.width}, tt.encoding,
 				[]byte(tt.data), 2)
-			if err == nil {
-				err = read(&vector{}, 2)
+			for i := 0; i < 2 && err == nil; i++ {
+				_, err = read()
 			}
 			if err != errDamaged {
 				t.Errorf("got %v", err)
@@ -230,27 +224,24 @@ func TestInt96(t *testing.T) {
 
 func TestMicros(t *testing.T) {
 	for _, tt := range []struct {
-		form    form
-		x, want int64
+		ticks, x, want int64
 	}{
-		{formMicros, -5, -5}, {formMillis, -5, -5000}, {formMillis, math.MaxInt64,
-			math.MaxInt64}, {formMillis, math.MinInt64, math.MinInt64},
-		{formNanos, 0, 0}, {formNanos, 999, 0}, {formNanos, 1000, 1}, {formNanos, -1, -1}, {formNanos,
-			-1000, -1}, {formNanos, -1001, -2},
-		{formNanos, math.MinInt64, -9223372036854776}, {formNanos, math.MaxInt64, 9223372036854775},
+		{1e6, -5, -5}, {1e3, -5, -5000}, {1e3, math.MaxInt64, math.MaxInt64 / 1000 * 1000},
+		{1, math.MinInt64, math.MinInt64 / 1_000_000 * 1_000_000},
+		{1e9, 0, 0}, {1e9, 999, 0}, {1e9, 1000, 1}, {1e9, -1, -1}, {1e9, -1000, -1}, {1e9, -1001, -2},
+		{1e9, math.MinInt64, -9223372036854776}, {1e9, math.MaxInt64, 9223372036854775},
 	} {
-		if got := (&leaf{form: tt.form}).micros(tt.x); got != tt.want {
-			t.Errorf("form %d, %d: got %d, want %d", tt.form, tt.x, got, tt.want)
+		b := binary.LittleEndian.AppendUint64(nil, uint64(tt.x))
+		if got := (&leaf{form: formTime, ticks: tt.ticks}).micros(b); got != tt.want {
+			t.Errorf("%d of %d in a second: got %d, want %d", tt.x, tt.ticks, got, tt.want)
 		}
 	}
 }
 
 func TestUUID(t *testing.T) {
-	l := &leaf{form: formUUID, physical: parquet.Types.FixedLenByteArray, width: 16}
-	v := &vector{texts: [][]byte{[]byte(
-		"\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")}}
-	if got, want := string(l.appendText(nil, v,
-		0)), "00112233-4455-6677-8899-aabbccddeeff"; got != want {
+	l := &leaf{form: formUUID, width: 16}
+	b := []byte("\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")
+	if got, want := string(l.appendText(nil, b)), "00112233-4455-6677-8899-aabbccddeeff"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

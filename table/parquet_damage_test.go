@@ -26,7 +26,7 @@ func inParquet(r readAtSeeker) *opened { return &opened{format: Parquet, file: i
 func readParquet(
 	ctx context.Context, r readAtSeeker, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	return inParquet(r).readTyped(ctx, s, o)
+	return inParquet(r).table(ctx, s, o)
 }
 
 // parquetOf reads a table from the bytes of a Parquet file.

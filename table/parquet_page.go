@@ -8,8 +8,6 @@ import (
 	"math"
 
 	"github.com/andybalholm/brotli"
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
 )
@@ -21,39 +19,48 @@ const (
 	pageV2         = 3
 )
 
+// The compressions.
+const (
+	uncompressed  = 0
+	codecSnappy   = 1
+	codecGzip     = 2
+	codecBrotli   = 4
+	codecZstd     = 6
+	maxPageHeader = 16 << 20 // bytes; it may hold a smallest and a greatest text
+)
+
+// codecs are the names of those that are not supported.
+var codecs = map[int64]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW"}
+
 // page is a page of a column.
 type page struct {
-	kind       int
-	encoding   parquet.Encoding
-	levelCoded parquet.Encoding // V1: how levels are coded
-	values     int
-	levels     []byte // V2: definition levels
-	data       []byte // decompressed; V1: behind its levels
+	kind, values         int64
+	encoding, levelCoded int64
+	size, stored         int64  // bytes, decompressed and not
+	repeats, defines     int64  // V2: bytes of the levels, which are not compressed
+	compressed           bool   // V2: the rest is
+	levels               []byte // V2: definition levels
+	data                 []byte // decompressed; V1: behind its levels
 }
 
-// pageReader reads the pages of a column chunk. Arrow's own believes a header's
-// sizes and decompresses whatever comes; this one makes room for maxPage bytes
-// at most and for what the allowance of the file has left.
+// pageReader reads the pages of a column chunk. It makes room for maxPage bytes at most and for
+// what the allowance of the file has left.
 type pageReader struct {
 	r        *source
 	off, end int64 // what is still to be read
-	codec    compress.Compression
+	codec    int64
 
 	stored []byte // of the page at hand
 	data   []byte
 	zstd   *zstd.Decoder
 }
 
-// codecs are the names of those that are not supported.
-var codecs = map[compress.Compression]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW"}
-
 // newPageReader refuses codecs that it does not know.
-func newPageReader(r *source, off, end int64, codec compress.Compression) (*pageReader, error) {
+func newPageReader(r *source, off, end, codec int64) (*pageReader, error) {
 	p := &pageReader{r: r, off: off, end: end, codec: codec}
 	switch codec {
-	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
-		compress.Codecs.Brotli:
-	case compress.Codecs.Zstd:
+	case uncompressed, codecSnappy, codecGzip, codecBrotli:
+	case codecZstd:
 		var err error
 		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true))
@@ -63,7 +70,7 @@ func newPageReader(r *source, off, end int64, codec compress.Compression) (*page
 	default:
 		name := codecs[codec]
 		if name == "" {
-			name = fmt.Sprintf("codec number %d", int(codec))
+			name = fmt.Sprintf("codec number %d", codec)
 		}
 		return nil, fmt.Errorf(
 			"compressed with %s, which is not supported: write the file again with zstd or snappy", name)
@@ -78,29 +85,20 @@ func (p *pageReader) close() {
 	}
 }
 
-// pageHeader is what is used of a page's header.
-type pageHeader struct {
-	page
-	length           int   // of the header, in bytes
-	data, stored     int64 // bytes of the page, decompressed and not
-	repeats, defines int64 // V2: bytes of the levels, which are not compressed
-	plain            bool  // V2: neither is the rest
-}
-
 // next returns the next page, which is valid until the following call.
 func (p *pageReader) next() (page, error) {
 	h, err := p.header()
 	if err != nil {
 		return page{}, err
 	}
-	if h.data > maxPage {
+	if h.size > maxPage {
 		return page{}, errLargePage
 	}
 	levels := h.repeats + h.defines
-	if h.stored > p.end-p.off || levels > h.stored || levels > h.data {
+	if h.stored > p.end-p.off || levels > h.stored || levels > h.size || h.values > math.MaxInt32 {
 		return page{}, errDamaged
 	}
-	if err := p.r.take(int(h.data)); err != nil {
+	if err := p.r.take(int(h.size)); err != nil {
 		return page{}, err
 	}
 	p.stored = room(p.stored, h.stored)
@@ -109,22 +107,22 @@ func (p *pageReader) next() (page, error) {
 	}
 	p.off += h.stored
 	h.levels = p.stored[h.repeats:levels]
-	if h.plain || p.codec == compress.Codecs.Uncompressed {
-		if h.stored != h.data {
+	if !h.compressed || p.codec == uncompressed {
+		if h.stored != h.size {
 			return page{}, errDamaged
 		}
-		h.page.data = p.stored[levels:]
+		h.data = p.stored[levels:]
 	} else {
-		p.data = room(p.data, h.data-levels)
+		p.data = room(p.data, h.size-levels)
 		if p.data, err = p.decompress(p.data, p.stored[levels:]); err != nil {
 			return page{}, errDamaged
 		}
-		h.page.data = p.data
+		h.data = p.data
 	}
 	if h.kind == pageDictionary { // it stays
 		p.stored, p.data = nil, nil
 	}
-	return h.page, nil
+	return h, nil
 }
 
 // room returns a slice of n bytes, in buf if they fit.
@@ -137,109 +135,72 @@ func room(buf []byte, n int64) []byte {
 
 // decompress returns what src holds, which must be as much as dst has room for;
 // in dst or, at no more memory, elsewhere.
-func (p *pageReader) decompress(dst, src []byte) ([]byte, error) {
+func (p *pageReader) decompress(dst, src []byte) (out []byte, err error) {
 	if len(dst) == 0 && len(src) == 0 {
 		return dst, nil
 	}
+	var r io.Reader
 	switch p.codec {
-	case compress.Codecs.Snappy:
+	case codecSnappy:
 		if n, err := snappy.DecodedLen(src); err != nil || n != len(dst) {
 			return nil, errDamaged
 		}
 		return snappy.Decode(dst, src)
-	case compress.Codecs.Zstd:
-		out, err := p.zstd.DecodeAll(src, dst[:0:len(dst)])
-		if len(out) != len(dst) {
+	case codecZstd:
+		if out, err = p.zstd.DecodeAll(src, dst[:0:len(dst)]); len(out) != len(dst) {
 			return nil, errDamaged
 		}
 		return out, err
-	case compress.Codecs.Brotli:
-		return dst, fill(dst, brotli.NewReader(bytes.NewReader(src)))
+	case codecBrotli:
+		r = brotli.NewReader(bytes.NewReader(src))
+	default:
+		if r, err = gzip.NewReader(bytes.NewReader(src)); err != nil {
+			return nil, err
+		}
 	}
-	r, err := gzip.NewReader(bytes.NewReader(src))
-	if err != nil {
+	if _, err := io.ReadFull(r, dst); err != nil {
 		return nil, err
 	}
-	return dst, fill(dst, r)
-}
-
-// fill reads dst from r, which must end there.
-func fill(dst []byte, r io.Reader) error {
-	if _, err := io.ReadFull(r, dst); err != nil {
-		return err
-	}
 	if n, err := r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-		return errDamaged
+		return nil, errDamaged // it must end there
 	}
-	return nil
+	return dst, nil
 }
 
 // header reads the next page header.
-func (p *pageReader) header() (pageHeader, error) {
-	const most = 16 << 20 // bytes of a header, which may hold a smallest and a greatest text
-	for want := int64(1 << 10); want <= most; want *= 16 {
+func (p *pageReader) header() (page, error) {
+	for want := int64(1 << 10); want <= maxPageHeader; want *= 16 {
 		p.stored = room(p.stored, min(want, p.end-p.off))
 		if err := p.r.fill(p.stored, p.off); err != nil {
-			return pageHeader{}, err
+			return page{}, err
 		}
-		if h, err := parsePageHeader(p.stored); err == nil {
-			p.off += int64(h.length)
+		if h, length, ok := parsePageHeader(p.stored); ok {
+			p.off += length
 			return h, nil
 		}
 		if int64(len(p.stored)) == p.end-p.off {
 			break
 		}
 	}
-	return pageHeader{}, errDamaged
+	return page{}, errDamaged
 }
 
-// parsePageHeader reads PageHeader of parquet.thrift.
-func parsePageHeader(view []byte) (pageHeader, error) {
-	t := newThrift(view, maxItems)
-	h := pageHeader{page: page{kind: -1}, data: -1, stored: -1}
-	body := -1
-	t.structure(func(id int64, kind byte) bool {
-		switch {
-		case id == 1:
-			h.kind = int(t.natural(kind, math.MaxInt32))
-		case id == 2:
-			h.data = t.natural(kind, math.MaxInt32)
-		case id == 3:
-			h.stored = t.natural(kind, math.MaxInt32)
-		case kind == thriftStruct && (id == 5 || id == 7 || id == 8):
-			body = map[int64]int{5: pageV1, 7: pageDictionary, 8: pageV2}[id]
-			t.pageBody(&h, body)
-		default:
-			return false
+// parsePageHeader reads PageHeader of parquet.thrift, and tells its length.
+func parsePageHeader(view []byte) (h page, length int64, ok bool) {
+	t := newThrift(view)
+	h = page{kind: -1, size: -1, stored: -1, compressed: true}
+	body := int64(-1)
+	inside := func(kind int64, fields ...field) func() {
+		return func() {
+			body = kind
+			t.structure(append(fields, field{1, &h.values})...)
 		}
-		return true
-	})
-	if t.err != nil || body < 0 || body != h.kind || h.data < 0 || h.stored < 0 {
-		return pageHeader{}, errDamaged
 	}
-	h.length = len(view) - len(t.data)
-	return h, nil
-}
-
-// pageBody reads the struct in a page header for a page of the given kind.
-func (t *thrift) pageBody(h *pageHeader, body int) {
-	t.structure(func(id int64, kind byte) bool {
-		switch {
-		case id == 1:
-			h.values = int(t.natural(kind, math.MaxInt32))
-		case body == pageV2 && id == 4, body != pageV2 && id == 2:
-			h.encoding = parquet.Encoding(t.natural(kind, math.MaxInt32))
-		case body == pageV1 && id == 3:
-			h.levelCoded = parquet.Encoding(t.natural(kind, math.MaxInt32))
-		case body == pageV2 && id == 5:
-			h.defines = t.natural(kind, math.MaxInt32)
-		case body == pageV2 && id == 6:
-			h.repeats = t.natural(kind, math.MaxInt32)
-		case body == pageV2 && id == 7:
-			h.plain = kind == thriftFalse
-		default:
-			return false
-		}
-		return true
-	})
+	t.structure(field{1, &h.kind}, field{2, &h.size}, field{3, &h.stored},
+		field{5, inside(pageV1, field{2, &h.encoding}, field{3, &h.levelCoded})},
+		field{7, inside(pageDictionary, field{2, &h.encoding})},
+		field{8, inside(pageV2, field{4, &h.encoding}, field{5, &h.defines}, field{6, &h.repeats},
+			field{7, &h.compressed})})
+	ok = t.err == nil && body >= 0 && body == h.kind && h.size >= 0 && h.stored >= 0
+	return h, int64(len(view) - len(t.data)), ok
 }

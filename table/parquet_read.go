@@ -1,13 +1,9 @@
 package table
 
 import (
-	"context"
-	"fmt"
+	"encoding/binary"
+	"errors"
 	"io"
-
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	pqschema "github.com/apache/arrow/go/v15/parquet/schema"
 )
 
 // parquetFile is an open Parquet file of flat columns: booleans, integers of all widths,
@@ -20,152 +16,330 @@ import (
 // names it, and is ignored otherwise. Columns of a row group are decoded in parallel. The error is
 // about the first bad cell of each column, in the order of the rows, which are counted from 1.
 //
-// A damaged file is an error, whatever the library makes of it. Memory holds the codes, the ids of
-// the units and, for every worker, a page and its dictionary. Before room is made for them, the
-// footer, the pages, the cells and the units are held to limits that are stated with maxFooter;
-// they also bound the time.
+// A damaged file is an error. Memory holds the codes, the ids of the units and, for every worker, a
+// page and its dictionary. Before room is made for them, the footer, the pages, the cells and the
+// units are held to limits that are stated with maxFooter; they also bound the time.
 //
 // Under a lenient schema (s.Lenient) no value is an error: one that the column does not allow, of a
 // wrong type, not UTF-8 or of more than a megabyte has a code, as in ReadCSV, and a row that names
 // no unit is left out. Errors are about reading, damage, limits and the columns of the file only.
 type parquetFile struct {
-	*source
-	reader *file.Reader
-	fields []parquetField
-	group  int // that is read, from 1
+	*typedFile
+	groups []rowGroup
+	at     int // of them, from 1
 }
 
-// parquetField is a top-level column.
-type parquetField struct {
-	name string
-	leaf *leaf
-	err  error // why it cannot be read, if so
+// rowGroup is a run of rows of a file.
+type rowGroup struct {
+	rows   int64
+	chunks []columnChunk // by leaf
 }
+
+// columnChunk is where the values of a leaf are.
+type columnChunk struct {
+	physical, codec, values int64
+	length                  int64 // in the file
+	data, dictionary        int64 // where the pages begin; 0: there is none
+	path                    []byte
+	secret                  bool
+}
+
+var (
+	errNested      = errors.New("a nested Parquet column, which is not supported")
+	errUnsupported = errors.New(
+		"a Parquet type that is not supported (a time of day, an interval or BSON)")
+)
 
 // openParquet reads the footer of a file.
-func openParquet(ctx context.Context, r parquet.ReaderAtSeeker) (*parquetFile, error) {
-	src, err := newSource(ctx, r)
+func (f *typedFile) openParquet() error {
+	footer, err := f.footer()
 	if err != nil {
-		return nil, readingError(err)
+		return err
 	}
-	p := &parquetFile{source: src}
-	footer, err := footerOf(src)
-	if err == nil {
-		err = checkFooter(footer)
-	}
-	if err != nil {
-		return nil, p.failure(fmt.Errorf("table: %w", err))
-	}
-	err = catch(func() error {
-		if p.reader, err = file.NewParquetReader(src); err != nil {
-			return errDamaged
-		}
-		return p.readFields()
-	})
-	if err != nil {
-		return nil, p.failure(fmt.Errorf("table: %w", err))
-	}
-	return p, nil
+	p := &parquetFile{typedFile: f}
+	f.runs = p
+	return p.parse(footer)
 }
 
-// readFields lists the top-level columns.
-func (p *parquetFile) readFields() error {
-	s := p.reader.MetaData().Schema
-	root, leaves := s.Root(), 0
-	for i := range root.NumFields() {
-		node := root.Field(i)
-		f := parquetField{name: node.Name()}
-		if node.Type() == pqschema.Primitive && node.RepetitionType() != parquet.Repetitions.Repeated {
-			f.leaf, f.err = newLeaf(leaves, s.Column(leaves))
-		} else {
-			f.err = errNested
-		}
-		p.fields = append(p.fields, f)
-		leaves += countLeaves(node)
+// footer is the bytes before its length and the mark at the end of the file.
+func (s *source) footer() ([]byte, error) {
+	const tail = 8
+	if s.size < tail+4 {
+		return nil, errDamaged
 	}
-	if leaves != s.NumColumns() || len(p.fields) > maxColumns {
+	end := make([]byte, tail)
+	if err := s.fill(end, s.size-tail); err != nil {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	if string(end[4:]) != "PAR1" || length > s.size-tail {
+		return nil, errDamaged
+	}
+	if length > maxFooter {
+		return nil, errLargeFooter
+	}
+	footer := make([]byte, length)
+	return footer, s.fill(footer, s.size-tail-length)
+}
+
+// parse reads FileMetaData of
+// https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
+func (p *parquetFile) parse(footer []byte) error {
+	t := newThrift(footer)
+	tree := schemaTree{file: p.typedFile}
+	t.structure(field{2, each(func(i, n int) {
+		if n > maxElements {
+			t.fail()
+			return
+		}
+		tree.add(t, i == 0)
+	})}, field{4, each(func(i, n int) {
+		if n*max(tree.leaves, 1) > maxChunks {
+			t.data, t.err = nil, errLargeFooter
+			return
+		}
+		p.groups = append(p.groups, t.rowGroup())
+	})})
+	switch {
+	case t.err != nil:
+		return t.err
+	case !tree.complete():
 		return errDamaged
+	}
+	for _, g := range p.groups {
+		if len(g.chunks) != tree.leaves {
+			return errDamaged
+		}
 	}
 	return nil
 }
 
-// countLeaves counts the columns that a field is stored in.
-func countLeaves(n pqschema.Node) int {
-	group, ok := n.(*pqschema.GroupNode)
+// rowGroup reads RowGroup.
+func (t *thrift) rowGroup() (g rowGroup) {
+	t.structure(field{3, &g.rows}, field{1, each(func(int, int) {
+		var c columnChunk
+		t.structure(
+			field{1, &c.path},
+			field{3, func() {
+				t.structure(field{1, &c.physical}, field{4, &c.codec}, field{5, &c.values},
+					field{7, &c.length}, field{9, &c.data}, field{11, &c.dictionary})
+			}},
+			field{8, func() {
+				c.secret = true
+				t.structure()
+			}})
+		g.chunks = append(g.chunks, c)
+	})})
+	return g
+}
+
+// schemaTree is the schema, whose elements come as a tree in preorder.
+type schemaTree struct {
+	file   *typedFile
+	open   []int64 // children that are still to come, from the root to the element at hand
+	leaves int
+	wrong  bool
+}
+
+// schemaElement is what is used of SchemaElement.
+type schemaElement struct {
+	physical, length, repetition, children, converted, scale int64
+	name                                                     []byte
+	logical                                                  logical
+}
+
+// logical is what the values of a leaf stand for, if it is more than the physical type says.
+type logical struct {
+	form     form  // formText: no more
+	ticks    int64 // of a second
+	unsigned bool  // formInt
+	no       bool  // it is not supported
+}
+
+// convertedType is the logical type that has one of the older numbers.
+func convertedType(n int64) logical {
+	switch n {
+	case 5:
+		return logical{form: formDecimal}
+	case 6:
+		return logical{form: formDate}
+	case 9:
+		return logical{form: formTime, ticks: 1e3}
+	case 10:
+		return logical{form: formTime, ticks: 1e6}
+	case 11, 12, 13, 14, 15, 16, 17, 18:
+		return logical{form: formInt, unsigned: n < 15}
+	}
+	return logical{no: n == 7 || n == 8 || n == 20 || n == 21}
+}
+
+// add reads the next element.
+func (s *schemaTree) add(t *thrift, root bool) {
+	e := schemaElement{physical: -1, converted: -1}
+	named := false
+	t.structure(field{1, &e.physical}, field{2, &e.length}, field{3, &e.repetition},
+		field{4, &e.name}, field{5, &e.children}, field{6, &e.converted}, field{7, &e.scale},
+		field{10, func() {
+			named = true
+			e.logical = t.logical(&e.scale)
+		}})
+	if !named {
+		e.logical = convertedType(e.converted)
+	}
+	for len(s.open) > 0 && s.open[len(s.open)-1] == 0 {
+		s.open = s.open[:len(s.open)-1]
+	}
+	depth := len(s.open)
+	if depth > 0 {
+		s.open[depth-1]--
+	} else if !root {
+		t.fail()
+	}
+	if depth == 1 {
+		c := typedColumn{name: string(e.name), err: errNested}
+		if e.children == 0 && e.repetition != repeated {
+			c.leaf, c.err = e.leaf(s.leaves)
+		}
+		s.file.columns = append(s.file.columns, c)
+	}
+	if e.children > 0 || root {
+		s.open = append(s.open, e.children)
+	} else {
+		s.leaves++
+	}
+}
+
+// complete reports whether all children have come.
+func (s *schemaTree) complete() bool {
+	for _, left := range s.open {
+		if left > 0 {
+			return false
+		}
+	}
+	return len(s.open) > 0
+}
+
+// logical reads LogicalType.
+func (t *thrift) logical(scale *int64) (out logical) {
+	is := func(x logical) func() {
+		return func() {
+			out = x
+			t.structure()
+		}
+	}
+	unit := func(ticks int64) func() { return is(logical{form: formTime, ticks: ticks}) }
+	signed := true
+	t.structure(
+		field{5, func() {
+			out = logical{form: formDecimal}
+			t.structure(field{1, scale})
+		}},
+		field{6, is(logical{form: formDate})},
+		field{7, is(logical{no: true})},
+		field{8, func() {
+			t.structure(field{2, func() {
+				t.structure(field{1, unit(1e3)}, field{2, unit(1e6)}, field{3, unit(1e9)})
+			}})
+		}},
+		field{10, func() {
+			t.structure(field{2, &signed})
+			out = logical{form: formInt, unsigned: !signed}
+		}},
+		field{13, is(logical{no: true})},
+		field{14, is(logical{form: formUUID})},
+		field{15, is(logical{form: formFloat})})
+	return out
+}
+
+// repeated is the repetition of a field that is a list; 1 is that of one with nulls.
+const repeated = 2
+
+// The physical types.
+const (
+	physicalBool  = 0
+	physicalInt32 = 1
+	physicalInt64 = 2
+	physicalBytes = 6
+	physicalFixed = 7
+)
+
+// physicals are what a stored value is by its physical type alone, and its width.
+var physicals = []leaf{{form: formBool}, {form: formInt, width: 4}, {form: formInt, width: 8},
+	{form: formTime, width: 12, ticks: 1e6}, {form: formFloat, width: 4}, {form: formFloat, width: 8},
+	{form: formText}, {form: formText}}
+
+// leaf finds out what a flat column holds.
+func (e *schemaElement) leaf(index int) (*leaf, error) {
+	if e.physical < 0 || e.physical >= int64(len(physicals)) || e.logical.no {
+		return nil, errUnsupported
+	}
+	l := physicals[e.physical]
+	l.index, l.physical, l.nullable = index, e.physical, e.repetition == 1
+	fixed := l.physical == physicalFixed
+	if fixed {
+		l.width = int(e.length)
+	}
+	whole := l.physical == physicalInt32 || l.physical == physicalInt64
+	ok := !fixed || l.width > 0
+	x := e.logical
+	if x.form != formText {
+		l.form, l.ticks, l.unsigned = x.form, max(x.ticks, 1), x.unsigned
+	}
+	switch x.form {
+	case formInt:
+		ok = whole
+		if l.unsigned && l.width == 8 {
+			l.form = formUint
+		}
+	case formDecimal:
+		l.scale, l.little = int(e.scale), whole
+		ok = ok && (whole || fixed || l.physical == physicalBytes) &&
+			l.scale <= 76 // the digits of 256 bits
+	case formTime:
+		ok = l.physical == physicalInt64
+	case formDate:
+		ok = l.physical == physicalInt32
+	case formFloat:
+		ok = fixed && l.width == 2
+	case formUUID:
+		ok = fixed && l.width == 16
+	}
 	if !ok {
-		return 1
+		return nil, errDamaged
 	}
-	leaves := 0
-	for i := range group.NumFields() {
-		leaves += countLeaves(group.Field(i))
-	}
-	return leaves
+	return &l, nil
 }
-
-func (p *parquetFile) names() []string {
-	var names []string
-	for _, f := range p.fields {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-func (p *parquetFile) unreadable(i int) error { return p.fields[i].err }
 
 // next goes on to the next row group.
 func (p *parquetFile) next() (rows int64, read float64, err error) {
-	groups := p.reader.NumRowGroups()
-	if p.group++; p.group > groups {
+	if p.at++; p.at > len(p.groups) {
 		return 0, 0, io.EOF
 	}
-	err = catch(func() error {
-		rows = p.reader.RowGroup(p.group - 1).NumRows()
-		return nil
-	})
-	return rows, float64(p.group) / float64(groups), err
+	return p.groups[p.at-1].rows, float64(p.at) / float64(len(p.groups)), nil
 }
 
 // column decodes a column of the row group.
-func (p *parquetFile) column(i int, rows int64, l *layout, out *part, maxCell int) error {
-	leaf := p.fields[i].leaf
-	pages, err := p.pages(rows, leaf)
+func (p *parquetFile) column(i int, s *sink) error {
+	pages, err := p.pages(p.columns[i].leaf)
 	if err != nil {
 		return err
 	}
 	defer pages.close()
-	r := columnReader{leaf: leaf, rows: rows}
-	var done func()
-	r.consumer, done = p.consumerOf(leaf, l, l.columns[i], out, maxCell)
-	err = r.read(p.ctx, pages)
-	done()
-	return err
+	r := columnReader{sink: s, rows: s.out.rows}
+	return r.read(pages)
 }
 
-// pages returns the pages of a column of the row group, of n rows, after a check of what its
-// metadata say.
-func (p *parquetFile) pages(n int64, l *leaf) (*pageReader, error) {
-	chunk, err := p.reader.RowGroup(p.group - 1).MetaData().ColumnChunk(l.index)
-	if err != nil || chunk.CryptoMetadata() != nil || chunk.FilePath() != "" ||
-		chunk.NumValues() != n || chunk.Type() != l.physical {
+// pages returns the pages of a column of the row group, after a check of what its metadata say.
+func (p *parquetFile) pages(l *leaf) (*pageReader, error) {
+	g := p.groups[p.at-1]
+	c := g.chunks[l.index]
+	start := c.data
+	if c.dictionary > 0 && c.dictionary < start {
+		start = c.dictionary
+	}
+	if c.secret || len(c.path) > 0 || c.values != g.rows || c.physical != l.physical ||
+		start > p.size || c.length > p.size-start {
 		return nil, errDamaged
 	}
-	start, length := chunk.DataPageOffset(), chunk.TotalCompressedSize()
-	if d := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && d > 0 && d < start {
-		start = d
-	}
-	if start < 0 || length < 0 || start > p.size || length > p.size-start {
-		return nil, errDamaged
-	}
-	return newPageReader(p.source, start, start+length, chunk.Compression())
-}
-
-// catch calls f and turns a panic into errDamaged: Arrow panics on what it
-// does not expect in a file. What it says is dropped, as it may quote the file.
-func catch(f func() error) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = errDamaged
-		}
-	}()
-	return f()
+	return newPageReader(p.source, start, start+c.length, c.codec)
 }

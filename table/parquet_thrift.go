@@ -1,5 +1,10 @@
 package table
 
+import (
+	"math"
+	"slices"
+)
+
 // The kinds of values of Thrift's compact protocol
 // (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
 const (
@@ -20,18 +25,26 @@ const (
 // maxThriftDepth is the most structs and lists inside each other.
 const maxThriftDepth = 32
 
-// thrift goes through a struct in Thrift's compact protocol without making anything of it: it
-// allocates nothing, takes time linear in its bytes, and ends with an error where a length is more
-// than what is left. After an error, which stays in err, all values are 0.
+// thrift reads structs in Thrift's compact protocol: in time linear in its bytes, and with an error
+// where a length is more than what is left. After an error, which stays in err, all values are 0.
 type thrift struct {
 	varints
 	depth int
-	full  bool // there are more items
-	items int  // structs and elements of lists that are left to be gone through
+	items int // structs and elements of lists that are left to be gone through
 }
 
-func newThrift(data []byte, items int) *thrift {
-	return &thrift{varints: varints{data: data}, items: items}
+// field is what becomes of a field of a struct: a number that is not negative, a truth or some
+// bytes are stored; a func is called, which goes through the struct that the field is; and an each.
+type field struct {
+	id int64
+	to any // *int64, *bool, *[]byte, func(), each
+}
+
+// each goes through element i of a list of n structs.
+type each func(i, n int)
+
+func newThrift(data []byte) *thrift {
+	return &thrift{varints: varints{data: data}, items: maxItems}
 }
 
 func (t *thrift) fail() { t.data, t.err = nil, errDamaged }
@@ -57,17 +70,19 @@ func (t *thrift) byte() byte {
 // enter counts n items and a level of nesting, which the caller leaves by t.depth--.
 func (t *thrift) enter(n uint64) {
 	t.depth++
-	t.full = t.full || n > uint64(t.items)
-	if t.full || t.depth > maxThriftDepth {
+	switch {
+	case n > uint64(t.items):
+		t.data, t.err = nil, errLargeFooter
+	case t.depth > maxThriftDepth:
 		t.fail()
-		return
+	default:
+		t.items -= int(n)
 	}
-	t.items -= int(n)
 }
 
-// structure goes through a struct. field is called for each field, and reports
-// whether it has taken the value. A field that comes twice is an error.
-func (t *thrift) structure(field func(id int64, kind byte) bool) {
+// structure goes through a struct. A field that comes twice is an error, and one that is not listed
+// is passed over.
+func (t *thrift) structure(fields ...field) {
 	t.enter(1)
 	var seen uint64
 	for id := int64(0); t.err == nil; {
@@ -81,22 +96,51 @@ func (t *thrift) structure(field func(id int64, kind byte) bool) {
 		} else {
 			id = t.signed()
 		}
-		if id < 0 || id > 1<<15-1 || id < 64 && seen&(1<<id) != 0 {
+		if id < 0 || id > math.MaxInt16 || id < 64 && seen&(1<<id) != 0 {
 			t.fail()
 			break
 		}
 		if id < 64 {
 			seen |= 1 << id
 		}
-		if !field(id, kind) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.id == id })
+		if i < 0 {
 			t.skip(kind)
+		} else {
+			t.read(kind, fields[i].to)
 		}
 	}
 	t.depth--
 }
 
-// list goes through a list: element is called for each of its elements, all of the given kind.
-func (t *thrift) list(kind byte, element func()) (n int) {
+// read reads the value of a field.
+func (t *thrift) read(kind byte, to any) {
+	switch to := to.(type) {
+	case *int64:
+		if *to = t.signed(); *to < 0 || kind < thriftInt16 || kind > thriftInt64 {
+			t.fail()
+		}
+	case *bool:
+		if *to = kind == thriftTrue; kind > thriftFalse {
+			t.fail()
+		}
+	case *[]byte:
+		if *to = t.take(t.unsigned()); kind != thriftBinary {
+			t.fail()
+		}
+	case func():
+		if to(); kind != thriftStruct {
+			t.fail()
+		}
+	case each:
+		if t.list(thriftStruct, to); kind != thriftList {
+			t.fail()
+		}
+	}
+}
+
+// list goes through a list of elements of a kind.
+func (t *thrift) list(kind byte, element each) {
 	head := t.byte()
 	count := uint64(head >> 4)
 	if count == 15 {
@@ -105,14 +149,13 @@ func (t *thrift) list(kind byte, element func()) (n int) {
 	// an element takes a byte at least
 	if count > uint64(len(t.data)) || count > 0 && head&15 != kind {
 		t.fail()
-		return 0
+		return
 	}
 	t.enter(count)
-	for i := uint64(0); i < count && t.err == nil; i++ {
-		element()
+	for i := 0; i < int(count) && t.err == nil; i++ {
+		element(i, int(count))
 	}
 	t.depth--
-	return int(count)
 }
 
 // skip goes past a value of a field.
@@ -128,16 +171,16 @@ func (t *thrift) skip(kind byte) {
 	case thriftBinary:
 		t.take(t.unsigned())
 	case thriftList, thriftSet:
-		if len(t.data) > 0 {
-			kind := t.data[0] & 15
-			t.list(kind, func() { t.skipElement(kind) })
-		} else {
+		if len(t.data) == 0 {
 			t.fail()
+			return
 		}
+		kind := t.data[0] & 15
+		t.list(kind, func(int, int) { t.skipElement(kind) })
 	case thriftMap:
 		t.skipMap()
 	case thriftStruct:
-		t.structure(func(int64, byte) bool { return false })
+		t.structure()
 	default:
 		t.fail()
 	}
@@ -167,19 +210,4 @@ func (t *thrift) skipMap() {
 		t.skipElement(kinds & 15)
 	}
 	t.depth--
-}
-
-// natural gives the value of an integer of the given kind, 16 to 64 bits, that is
-// not negative; an error if it is, or more than most.
-func (t *thrift) natural(kind byte, most int64) int64 {
-	if kind < thriftInt16 || kind > thriftInt64 {
-		t.fail()
-		return 0
-	}
-	v := t.signed()
-	if v < 0 || v > most {
-		t.fail()
-		return 0
-	}
-	return v
 }

@@ -1,97 +1,41 @@
 package table
 
-import (
-	"encoding/binary"
-	"math"
+import "encoding/binary"
 
-	"github.com/apache/arrow/go/v15/parquet"
+// The encodings.
+const (
+	encodingPlain      = 0
+	encodingPlainDict  = 2
+	encodingRLE        = 3
+	encodingDeltas     = 5
+	encodingLengths    = 6
+	encodingPrefixes   = 7
+	encodingRLEDict    = 8
+	encodingSplitBytes = 9
 )
 
-// vector is a run of values without nulls. One of its fields is used: ints for
-// booleans (0 and 1), integers of all widths and INT96 (as microseconds since
-// 1970), floats for both widths, texts for byte arrays of all kinds.
-type vector struct {
-	ints   []int64
-	floats []float64
-	texts  [][]byte
+// valueReader gives the next value of a page, as it is stored; it is valid until the next call.
+type valueReader func() ([]byte, error)
 
-	arena []byte // bytes of texts that are not in the page as they are
-}
-
-// reset empties v and keeps its memory.
-func (v *vector) reset() {
-	v.ints, v.floats, v.texts, v.arena = v.ints[:0], v.floats[:0], v.texts[:0], v.arena[:0]
-}
-
-// valueReader replaces the content of v by the next n values of a page. Texts
-// are valid until the following call.
-type valueReader func(v *vector, n int) error
-
-// encodingByteStreamSplit is missing in Arrow's list of encodings.
-const encodingByteStreamSplit = parquet.Encoding(9)
-
-// newValueReader reads the values that data holds in the given encoding, of
-// which there are at most limit. It does not know dictionary indices.
-func newValueReader(
-	l *leaf, encoding parquet.Encoding, data []byte, limit int,
-) (valueReader, error) {
+// newValueReader reads the values that data holds in the given encoding, of which there are at most
+// limit. It knows neither indices of a dictionary nor booleans.
+func newValueReader(l *leaf, encoding int64, data []byte, limit int) (valueReader, error) {
+	texts := l.physical == physicalBytes
 	switch {
-	case encoding == parquet.Encodings.Plain && l.physical == parquet.Types.Boolean:
-		return packedBooleans(data), nil
-	case encoding == parquet.Encodings.Plain && l.physical == parquet.Types.ByteArray:
+	case encoding == encodingPlain && texts:
 		return plainTexts(data), nil
-	case encoding == parquet.Encodings.Plain:
-		return plainFixed(l, data), nil
-	case encoding == parquet.Encodings.RLE && l.physical == parquet.Types.Boolean:
-		return runBooleans(data)
-	case encoding == parquet.Encodings.DeltaBinaryPacked && (l.physical == parquet.Types.Int32 ||
-		l.physical == parquet.Types.Int64):
-		return deltaInts(l, data, limit)
-	case encoding == parquet.Encodings.DeltaLengthByteArray && l.physical == parquet.Types.ByteArray:
-		return deltaLengthTexts(data, limit)
-	case encoding == parquet.Encodings.DeltaByteArray && (l.physical == parquet.Types.ByteArray ||
-		l.physical == parquet.Types.FixedLenByteArray):
-		return deltaTexts(l, data, limit)
-	case encoding == encodingByteStreamSplit && l.width > 0:
-		return splitBytes(l, data), nil
+	case encoding == encodingPlain:
+		return plainFixed(data, l.width), nil
+	case encoding == encodingDeltas && (l.physical == physicalInt32 || l.physical == physicalInt64):
+		return deltaInts(data, l.width, limit)
+	case encoding == encodingLengths && texts:
+		return lengthTexts(data, limit)
+	case encoding == encodingPrefixes && (texts || l.physical == physicalFixed):
+		return prefixTexts(data, l.width, limit)
+	case encoding == encodingSplitBytes && l.width > 0:
+		return splitBytes(data, l.width), nil
 	}
 	return nil, errDamaged
-}
-
-// packedBooleans reads one bit a value.
-func packedBooleans(data []byte) valueReader {
-	bit := 0
-	return func(v *vector, n int) error {
-		v.reset()
-		if bit+n > len(data)*8 {
-			return errDamaged
-		}
-		for range n {
-			v.ints = append(v.ints, int64(data[bit/8]>>(bit%8)&1))
-			bit++
-		}
-		return nil
-	}
-}
-
-// runBooleans reads hybrid-coded bits behind their length in bytes.
-func runBooleans(data []byte) (valueReader, error) {
-	data, err := prefixed(data)
-	if err != nil {
-		return nil, err
-	}
-	h, err := newHybrid(data, 1)
-	var buf [stride]uint32
-	return func(v *vector, n int) error {
-		v.reset()
-		if err := h.read(buf[:n]); err != nil {
-			return err
-		}
-		for _, x := range buf[:n] {
-			v.ints = append(v.ints, int64(x))
-		}
-		return nil
-	}, err
 }
 
 // prefixed returns as many bytes as the first four say.
@@ -106,166 +50,89 @@ func prefixed(data []byte) ([]byte, error) {
 	return data[4 : 4+n], nil
 }
 
+// plainTexts reads byte arrays, each behind its length.
+func plainTexts(data []byte) valueReader {
+	return func() ([]byte, error) {
+		text, err := prefixed(data)
+		if err == nil {
+			data = data[4+len(text):]
+		}
+		return text, err
+	}
+}
+
 // plainFixed reads values of a fixed width one after the other.
-func plainFixed(l *leaf, data []byte) valueReader {
-	return func(v *vector, n int) error {
-		v.reset()
-		if l.width <= 0 || n > len(data)/l.width {
-			return errDamaged
+func plainFixed(data []byte, width int) valueReader {
+	return func() ([]byte, error) {
+		if width <= 0 || len(data) < width {
+			return nil, errDamaged
 		}
-		for range n {
-			l.appendFixed(v, data[:l.width:l.width])
-			data = data[l.width:]
-		}
-		return nil
+		b := data[:width]
+		data = data[width:]
+		return b, nil
 	}
 }
 
 // splitBytes reads values of a fixed width whose first bytes are stored one
 // after the other, then all second bytes, and so on.
-func splitBytes(l *leaf, data []byte) valueReader {
-	total, at := len(data)/l.width, 0
-	return func(v *vector, n int) error {
-		v.reset()
-		if n > total-at {
-			return errDamaged
+func splitBytes(data []byte, width int) valueReader {
+	total, at, b := len(data)/width, 0, make([]byte, width)
+	return func() ([]byte, error) {
+		if at == total {
+			return nil, errDamaged
 		}
-		for range n {
-			start := len(v.arena)
-			for b := range l.width {
-				v.arena = append(v.arena, data[b*total+at])
-			}
-			l.appendFixed(v, v.arena[start:len(v.arena):len(v.arena)])
-			at++
+		for i := range b {
+			b[i] = data[i*total+at]
 		}
-		return nil
+		at++
+		return b, nil
 	}
 }
 
-// appendFixed appends the value that b, of the leaf's width, holds. A text goes on sharing b.
-func (l *leaf) appendFixed(v *vector, b []byte) {
-	switch l.physical {
-	case parquet.Types.Int32:
-		v.ints = append(v.ints, int64(int32(binary.LittleEndian.Uint32(b))))
-	case parquet.Types.Int64:
-		v.ints = append(v.ints, int64(binary.LittleEndian.Uint64(b)))
-	case parquet.Types.Int96:
-		v.ints = append(v.ints, int96Micros(b))
-	case parquet.Types.Float:
-		v.floats = append(v.floats, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
-	case parquet.Types.Double:
-		v.floats = append(v.floats, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-	default:
-		v.texts = append(v.texts, b)
-	}
-}
-
-// int96Micros turns nanoseconds of a day and a Julian day number into
-// microseconds since 1970, or the nearest that 64 bits hold.
-func int96Micros(b []byte) int64 {
-	const (
-		epoch        = 2_440_588 // Julian day number of 1970-01-01
-		microsPerDay = 86_400_000_000
-		maxDays      = math.MaxInt64/microsPerDay - 1
-	)
-	days := int64(binary.LittleEndian.Uint32(b[8:])) - epoch
-	nanos := binary.LittleEndian.Uint64(b)
-	if days > maxDays || nanos > 1<<62 {
-		return math.MaxInt64
-	}
-	return days*microsPerDay + int64(nanos)/1000
-}
-
-// plainTexts reads byte arrays, each behind its length.
-func plainTexts(data []byte) valueReader {
-	return func(v *vector, n int) error {
-		v.reset()
-		for range n {
-			text, err := prefixed(data)
-			if err != nil {
-				return err
-			}
-			v.texts = append(v.texts, text)
-			data = data[4+len(text):]
-		}
-		return nil
-	}
-}
-
-func deltaInts(l *leaf, data []byte, limit int) (valueReader, error) {
+func deltaInts(data []byte, width, limit int) (valueReader, error) {
 	values, _, err := deltas(data, limit)
-	return func(v *vector, n int) error {
-		v.reset()
-		if n > len(values) {
-			return errDamaged
+	var b [8]byte
+	return func() ([]byte, error) {
+		if len(values) == 0 {
+			return nil, errDamaged
 		}
-		for _, x := range values[:n] {
-			if l.physical == parquet.Types.Int32 {
-				x = int64(int32(x))
-			}
-			v.ints = append(v.ints, x)
-		}
-		values = values[n:]
-		return nil
+		binary.LittleEndian.PutUint64(b[:], uint64(values[0]))
+		values = values[1:]
+		return b[:width], nil
 	}, err
 }
 
-// deltaLengthTexts reads all lengths, then all bytes.
-func deltaLengthTexts(data []byte, limit int) (valueReader, error) {
+// lengthTexts reads all lengths, then all bytes.
+func lengthTexts(data []byte, limit int) (valueReader, error) {
 	lengths, data, err := deltas(data, limit)
-	return func(v *vector, n int) error {
-		v.reset()
-		if n > len(lengths) {
-			return errDamaged
+	return func() ([]byte, error) {
+		if len(lengths) == 0 || lengths[0] < 0 || lengths[0] > int64(len(data)) {
+			return nil, errDamaged
 		}
-		for _, length := range lengths[:n] {
-			if length < 0 || length > int64(len(data)) {
-				return errDamaged
-			}
-			v.texts = append(v.texts, data[:length])
-			data = data[length:]
-		}
-		lengths = lengths[n:]
-		return nil
+		text := data[:lengths[0]]
+		data, lengths = data[len(text):], lengths[1:]
+		return text, nil
 	}, err
 }
 
-// deltaTexts reads texts that each share a prefix with the one before.
-func deltaTexts(l *leaf, data []byte, limit int) (valueReader, error) {
+// prefixTexts reads texts that each share a prefix with the one before.
+func prefixTexts(data []byte, width, limit int) (valueReader, error) {
 	prefixes, data, err := deltas(data, limit)
 	if err != nil {
 		return nil, err
 	}
-	suffixes, err := deltaLengthTexts(data, limit)
-	var last []byte
-	var tail vector
-	return func(v *vector, n int) error {
-		v.reset()
-		if n > len(prefixes) {
-			return errDamaged
+	suffixes, err := lengthTexts(data, limit)
+	var text []byte
+	return func() ([]byte, error) {
+		suffix, err := suffixes()
+		if err != nil || len(prefixes) == 0 || prefixes[0] < 0 || prefixes[0] > int64(len(text)) {
+			return nil, errDamaged
 		}
-		if err := suffixes(&tail, n); err != nil {
-			return err
+		text = append(text[:prefixes[0]], suffix...)
+		prefixes = prefixes[1:]
+		if width > 0 && len(text) != width {
+			return nil, errDamaged
 		}
-		for i, suffix := range tail.texts {
-			if p := prefixes[i]; p < 0 || p > int64(len(last)) {
-				return errDamaged
-			}
-			start := len(v.arena)
-			if int64(start)+prefixes[i]+int64(len(suffix)) > maxBatch {
-				return errTooMuch
-			}
-			v.arena = append(v.arena, last[:prefixes[i]]...)
-			v.arena = append(v.arena, suffix...)
-			text := v.arena[start:len(v.arena):len(v.arena)]
-			if l.width > 0 && len(text) != l.width {
-				return errDamaged
-			}
-			v.texts = append(v.texts, text)
-			last = text
-		}
-		last = append([]byte(nil), last...)
-		prefixes = prefixes[n:]
-		return nil
+		return text, nil
 	}, err
 }

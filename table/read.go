@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ type ReadOptions struct {
 	// format, the names and types of its columns), and before a row is: its error ends the read
 	Begin   func() error
 	workers int // goroutines that turn text into codes; 0 = GOMAXPROCS
-	maxCell int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+	maxCell int // longest cell in bytes; 0 = 1 MiB
+	block   int // bytes of a CSV file that are parsed at a time; 0 = blockSize
 }
 
 func (o ReadOptions) begin() error {
@@ -39,6 +41,9 @@ func (o ReadOptions) withDefaults() ReadOptions {
 	}
 	if o.maxCell <= 0 {
 		o.maxCell = 1 << 20
+	}
+	if o.block <= 0 {
+		o.block = blockSize
 	}
 	return o
 }
@@ -111,18 +116,67 @@ func Read(
 		return nil, Report{}, err
 	}
 	defer f.close()
-	if f.format.IsCSV() {
-		return ReadCSV(ctx, f.text, f.size, s, o)
+	return f.table(ctx, s, o)
+}
+
+// table reads a table of a schema.
+func (f *opened) table(
+	ctx context.Context, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
+	l, err := newLayout(s)
+	if err != nil {
+		return nil, Report{}, err
 	}
-	return f.readTyped(ctx, s, o)
+	a := assembly{layout: l}
+	if err := f.read(ctx, l, o, a.add); err != nil {
+		return nil, Report{}, err
+	}
+	return a.table(), Report{l.ignored}, nil
+}
+
+// read reads a file with a layout; put takes its parts in their order.
+func (f *opened) read(
+	ctx context.Context, l *layout, o ReadOptions, put func(p part) error,
+) error {
+	o = o.withDefaults()
+	if f.format.IsCSV() {
+		return l.readCSV(ctx, f.text, f.size, o, put)
+	}
+	typed, err := openTyped(ctx, f)
+	if err != nil {
+		return err
+	}
+	f.typed, l.header = typed, true
+	names := typed.names()
+	if len(names) == 0 {
+		return fmt.Errorf("table: %w", errEmptyFile)
+	}
+	if err := l.bind(names); err != nil {
+		return err
+	}
+	return l.readTyped(typed, o, put)
+}
+
+// take counts bytes of a file that are copied.
+func (f *opened) take(bytes int) error {
+	if f.typed == nil {
+		return nil
+	}
+	return f.typed.take(bytes)
+}
+
+// inBytes is the bytes of an Arrow stream or file, open.
+func inBytes(data []byte) *opened {
+	return &opened{format: Arrow, file: inMemory{bytes.NewReader(data)}}
 }
 
 // opened is a file that is open for reading.
 type opened struct {
 	format Format
 	file   openFile
-	size   int64     // -1 if it is not known
-	text   io.Reader // of a CSV file, not packed
+	size   int64      // -1 if it is not known
+	text   io.Reader  // of a CSV file, not packed
+	typed  *typedFile // of another, once it is read
 }
 
 // openFile is what os.File has of a table: its bytes, in any order unless it is a CSV file.
@@ -140,7 +194,7 @@ func open(path string) (*opened, error) {
 	}
 	switch standard, k := Standard(path); standard {
 	case CSV:
-		return &opened{format, os.Stdin, -1, os.Stdin}, nil
+		return &opened{format: format, file: os.Stdin, size: -1, text: os.Stdin}, nil
 	case Arrow:
 		stream, err := standardStream(k)
 		return &opened{format: Arrow, file: stream, size: -1}, err
@@ -181,5 +235,30 @@ func (f *opened) close() {
 	}
 	if f.file != os.Stdin {
 		f.file.Close()
+	}
+}
+
+// contextReader stops reading when its context is done, even while a Read of
+// r blocks. That Read may go on, and writes into the buffer it was given.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, done := 0, make(chan error, 1)
+	go func() {
+		m, err := c.r.Read(p)
+		n = m
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return n, err
+	case <-c.ctx.Done():
+		return 0, c.ctx.Err()
 	}
 }

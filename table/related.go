@@ -2,41 +2,26 @@ package table
 
 import (
 	"math"
-
-	"github.com/decoy-dp/decoy/schema"
+	"slices"
 )
 
 // related is the row at hand of a file whose schema relates the cells of a row: what each cell is
 // by itself, until all have been read. It is not for concurrent use.
 type related struct {
-	rows   *schema.RowCodec
-	codes  []uint16 // by column of the schema
-	absent []uint16 // the codes of columns that the file lacks, in all its rows
-	x      []float64
-	made   [][]byte // cells of the made columns that are checked
-	column []int    // of the file, by column of the schema; −1: none
-	check  []int    // likewise by made column
+	*layout
+	codes []uint16 // by column of the schema
+	x     []float64
+	made  [][]byte // cells of the made columns that are checked
 }
 
+// newRelated is nil if no cell has to do with others.
 func newRelated(l *layout) *related {
-	n := len(l.codecs)
-	r := &related{rows: l.rows, codes: make([]uint16, n), absent: l.absent, x: make([]float64, n),
-		made: make([][]byte, len(l.schema.Made)), column: make([]int, n),
-		check: make([]int, len(l.schema.Made))}
-	for i := range r.x {
-		r.x[i], r.column[i] = math.NaN(), -1
+	if l.rows == nil {
+		return nil
 	}
-	for k := range r.check {
-		r.check[k] = -1
-	}
-	for at, d := range l.columns {
-		if d.codec != nil {
-			r.column[d.code] = at
-		} else if d.check >= 0 {
-			r.check[d.check] = at
-		}
-	}
-	return r
+	n := len(l.sizes)
+	return &related{layout: l, codes: make([]uint16, n), x: slices.Repeat([]float64{math.NaN()}, n),
+		made: make([][]byte, len(l.place)-n)}
 }
 
 // cell reads a cell of column i by itself.
@@ -51,22 +36,31 @@ func (r *related) put(i int, code uint16) { r.codes[i], r.x[i] = code, math.NaN(
 // keep keeps a cell of made column k until the others are known.
 func (r *related) keep(k int, cell []byte) { r.made[k] = append(r.made[k][:0], cell...) }
 
-// settle settles the codes of the row. An error is about a column of the file.
-func (r *related) settle() (column int, err error) {
-	for i, at := range r.column {
+// settle settles the codes of the row, and stores them. An error is about a column of the file.
+func (r *related) settle(codes []Codes, row int) (column int, err error) {
+	if r == nil {
+		return 0, nil
+	}
+	columns, made := r.place[:len(r.sizes)], r.place[len(r.sizes):]
+	for i, at := range columns {
 		if at < 0 { // a rule may have changed it in the row before, which has no say in this one
 			r.codes[i] = r.absent[i]
 		}
 	}
 	if i, err := r.rows.Row(r.codes, r.x); err != nil {
-		return max(r.column[i], 0), err
+		return max(columns[i], 0), err
 	}
-	for k, at := range r.check {
+	for k, at := range made {
 		if at < 0 {
 			continue
 		}
 		if err := r.rows.Check(k, r.made[k], r.codes, r.x); err != nil {
 			return at, err
+		}
+	}
+	for i, at := range columns {
+		if at >= 0 && r.rows.Related(i) {
+			codes[i].Set(row, r.codes[i])
 		}
 	}
 	return 0, nil
@@ -87,31 +81,21 @@ type values struct {
 
 // settleRows sets the codes of the related columns of rows of typed columns. An error is about a
 // row, from 0, and a column of the file.
-func (r *related) settleRows(out *part, sizes []int) (row, column int, err error) {
-	for i, v := range out.values {
-		if v.number != nil && i < len(sizes) {
-			out.codes[i] = NewCodes(sizes[i], out.rows)
-		}
-	}
+func (r *related) settleRows(out *part) (row, column int, err error) {
 	for row := range out.rows {
 		for i, v := range out.values {
 			if v.number == nil {
 				continue
 			}
 			cell := &v.of[v.number[row]]
-			if i < len(sizes) {
+			if i < len(r.sizes) {
 				r.codes[i], r.x[i] = cell.code, cell.x
 			} else {
-				r.keep(i-len(sizes), []byte(cell.made))
+				r.keep(i-len(r.sizes), []byte(cell.made))
 			}
 		}
-		if column, err := r.settle(); err != nil {
+		if column, err := r.settle(out.codes, row); err != nil {
 			return row, column, err
-		}
-		for i := range sizes {
-			if out.values[i].number != nil {
-				out.codes[i].Set(row, r.codes[i])
-			}
 		}
 	}
 	return 0, 0, nil

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +34,35 @@ func ScanText(path string, o ScanOptions, fn func(names, row []string) error) er
 		return err
 	}
 	defer f.close()
-	return f.scan(context.Background(), o, fn)
+	return f.scan(o, fn)
+}
+
+// scan is ScanText.
+func (f *opened) scan(o ScanOptions, fn func(names, row []string) error) error {
+	var names, row []string
+	l, err := o.layout(-1, func(header []string) error {
+		names, row = header, make([]string, len(header))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.read(context.Background(), l, o.read(), func(p part) error {
+		for r := range p.rows {
+			size := 0
+			for i, t := range p.texts {
+				row[i] = t.Texts[t.Cells[r]]
+				size += len(row[i])
+			}
+			if err := f.take(size); err != nil {
+				return fmt.Errorf("table: %w", err)
+			}
+			if err := fn(names, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV
@@ -52,12 +79,16 @@ func Header(path string, comma byte, s *schema.Schema) (names []string, err erro
 		return nil, errors.New("table: the standard input has no header of its own")
 	}
 	defer f.close()
-	o := ScanOptions{CSV: schema.CSV{Comma: comma}, Lenient: true, Schema: s}
-	err = f.readTexts(context.Background(), o, func(header []string) error {
+	o := ScanOptions{CSV: schema.CSV{Comma: comma}, Schema: s}
+	l, err := o.layout(-1, func(header []string) error {
 		names = header
 		return errHeader
-	}, nil)
-	if err == errHeader {
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.lenient = true // no byte behind the header is read
+	if err = f.read(context.Background(), l, o.read(), nil); err == errHeader {
 		err = nil
 	}
 	return names, err
@@ -66,104 +97,42 @@ func Header(path string, comma byte, s *schema.Schema) (names []string, err erro
 // errHeader ends a read behind the header.
 var errHeader = errors.New("table: the header is known")
 
-// scan is ScanText.
-func (f *opened) scan(
-	ctx context.Context, o ScanOptions, fn func(names, row []string) error,
-) error {
-	var names []string
-	return f.readTexts(ctx, o, func(header []string) error {
-		names = header
-		if o.Lenient && len(names) != o.Columns {
-			return fmt.Errorf("table: the file has %d columns, not %d: %w", len(names), o.Columns,
+func (o ScanOptions) read() ReadOptions { return ReadOptions{Begin: o.Begin, maxCell: o.maxCell} }
+
+// layout is for a file whose columns all become texts, of which that at unitAt, if it is not
+// negative, holds ids. bound is told their names.
+func (o ScanOptions) layout(unitAt int, bound func(names []string) error) (*layout, error) {
+	l := &layout{unit: unitAt, lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator()}
+	if o.Schema != nil {
+		named, err := newLayout(o.Schema)
+		if err != nil {
+			return nil, err
+		}
+		l.known = named.known
+	}
+	l.bind = func(names []string) error {
+		if !l.header {
+			n := len(names) // of the cells of a first record, if it was read
+			if o.Lenient {
+				n = o.Columns
+			}
+			names = nil
+			for i := range n {
+				names = append(names, fmt.Sprintf("column_%d", i+1))
+			}
+		}
+		for i := range names {
+			to := toText
+			if i == unitAt {
+				to = toUnit
+			}
+			l.columns = append(l.columns, destination{to: to, at: i})
+		}
+		if l.texts = len(names); o.Lenient && l.texts != o.Columns {
+			return fmt.Errorf("table: the file has %d columns, not %d: %w", l.texts, o.Columns,
 				schema.ErrSchema)
 		}
-		return nil
-	}, func(p part, cost func(bytes int) error) error { return p.rowsOf(names, cost, fn) })
-}
-
-// readTexts reads a file whose columns all become texts: bind is told its column names, and put
-// takes the parts in their order, with what counts the bytes that are copied of them.
-func (f *opened) readTexts(
-	ctx context.Context, o ScanOptions, bind func(names []string) error,
-	put func(p part, cost func(bytes int) error) error,
-) error {
-	l := &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator(),
-		known: namesOf(o.Schema)}
-	read := ReadOptions{Begin: o.Begin, maxCell: o.maxCell}
-	bound := func(names []string) error {
-		for range names {
-			l.bind("", -1, false)
-		}
-		return bind(names)
+		return bound(names)
 	}
-	if f.format.IsCSV() {
-		free := func(int) error { return nil }
-		return l.readCSV(ctx, f.text, f.size, read, blockSize,
-			func(first chunk, names []string) (err error) {
-				if !l.header {
-					names, err = o.invented(first, read)
-				}
-				if err != nil {
-					return err
-				}
-				return bound(names)
-			}, func(p part) error { return put(p, free) })
-	}
-	typed, err := openTyped(ctx, f)
-	if err != nil {
-		return err
-	}
-	names := typed.names()
-	if len(names) == 0 {
-		return fmt.Errorf("table: %w", errEmptyFile)
-	}
-	if err := bound(names); err != nil {
-		return err
-	}
-	return l.readTyped(typed, read, func(p part) error { return put(p, typed.take) })
-}
-
-// invented are the names of the columns of a CSV file without a header: of a strict one as many as
-// its first record has cells.
-func (o ScanOptions) invented(first chunk, read ReadOptions) (names []string, err error) {
-	n := o.Columns
-	if !o.Lenient && len(first.buf) == 0 {
-		return nil, nil
-	}
-	if !o.Lenient {
-		z := newTokenizer(o.CSV.Separator(), read.withDefaults().maxCell)
-		names, _, err = header(z, first)
-		n = len(names)
-	}
-	names = nil
-	for i := range n {
-		names = append(names, fmt.Sprintf("column_%d", i+1))
-	}
-	return names, err
-}
-
-// rowsOf calls fn for every row of texts. cost is told the length of each.
-func (p *part) rowsOf(
-	names []string, cost func(bytes int) error, fn func(names, row []string) error,
-) error {
-	row := make([]string, len(names))
-	for r := range p.rows {
-		size := 0
-		for i, t := range p.texts {
-			row[i] = t.words[t.number[r]]
-			size += len(row[i])
-		}
-		if err := cost(size); err != nil {
-			return fmt.Errorf("table: %w", err)
-		}
-		if err := fn(names, row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inBytes is the bytes of an Arrow stream or file, open.
-func inBytes(data []byte) *opened {
-	return &opened{format: Arrow, file: inMemory{bytes.NewReader(data)}}
+	return l, nil
 }

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -63,30 +62,5 @@ func standardStream(k int) (openFile, error) {
 		if rest = rest[n:]; len(rest) == 0 {
 			return nil, errors.New("table: the standard input has fewer Arrow streams")
 		}
-	}
-}
-
-// streamLength is where the Arrow stream that b begins with ends, by its mark; all of b if it is a
-// file, or has no end.
-func streamLength(b []byte) (n int, whole bool) {
-	for at := 0; ; {
-		if len(b)-at < 8 || binary.LittleEndian.Uint32(b[at:]) != 0xFFFFFFFF {
-			return len(b), false
-		}
-		n := int(int32(binary.LittleEndian.Uint32(b[at+4:])))
-		if at += 8; n == 0 {
-			return at, true
-		}
-		if n < 0 || n > min(maxFooter, len(b)-at) {
-			return len(b), false
-		}
-		var body int64
-		if err := catch(func() error { body, _ = messageOf(b[at : at+n]); return nil }); err != nil {
-			return len(b), false
-		}
-		if at += n; body < 0 || body > int64(len(b)-at) {
-			return len(b), false
-		}
-		at += int(body)
 	}
 }

@@ -25,9 +25,9 @@
 //     Parquet, Arrow and compressed files damage and the limits stated with maxFooter
 //     and unpacked.
 //   - The separator of a CSV file is that of the schema, or follows from it and the
-//     header (see chooseSeparator); without a header it is the schema's.
+//     header (see headerOf); without a header it is the schema's.
 //
-// A row is a record in a strict CSV file, a physical line in a lenient one (see parseLenient), and
+// A row is a record in a strict CSV file, a physical line in a lenient one (see csvParser), and
 // a row of a row group in a Parquet file or of a record batch in an Arrow file. These tests hold
 // the premise: TestLenientNeighbours and FuzzLenientNeighbours (a bad row of any bytes changes no
 // other, in blocks of any size), TestLenientPackedNeighbours, TestLenientHeader,

@@ -3,7 +3,6 @@ package table
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -113,8 +112,5 @@ func TestCodes(t *testing.T) {
 		if c.At(1) != uint16(size-1) || c.At(0) != 0 {
 			t.Errorf("%d codes: %v", size, c)
 		}
-	}
-	if strings.Count(place{unit: "line", number: 3}.wrap(errNUL).Error(), "column") != 0 {
-		t.Error("a place without a column names one")
 	}
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -42,30 +41,37 @@ func ReadArrowTexts(ctx context.Context, data []byte, columns, unitAt int) (*Tex
 
 // texts is ReadTexts.
 func (f *opened) texts(ctx context.Context, o ScanOptions, unitAt int) (*Texts, error) {
-	t := &Texts{Columns: make([]TextColumn, o.Columns)}
-	index := make([]numbering, o.Columns)
-	err := f.scan(ctx, o, func(_, row []string) error {
-		if unitAt >= 0 {
-			if row[unitAt] = strings.Trim(row[unitAt], schema.IDBlanks); row[unitAt] == "" {
-				return nil
-			}
-		}
-		for i, cell := range row {
-			t.Columns[i].Cells = append(t.Columns[i].Cells, index[i].add(cell))
-		}
-		return nil
-	})
+	l, err := o.layout(unitAt, func([]string) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	for i := range index {
-		t.Columns[i].Texts = index[i].words
+	a := assembly{layout: l, words: make([]numbering, o.Columns)}
+	if err := f.read(ctx, l, o.read(), a.add); err != nil {
+		return nil, err
+	}
+	t := &Texts{}
+	for i, w := range a.words {
+		t.Columns = append(t.Columns, firstUsed(w.words, a.numbers(i)))
 	}
 	if unitAt >= 0 {
 		t.Units = t.Columns[unitAt].Cells
 		t.Columns = slices.Delete(t.Columns, unitAt, unitAt+1)
 	}
 	return t, nil
+}
+
+// firstUsed is a column of these texts, without those of no row, in the order of the rows.
+func firstUsed(texts []string, cells []uint32) (c TextColumn) {
+	c.Cells = cells
+	place := make([]uint32, len(texts)) // from 1
+	for row, n := range cells {
+		if place[n] == 0 {
+			c.Texts = append(c.Texts, texts[n])
+			place[n] = uint32(len(c.Texts))
+		}
+		cells[row] = place[n] - 1
+	}
+	return c
 }
 
 // Counts is the number of rows of each text of a column, in the order of its dictionary; a text of
@@ -80,16 +86,14 @@ func (c TextColumn) Counts() []int64 {
 
 // Select is the rows at those places.
 func (t *Texts) Select(rows []int) *Texts {
-	of := func(cells []uint32) []uint32 {
+	pick := func(cells []uint32) []uint32 {
 		out := make([]uint32, len(rows))
-		for i, row := range rows {
-			out[i] = cells[row]
-		}
+		gather(out, cells, rows)
 		return out
 	}
-	out := &Texts{Units: of(t.Units)}
+	out := &Texts{Units: pick(t.Units)}
 	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, TextColumn{c.Texts, of(c.Cells)})
+		out.Columns = append(out.Columns, TextColumn{c.Texts, pick(c.Cells)})
 	}
 	return out
 }

@@ -14,103 +14,111 @@ import (
 )
 
 // typedFile is an open file of typed columns: Parquet or Arrow. Its rows come in runs.
-type typedFile interface {
-	names() []string
-	unreadable(i int) error // why column i cannot be read; nil: it can
+type typedFile struct {
+	*source
+	columns []typedColumn
+	runs
+}
+
+// typedColumn is a column of a file.
+type typedColumn struct {
+	name string
+	leaf *leaf
+	err  error // why it cannot be read, if so
+}
+
+// runs are the row groups or record batches of a file.
+type runs interface {
 	// next goes on to the next run, and tells its rows and how much of the file is read with it, 0 if
 	// that is not known; io.EOF behind the last
 	next() (rows int64, read float64, err error)
-	// column reads column i of the run; several may be read at once
-	column(i int, rows int64, l *layout, out *part, maxCell int) error
-	length() int64
-	failure(err error) error // the error of the file or, if there was none, err
-	take(bytes int) error    // of what the file may expand to
+	// column hands on the values of column i of the run; several may be read at once
+	column(i int, s *sink) error
 }
 
+// stride is the most values of a column that are handed on at once.
+const stride = 1024
+
 // openTyped opens a file of typed columns.
-func openTyped(ctx context.Context, f *opened) (typedFile, error) {
-	if f.format == Arrow {
-		return openArrow(ctx, f.file)
+func openTyped(ctx context.Context, f *opened) (*typedFile, error) {
+	s, err := newSource(ctx, f.file)
+	if err != nil {
+		return nil, err
 	}
-	return openParquet(ctx, f.file)
+	t := &typedFile{source: s}
+	if f.format == Arrow {
+		err = t.openArrow()
+	} else {
+		err = catch(t.openParquet)
+	}
+	if err == nil && len(t.columns) > maxColumns {
+		err = errDamaged
+	}
+	if err != nil {
+		return nil, s.failure(fmt.Errorf("table: %w", err))
+	}
+	return t, nil
+}
+
+func (f *typedFile) names() (names []string) {
+	for _, c := range f.columns {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 // ReadArrow reads a table from the bytes of an Arrow stream or file, as [Read] does one on disk.
 func ReadArrow(
 	ctx context.Context, data []byte, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	return inBytes(data).readTyped(ctx, s, o)
-}
-
-// readTyped reads a table from a file of typed columns.
-func (f *opened) readTyped(
-	ctx context.Context, s *schema.Schema, o ReadOptions,
-) (*Table, Report, error) {
-	l, err := newLayout(s)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	typed, err := openTyped(ctx, f)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	var report Report
-	if report.Ignored, err = l.bindNames(typed.names()); err != nil {
-		return nil, Report{}, err
-	}
-	a := assembly{layout: l}
-	if err := l.readTyped(typed, o, a.add); err != nil {
-		return nil, Report{}, err
-	}
-	return a.table(), report, nil
+	return inBytes(data).table(ctx, s, o)
 }
 
 // readTyped reads a file with this layout; put takes the runs in their order. Columns are read in
 // parallel. A file has at most as many cells, columns a row, as its length lets expect: a run of
 // equal values takes a few bytes, whatever its length.
-func (l *layout) readTyped(f typedFile, o ReadOptions, put func(part) error) error {
-	o = o.withDefaults()
+func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) error {
 	var used []int
 	for i, d := range l.columns {
-		if !d.used() {
+		if d.to == toNothing {
 			continue
 		}
 		used = append(used, i)
-		if err := f.unreadable(i); err != nil {
-			return l.about(i, err)
+		if err := f.columns[i].err; err != nil {
+			return l.wrap("", 0, i, err)
 		}
 	}
 	if err := o.begin(); err != nil {
 		return err
 	}
-	rows, cells := 0, atLeast(maxCells, f.length())/int64(len(l.sizes)+max(1, l.texts))
-	for {
+	for rows, most := 0, l.maxRows(f.size); ; {
 		n, read, err := f.next()
 		switch {
 		case err == io.EOF:
 			return nil
-		case err == nil && (n < 0 || n > cells-int64(rows)):
+		case err == nil && (n < 0 || n > most-int64(rows)):
 			err = errTooMuch
 		}
 		if err != nil {
 			return f.failure(fmt.Errorf("table: %w", err))
 		}
-		out, errs := l.newPart(), make([]error, len(l.columns))
-		work := make(chan int, len(used))
-		for _, i := range used {
-			work <- i
+		out, errs := l.newPart(int(n)), make([]error, len(l.columns))
+		if l.rows != nil {
+			out.values = make([]values, len(l.place))
 		}
-		close(work)
 		var wg sync.WaitGroup
-		for range min(o.workers, len(used)) {
+		busy := make(chan struct{}, o.workers)
+		for _, i := range used {
+			busy <- struct{}{}
 			wg.Go(func() {
-				for i := range work {
-					errs[i] = catch(func() error { return f.column(i, n, l, &out, o.maxCell) })
-				}
+				s := newSink(l, f, i, &out, o.maxCell)
+				errs[i] = catch(func() error { return f.column(i, s) })
+				s.close()
+				<-busy
 			})
 		}
 		wg.Wait()
-		if err = l.complete(&out, int(n), rows, errs); err == nil {
+		if err = l.complete(&out, rows, errs); err == nil {
 			rows += int(n)
 			err = put(out)
 		}
@@ -123,63 +131,52 @@ func (l *layout) readTyped(f typedFile, o ReadOptions, put func(part) error) err
 	}
 }
 
-// newPart is for the columns of a run of rows of a typed file.
-func (l *layout) newPart() part {
-	out := part{codes: make([]Codes, len(l.sizes)), texts: make([]texts, l.texts)}
-	if l.rows != nil {
-		out.values = make([]values, len(l.sizes)+len(l.schema.Made))
-	}
-	return out
-}
-
-// complete makes rows of the columns of a run of n rows that comes after rows other rows; errs are
-// the errors by file column.
-func (l *layout) complete(out *part, n, rows int, errs []error) error {
+// complete makes rows of the columns of a run that comes after rows other rows; errs are the errors
+// by file column.
+func (l *layout) complete(out *part, rows int, errs []error) error {
 	if err := l.firstError(errs, rows); err != nil {
 		return err
 	}
-	out.rows = n
 	if out.values != nil {
-		if row, column, err := newRelated(l).settleRows(out, l.sizes); err != nil {
-			return l.at("row", rows+row+1, column).wrap(err)
+		if row, column, err := newRelated(l).settleRows(out); err != nil {
+			return l.wrap("row", rows+row+1, column, err)
 		}
 		out.values = nil
 	}
-	if l.lenient && l.schema != nil && l.schema.Unit != "" {
-		out.dropNobody()
+	if l.unit >= 0 && l.lenient {
+		out.dropNobody(l.unit)
 	}
 	return nil
 }
+
+// badCell is what is wrong with the first bad cell of a column.
+type badCell struct {
+	row    int // from 0 in its run
+	column int
+	err    error
+}
+
+func (b *badCell) Error() string { return b.err.Error() }
 
 // firstError returns the error about the first bad cell of each column of a row group, or that
 // about the first column that could not be read to its end.
 func (l *layout) firstError(errs []error, rows int) error {
 	var bad []*badCell
-	column := map[*badCell]int{}
 	for i, err := range errs {
 		var one *badCell
 		switch {
 		case err == nil:
 		case !errors.As(err, &one):
-			return l.about(i, err)
+			return l.wrap("", 0, i, err)
 		default:
 			bad = append(bad, one)
-			column[one] = i
 		}
 	}
 	slices.SortStableFunc(bad, func(a, b *badCell) int { return cmp.Compare(a.row, b.row) })
 	var out mistakes
 	for _, one := range bad {
-		i := column[one]
-		out.add(mistake{l.at("row", rows+int(one.row)+1, i).wrap(one.err), strconv.Itoa(i)})
+		err := l.wrap("row", rows+one.row+1, one.column, one.err)
+		out.add(mistake{err, strconv.Itoa(one.column)})
 	}
 	return out.err(nil)
-}
-
-// about is an error about file column i as a whole.
-func (l *layout) about(i int, err error) error {
-	if name := l.columns[i].name; name != "" {
-		return fmt.Errorf("table: column %d (%q): %w", i+1, name, err)
-	}
-	return fmt.Errorf("table: column %d: %w", i+1, err)
 }

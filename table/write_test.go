@@ -207,9 +207,9 @@ func TestParquetBatches(t *testing.T) {
 	if err := errors.Join(w.Write(tab), w.Write(tab), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := openParquet(context.Background(), bytes.NewReader(b.Bytes()))
-	if err != nil || p.reader.NumRowGroups() != 21 {
-		t.Fatalf("%d row groups, %v; want 21", p.reader.NumRowGroups(), err)
+	p, err := openTyped(t.Context(), inParquet(bytes.NewReader(b.Bytes())))
+	if err != nil || len(p.runs.(*parquetFile).groups) != 21 {
+		t.Fatalf("other than 21 row groups, or %v", err)
 	}
 	rows := make([]int, 2006)
 	for i := range rows {
@@ -386,12 +386,12 @@ func TestTextsAreThoseOfCSV(t *testing.T) {
 	if err := errors.Join(w.Write(in), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := openArrow(context.Background(), bytes.NewReader(b.Bytes()))
+	f, err := openTyped(t.Context(), inBytes(b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(f.names(), ",") + "\n"
-	err = inBytes(b.Bytes()).scan(t.Context(), ScanOptions{}, func(_, row []string) error {
+	err = inBytes(b.Bytes()).scan(ScanOptions{}, func(_, row []string) error {
 		got += strings.Join(row, ",") + "\n"
 		return nil
 	})

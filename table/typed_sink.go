@@ -1,0 +1,169 @@
+package table
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// sink takes the values of a column of a run, as its file stores them, to where they go. A value
+// becomes a number first, which a reader may keep for the same value; put stores these.
+type sink struct {
+	*layout
+	*leaf
+	destination
+	column  int // of the file
+	source  *source
+	out     *part
+	maxCell int
+	want    schema.Stored // what the codec takes
+	words   numbering
+	related *values // nil if the cells are not settled with others of their row
+	scratch []byte
+}
+
+func newSink(l *layout, f *typedFile, column int, out *part, maxCell int) *sink {
+	s := &sink{layout: l, leaf: f.columns[column].leaf, destination: l.columns[column], column: column,
+		source: f.source, out: out, maxCell: maxCell, want: schema.StoredText,
+		scratch: make([]byte, 0, 64)}
+	switch {
+	case s.to == toCheck:
+		s.related = &out.values[len(l.sizes)+s.at]
+	case s.destination.related:
+		s.related = &out.values[s.at]
+	}
+	if s.related != nil {
+		s.related.number = make([]uint32, out.rows)
+	}
+	if s.codec != nil {
+		s.want = s.codec.Column().Kind.Stored()
+	}
+	return s
+}
+
+// cell gives the number of a stored value; nil is a null. Its error is about the cell, or the file.
+func (s *sink) cell(b []byte) (uint32, error) {
+	err := s.check(b)
+	switch {
+	case s.to >= toText:
+		return s.text(b, err)
+	case err != nil && !s.lenient:
+		return 0, err
+	}
+	var text []byte
+	as, v := schema.StoredText, schema.Value{Missing: b == nil}
+	if b != nil {
+		text, as, v = s.value(s.want, b, s.scratch[:0])
+	}
+	if s.to == toCheck {
+		return s.keep(value{made: string(text)})
+	}
+	var code uint16
+	x := math.NaN()
+	long := s.varies() && len(b) > s.maxCell
+	switch {
+	case long:
+		code, err = s.codec.Unreadable(), nil
+	case s.related != nil && text != nil:
+		code, x, err = s.rows.Cell(s.at, text)
+	case s.related != nil:
+		code, x, err = s.rows.Value(s.at, as, v)
+	case text != nil:
+		code, err = s.codec.EncodeText(text)
+	default:
+		code, err = s.codec.EncodeValue(as, v)
+	}
+	if s.related == nil || err != nil {
+		return uint32(code), err
+	}
+	return s.keep(value{code: code, x: x})
+}
+
+// keep keeps a value until its row is settled.
+func (s *sink) keep(v value) (uint32, error) {
+	s.related.of = append(s.related.of, v)
+	return uint32(len(s.related.of) - 1), s.source.take(valueCost + len(v.made))
+}
+
+// nobody is the number of no unit.
+const nobody = math.MaxUint32
+
+// text numbers a value by its text; err is what is wrong with it. In a lenient file what is no text
+// is empty, and what is no id is nobody's.
+func (s *sink) text(b []byte, err error) (uint32, error) {
+	var text []byte
+	if err == nil && b != nil {
+		text = s.appendText(s.scratch[:0], b)
+		s.scratch = text
+	}
+	if s.to == toUnit && err == nil {
+		if text = idOf(text); len(text) == 0 {
+			err = errEmptyUnit
+		}
+	}
+	switch {
+	case err != nil && !s.lenient:
+		return 0, err
+	case err != nil && s.to == toUnit:
+		return nobody, nil
+	}
+	known, cost := len(s.words.words), lookupCost
+	n := s.words.addBytes(text)
+	if len(s.words.words) > known {
+		cost = unitCost + len(text)
+	}
+	return n, s.source.take(cost)
+}
+
+// check applies to a text what CSV demands of a cell.
+func (s *sink) check(b []byte) error {
+	switch {
+	case !s.varies():
+		return nil
+	case len(b) > s.maxCell:
+		return errLongCell(s.maxCell)
+	case s.form != formText:
+		return nil
+	}
+	for _, c := range b {
+		if c == 0 || c >= utf8.RuneSelf {
+			err := checkText(b)
+			if err == errNUL {
+				err = errNULInside
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// put stores what cell gave for some rows, from a row on.
+func (s *sink) put(row int, cells []uint32) {
+	switch {
+	case s.related != nil:
+		copy(s.related.number[row:], cells)
+	case s.to >= toText:
+		copy(s.out.texts[s.at].Cells[row:], cells)
+	default:
+		codes := s.out.codes[s.at]
+		for i, x := range cells {
+			codes.Set(row+i, uint16(x))
+		}
+	}
+}
+
+// close is to be called behind the last value.
+func (s *sink) close() {
+	if s.to >= toText {
+		s.out.texts[s.at].Texts = s.words.take()
+	}
+}
+
+// wrong is an error about the cell of a row, unless it is about the file.
+func (s *sink) wrong(row int, err error) error {
+	if err == errDamaged || err == errTooMuch {
+		return err
+	}
+	return &badCell{row, s.column, err}
+}
