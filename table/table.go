@@ -216,13 +216,8 @@ func checkCodes(c Codes, size, rows int) error {
 	case len(c.U8) > 0 && size > 256:
 		return fmt.Errorf("%d codes need U16, not U8", size)
 	}
-	for _, v := range c.U8 {
-		if int(v) >= size {
-			return fmt.Errorf("a code is not below %d", size)
-		}
-	}
-	for _, v := range c.U16 {
-		if int(v) >= size {
+	for i := range rows {
+		if int(c.At(i)) >= size {
 			return fmt.Errorf("a code is not below %d", size)
 		}
 	}

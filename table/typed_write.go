@@ -21,8 +21,8 @@ type typedWriter struct {
 	sink     *stickySink
 	file     batchWriter
 	arrow    *arrow.Schema
-	batch    []batchColumn // by file column
-	rows     int           // in the batch
+	batch    []*batchColumn // by file column
+	rows     int            // in the batch
 	maxBatch int
 }
 
@@ -32,23 +32,14 @@ type batchWriter interface {
 	Close() error
 }
 
-// batchColumn collects one column of a batch.
-type batchColumn struct {
-	append func(v schema.Value)
-	take   func() arrow.Array // what was appended, which starts anew
-}
-
 // newTypedWriter writes the columns of these names as their texts in the schema.
 func newTypedWriter(w io.Writer, f Format, d decoder, texts []string) (*typedWriter, error) {
 	p := &typedWriter{decoder: d, sink: &stickySink{w: w}, maxBatch: batchRows}
 	var fields []arrow.Field
 	for _, f := range d.columns {
-		column, kind := newBatchColumn(f)
-		if f.Stored != schema.StoredText && slices.Contains(texts, f.Name) {
-			column, kind = newTextColumn(f, d.codec)
-		}
-		p.batch = append(p.batch, column)
-		fields = append(fields, arrow.Field{Name: f.Name, Type: kind, Nullable: f.Nullable})
+		c := newBatchColumn(f, d.codec, slices.Contains(texts, f.Name))
+		p.batch = append(p.batch, c)
+		fields = append(fields, arrow.Field{Name: f.Name, Type: c.kind, Nullable: f.Nullable})
 	}
 	p.arrow = arrow.NewSchema(fields, nil)
 	err := p.guard(func() (err error) {
@@ -65,87 +56,82 @@ func newTypedWriter(w io.Writer, f Format, d decoder, texts []string) (*typedWri
 	return p, nil
 }
 
-// newBatchColumn returns a collector for the values of a column, and their type.
-func newBatchColumn(f schema.FileColumn) (batchColumn, arrow.DataType) {
+// batchColumn collects one column of a batch.
+type batchColumn struct {
+	schema.FileColumn
+	codec    *schema.RowCodec // not nil: values are the texts that they have in CSV
+	text     []byte
+	kind     arrow.DataType
+	builder  array.Builder
+	words    arrow.Array      // of categories, all that are declared
+	position map[string]int32 // in words
+}
+
+// newBatchColumn collects categories as positions in the declared list.
+func newBatchColumn(f schema.FileColumn, codec *schema.RowCodec, asText bool) *batchColumn {
+	micros := &arrow.TimestampType{Unit: arrow.Microsecond}
+	if f.Zoned {
+		micros.TimeZone = "UTC"
+	}
+	c := &batchColumn{FileColumn: f, kind: map[schema.Stored]arrow.DataType{
+		schema.StoredText: arrow.BinaryTypes.String, schema.StoredBool: arrow.FixedWidthTypes.Boolean,
+		schema.StoredInt: arrow.PrimitiveTypes.Int64, schema.StoredFloat: arrow.PrimitiveTypes.Float64,
+		schema.StoredDays: arrow.FixedWidthTypes.Date32, schema.StoredMicros: micros,
+	}[f.Stored]}
 	mem := memory.DefaultAllocator
-	switch f.Stored {
-	case schema.StoredText:
-		if f.Categories != nil {
-			return newCategoryColumn(f.Categories)
+	switch {
+	case f.Stored == schema.StoredText && f.Categories != nil:
+		words := array.NewStringBuilder(mem)
+		words.AppendValues(f.Categories, nil)
+		c.words, c.position = words.NewArray(), map[string]int32{}
+		for i, text := range f.Categories {
+			c.position[text] = int32(i)
 		}
-		b := array.NewStringBuilder(mem)
-		return collector(b, func(v schema.Value) { b.Append(v.Text) }), arrow.BinaryTypes.String
-	case schema.StoredBool:
-		b := array.NewBooleanBuilder(mem)
-		return collector(b, func(v schema.Value) { b.Append(v.Int != 0) }), arrow.FixedWidthTypes.Boolean
-	case schema.StoredInt:
-		b := array.NewInt64Builder(mem)
-		return collector(b, func(v schema.Value) { b.Append(v.Int) }), arrow.PrimitiveTypes.Int64
-	case schema.StoredFloat:
-		b := array.NewFloat64Builder(mem)
-		return collector(b, func(v schema.Value) { b.Append(v.Float) }), arrow.PrimitiveTypes.Float64
-	case schema.StoredDays:
-		b := array.NewDate32Builder(mem)
-		return collector(b, func(v schema.Value) {
-			b.Append(arrow.Date32(v.Int))
-		}), arrow.FixedWidthTypes.Date32
-	case schema.StoredMicros:
-		kind := &arrow.TimestampType{Unit: arrow.Microsecond}
-		if f.Zoned {
-			kind.TimeZone = "UTC"
+		c.builder = array.NewInt32Builder(mem)
+		c.kind = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: c.kind}
+		return c
+	case f.Stored != schema.StoredText && asText:
+		c.codec, c.kind = codec, arrow.BinaryTypes.String
+	}
+	c.builder = array.NewBuilder(mem, c.kind)
+	return c
+}
+
+func (c *batchColumn) append(v schema.Value) {
+	if v.Missing {
+		c.builder.AppendNull()
+		return
+	}
+	switch b := c.builder.(type) {
+	case *array.StringBuilder:
+		if c.codec != nil {
+			c.text = c.codec.AppendText(c.text[:0], c.FileColumn, v)
+			v.Text = string(c.text)
 		}
-		b := array.NewTimestampBuilder(mem, kind)
-		return collector(b, func(v schema.Value) { b.Append(arrow.Timestamp(v.Int)) }), kind
-	}
-	panic("table: a column of no kind")
-}
-
-// newTextColumn collects values as the texts that they have in CSV.
-func newTextColumn(f schema.FileColumn, codec *schema.RowCodec) (batchColumn, arrow.DataType) {
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	var text []byte
-	return collector(b, func(v schema.Value) {
-		text = codec.AppendText(text[:0], f, v)
-		b.Append(string(text))
-	}), arrow.BinaryTypes.String
-}
-
-// collector collects values in b.
-func collector(b array.Builder, add func(schema.Value)) batchColumn {
-	return batchColumn{
-		append: func(v schema.Value) {
-			if v.Missing {
-				b.AppendNull()
-				return
-			}
-			add(v)
-		},
-		take: b.NewArray,
+		b.Append(v.Text)
+	case *array.Int32Builder:
+		b.Append(c.position[v.Text])
+	case *array.BooleanBuilder:
+		b.Append(v.Int != 0)
+	case *array.Int64Builder:
+		b.Append(v.Int)
+	case *array.Float64Builder:
+		b.Append(v.Float)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(v.Int))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(v.Int))
 	}
 }
 
-// newCategoryColumn collects categories as positions in the declared list.
-func newCategoryColumn(categories []string) (batchColumn, arrow.DataType) {
-	mem := memory.DefaultAllocator
-	words := array.NewStringBuilder(mem)
-	position := map[string]int32{}
-	for i, text := range categories {
-		words.Append(text)
-		position[text] = int32(i)
+// take is what was appended, which starts anew.
+func (c *batchColumn) take() arrow.Array {
+	a := c.builder.NewArray()
+	if c.words == nil {
+		return a
 	}
-	var (
-		dictionary = words.NewArray()
-		kind       = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32,
-			ValueType: arrow.BinaryTypes.String}
-		indices = array.NewInt32Builder(mem)
-		column  = collector(indices, func(v schema.Value) { indices.Append(position[v.Text]) })
-	)
-	column.take = func() arrow.Array {
-		i := indices.NewArray()
-		defer i.Release()
-		return array.NewDictionaryArray(kind, i, dictionary)
-	}
-	return column, kind
+	defer a.Release()
+	return array.NewDictionaryArray(c.kind, a, c.words)
 }
 
 // Write appends the rows of t.
@@ -155,8 +141,8 @@ func (p *typedWriter) Write(t *Table) error {
 	}
 	for row := range t.rows {
 		p.draw(t, row)
-		for k, f := range p.columns {
-			p.batch[k].append(p.value(f))
+		for _, c := range p.batch {
+			c.append(p.value(c.FileColumn))
 		}
 		if p.rows++; p.rows == p.maxBatch {
 			if err := p.flush(); err != nil {
@@ -169,16 +155,17 @@ func (p *typedWriter) Write(t *Table) error {
 
 // Close writes the last batch and the footer.
 func (p *typedWriter) Close() error {
-	if p.rows > 0 {
-		if err := p.flush(); err != nil {
-			return err
-		}
+	if err := p.flush(); err != nil {
+		return err
 	}
 	return p.guard(p.file.Close)
 }
 
-// flush writes the batch as a row group.
+// flush writes the batch, if it has rows, as a row group.
 func (p *typedWriter) flush() error {
+	if p.rows == 0 {
+		return nil
+	}
 	arrays := make([]arrow.Array, len(p.batch))
 	for i, c := range p.batch {
 		arrays[i] = c.take()
