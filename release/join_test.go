@@ -205,7 +205,7 @@ func TestParties(t *testing.T) {
 		all := byTable(c.parties)
 		p := &pooled{sizes: []int{2, 2}, rows: c.rows, n: floats.Sum(c.rows)}
 		p.shares(all)
-		pair := p.whole(all[2])
+		pair, _ := p.scaled(all[2])
 		if math.Abs(pair.Counts[0]-c.cell) > 1e-9 || math.Abs(pair.Sigmas[0]-c.sigma) > 1e-3 {
 			t.Errorf("%s: %v ± %v, want %v ± %v", c.name, pair.Counts[0], pair.Sigmas[0], c.cell,
 				c.sigma)

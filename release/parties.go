@@ -140,7 +140,7 @@ func jointTables(
 	out := []marginal.Measurement{p.partyCounts(parties)}
 	var wider []offered
 	for _, c := range all {
-		m := p.whole(c)
+		m, parts := p.scaled(c)
 		signal := p.signal(m)
 		if len(c.cols) == 1 && c.groups[0] == nil && c.complete() {
 			m = marginal.Smooth(c.sum(), p.n)
@@ -158,7 +158,7 @@ func jointTables(
 			continue
 		}
 		of(halved(m))
-		of(halved(p.slices(c)))
+		of(halved(parts))
 	}
 	return withWider(append(slices.Clone(sizes), h), out, wider, maxJointCells)
 }
@@ -237,59 +237,46 @@ func atLeast(least float64, counts []float64) []float64 {
 	return out
 }
 
-// measuredBy is the rows of the parties that measured a marginal, n_A, and Σ_A (n_a/n_A)².
-func (p *pooled) measuredBy(c *counted) (rows, squares float64) {
+// scaled is what a marginal says of the table of all parties, and of that of its columns × party.
+func (p *pooled) scaled(c *counted) (whole, parts marginal.Measurement) {
+	whole = c.sum()
+	h, shares := len(p.rows), p.independent(whole)
+	parts = marginal.Measurement{Cols: append(slices.Clone(c.cols), len(p.sizes)),
+		Groups: append(slices.Clone(c.groups), nil), Counts: make([]float64, len(shares)*h),
+		Sigmas: make([]float64, len(shares)*h)}
+	rows, squares, others := 0.0, 0.0, 0.0 // n_A, Σ_A n_a², and that of the others
 	for a, one := range c.of {
 		if one != nil {
 			rows += p.rows[a]
 			squares += p.rows[a] * p.rows[a]
+		} else {
+			others += p.rows[a] * p.rows[a]
 		}
 	}
-	return rows, squares / (rows * rows)
-}
-
-// whole is what a marginal says of the table of all parties.
-func (p *pooled) whole(c *counted) marginal.Measurement {
-	m := c.sum()
-	if c.complete() {
-		return m
+	squares /= rows * rows
+	sigma := func(factor, spread, share float64) float64 {
+		return math.Sqrt(factor*factor*whole.Sigma*whole.Sigma + spread*share*(1-share))
 	}
-	nA, squares := p.measuredBy(c)
-	for a, one := range c.of {
-		if one == nil {
-			squares += p.rows[a] * p.rows[a] / ((p.n - nA) * (p.n - nA))
-		}
-	}
-	factor, spread := p.n/nA, (p.n-nA)*(p.n-nA)*squares
-	m.Sigmas = make([]float64, len(m.Counts))
-	for i, share := range p.independent(m) {
-		m.Counts[i] *= factor
-		m.Sigmas[i] = math.Sqrt(factor*factor*m.Sigma*m.Sigma + spread*share*(1-share))
-	}
-	return m
-}
-
-// slices is what a marginal says of the table of its columns × party.
-func (p *pooled) slices(c *counted) marginal.Measurement {
-	h, sum := len(p.rows), c.sum()
-	nA, squares := p.measuredBy(c)
-	shares := p.independent(sum)
-	m := marginal.Measurement{Cols: append(slices.Clone(c.cols), len(p.sizes)),
-		Groups: append(slices.Clone(c.groups), nil), Counts: make([]float64, len(shares)*h),
-		Sigmas: make([]float64, len(shares)*h)}
-	for a, one := range c.of {
-		factor, spread := p.rows[a]/nA, p.rows[a]*p.rows[a]*(1+squares)
-		for i, share := range shares {
-			y, sigma := &m.Counts[i*h+a], &m.Sigmas[i*h+a]
+	for i, share := range shares {
+		for a, one := range c.of {
+			y, s := &parts.Counts[i*h+a], &parts.Sigmas[i*h+a]
 			if one != nil {
-				*y, *sigma = one.Counts[i], one.Sigma
-				continue
+				*y, *s = one.Counts[i], one.Sigma
+			} else {
+				factor := p.rows[a] / rows
+				*y, *s = factor*whole.Counts[i], sigma(factor, p.rows[a]*p.rows[a]*(1+squares), share)
 			}
-			*y = factor * sum.Counts[i]
-			*sigma = math.Sqrt(factor*factor*sum.Sigma*sum.Sigma + spread*share*(1-share))
 		}
 	}
-	return m
+	if c.complete() {
+		return whole, parts
+	}
+	for i, share := range shares {
+		whole.Counts[i] *= p.n / rows
+		whole.Sigmas = append(whole.Sigmas,
+			sigma(p.n/rows, (p.n-rows)*(p.n-rows)*squares+others, share))
+	}
+	return whole, parts
 }
 
 // independent is the share of each cell if the columns were independent.
