@@ -78,8 +78,12 @@ func unit(e accountant.Event) float64 { return 1 / e.(accountant.Gaussian).Noise
 // rowsShare is the part of μ² that buys the number of rows where it is not public.
 const rowsShare = .02
 
-// countRows buys the number of rows for that part of a filter of μ.
-func countRows(s *privacy.Session, mu float64) (float64, error) {
+// countRows is the number of rows if it is public, above 0, and else buys it for that part of a
+// filter of μ.
+func countRows(s *privacy.Session, mu float64, public int) (float64, error) {
+	if public > 0 {
+		return float64(public), nil
+	}
 	each := unit(s.Neighbours().MeasureEvent(privacy.Total{}, 1))
 	total, err := s.Measure(privacy.Total{}, each/(mu*math.Sqrt(rowsShare)))
 	if err != nil {

@@ -109,17 +109,15 @@ func (p *Plan) steps(rows, mu float64) steps {
 func (p *Plan) fit(
 	ctx context.Context, s *privacy.Session, report func(string, float64),
 ) (c *Classifier, err error) {
-	n := float64(p.o.Rows)
 	if p.at.Penalty > 0 { // which does not need the number of rows
 		report("training", 0)
 		w, err := logistic.Minimum(ctx, s, p.problem, p.at)
-		return p.coefficients(w, n), err
+		return p.coefficients(w, float64(p.o.Rows)), err
 	}
 	report("counting", 0)
-	if p.o.Rows == 0 {
-		if n, err = countRows(s, p.mu); err != nil {
-			return nil, err
-		}
+	n, err := countRows(s, p.mu, p.o.Rows)
+	if err != nil {
+		return nil, err
 	}
 	steps := p.steps(n, math.Sqrt(s.Left().Mu2)*below)
 	size := p.cells * p.problem.Outputs()

@@ -104,10 +104,8 @@ func (r *Validated) inBlocks(
 ) (err error) {
 	k := o.Blocks
 	if k == 0 {
-		if o.Rows == 0 {
-			if r.Rows, err = countRows(s, mu); err != nil {
-				return err
-			}
+		if r.Rows, err = countRows(s, mu, o.Rows); err != nil {
+			return err
 		}
 		k = int(max(2, min(vote.MaxShards, r.Rows/float64(o.Statistic.Rows))))
 	}

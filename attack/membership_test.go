@@ -41,52 +41,84 @@ func wideSchema(columns int) *schema.Schema {
 	return s
 }
 
-// TestOneRun: at a budget that hides nothing most guesses are right; at a small one the bound stays
-// below it. False alarms 1e-6.
-func TestOneRun(t *testing.T) {
-	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		for _, eps := range []float64{.5, 1000} {
-			r := must(OneRun(context.Background(), mstOf(t), longSchema(), adj,
-				accountant.Budget{Epsilon: eps, Delta: 1e-6},
-				Options{Canaries: 400, Confidence: 1 - 1e-6}))
-			if r.Refuted || r.Epsilon > r.Ceiling {
-				t.Errorf("%v, ε = %v: %+v", adj, eps, r)
-			}
-			if g := r.Guessed; eps > 10 && g.Right < 34 {
-				t.Errorf("%v: %d of %d right where nothing is hidden", adj, g.Right, g.Made)
-			}
+// fewCodes is a table of one column in which nobody has the last code.
+func fewCodes() *table.Table {
+	var rows [][]uint16
+	for i := range 80 {
+		rows = append(rows, []uint16{uint16(i % 49)})
+	}
+	return must(tableOf(wideSchema(1), 1, rows))
+}
+
+// TestMembership: each attack tells who was in where nothing is hidden, and accuses nobody at the
+// budgets of the method, the small one and the large one. False alarms 1e-6.
+func TestMembership(t *testing.T) {
+	ctx, f, few := context.Background(), mstOf(t), fewCodes()
+	sixty, more := randomTable(t, longSchema(), 60), randomTable(t, longSchema(), 200)
+	oneRun := func(adj accountant.Adjacency) func(accountant.Budget, Options) (Result, error) {
+		return func(b accountant.Budget, o Options) (Result, error) {
+			o.Canaries = 400
+			return OneRun(ctx, f, longSchema(), adj, b, o)
 		}
 	}
-	for name, o := range map[string]Options{"canaries": {Canaries: 5}, "confidence": {Confidence: 2}} {
-		if _, err := OneRun(context.Background(), mstOf(t), wideSchema(2), accountant.AddRemove,
-			accountant.Budget{Epsilon: 1, Delta: 1e-6}, o); err == nil {
-			t.Error(name)
+	most34 := func(r Result) bool { return r.Guessed.Right >= 34 && r.Guessed.Made == 40 }
+	for name, tt := range map[string]struct {
+		run          func(b accountant.Budget, o Options) (Result, error)
+		small, large float64
+		told         func(Result) bool // at the large one
+	}{
+		"one run":              {oneRun(accountant.AddRemove), .5, 1000, most34},
+		"one run, replace-one": {oneRun(accountant.ReplaceOne), .5, 1000, most34},
+		"leave two": {func(b accountant.Budget, o Options) (Result, error) {
+			o.Runs = 60
+			return LTU(ctx, f, sixty, b, o)
+		}, .2, 2000, func(r Result) bool { return r.Guessed.Share >= .8 }},
+		"distance": {func(b accountant.Budget, o Options) (Result, error) {
+			b.Delta = 1e-12
+			return DistanceOf(ctx, f, more, b, o.Confidence)
+		}, 1, 20000, func(r Result) bool { return r.Guessed.Made == 100 && r.AUROC >= .75 }},
+		"shadow": {func(b accountant.Budget, o Options) (Result, error) {
+			o.Runs = 400
+			return Shadow(ctx, f, few, []uint16{49}, accountant.AddRemove, b, o)
+		}, .1, 2000, func(r Result) bool { return r.AUROC >= .6 }}, // .76 with deviation .023
+	} {
+		for _, eps := range []float64{tt.small, tt.large} {
+			r, err := tt.run(accountant.Budget{Epsilon: eps, Delta: 1e-6}, Options{Confidence: 1 - 1e-6})
+			if err != nil || r.Refuted || r.Epsilon > min(eps, r.Ceiling) ||
+				eps == tt.large && !tt.told(r) {
+				t.Errorf("%s, ε = %v: %+v, %+v, %v", name, eps, r, r.Guessed, err)
+			}
 		}
 	}
 }
 
-// TestLTU: the attacker is nearly always right where nothing is hidden, and where the budget is
-// small no more often than it allows. False alarms 1e-6.
-func TestLTU(t *testing.T) {
-	tab := randomTable(t, longSchema(), 60)
-	for _, eps := range []float64{.2, 2000} {
-		a := must(LTU(context.Background(), mstOf(t), tab,
-			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			Options{Runs: 60, Confidence: 1 - 1e-6}))
-		if a.Refuted || a.Epsilon > eps {
-			t.Errorf("ε = %v: %+v", eps, a)
-		}
-		if eps > 10 && a.Guessed.Share < .8 {
-			t.Errorf("accuracy %v where nothing is hidden", a.Guessed.Share)
-		}
+// TestMembershipRefuses: options, tables and targets that an attack cannot have.
+func TestMembershipRefuses(t *testing.T) {
+	ctx, f, b := context.Background(), mstOf(t), accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	oneRun := func(o Options) error {
+		_, err := OneRun(ctx, f, wideSchema(2), accountant.AddRemove, b, o)
+		return err
 	}
-	if _, err := LTU(context.Background(), mstOf(t), randomTable(t, wideSchema(1), 2),
-		accountant.Budget{Epsilon: 1, Delta: 1e-6}, Options{}); err == nil {
-		t.Error("two rows")
+	ltu := func(rows int, o Options) error {
+		_, err := LTU(ctx, f, randomTable(t, wideSchema(1), rows), b, o)
+		return err
 	}
-	if _, err := LTU(context.Background(), mstOf(t), tab,
-		accountant.Budget{Epsilon: 1, Delta: 1e-6}, Options{Runs: 3}); err == nil {
-		t.Error("three rounds")
+	distance := func(rows int, b accountant.Budget) error {
+		_, err := DistanceOf(ctx, f, randomTable(t, longSchema(), rows), b, 0)
+		return err
+	}
+	shadow := func(o Options, target ...uint16) error {
+		_, err := Shadow(ctx, f, fewCodes(), target, accountant.AddRemove, b, o)
+		return err
+	}
+	for name, err := range map[string]error{"canaries": oneRun(Options{Canaries: 5}),
+		"confidence": oneRun(Options{Confidence: 2}), "two rows": ltu(2, Options{}),
+		"three rounds": ltu(60, Options{Runs: 3}), "one row": distance(1, b),
+		"no budget": distance(200, accountant.Budget{}), "target": shadow(Options{}, 50),
+		"columns": shadow(Options{}, 1, 1), "rows": shadow(Options{Rows: 81}, 49)} {
+		if err == nil {
+			t.Error(name)
+		}
 	}
 }
 
@@ -140,61 +172,6 @@ func TestDistance(t *testing.T) {
 	}
 	if _, err := Distance(train, randomTable(t, wideSchema(2), 10), other, b, 0); err == nil {
 		t.Error("tables of other columns")
-	}
-}
-
-// TestDistanceOf: a method is not accused at its budget (false alarms 1e-6), and copies where next
-// to nothing is hidden.
-func TestDistanceOf(t *testing.T) {
-	tab := randomTable(t, longSchema(), 200)
-	for _, eps := range []float64{1, 20000} {
-		r := must(DistanceOf(context.Background(), mstOf(t), tab,
-			accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6))
-		if r.Refuted || r.Guessed.Made != 100 || eps > 10 && r.AUROC < .75 {
-			t.Errorf("ε = %v: %+v", eps, r)
-		}
-	}
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
-	if _, err := DistanceOf(context.Background(), mstOf(t), randomTable(t, longSchema(), 1), b,
-		0); err == nil {
-		t.Error("one row")
-	}
-	if _, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{},
-		0); err == nil {
-		t.Error("no budget")
-	}
-}
-
-// TestShadow: the attack works where nothing is hidden, and accuses nobody where all is (false
-// alarms 1e-6).
-func TestShadow(t *testing.T) {
-	s := wideSchema(1)
-	var others [][]uint16
-	for i := range 80 {
-		others = append(others, []uint16{uint16(i % 49)})
-	}
-	reference := must(tableOf(s, 1, others))
-	target := []uint16{49} // nobody else's
-	for _, eps := range []float64{.1, 2000} {
-		r := must(Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
-			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			Options{Runs: 400, Confidence: 1 - 1e-6}))
-		if r.Refuted {
-			t.Errorf("ε = %v: %+v", eps, r)
-		}
-		if eps > 10 && r.AUROC < .6 { // .76 with standard deviation .023
-			t.Errorf("AUROC %v where nothing is hidden", r.AUROC)
-		}
-	}
-	for name, bad := range map[string]struct {
-		target []uint16
-		o      Options
-	}{"target": {[]uint16{50}, Options{}}, "columns": {[]uint16{1, 1}, Options{}},
-		"rows": {target, Options{Rows: 81}}} {
-		if _, err := Shadow(context.Background(), mstOf(t), reference, bad.target,
-			accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, bad.o); err == nil {
-			t.Error(name)
-		}
 	}
 }
 
