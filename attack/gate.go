@@ -67,10 +67,10 @@ var gateCalls = []gateCall{
 		return []float64{float64(i)}, err
 	}, 1},
 	{"certified-sum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
-		return gradient.CertifiedEvent(certifiedPlan(scale))
+		return gradient.Event(certifiedPlan(scale))
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			c, err := gradient.CertifiedSum(s, certifiedPlan(g.scale), linearCritic(g.sizes))
+			c, err := gradient.CertifiedSum(s, certifiedPlan(g.scale), g.linear())
 			if err != nil {
 				return nil, err
 			}
@@ -184,52 +184,19 @@ func Gate(
 }
 
 // certifiedPlan audits a full batch: with all rows in, noise is all that hides one.
-func certifiedPlan(z float64) gradient.CertifiedPlan {
-	return gradient.CertifiedPlan{Mode: bounds.Residual, Rate: 1, NoiseMultiplier: z}
+func certifiedPlan(z float64) gradient.Plan {
+	return gradient.Plan{Mode: bounds.Residual, Rate: 1, NoiseMultiplier: z}
 }
 
-// linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the
-// number of rows in its cell, which is the most that rows can move it.
-type linearCritic []int
-
-func (c linearCritic) cells() (n int) {
-	for _, size := range c {
-		n += size
+// linear scores a row by the sum of one weight a cell. The gradient of a weight is then the number
+// of rows in its cell, which is the most that rows can move it, whatever the weights: 0.
+func (g gateRun) linear() bounds.Network {
+	cells := 0
+	for _, size := range g.sizes {
+		cells += size
 	}
-	return n
-}
-
-// Network has weights of 0: the gradient of a linear critic does not depend on them.
-func (c linearCritic) Network() bounds.Network {
-	return bounds.Network{Layers: []bounds.Layer{{Weights: make([]float32, c.cells()),
+	return bounds.Network{Layers: []bounds.Layer{{Weights: make([]float32, cells),
 		Bias: make([]float32, 1)}}}
-}
-
-// AddSumTo counts.
-func (c linearCritic) AddSumTo(
-	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
-) {
-	one := int64(math.Round(1 / factor))
-	add := func(row int) {
-		at := 0
-		for i, size := range c {
-			cell := at + int(columns[i].At(row))
-			gradient[cell] += one * one
-			if cells != nil {
-				cells[cell]++
-			}
-			at += size
-		}
-		gradient[at] += one * one
-	}
-	if rows == nil {
-		for row := range columns[0].Len() {
-			add(row)
-		}
-	}
-	for _, row := range rows {
-		add(row)
-	}
 }
 
 // cells are the released numbers of the target's cells and of the corner's, in the sum of the rows'

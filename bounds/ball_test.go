@@ -5,27 +5,26 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 // The ball's noise shrinks with its radius from that of the blocks, which it never exceeds.
 func TestBallShrinksWithTheRadius(t *testing.T) {
 	for _, c := range critics(t) {
 		for _, adjacency := range adjacencies {
-			blocks := c.measure(Config{Mode: modes.Ball(1), Adjacency: adjacency})
-			blocks.Factor = 1
+			blocks := c.measure(Config{Mode: Ball(1), Adjacency: adjacency})
+			blocks.factor = 1
 			factor := map[accountant.Adjacency]float64{accountant.AddRemove: 1,
 				accountant.ReplaceOne: 2}[adjacency]
-			blocks.Replace = false // a pair of clipped rows is bounded by twice the norm of one
-			for k := range blocks.Units {
-				blocks.Units[k].Q = blocks.Units[k].Norm
+			blocks.replace = false // a pair of clipped rows is bounded by twice the norm of one
+			for k := range blocks.units {
+				blocks.units[k].q = blocks.units[k].norm
 			}
 			// of blocks without intervals given a cell, which Ball does not use
-			size, _ := blocks.Solve()
+			size, _ := blocks.solve()
 			size *= factor
 			last := math.Inf(1)
 			for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
-				cert := certify(t, c, Config{Mode: modes.Ball(radius), Adjacency: adjacency})
+				cert := certify(t, c, Config{Mode: Ball(radius), Adjacency: adjacency})
 				if cert.TotalStd() > last*(1+1e-9) {
 					t.Errorf("%s: size %v at radius %v, %v at a larger one", c.name,
 						cert.TotalStd(), radius, last)
@@ -36,7 +35,7 @@ func TestBallShrinksWithTheRadius(t *testing.T) {
 						c.name, cert.TotalStd(), size)
 				}
 			}
-			if spherical := factor * .1 * math.Sqrt(float64(len(blocks.Scales))); last > spherical*(1+1e-6) {
+			if spherical := factor * .1 * math.Sqrt(float64(len(blocks.scales))); last > spherical*(1+1e-6) {
 				t.Errorf("%s: size %v at radius .1, more than spherical noise %v", c.name, last,
 					spherical)
 			}

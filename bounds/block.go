@@ -2,8 +2,6 @@ package bounds
 
 import (
 	"math"
-
-	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // block records the units (block k, hidden unit j), each the gradients of the m weights from the
@@ -44,22 +42,22 @@ func (b *builder) block(k int) {
 			continue
 		}
 		b.shift(&delta, field.offset, m, j)
-		d, middle := max(delta.size(), b.Grid), (delta.lo+delta.hi)/2
+		d, middle := max(delta.size(), b.grid), (delta.lo+delta.hi)/2
 		t := math.Copysign(b.down(min(d/float64(m), math.Abs(middle))), middle)
 		reach := max(delta.hi-t, t-delta.lo)
 		norm := (reach*reach + float64(m-1)*t*t) / (d * d)
 		width := (delta.hi - delta.lo) / d
-		b.add(ellipsoid.Unit{First: first, Stride: h, Count: m, E: math.Sqrt(float64(m)) * d, Norm: norm},
+		b.add(unit{first: first, stride: h, count: m, e: math.Sqrt(float64(m)) * d, norm: norm},
 			width*width, d)
-		b.Scales[first], b.Centre[first] = d, b.steps(t)
+		b.scales[first], b.centre[first] = d, b.steps(t)
 	}
 	from, to := b.first+field.offset*h, b.first+(field.offset+m)*h
 	for k := from + h; k < to; k += h {
-		copy(b.Scales[k:k+h], b.Scales[from:])
-		copy(b.Centre[k:k+h], b.Centre[from:])
+		copy(b.scales[k:k+h], b.scales[from:])
+		copy(b.centre[k:k+h], b.centre[from:])
 	}
 	for _, p := range b.patches {
-		b.Scales[p.k], b.Centre[p.k] = p.scale, p.centre
+		b.scales[p.k], b.centre[p.k] = p.scale, p.centre
 	}
 	b.patches = b.patches[:0]
 }
@@ -86,10 +84,10 @@ func (b *builder) refined(k, j int) {
 			tau = min(tau, math.Abs(i.lo+i.hi)/(2*d))
 		}
 	}
-	u := ellipsoid.Unit{First: b.first + field.offset*h + j, Stride: h, Count: m}
+	u := unit{first: b.first + field.offset*h + j, stride: h, count: m}
 	worst, centres, width, least := 0., 0., 0., math.Inf(1)
 	for c, i := range deltas {
-		d := max(i.size(), b.Grid)
+		d := max(i.size(), b.grid)
 		t := math.Copysign(b.down(tau*i.size()), i.lo+i.hi)
 		reach := max(i.hi-t, t-i.lo)
 		worst = max(worst, (reach*reach-t*t)/(d*d))
@@ -97,28 +95,28 @@ func (b *builder) refined(k, j int) {
 		width = max(width, (i.hi-i.lo)/d)
 		squares += d * d
 		least = min(least, d)
-		b.patches = append(b.patches, patch{u.First + c*h, d, b.steps(t)})
+		b.patches = append(b.patches, patch{u.first + c*h, d, b.steps(t)})
 	}
-	u.E, u.Norm = math.Sqrt(squares), worst+centres
+	u.e, u.norm = math.Sqrt(squares), worst+centres
 	b.add(u, width*width, least)
 }
 
 // add completes a block's unit. width is (hi−lo)²/d² at its largest; d, its least scale, sets a
 // floor of one grid step for the part of a row.
-func (b *builder) add(u ellipsoid.Unit, width, d float64) {
-	u.Norm = max(u.Norm, b.Grid*b.Grid/(d*d))
-	u.Q = u.Norm
-	if b.Replace {
-		u.Q = max(u.Q, width)
-		if u.Count > 1 {
-			u.Q = max(u.Q, 2)
+func (b *builder) add(u unit, width, d float64) {
+	u.norm = max(u.norm, b.grid*b.grid/(d*d))
+	u.q = u.norm
+	if b.replace {
+		u.q = max(u.q, width)
+		if u.count > 1 {
+			u.q = max(u.q, 2)
 		}
 	}
-	b.Units = append(b.Units, u)
+	b.units = append(b.units, u)
 }
 
 // steps is a multiple of the grid in steps of it.
-func (b *builder) steps(t float64) int64 { return int64(t / b.Grid) }
+func (b *builder) steps(t float64) int64 { return int64(t / b.grid) }
 
 // down rounds x ≥ 0 down to the grid.
-func (b *builder) down(x float64) float64 { return b.Grid * math.Floor(x/b.Grid) }
+func (b *builder) down(x float64) float64 { return b.grid * math.Floor(x/b.grid) }

@@ -7,25 +7,14 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
-
-// Mode selects what a certificate uses of the structure of the gradient, and with it the noise.
-// Package bounds/modes has others than the default.
-type Mode = *ellipsoid.Mode
-
-// Residual, the default, uses that one cell of a one-hot block is active (see block.go), for what
-// is left of the gradient after a public linear predictor from the sum of the inputs, which is
-// released with it (see residual.go). It has the least noise of those that clip nothing. Released
-// vectors have Inputs extra coordinates.
-var Residual = ellipsoid.Residual
 
 // defaultFactor is the factor grid F when a Config has none.
 const defaultFactor = 0x1p-16
 
-// MostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
+// mostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
 // made.
-const MostSteps = 0x1p47
+const mostSteps = 0x1p47
 
 // ErrConfig is wrapped by every error about a Config.
 var ErrConfig = errors.New("invalid certificate configuration")
@@ -106,8 +95,8 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 
 // drawn refuses noise of z times the scales that is too large to be drawn on the grid.
 func (c *Certificate) drawn(z float64) error {
-	if most := z * slices.Max(c.scales) / c.Grid(); !(most <= MostSteps) {
-		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", ErrConfig, most, MostSteps)
+	if most := z * slices.Max(c.scales) / c.Grid(); !(most <= mostSteps) {
+		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", ErrConfig, most, mostSteps)
 	}
 	return nil
 }
@@ -117,7 +106,7 @@ func (c Config) checked(scalars bool) (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
 	}
-	if err := c.Mode.Err(); err != nil {
+	if err := c.Mode.way().err; err != nil {
 		return c, fmt.Errorf("bounds: %w: %w", ErrConfig, err)
 	}
 	if c.UnitRows < 0 {
@@ -138,15 +127,6 @@ func (c Config) checked(scalars bool) (Config, error) {
 	return c, nil
 }
 
-// Mode is the mode it was made in.
-func (c *Certificate) Mode() Mode { return c.mode }
-
-// Adjacency is the relation of the batches it compares.
-func (c *Certificate) Adjacency() accountant.Adjacency { return c.adjacency }
-
-// UnitRows is the most rows that one privacy unit may add to a batch.
-func (c *Certificate) UnitRows() int { return c.unitRows }
-
 // Factor is F: implementations round x and δ to multiples of it before they multiply them.
 func (c *Certificate) Factor() float64 { return c.factor }
 
@@ -165,16 +145,13 @@ func (c *Certificate) Inputs() int {
 // Sizes are the number of inputs and of the units of each layer, the last 1.
 func (c *Certificate) Sizes() []int { return slices.Clone(c.sizes) }
 
-// Fields are those of the domain.
-func (c *Certificate) Fields() []Field { return slices.Clone(c.fields) }
-
 // Parameters is the number of weights and biases of the network.
 func (c *Certificate) Parameters() int { return len(c.scales) - c.Inputs() }
 
 // ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It
 // panics unless dst has one element a coordinate.
 func (c *Certificate) ScalesTo(dst []float64, z float64) {
-	c.length("scales", len(dst), len(c.scales))
+	length("scales", len(dst), len(c.scales))
 	for k, scale := range c.scales {
 		dst[k] = z * scale
 	}
@@ -190,15 +167,4 @@ func (c *Certificate) Centre() []float64 {
 		out[k] = float64(mu) * c.factor * c.factor
 	}
 	return out
-}
-
-// Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at
-// most 1 under replace-one.
-func (c *Certificate) Norm() float64 { return c.norm }
-
-// length panics unless a slice has the length it must have.
-func (c *Certificate) length(what string, got, want int) {
-	if got != want {
-		panic(fmt.Sprintf("bounds: %s has length %d, want %d", what, got, want))
-	}
 }

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
 
 // every mode but Ball, which holds for clipped rows only: see ball_test.go.
-var unclipped = []Mode{modes.Thesis, modes.Box, Residual}
+var thesisMode, boxMode = Thesis(), Box()
+
+var unclipped = []Mode{thesisMode, boxMode, Residual}
 
 func certify(t testing.TB, c critic, config Config) *Certificate {
 	t.Helper()
@@ -77,9 +78,9 @@ func TestNeighboursStayWithinTheCertificate(t *testing.T) {
 								"%v, %v, %d rows for %d of at most %d: neighbours are %v apart",
 								mode, adjacency, len(unit), len(other), n, d)
 						}
-						if part := norm(cert, encoded(c, cert, unit, o)); part > cert.Norm() {
+						if part := norm(cert, encoded(c, cert, unit, o)); part > cert.norm {
 							t.Fatalf("%v, %v: a unit of %d rows has norm %v, more than %v", mode,
-								adjacency, len(unit), part, cert.Norm())
+								adjacency, len(unit), part, cert.norm)
 						}
 					}
 					draw := func(size int) (unit []row) {
@@ -208,30 +209,30 @@ func differences(rows [][]int64) (out [][]int64) {
 // compareUnits compares a measured builder, its scales still d, with encoded vectors.
 func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tight bool) {
 	t.Helper()
-	at := func(v []int64, k int) float64 { return float64(v[k]) * b.Grid / b.Scales[k] }
-	for i, u := range b.Units {
+	at := func(v []int64, k int) float64 { return float64(v[k]) * b.grid / b.scales[k] }
+	for i, u := range b.units {
 		reached, live := 0., false
 		for _, v := range vectors {
 			part := 0.
-			for r, k := 0, u.First; r < u.Count; r, k = r+1, k+u.Stride {
+			for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
 				part += at(v, k) * at(v, k)
-				live = live || b.Scales[k] > b.Grid
+				live = live || b.scales[k] > b.grid
 			}
 			reached = max(reached, part)
 		}
-		if reached > u.Q*(1+1e-9) {
-			t.Errorf("%s: unit %d reaches %v, more than its q = %v", name, i, reached, u.Q)
+		if reached > u.q*(1+1e-9) {
+			t.Errorf("%s: unit %d reaches %v, more than its q = %v", name, i, reached, u.q)
 		}
-		if tight && live && u.Count > 1 && !b.Replace && reached < .99*u.Q {
-			t.Errorf("%s: unit %d reaches %v only of its q = %v", name, i, reached, u.Q)
+		if tight && live && u.count > 1 && !b.replace && reached < .99*u.q {
+			t.Errorf("%s: unit %d reaches %v only of its q = %v", name, i, reached, u.q)
 		}
 	}
 	width := 1.
-	if b.Replace {
+	if b.replace {
 		width = 2
 	}
-	for _, s := range b.Singles {
-		for k := s.From; k < s.To; k++ {
+	for _, s := range b.singles {
+		for k := s.from; k < s.to; k++ {
 			for _, v := range vectors {
 				if x := math.Abs(at(v, k)); x > width*(1+1e-9) {
 					t.Fatalf("%s: coordinate %d is %v half-widths", name, k, x)
@@ -240,16 +241,16 @@ func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tigh
 		}
 	}
 	// The parts q·a², a = d/c, sum to 1, less what roundings of the scales could cost.
-	before := append([]float64(nil), b.Scales...)
-	b.Factor = inflate
-	b.Solve()
+	before := append([]float64(nil), b.scales...)
+	b.factor = inflate
+	b.solve()
 	sum := 0.
-	for _, u := range b.Units {
-		sum += u.Q * math.Pow(before[u.First]/b.Scales[u.First], 2)
+	for _, u := range b.units {
+		sum += u.q * math.Pow(before[u.first]/b.scales[u.first], 2)
 	}
-	for _, s := range b.Singles {
-		for k := s.From; k < s.To; k++ {
-			sum += width * width * math.Pow(before[k]/b.Scales[k], 2)
+	for _, s := range b.singles {
+		for k := s.from; k < s.to; k++ {
+			sum += width * width * math.Pow(before[k]/b.scales[k], 2)
 		}
 	}
 	if sum > 1-1e-8 || sum < 1-1e-6 {
@@ -288,13 +289,13 @@ func TestOrderOfModes(t *testing.T) {
 				size[mode] = certify(t, c, Config{Mode: mode, Adjacency: adjacency}).TotalStd()
 			}
 			// beyond every row: blocks alone
-			ball := certify(t, c, Config{Mode: modes.Ball(1e30), Adjacency: adjacency}).TotalStd()
+			ball := certify(t, c, Config{Mode: Ball(1e30), Adjacency: adjacency}).TotalStd()
 			const slack = 1 + 1e-3 // scales of at least one grid step
-			if size[modes.Thesis]*slack < size[modes.Box]/2 || adjacency == accountant.AddRemove &&
-				size[modes.Thesis]*slack < size[modes.Box] || adjacency == accountant.AddRemove &&
-				size[modes.Box]*slack < ball {
+			if size[thesisMode]*slack < size[boxMode]/2 || adjacency == accountant.AddRemove &&
+				size[thesisMode]*slack < size[boxMode] || adjacency == accountant.AddRemove &&
+				size[boxMode]*slack < ball {
 				t.Errorf("seed %d, %v, %d hidden layers: thesis %v, box %v, blocks %v", seed,
-					adjacency, len(hidden), size[modes.Thesis], size[modes.Box], ball)
+					adjacency, len(hidden), size[thesisMode], size[boxMode], ball)
 			}
 		}
 	}
@@ -309,7 +310,7 @@ func TestSizesOnAdult(t *testing.T) {
 		size[mode] = certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove}).TotalStd()
 		t.Logf("%-9v √(total variance) %8.1f", mode, size[mode])
 	}
-	if !(size[modes.Thesis] > 10*size[modes.Box] && size[modes.Thesis] > 36*size[Residual]) {
+	if !(size[thesisMode] > 10*size[boxMode] && size[thesisMode] > 36*size[Residual]) {
 		t.Errorf("sizes %v", size)
 	}
 }
@@ -370,7 +371,7 @@ func TestUnitRowsMultiply(t *testing.T) {
 				t.Fatalf("%v: scale %v for units of five rows, %v for one", mode, b[k], a[k])
 			}
 		}
-		if five.UnitRows() != 5 || one.UnitRows() != 1 ||
+		if five.unitRows != 5 || one.unitRows != 1 ||
 			math.Abs(five.TotalStd()-5*one.TotalStd()) > 1e-9*five.TotalStd() {
 			t.Errorf("%v: sizes %v and %v", mode, five.TotalStd(), one.TotalStd())
 		}
@@ -410,7 +411,7 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 func TestGridFollowsTheNoise(t *testing.T) {
 	const most = 0x1p47
 	for _, c := range critics(t) {
-		for _, mode := range append([]Mode{modes.Ball(.5)}, unclipped...) {
+		for _, mode := range append([]Mode{Ball(.5)}, unclipped...) {
 			for z := 1.; z <= 1e11; z *= 100 {
 				config := Config{Mode: mode, Adjacency: accountant.AddRemove, NoiseMultiplier: z}
 				cert, err := c.certifyWith(config)
@@ -480,9 +481,9 @@ func TestRefusals(t *testing.T) {
 		{"factor above 1", nil, func(c *Config) { c.Factor = 2 }, ErrConfig, "factor 2"},
 		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, ErrConfig, "factor"},
 		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, ErrConfig, "factor"},
-		{"ball without radius", nil, func(c *Config) { c.Mode = modes.Ball(0) }, ErrConfig,
+		{"ball without radius", nil, func(c *Config) { c.Mode = Ball(0) }, ErrConfig,
 			"radius 0"},
-		{"infinite radius", nil, func(c *Config) { c.Mode = modes.Ball(math.Inf(1)) },
+		{"infinite radius", nil, func(c *Config) { c.Mode = Ball(math.Inf(1)) },
 			ErrConfig, "radius"},
 	} {
 		n, c := good(), config

@@ -7,11 +7,11 @@ package bounds
 // units of the data. rows is the public number of rows whose centres are put back: the rate times
 // the public row count. It panics on lengths that do not fit.
 func (c *Certificate) DecodeTo(gradient, inputs []float64, released []int64, rows float64) {
-	c.length("released", len(released), len(c.scales))
-	c.length("gradient", len(gradient), c.Parameters())
+	length("released", len(released), len(c.scales))
+	length("gradient", len(gradient), c.Parameters())
 	n := c.Inputs()
 	if inputs != nil || n == 0 {
-		c.length("inputs", len(inputs), n)
+		length("inputs", len(inputs), n)
 	}
 	step, f2 := c.Grid(), c.factor*c.factor
 	value := func(k int) float64 { return float64(released[k])*step + float64(c.centre[k])*f2*rows }
@@ -36,8 +36,8 @@ func (c *Certificate) DecodeTo(gradient, inputs []float64, released []int64, row
 // modes it sets both to zero. It panics on lengths that do not fit.
 func (c *Certificate) PredictorTo(weights, output []float64) {
 	n := c.sizes[0] * c.sizes[1]
-	c.length("weights", len(weights), n)
-	c.length("output", len(output), n)
+	length("weights", len(weights), n)
+	length("output", len(output), n)
 	clear(weights)
 	clear(output)
 	if c.residual == nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 // A critic of two columns, with 3 and 2 codes, and two hidden units.
@@ -19,7 +18,7 @@ func Example() {
 		{Weights: []float32{.5, -1, 0, 1, -.5, .5, 1, .25, -1, 0}, Bias: []float32{0, .125}},
 		{Weights: []float32{1, -.5}, Bias: []float32{0}},
 	}}
-	for _, mode := range []bounds.Mode{modes.Thesis, modes.Box, bounds.Residual} {
+	for _, mode := range []bounds.Mode{bounds.Thesis(), bounds.Box(), bounds.Residual} {
 		c, err := bounds.Certify(critic, in, bounds.Config{Mode: mode,
 			Adjacency: accountant.AddRemove})
 		if err != nil {

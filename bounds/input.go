@@ -19,9 +19,6 @@ func Block(m int) Field { return Field{cells: m} }
 // Scalar is a field of one input, any number in [lo, hi], both finite.
 func Scalar(lo, hi float64) Field { return Field{box: interval{lo, hi}} }
 
-// Cells is the number of cells of a block, and 0 for a number.
-func (f Field) Cells() int { return f.cells }
-
 // width is the number of inputs of the field.
 func (f Field) width() int { return max(f.cells, 1) }
 
@@ -54,9 +51,6 @@ func NewInput(fields ...Field) (*Input, error) {
 	}
 	return in, nil
 }
-
-// Size is the number of inputs: a block counts its cells, a scalar one.
-func (in *Input) Size() int { return in.size }
 
 // scalars reports whether a field is a number.
 func (in *Input) scalars() bool {

@@ -49,9 +49,6 @@ const (
 	tiny   = 0x1p-124
 )
 
-// Gamma is γ_n in float64, in which the certificates compute.
-func Gamma(n int) float64 { return gamma(n, unit64) }
-
 // gamma is γ_n = nu/(1−nu), the relative error of a sum or product with n roundings of unit
 // roundoff u; nu < 1.
 func gamma(n int, u float64) float64 {

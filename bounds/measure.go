@@ -4,12 +4,11 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // builder holds what the modes share while a certificate is made.
 type builder struct {
-	ellipsoid.Ellipsoid
+	ellipsoid
 	n           *network
 	in          *Input // boxed if the mode is
 	r           *ranges
@@ -22,28 +21,28 @@ type builder struct {
 
 // measure finds every unit's bound.
 func measure(n *network, in *Input, c Config) (*builder, error) {
-	if c.Mode.Boxed() {
+	if c.Mode.way().boxed {
 		in = in.boxed()
 	}
 	b := &builder{n: n, in: in, f: c.Factor, r: propagate(n, in, c.Factor)}
 	if err := b.r.check(b.f); err != nil {
 		return nil, err
 	}
-	b.Grid, b.Half, b.Replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
+	b.grid, b.half, b.replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
 	b.conditional = !c.Mode.Clipped()
 	coordinates := n.parameters()
-	if c.Mode.Default() {
+	if c.Mode == Residual {
 		b.first = in.size
 		coordinates += in.size
 		b.residual = &residual{slope: make([]int64, len(n.layers[0].Weights))}
 	}
-	b.Scales, b.Centre = make([]float64, coordinates), make([]int64, coordinates)
+	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
 	blocks := 0
 	for _, field := range in.fields {
 		blocks += min(field.cells, 1)
 	}
 	// one a block and hidden unit, and in mode Residual one a field
-	b.Units = make([]ellipsoid.Unit, 0, blocks*n.sizes[1]+len(in.fields))
+	b.units = make([]unit, 0, blocks*n.sizes[1]+len(in.fields))
 	k := b.first
 	for f, field := range in.fields {
 		if field.cells > 0 {
@@ -83,13 +82,13 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 	}
 	sum, rows, columns := 0., b.inSteps(x), b.inSteps(delta)
 	for i := range x {
-		sum += b.products(b.Scales[k:k+h], b.Centre[k:k+h], rows.lo[i], rows.hi[i], columns)
+		sum += b.products(b.scales[k:k+h], b.centre[k:k+h], rows.lo[i], rows.hi[i], columns)
 		k += h
 	}
-	b.Singles = append(b.Singles, ellipsoid.Span{From: from, To: k, Sum: sum})
+	b.singles = append(b.singles, span{from: from, to: k, sum: sum})
 }
 
-// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.Ellipsoid.Halve]
+// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.Halve]
 // does, and returns the sum of the half-widths. It is the loop over all weights of deep layers, so
 // it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products,
 // in steps of the grid, of at most 2⁵².
@@ -103,7 +102,7 @@ func (b *builder) products(
 	scales, centre = scales[:len(delta.lo)], centre[:len(delta.lo)]
 	sum, other := 0., 0. // in turn, as one would wait for each addition
 	if delta.far != nil && first <= 0 && last >= 0 {
-		d, middle := float64(max(last-first+1, 2))/2*b.Grid, first+last
+		d, middle := float64(max(last-first+1, 2))/2*b.grid, first+last
 		for j, f := range delta.far[:len(delta.lo)] {
 			d := d * float64(max(f, -f))
 			scales[j], centre[j] = d, middle*f>>1
@@ -116,7 +115,7 @@ func (b *builder) products(
 		hi := hi[j]
 		p, q, r, s := first*lo, first*hi, last*lo, last*hi
 		least, most := min(p, q, r, s), max(p, q, r, s)
-		d := float64(max(most-least+1, 2)>>1) * b.Grid
+		d := float64(max(most-least+1, 2)>>1) * b.grid
 		scales[j], centre[j] = d, (least+most)>>1
 		sum, other = other+d, sum
 	}
@@ -156,10 +155,10 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 	out := &Certificate{
 		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor,
 		sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
-		scales: b.Scales, centre: b.Centre, residual: b.residual,
+		scales: b.scales, centre: b.centre, residual: b.residual,
 	}
-	b.Factor = inflate * float64(c.UnitRows)
-	out.total, out.norm = c.Mode.Scale(&b.Ellipsoid)
+	b.factor = inflate * float64(c.UnitRows)
+	out.total, out.norm = c.Mode.way().scale(&b.ellipsoid)
 	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
 		out.norm = 1
 	}

@@ -200,7 +200,7 @@ func (p pass) gradient() []float64 {
 	return g
 }
 
-// addTo adds the row with a weight (in steps of WeightStep) to a sum.
+// addTo adds the row with a weight (in steps of rowStep) to a sum.
 func (p pass) addTo(s *Sum, c *Certificate, weight int64) {
 	f := c.factor
 	if s.Gradient == nil {

@@ -13,7 +13,7 @@ var adult = []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 42, 2}
 func randomNetwork(in *Input, slope float32, seed uint64, hidden ...int) Network {
 	u := rand.New(rand.NewPCG(seed, 0))
 	n := Network{Slope: slope}
-	size, scale := in.Size(), .5/math.Sqrt(float64(len(in.fields)))
+	size, scale := in.size, .5/math.Sqrt(float64(len(in.fields)))
 	for _, h := range append(append([]int(nil), hidden...), 1) {
 		l := Layer{Weights: make([]float32, size*h), Bias: make([]float32, h)}
 		for i := range l.Weights {

@@ -265,8 +265,8 @@ func (r *ranges) decides(k, j int) bool {
 	return open && (s.lo+spread > 0 || s.hi-spread < 0)
 }
 
-// Limit is the largest factor, in steps of F: the product of two is exact in float64.
-const Limit = 0x1p26
+// limit is the largest factor, in steps of F: the product of two is exact in float64.
+const limit = 0x1p26
 
 // largestSum is the most that the absolute values of the terms of a sum may add up to. Σ|terms|
 // bounds every partial sum too, in whatever order, and a sum of 2²² terms in float32 is less than
@@ -277,15 +277,15 @@ const largestSum = 0x1p100
 // check refuses sums that might overflow, intervals that are not finite, and factors beyond the
 // limit.
 func (r *ranges) check(f float64) error {
-	if err := CheckSum(r.sum); err != nil {
+	if err := checkSum(r.sum); err != nil {
 		return err
 	}
 	for _, layers := range [][][]interval{r.act, r.delta} {
 		for _, layer := range layers {
 			for _, x := range layer {
-				if !(x.size() <= Limit*f) || !(x.lo <= x.hi) {
+				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
 					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v",
-						ErrNetwork, Limit*f)
+						ErrNetwork, limit*f)
 				}
 			}
 		}
@@ -293,8 +293,8 @@ func (r *ranges) check(f float64) error {
 	return nil
 }
 
-// CheckSum refuses a sum of absolute values beyond largestSum.
-func CheckSum(sum float64) error {
+// checkSum refuses a sum of absolute values beyond largestSum.
+func checkSum(sum float64) error {
 	if !(sum <= largestSum) {
 		return fmt.Errorf("bounds: %w: the terms of a sum may add up to more than 2^100 and overflow",
 			ErrNetwork)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 var long = flag.Bool("long", false,
@@ -270,7 +269,7 @@ func TestGradientConvention(t *testing.T) {
 	in := mixed(t)
 	n := randomNetwork(in, .2, 11, 5, 4)
 	c := newCritic[float64]("", n, in, 0x1p-22)
-	b := c.measure(Config{Mode: modes.Box, Adjacency: accountant.AddRemove})
+	b := c.measure(Config{Mode: Box(), Adjacency: accountant.AddRemove})
 	u := rand.New(rand.NewPCG(1, 1))
 	printed := 0
 	for range 20 {
@@ -293,9 +292,9 @@ func TestGradientConvention(t *testing.T) {
 					if math.Abs(g[k]-want) > 1e-6 {
 						t.Fatalf("layer %d: gradient %v, finite difference %v", l+1, g[k], want)
 					}
-					if mu := float64(b.Centre[k]) * b.Grid; math.Abs(want-mu) > b.Scales[k]+1e-6 {
+					if mu := float64(b.centre[k]) * b.grid; math.Abs(want-mu) > b.scales[k]+1e-6 {
 						t.Fatalf("layer %d: derivative %v is not within %v of %v", l+1, want,
-							b.Scales[k], mu)
+							b.scales[k], mu)
 					}
 					k++
 				}
@@ -304,7 +303,7 @@ func TestGradientConvention(t *testing.T) {
 				at := k - len(layer.Weights) - len(layer.Bias)
 				for i, d := range p.down[0] {
 					for j, delta := range p.delta[1] {
-						if q := at + i*4 + j; math.Abs(d*delta-float64(b.Centre[q])*b.Grid) > b.Scales[q] {
+						if q := at + i*4 + j; math.Abs(d*delta-float64(b.centre[q])*b.grid) > b.scales[q] {
 							printed++
 						}
 					}

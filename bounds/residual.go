@@ -2,8 +2,6 @@ package bounds
 
 import (
 	"math"
-
-	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // residual is what mode [Residual] takes off a row's gradient before noise is added, because the
@@ -33,7 +31,7 @@ import (
 // gradient.
 //
 // Why this is allowed: M, κ and W depend on the weights alone, so the map is public; the proof is
-// that of [ellipsoid.Ellipsoid] for another vector.
+// that of [ellipsoid] for another vector.
 type residual struct {
 	slope []int64 // M, inputs × units, in steps of F
 	// κ_j·W_ij, inputs × units, in steps of F; nil unless there is exactly one hidden layer
@@ -93,7 +91,7 @@ func (b *builder) output(k int) {
 			reach += b.r.act[0][f.offset].size()
 		}
 	}
-	out := ellipsoid.Span{From: k, To: k + h}
+	out := span{from: k, to: k + h}
 	for j, s := range b.r.pre[0] {
 		rest := func(s float64) float64 { return max(s, b.n.slope*s) - kappa[j]*s }
 		i := interval{rest(s.lo), rest(s.lo)}
@@ -104,12 +102,12 @@ func (b *builder) output(k int) {
 		// them a term, at most.
 		err := b.f*(1+reach)/2 + slack(1, s.size()) + 3*b.r.slack[j]
 		shift := kappa[j] * offset[j]
-		i = interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.Grid)
-		d, t := b.Halve(i.lo, i.hi)
-		b.Scales[k+j], b.Centre[k+j] = d, t
-		out.Sum += d
+		i = interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.grid)
+		d, t := b.halve(i.lo, i.hi)
+		b.scales[k+j], b.centre[k+j] = d, t
+		out.sum += d
 	}
-	b.Singles = append(b.Singles, out)
+	b.singles = append(b.singles, out)
 }
 
 // chord is the slope of φ between the ends of s.
@@ -133,19 +131,19 @@ func (b *builder) sums() {
 		}
 		if f.cells == 0 {
 			k := f.offset
-			d, t := b.Halve(b.r.act[0][k].lo, b.r.act[0][k].hi)
-			b.Scales[k], b.Centre[k] = d, t
-			u := ellipsoid.Unit{First: k, Stride: 1, Count: 1, E: d * math.Sqrt(variance), Norm: 1}
+			d, t := b.halve(b.r.act[0][k].lo, b.r.act[0][k].hi)
+			b.scales[k], b.centre[k] = d, t
+			u := unit{first: k, stride: 1, count: 1, e: d * math.Sqrt(variance), norm: 1}
 			b.add(u, 4, d)
 			continue
 		}
 		m := float64(f.cells)
 		t := b.down(1 / m)
 		for c := range f.cells {
-			b.Scales[f.offset+c], b.Centre[f.offset+c] = 1, b.steps(t)
+			b.scales[f.offset+c], b.centre[f.offset+c] = 1, b.steps(t)
 		}
-		b.add(ellipsoid.Unit{First: f.offset, Stride: 1, Count: f.cells, E: math.Sqrt(variance),
-			Norm: (1-t)*(1-t) + (m-1)*t*t}, 0, 1)
+		b.add(unit{first: f.offset, stride: 1, count: f.cells, e: math.Sqrt(variance),
+			norm: (1-t)*(1-t) + (m-1)*t*t}, 0, 1)
 	}
 }
 
@@ -161,5 +159,5 @@ func (b *builder) weight(i int) float64 {
 			sum += float64(p) * float64(p)
 		}
 	}
-	return sum*b.f*b.f + b.Grid*b.Grid
+	return sum*b.f*b.f + b.grid*b.grid
 }

@@ -27,8 +27,8 @@ func TestRoundingsOfThePredictor(t *testing.T) {
 	k := in.size + len(weights) + 1 // the weight of the output layer
 	for _, x := range []row{make(row, blocks), repeatCell(1, blocks)} {
 		v := encoded(c, cert, []row{x}, forwards)
-		if part := math.Abs(float64(v[k])) * b.Grid / b.Scales[k]; part > 1 || part < .85 {
-			t.Errorf("cell %v: the residual is %v of its half-width %v", x[0], part, b.Scales[k])
+		if part := math.Abs(float64(v[k])) * b.grid / b.scales[k]; part > 1 || part < .85 {
+			t.Errorf("cell %v: the residual is %v of its half-width %v", x[0], part, b.scales[k])
 		}
 	}
 }
@@ -51,15 +51,15 @@ func TestDecidedUnitsAreFree(t *testing.T) {
 	}
 	c := newCritic[float64]("", n, in, 0x1p-20)
 	b := c.measure(Config{Mode: Residual, Adjacency: accountant.AddRemove})
-	for k := in.size; k < len(b.Scales); k++ {
-		if b.Scales[k] > 16*b.f {
-			t.Errorf("coordinate %d has half-width %v", k, b.Scales[k])
+	for k := in.size; k < len(b.scales); k++ {
+		if b.scales[k] > 16*b.f {
+			t.Errorf("coordinate %d has half-width %v", k, b.scales[k])
 		}
 	}
 	sums, all := 0., 0.
-	for _, u := range b.Units {
-		size := u.E * math.Sqrt(u.Q)
-		if all += size; u.Stride == 1 {
+	for _, u := range b.units {
+		size := u.e * math.Sqrt(u.q)
+		if all += size; u.stride == 1 {
 			sums += size
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 // everyConfig is one configuration a mode, for tests of what all modes share.
 func everyConfig() (out []Config) {
-	for _, mode := range append([]Mode{modes.Ball(1)}, unclipped...) {
+	for _, mode := range append([]Mode{Ball(1)}, unclipped...) {
 		out = append(out, Config{Mode: mode, Adjacency: accountant.AddRemove})
 	}
 	return out

@@ -13,13 +13,14 @@ import (
 var errFormat = errors.New("not an encoded network")
 
 // An encoded generator is little-endian: four letters, the version (uint32), the number of columns
-// and the codes of each (uint32, with bit 30 set for a scaled one), latent numbers and hidden units
-// (uint32), and the parameters (float32) in the order of Parameters.
+// and the codes of each (uint32), latent numbers and hidden units (uint32), and the parameters
+// (float32) in the order of Parameters. In older models bit 30 of a column's number of codes may be
+// set: the critic saw it as one number, which a generator does not depend on.
 const (
 	generatorTag = "dgen"
 	version      = 1
 	maxColumns   = 1 << 16
-	scaledBit    = 1 << 30 // of a column's number of codes
+	scaledBit    = 1 << 30
 )
 
 // MarshalBinary encodes the generator. The error is always nil.
@@ -29,8 +30,8 @@ func (g *Generator) MarshalBinary() ([]byte, error) {
 	put(version)
 	put(g.encoder.Columns())
 	for k, m := range g.encoder.Sizes() {
-		if g.encoder.IsScaled(k) {
-			m |= scaledBit
+		if g.marks != nil {
+			m |= g.marks[k]
 		}
 		put(m)
 	}
@@ -58,33 +59,29 @@ func (d *decoder) next() int {
 	return int(x)
 }
 
-// header reads tag, version and encoder.
-func (d *decoder) header() (*critic.Encoder, error) {
+// header reads tag, version and encoder, with the bit of each column.
+func (d *decoder) header() (e *critic.Encoder, marks []int, err error) {
 	if len(d.data) < 4 || string(d.data[:4]) != generatorTag {
-		return nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, generatorTag)
+		return nil, nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, generatorTag)
 	}
 	d.data = d.data[4:]
 	if v := d.next(); v != version {
-		return nil, fmt.Errorf("gan: %w: version %d, this program reads %d", errFormat, v, version)
+		return nil, nil, fmt.Errorf("gan: %w: version %d, this program reads %d", errFormat, v, version)
 	}
 	columns := d.next()
 	if columns > maxColumns || 4*columns > len(d.data) {
-		return nil, fmt.Errorf("gan: %w: %d columns in %d bytes", errFormat, columns, len(d.data))
+		return nil, nil, fmt.Errorf("gan: %w: %d columns in %d bytes", errFormat, columns, len(d.data))
 	}
-	sizes, scaled, some := make([]int, columns), make([]bool, columns), false
+	sizes := make([]int, columns)
+	marks = make([]int, columns)
 	for k := range sizes {
 		m := d.next()
-		sizes[k], scaled[k] = m&^scaledBit, m&scaledBit != 0
-		some = some || scaled[k]
+		sizes[k], marks[k] = m&^scaledBit, m&scaledBit
 	}
-	e, err := critic.NewEncoderOf(sizes)
-	if err == nil && some {
-		e, err = e.Scaled(scaled)
+	if e, err = critic.NewEncoderOf(sizes); err != nil {
+		return nil, nil, fmt.Errorf("gan: %w: %w", errFormat, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("gan: %w: %w", errFormat, err)
-	}
-	return e, nil
+	return e, marks, nil
 }
 
 // ends reports whether what is left is n parameters: before they are allocated.
@@ -111,7 +108,7 @@ func (d *decoder) parameters(dst []float32) error {
 // bounded by the length of data.
 func DecodeGenerator(data []byte) (*Generator, error) {
 	d := &decoder{data: data}
-	e, err := d.header()
+	e, marks, err := d.header()
 	if err != nil {
 		return nil, err
 	}
@@ -128,5 +125,6 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w: %w", errFormat, err)
 	}
+	g.marks = marks
 	return g, d.parameters(g.parameters)
 }

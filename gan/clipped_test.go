@@ -3,8 +3,6 @@ package gan
 import (
 	"slices"
 	"testing"
-
-	"github.com/decoy-dp/decoy/gan/critic/clipped"
 )
 
 // TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of
@@ -28,12 +26,11 @@ func TestClippedSumIsWeighted(t *testing.T) {
 			return int64(1000*(x[1][0]+1)) & 0xff
 		}
 		got, want := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
-		weighted := clipped.Critic{Critic: c}
-		sum, total := weighted.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
+		sum, total := c.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
 		for i := range rows {
 			var w int64
 			one := make([]int64, len(c.Parameters()))
-			weighted.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
+			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
 				w = weight(x, delta)
 				return w
 			}, columns, []int{i})
@@ -72,7 +69,7 @@ func TestClippedSumOfLargeFactors(t *testing.T) {
 	plain, got := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
 	c.AddSumTo(plain, nil, factor, columns, nil)
 	largest := 0.
-	clipped.Critic{Critic: c}.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
+	c.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
 		for _, d := range delta[0] {
 			largest = max(largest, d, -d)
 		}
@@ -92,11 +89,11 @@ func TestClippedSumPanics(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{2}}, testRand(1))
 	columns := randomColumns(testRand(2), e, 3)
-	weighted, all := clipped.Critic{Critic: c}, make([]int64, len(c.Parameters()))
+	all := make([]int64, len(c.Parameters()))
 	one := func(x, delta [][]float64) int64 { return 1 }
 	for name, call := range map[string]func(){
-		"factor": func() { weighted.AddClippedSumTo(all, .3, one, columns, nil) },
-		"length": func() { weighted.AddClippedSumTo(all[:3], .5, one, columns, nil) },
+		"factor": func() { c.AddClippedSumTo(all, .3, one, columns, nil) },
+		"length": func() { c.AddClippedSumTo(all[:3], .5, one, columns, nil) },
 	} {
 		panics(t, name, call)
 	}

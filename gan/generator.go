@@ -40,6 +40,7 @@ const (
 type Generator struct {
 	encoder        *critic.Encoder
 	offsets        []int // first cell of each column, one more than columns
+	marks          []int // of an older file: see MarshalBinary
 	latent, hidden int
 	parameters     []float32
 	layers         [3]matrix.Affine // views of parameters

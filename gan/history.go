@@ -43,7 +43,6 @@ type History struct {
 	shape         *critic.Critic
 	inputs, units int
 	list          []measured
-	folded, back  matrix.Matrix
 	w             matrix.Matrix    // W¹ of the picks, side by side: inputs × picks·units
 	b             []float32        // b¹
 	m             [2]matrix.Matrix // of either half of the rows, the mean of xᵀP; then H
@@ -140,8 +139,8 @@ func (h *History) Add(m Measurement) error {
 	return nil
 }
 
-// GradientTo compares rows of cells, relaxed or hard, with the measurements in picks, and sets dst,
-// shaped like cells, to the gradient with respect to them of
+// GradientTo compares x, rows of cells, relaxed or hard, with the measurements in picks, and sets
+// dst, shaped like x, to the gradient with respect to them of
 //
 //	L = mean over picks t and over what t measured of (a_k − m_k)/sd_k · (b_k − m_k)/sd_k,
 //
@@ -150,20 +149,11 @@ func (h *History) Add(m Measurement) error {
 // place of a and b its variance is added, and a generator learns to vary less.) δ and φ' are taken
 // as constant in the rows, which they are almost everywhere. It returns L. The number of rows
 // must be even; picks may repeat.
-func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
-	e := h.shape.Encoder()
-	if cells.Rows%2 != 0 || cells.Rows == 0 || dst.Rows != cells.Rows || dst.Cols != e.Cells() ||
-		cells.Cols != e.Cells() || len(picks) == 0 {
+func (h *History) GradientTo(dst, x matrix.Matrix, picks []int) float64 {
+	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != h.inputs ||
+		x.Cols != h.inputs || len(picks) == 0 {
 		panic(fmt.Sprintf("gan: a history compares %d measurements of %d × %d cells into %d × %d",
-			len(picks), cells.Rows, cells.Cols, dst.Rows, dst.Cols))
-	}
-	x, down := cells, dst
-	if e.ScaledColumns() != nil {
-		if h.folded.Rows != cells.Rows {
-			h.folded, h.back = matrix.New(cells.Rows, h.inputs), matrix.New(cells.Rows, h.inputs)
-		}
-		x, down = h.folded, h.back
-		FoldTo(e, x, cells)
+			len(picks), x.Rows, x.Cols, dst.Rows, dst.Cols))
 	}
 	h.stack(picks, x.Rows)
 	hard := h.forward(x)
@@ -191,7 +181,7 @@ func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 	}
 	loss += h.residuals(picks, scale)
 	for side := range 2 { // residuals of one half weigh the rows of the other
-		part, pull := rows(down, side*half, half), h.pull[1-side]
+		part, pull := rows(dst, side*half, half), h.pull[1-side]
 		for i := range pull {
 			pull[i] *= scale
 		}
@@ -201,10 +191,7 @@ func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 		matrix.MulTo(part, scale, rows(h.p, side*half, half), h.m[1-side].T(), 1)
 	}
 	if h.upper != nil {
-		matrix.MulTo(down, scale, h.upper.wide, h.w.T(), 1)
-	}
-	if e.ScaledColumns() != nil {
-		unfoldTo(e, dst, down)
+		matrix.MulTo(dst, scale, h.upper.wide, h.w.T(), 1)
 	}
 	return loss
 }

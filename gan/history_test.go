@@ -27,9 +27,9 @@ func someMeasurement(
 	}
 	m.SDs[1] = float32(math.Inf(1))
 	if predicts {
-		weights := e.Inputs() * hidden[0]
+		weights := e.Cells() * hidden[0]
 		m.Predict, m.MeanInputs, m.SDInputs = normals(u, weights, .5),
-			normals(u, e.Inputs(), .3), make([]float32, e.Inputs())
+			normals(u, e.Cells(), .3), make([]float32, e.Cells())
 		fill(m.SDInputs, .7)
 		if len(hidden) == 1 {
 			m.PredictOut = normals(u, weights, .5)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -19,16 +18,9 @@ type penaltyCase struct {
 	words     []uint64
 }
 
-func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penaltyCase {
+func newPenaltyCase(t *testing.T, rows int, hidden ...int) penaltyCase {
 	u := testRand(41)
-	plain := testEncoder(t, testSizes...)
-	e := plain
-	if scaled != nil {
-		var err error
-		if e, err = plain.Scaled(scaled); err != nil {
-			t.Fatal(err)
-		}
-	}
+	e := testEncoder(t, testSizes...)
 	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +31,7 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 		}
 		copy(layer.B, normals(u, len(layer.B), .3))
 	}
-	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows),
+	p := penaltyCase{c: c, columns: randomColumns(u, e, rows),
 		generated: matrix.New(7, c.Sizes()[0])}
 	for i := range p.generated.Data {
 		p.generated.Data[i] = float32(u.Float64())
@@ -50,15 +42,19 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 	return p
 }
 
-func (p penaltyCase) paid() clipped.Critic {
-	return clipped.Critic{Critic: p.c, Generated: p.generated.Data}
+// weights is the number of weights, without biases.
+func (p penaltyCase) weights() (n int) {
+	for _, layer := range p.c.Network().Layers {
+		n += len(layer.Weights)
+	}
+	return n
 }
 
 // sum calls AddPenaltySumTo on some rows with their words.
 func (p penaltyCase) sum(
 	factor float64, weight func(t, delta [][]float64) int64, rows []int,
 ) []int64 {
-	out := make([]int64, p.paid().Weights())
+	out := make([]int64, p.weights())
 	next := 0
 	draw := func() uint64 {
 		next++
@@ -67,7 +63,7 @@ func (p penaltyCase) sum(
 		}
 		return p.words[rows[next-1]]
 	}
-	p.paid().AddPenaltySumTo(out, factor, draw, weight, p.columns, rows)
+	p.c.AddPenaltySumTo(out, factor, p.generated.Data, draw, weight, p.columns, rows)
 	return out
 }
 
@@ -79,9 +75,8 @@ func fullWeight(_, _ [][]float64) int64 { return 1 }
 func TestPenaltySumIsThePenalty(t *testing.T) {
 	const rows, factor = 300, 0x1p-20
 	for name, p := range map[string]penaltyCase{
-		"one layer":  newPenaltyCase(t, rows, nil, 8),
-		"two layers": newPenaltyCase(t, rows, nil, 8, 5),
-		"scaled":     newPenaltyCase(t, rows, []bool{false, true, false, false, true}, 8),
+		"one layer":  newPenaltyCase(t, rows, 8),
+		"two layers": newPenaltyCase(t, rows, 8, 5),
 	} {
 		e := p.c.Encoder()
 		mixed := matrix.New(rows, p.c.Sizes()[0])
@@ -90,11 +85,7 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 			alpha := float32(rest>>40) * 0x1p-24
 			row := mixed.Row(i)
 			for k, column := range p.columns {
-				if e.IsScaled(k) {
-					row[e.Input(k)] = e.Value(k, int(column.At(i)))
-				} else {
-					row[e.Input(k)+int(column.At(i))] = 1
-				}
+				row[e.Offset(k)+int(column.At(i))] = 1
 			}
 			for j, g := range p.generated.Row(int(partner)) {
 				row[j] = alpha*row[j] + (1-alpha)*g
@@ -122,11 +113,11 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 // multiplies.
 func TestPenaltySumIsWeighted(t *testing.T) {
 	const factor = 0x1p-12
-	p := newPenaltyCase(t, 320, nil, 5, 3)
+	p := newPenaltyCase(t, 320, 5, 3)
 	weight := func(t, delta [][]float64) int64 {
 		return int64(1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
 	}
-	want := make([]int64, p.paid().Weights())
+	want := make([]int64, p.weights())
 	for i := range p.words {
 		var product []int64
 		one := p.sum(factor, func(x, delta [][]float64) int64 {
@@ -156,7 +147,7 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 // multiplied exactly all the same.
 func TestPenaltySumOfLargeFactors(t *testing.T) {
 	const factor = 0x1p-16
-	p := newPenaltyCase(t, 40, nil, 8, 8)
+	p := newPenaltyCase(t, 40, 8, 8)
 	for _, layer := range views(p.c, p.c.Parameters())[1:] {
 		for i := range layer.W.Data {
 			layer.W.Data[i] *= 30
@@ -180,25 +171,23 @@ func TestPenaltySumOfLargeFactors(t *testing.T) {
 }
 
 func TestPenaltySumPanics(t *testing.T) {
-	p := newPenaltyCase(t, 3, nil, 2)
+	p := newPenaltyCase(t, 3, 2)
 	draw := func() uint64 { return 0 }
-	dst := make([]int64, p.paid().Weights())
+	dst := make([]int64, p.weights())
+	generated := p.generated.Data
 	for name, call := range map[string]func(){
 		"factor": func() {
-			p.paid().AddPenaltySumTo(dst, .3, draw, fullWeight, p.columns, nil)
+			p.c.AddPenaltySumTo(dst, .3, generated, draw, fullWeight, p.columns, nil)
 		},
 		"length": func() {
-			p.paid().AddPenaltySumTo(dst[1:], .5, draw, fullWeight, p.columns, nil)
+			p.c.AddPenaltySumTo(dst[1:], .5, generated, draw, fullWeight, p.columns, nil)
 		},
-		"nobody": func() {
-			clipped.Critic{Critic: p.c}.AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns, nil)
-		},
+		"nobody": func() { p.c.AddPenaltySumTo(dst, .5, nil, draw, fullWeight, p.columns, nil) },
 		"too wide": func() {
-			clipped.Critic{Critic: p.c, Generated: make([]float32, p.c.Sizes()[0]+1)}.
-				AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns, nil)
+			p.c.AddPenaltySumTo(dst, .5, generated[1:], draw, fullWeight, p.columns, nil)
 		},
 		"too short": func() {
-			p.paid().AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns[1:], nil)
+			p.c.AddPenaltySumTo(dst, .5, generated, draw, fullWeight, p.columns[1:], nil)
 		},
 	} {
 		panics(t, name, call)

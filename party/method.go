@@ -14,7 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
-	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -124,10 +124,10 @@ func (p *plan) wgan(ctx context.Context, s *schema.Schema, w *synth.WGAN) (synth
 			}
 			return p.tree(ctx, s, f, p.rho*w.MarginalShare)
 		},
-		Gradient: func(of gradient.CertifiedPlan, c *critic.Critic) (gradient.Certified, float64, error) {
+		Gradient: func(of gradient.Plan, n bounds.Network) (gradient.Certified, float64, error) {
 			t, err := p.sum("adding up gradients", shares.Question{
 				Rho:      1 / (2 * of.NoiseMultiplier * of.NoiseMultiplier),
-				Gradient: &shares.Gradient{CertifiedPlan: of, Critic: c}})
+				Gradient: &shares.Gradient{Plan: of, Network: n}})
 			return t.Gradient, t.Sigma, err
 		},
 	}, p.progress)

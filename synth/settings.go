@@ -156,6 +156,7 @@ var gone = []struct{ methods, keys, why string }{
 	{"wgan", "head temperature slope generator_units", "the networks have one form: no other " +
 		"measured better"},
 	{"wgan", "radius", "mode ball clips to 1"},
+	{"wgan", "encoder", "the critic sees every column one-hot: scaled numbers measured no better"},
 	{"wgan", "penalty penalty_share penalty_reach limit", "each way to hold the critic has one " +
 		"strength: none measured better"},
 	{"wgan pategan", "batch critic_rate generator_rate teacher_hidden teacher_epochs teacher_rate " +

@@ -73,10 +73,9 @@ func TestSettingsAreChecked(t *testing.T) {
 		&SmallDB{Alpha: 1}, &SmallDB{Alpha: nan}, &SmallDB{Rows: -1}, &SmallDB{MaxCandidates: -1},
 		&SmallDB{MaxCandidates: privacy.MaxDatabases + 1}, &SmallDB{Workload: missing},
 		&WGAN{Steps: -1}, &WGAN{Rate: 1.5}, &WGAN{Rate: nan}, &WGAN{Mode: "blocks"},
-		&WGAN{MarginalShare: 1}, &WGAN{Engine: "torch"}, &WGAN{Encoder: "binary"},
+		&WGAN{MarginalShare: 1}, &WGAN{Engine: "torch"},
 		&WGAN{Lipschitz: "none"}, &WGAN{Hidden: []int{}}, &WGAN{Hidden: []int{8, 0}},
 		&WGAN{Hidden: []int{8, 5000}}, &WGAN{Hidden: make([]int, 17)},
-		&WGAN{Encoder: "scaled", Mode: "ball"},
 		&PATEGAN{Rounds: -1}, &PATEGAN{MarginalShare: nan}, &PATEGAN{MarginalShare: 1},
 		&PATEGAN{Questions: 1 << 30}, &PATEGAN{Directions: 300}, &PATEGAN{Aggregator: "max"},
 	} {

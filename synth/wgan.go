@@ -41,9 +41,6 @@ type WGAN struct {
 	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one of 16
 	// to 256, by budget and noisy number of rows
 	Hidden []int `mapstructure:"hidden"`
-	// how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled
-	// (one number in [0, 1]); default one_hot
-	Encoder string `mapstructure:"encoder"`
 	// of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation
 	// of Gorgonia graphs, several times slower); default kernels
 	Engine string `mapstructure:"engine"`
@@ -61,14 +58,11 @@ type WGAN struct {
 // Settings that are words, the default first.
 var (
 	modeNames      = []string{bounds.Residual.String(), "box", "thesis", "ball"}
-	encoderNames   = []string{oneHot, scaled}
 	engineNames    = []string{"kernels", gorgonia}
 	lipschitzNames = []string{freePenalty, interpolates, "spectral", "clip"}
 )
 
 const (
-	oneHot   = "one_hot"
-	scaled   = "scaled"
 	gorgonia = "gorgonia" // computes the gradients of the generator, and of the critic there
 
 	freePenalty  = "penalty"
@@ -83,7 +77,7 @@ func (c *WGAN) check() error {
 		names []string
 	}{
 		{"mode", &c.Mode, modeNames}, {"lipschitz", &c.Lipschitz, lipschitzNames},
-		{"encoder", &c.Encoder, encoderNames}, {"engine", &c.Engine, engineNames},
+		{"engine", &c.Engine, engineNames},
 	} {
 		*x.value = cmp.Or(*x.value, x.names[0])
 		if !slices.Contains(x.names, *x.value) {
@@ -97,9 +91,6 @@ func (c *WGAN) check() error {
 		if units < 1 || units > 4096 {
 			return fmt.Errorf("a hidden layer of %d units, not 1 to 4096", units)
 		}
-	}
-	if c.Encoder == scaled && c.Mode == "ball" {
-		return fmt.Errorf("encoder %s cannot be used with mode ball", scaled)
 	}
 	return nil
 }

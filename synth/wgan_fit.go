@@ -7,11 +7,9 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	sums "github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -19,7 +17,6 @@ import (
 // was computed from them.
 type wganTraining struct {
 	*wganPlan
-	encoder   *critic.Encoder
 	u         *rand.Rand
 	rows      float64        // noisy number of rows, at least 1
 	bought    map[string]any // settings of the marginal model
@@ -33,8 +30,7 @@ type wganTraining struct {
 	fake      *gan.Pass
 	mixed     matrix.Matrix
 	down      matrix.Matrix
-	folded    matrix.Matrix // generated rows as the critic sees them, with scaled columns
-	adam      *matrix.Adam  // of the critic
+	adam      *matrix.Adam // of the critic
 	// Of engine gorgonia; else nil.
 	generatorGraph *gan.GeneratorGraph
 	criticGraph    *gan.CriticGraph
@@ -56,7 +52,7 @@ func (p *wganPlan) source(ctx context.Context, s *privacy.Session, progress Prog
 	return Source{
 		Seed:      [2]uint64{a, b},
 		Marginals: func() (Model, error) { return p.marginals.Fit(ctx, s, progress) },
-		released:  func(t *wganTraining) (clipped.Released, float64, error) { return t.release(s) },
+		released:  func(t *wganTraining) (gradient.Pair, float64, error) { return t.release(s) },
 	}
 }
 
@@ -150,12 +146,6 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 		return nil, err
 	}
 	t := &wganTraining{wganPlan: p, u: rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))}
-	t.encoder = e
-	if p.scaled != nil {
-		if t.encoder, err = e.Scaled(p.scaled); err != nil {
-			return nil, err
-		}
-	}
 	model, err := from.Marginals()
 	if err != nil {
 		return nil, err
@@ -169,7 +159,7 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	t.released = &release.Generator{Net: t.generator, Rows: t.rows, Toward: &release.Marginal{
 		Model: marginals.Model, Grouping: marginals.Grouping}}
 	t.distil = t.generator.Distil(t.released.Pairs())
-	t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
+	t.critic, err = critic.New(e, critic.Options{Hidden: t.cfg.Hidden}, t.u)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +167,7 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
 	t.down = matrix.New(batch, e.Cells())
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
-	t.mixed = matrix.New(fakes, t.encoder.Inputs())
+	t.mixed = matrix.New(fakes, e.Cells())
 	t.tutor = gan.NewTutor(t.critic, fakes)
 	if t.cfg.Engine == gorgonia {
 		t.graphs()
@@ -186,18 +176,18 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	return t, nil
 }
 
-// release certifies the critic and buys its gradient sum, with the noise multiplier that has.
-func (t *wganTraining) release(s *privacy.Session) (clipped.Released, float64, error) {
-	p, multiplier := t.wganPlan.sum(), t.penalty().GradientMultiplier(t.z)
-	if !p.Mode.Clipped() && p.Penalty.Share == 0 {
-		sum, err := gradient.CertifiedSum(s, p.CertifiedPlan, t.critic)
-		return clipped.Released{Certified: sum}, multiplier, err
+// release buys the critic's gradient sum, with the noise multiplier that has.
+func (t *wganTraining) release(s *privacy.Session) (gradient.Pair, float64, error) {
+	p, beside := t.wganPlan.sum(), t.penalty()
+	multiplier := beside.GradientMultiplier(t.z)
+	if !p.Mode.Clipped() && beside.Share == 0 {
+		sum, err := gradient.CertifiedSum(s, p, t.critic.Network())
+		return gradient.Pair{Certified: sum}, multiplier, err
 	}
-	shown := sums.Critic{Critic: t.critic}
-	if p.Penalty.Share > 0 {
-		shown.Generated = t.seen(t.fake.Forward(t.u)).Data
+	if beside.Share > 0 {
+		beside.Generated = t.fake.Forward(t.u).Data
 	}
-	released, err := clipped.Sum(s, p, shown)
+	released, err := gradient.ClippedSum(s, p, beside, t.critic.Network())
 	return released, multiplier, err
 }
 
@@ -219,17 +209,4 @@ func (t *wganTraining) generatorStep(rate float64) error {
 	}
 	t.distil.Update(gradient, rate)
 	return nil
-}
-
-// seen is what the critic sees of generated rows: x itself, or with scaled columns the training's
-// own matrix.
-func (t *wganTraining) seen(x matrix.Matrix) matrix.Matrix {
-	if t.scaled == nil {
-		return x
-	}
-	if t.folded.Rows != x.Rows {
-		t.folded = matrix.New(x.Rows, t.encoder.Inputs())
-	}
-	gan.FoldTo(t.encoder, t.folded, x)
-	return t.folded
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 )
 
 // remember adds a release, with noise of that multiplier, to the measurements and returns the mean
@@ -52,9 +51,9 @@ func (t *wganTraining) remember(r gradient.Certified, multiplier float64) ([]flo
 
 // criticStep moves the critic by its mean gradient over private rows less that over generated ones,
 // and holds it Lipschitz, if that takes a released penalty by what was released.
-func (t *wganTraining) criticStep(gradient []float64, released clipped.Released) error {
+func (t *wganTraining) criticStep(gradient []float64, released gradient.Pair) error {
 	c := t.cfg
-	got, err := t.criticGradient(t.seen(t.fake.Forward(t.u)))
+	got, err := t.criticGradient(t.fake.Forward(t.u))
 	if err != nil {
 		return err
 	}

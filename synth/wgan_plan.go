@@ -10,11 +10,9 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -27,7 +25,6 @@ type wganPlan struct {
 	mu        float64 // of all that is bought from the filter: at rate 1 everything
 	marginals Plan    // the model that the generator is distilled from
 	z         float64 // noise multiplier of a gradient sum
-	scaled    []bool  // of each column, whether the critic sees it as one number; nil if none is
 
 	criticRate    float32              // Adam's learning rate of the critic
 	penaltyWeight float64              // of the gradient penalty
@@ -81,11 +78,6 @@ func (f *WGAN) Plan(t Terms) (Plan, error) {
 		p = p.at(mu / math.Sqrt(p.cfg.MarginalShare))
 		p.z = t.Left.Sampled.NoiseMultiplier
 	}
-	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf("wgan: with encoder %s this budget needs a noise multiplier of "+
-			"%.4g, more than the %d it can have; encoder %s has no limit: %w",
-			scaled, p.z, mostScaled, oneHot, ErrConfig)
-	}
 	t.Left = accountant.Account{Mu2: p.mu * p.mu * p.cfg.MarginalShare}
 	p.marginals, err = distilled(f.Target).Plan(t)
 	return p, err
@@ -94,12 +86,11 @@ func (f *WGAN) Plan(t Terms) (Plan, error) {
 // unpaid is the plan without a budget.
 func (f *WGAN) unpaid(t Terms) (*wganPlan, error) {
 	s := t.Schema
-	mode, err := modes.Of(f.Mode, 1)
+	mode, err := bounds.ModeNamed(f.Mode, 1)
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w: %w", err, ErrConfig)
 	}
-	p := &wganPlan{mode: mode, cfg: *f, given: *f, schema: s,
-		scaled: scaledColumns(s, *f), criticRate: .01, penaltyWeight: 1}
+	p := &wganPlan{mode: mode, cfg: *f, given: *f, schema: s, criticRate: .01, penaltyWeight: 1}
 	if f.Hidden == nil {
 		p.cfg.Hidden = []int{64}
 	}
@@ -110,28 +101,6 @@ func (f *WGAN) unpaid(t Terms) (*wganPlan, error) {
 	}
 	return p, nil
 }
-
-// scaledColumns are those that encoder scaled shows to the critic as one number: ordered bins,
-// three or more, without a code for missing cells, which has no place among them. nil if there are
-// none.
-func scaledColumns(s *schema.Schema, c WGAN) []bool {
-	if c.Encoder != scaled {
-		return nil
-	}
-	out := make([]bool, len(s.Columns))
-	for k, m := range s.Sizes() {
-		column := s.Columns[k]
-		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind.Ordered()
-	}
-	if !slices.Contains(out, true) {
-		return nil
-	}
-	return out
-}
-
-// mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser
-// to follow the noise (bounds.Config), of which a certificate may need some ten times as much.
-const mostScaled = 1 << 11
 
 // weights is the number of weights of a critic's hidden layers.
 func weights(cells int, hidden []int) (n int) {
@@ -195,22 +164,21 @@ func (p *wganPlan) counted(f *Forecast) {
 }
 
 // sum is the plan of a gradient sum.
-func (p *wganPlan) sum() clipped.Plan {
-	return clipped.Plan{CertifiedPlan: gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate,
-		NoiseMultiplier: p.z, Scaled: p.scaled}, Penalty: p.penalty()}
+func (p *wganPlan) sum() gradient.Plan {
+	return gradient.Plan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z}
 }
 
 // penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
-func (p *wganPlan) penalty() clipped.Penalty {
+func (p *wganPlan) penalty() gradient.PenaltyPlan {
 	if p.cfg.Lipschitz != interpolates {
-		return clipped.Penalty{}
+		return gradient.PenaltyPlan{}
 	}
-	return clipped.Penalty{Share: .2, Reach: .1}
+	return gradient.PenaltyPlan{Share: .2, Reach: .1}
 }
 
 // sumEvent is the event of a gradient sum.
 func (p *wganPlan) sumEvent() accountant.Event {
-	return gradient.CertifiedEvent(p.sum().CertifiedPlan)
+	return gradient.Event(p.sum())
 }
 
 // forecastRows is for how many rows a forecast is: they decide the size of the critic.

@@ -33,7 +33,7 @@ const groups = 16
 // can show would outweigh all other measurements with the batch's own noise. The variance is that
 // of the means of groups of generated rows.
 func (t *wganTraining) asSeen(gradient, inputs []float32, p predictor) {
-	x := t.seen(t.fake.Forward(t.u))
+	x := t.fake.Forward(t.u)
 	const each = fakes / groups
 	tutor := gan.NewTutor(t.critic, each)
 	n := len(gradient)

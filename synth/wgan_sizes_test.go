@@ -8,18 +8,15 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/modes"
-	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/gradient"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 // sizes are √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in
 // each mode that clips nothing; and beside them, Interpolates, of the noise that a gradient penalty
-// at points between private and generated rows needs, by its norm bound ([penalty.Certify]
+// at points between private and generated rows needs, by its norm bound ([bounds.CertifyPenalty]
 // with a reach of 1): the reason why the penalty is taken between generated rows by default.
 type sizes struct{ Thesis, Box, Residual, Interpolates float64 }
 
@@ -31,22 +28,24 @@ func stepSizes(ctx context.Context, p *wganPlan, s *privacy.Session) ([]sizes, e
 	var out []sizes
 	var failed error
 	watched.observe = func(c *critic.Critic) {
-		in, err := gradient.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
-		if err == nil {
-			var x sizes
-			if x, err = sizesOf(c, in, s.Neighbours()); err == nil {
-				out = append(out, x)
-			}
-		}
-		failed = errors.Join(failed, err)
+		x, err := sizesOf(c, s.Neighbours())
+		out, failed = append(out, x), errors.Join(failed, err)
 	}
 	_, err := watched.Fit(ctx, s, nil)
 	return out, errors.Join(err, failed)
 }
 
-func sizesOf(c *critic.Critic, in *bounds.Input, nb privacy.Neighbours) (sizes, error) {
+func sizesOf(c *critic.Critic, nb privacy.Neighbours) (sizes, error) {
+	var fields []bounds.Field
+	for _, m := range c.Encoder().Sizes() {
+		fields = append(fields, bounds.Block(m))
+	}
+	in, err := bounds.NewInput(fields...)
+	if err != nil {
+		return sizes{}, err
+	}
 	var size [3]float64
-	for i, mode := range []bounds.Mode{modes.Thesis, modes.Box, bounds.Residual} {
+	for i, mode := range []bounds.Mode{bounds.Thesis(), bounds.Box(), bounds.Residual} {
 		cert, err := bounds.Certify(c.Network(), in,
 			bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {
@@ -54,8 +53,8 @@ func sizesOf(c *critic.Critic, in *bounds.Input, nb privacy.Neighbours) (sizes, 
 		}
 		size[i] = cert.TotalStd()
 	}
-	paid, err := penalty.Certify(c.Network(),
-		penalty.Config{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
+	paid, err := bounds.CertifyPenalty(c.Network(),
+		bounds.PenaltyConfig{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
 			Reach: 1})
 	if err != nil {
 		return sizes{}, err
@@ -103,15 +102,10 @@ func TestVarianceOrder(t *testing.T) {
 func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
 	e := synthtest.Must(critic.NewEncoderOf(shape))
-	var fields []bounds.Field
-	for _, m := range shape {
-		fields = append(fields, bounds.Block(m))
-	}
-	in := synthtest.Must(bounds.NewInput(fields...))
 	u := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		c := synthtest.Must(critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u))
-		x := synthtest.Must(sizesOf(c, in, privacy.Neighbours{Adjacency: accountant.AddRemove}))
+		x := synthtest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
 		if !x.ordered() || x.Thesis < 20*x.Residual || x.Residual > x.Box {
 			t.Errorf("%+v", x)
 		}
@@ -123,40 +117,16 @@ func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 }
 
 // TestDepth prints what further hidden layers cost on the shape of the adult table, for random
-// critics, and what it saves that the critic sees six columns of 16 bins as one number each; the
-// modes stay in order.
+// critics; the modes stay in order.
 func TestDepth(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
-	one, fields, some := make([]bool, len(shape)), []bounds.Field(nil), []bounds.Field(nil)
-	for k, m := range shape {
-		fields, some = append(fields, bounds.Block(m)), append(some, bounds.Block(m))
-		if one[k] = m == 16 && k != 3; one[k] {
-			some[k] = bounds.Scalar(0, 1)
-		}
-	}
 	e := synthtest.Must(critic.NewEncoderOf(shape))
-	folded := synthtest.Must(e.Scaled(one))
-	for _, c := range []struct {
-		name    string
-		encoder *critic.Encoder
-		fields  []bounds.Field
-	}{{"one-hot", e, fields}, {"scaled", folded, some}} {
-		in := synthtest.Must(bounds.NewInput(c.fields...))
-		for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
-			critic, err := critic.New(c.encoder, critic.Options{Hidden: hidden},
-				rand.New(rand.NewPCG(1, 2)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := sizesOf(critic, in, privacy.Neighbours{Adjacency: accountant.AddRemove})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%s, %v: thesis %.3g, box %.3g, residual %.3g", c.name, hidden,
-				x.Thesis, x.Box, x.Residual)
-			if !x.ordered() {
-				t.Errorf("%s, %v: %+v", c.name, hidden, x)
-			}
+	for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
+		c := synthtest.Must(critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(1, 2))))
+		x := synthtest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
+		t.Logf("%v: thesis %.3g, box %.3g, residual %.3g", hidden, x.Thesis, x.Box, x.Residual)
+		if !x.ordered() {
+			t.Errorf("%v: %+v", hidden, x)
 		}
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -17,10 +16,10 @@ type Source struct {
 	Marginals func() (Model, error)
 	// Gradient is a noisy sum of the critic's gradient over all rows, which may cost as much as noise
 	// of the plan's multiplier does; and the multiplier of the noise that it has.
-	Gradient func(gradient.CertifiedPlan, *critic.Critic) (gradient.Certified, float64, error)
+	Gradient func(gradient.Plan, bounds.Network) (gradient.Certified, float64, error)
 	Seed     [2]uint64 // of all that is random and public
 
-	released func(*wganTraining) (clipped.Released, float64, error)
+	released func(*wganTraining) (gradient.Pair, float64, error)
 }
 
 // Train fits as a plan does whose gradients are paid from a filter of μ-GDP, or of μ²/2-zCDP, to
@@ -37,9 +36,9 @@ func (f *WGAN) Train(
 	if err != nil {
 		return Model{}, err
 	}
-	from.released = func(t *wganTraining) (clipped.Released, float64, error) {
-		sum, multiplier, err := from.Gradient(t.wganPlan.sum().CertifiedPlan, t.critic)
-		return clipped.Released{Certified: sum}, multiplier, err
+	from.released = func(t *wganTraining) (gradient.Pair, float64, error) {
+		sum, multiplier, err := from.Gradient(t.wganPlan.sum(), t.critic.Network())
+		return gradient.Pair{Certified: sum}, multiplier, err
 	}
 	return p.at(mu).train(ctx, from, progress)
 }

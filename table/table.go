@@ -41,7 +41,6 @@ package table
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -80,9 +79,6 @@ func (c Codes) Set(i int, code uint16) {
 
 // Len returns the number of rows.
 func (c Codes) Len() int { return len(c.U8) + len(c.U16) }
-
-// Clone returns a copy that shares no memory with c.
-func (c Codes) Clone() Codes { return Codes{U8: slices.Clone(c.U8), U16: slices.Clone(c.U16)} }
 
 // slice returns rows lo to hi-1, sharing memory with c.
 func (c Codes) slice(lo, hi int) Codes {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/decoy-dp/decoy/bounds"
 )
@@ -36,7 +35,6 @@ type Critic struct {
 	sizes      []int // inputs, units of every layer, the last 1
 	parameters []float32
 	layers     []bounds.Layer // views of parameters
-	passes     *sync.Pool     // of Pass, wiped; the critic's clones use it too
 }
 
 // New returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer,
@@ -45,6 +43,8 @@ func New(e *Encoder, o Options, u *rand.Rand) (*Critic, error) {
 	hidden := o.Hidden
 	if hidden == nil {
 		hidden = []int{64}
+	} else if len(hidden) == 0 {
+		return nil, fmt.Errorf("critic: no hidden layer")
 	}
 	c, err := newCritic(e, hidden, o.Slope)
 	if err != nil {
@@ -64,15 +64,32 @@ func New(e *Encoder, o Options, u *rand.Rand) (*Critic, error) {
 	return c, nil
 }
 
+// Of returns a critic with a copy of the weights of a network, which may have no hidden layer.
+// Errors about weights and shapes wrap bounds.ErrNetwork.
+func Of(e *Encoder, n bounds.Network) (*Critic, error) {
+	sizes, err := n.Sizes(e.Cells())
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCritic(e, sizes[1:len(sizes)-1], n.Slope)
+	if err != nil {
+		return nil, err
+	}
+	for l, layer := range n.Layers {
+		copy(c.layers[l].Weights, layer.Weights)
+		copy(c.layers[l].Bias, layer.Bias)
+	}
+	return c, nil
+}
+
 // newCritic returns a critic with zero parameters.
 func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
-	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers ||
-		e.Cells() > maxCells {
+	if !(slope >= 0 && slope <= 1) || len(hidden) > maxLayers || e.Cells() > maxCells {
 		return nil, fmt.Errorf(
-			"critic: %d hidden layers (1 to %d), slope %v (0 to 1), %d cells (to %d)",
+			"critic: %d hidden layers (to %d), slope %v (0 to 1), %d cells (to %d)",
 			len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
-	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Inputs()}}
+	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Cells()}}
 	total := 0
 	for _, h := range append(append([]int(nil), hidden...), 1) {
 		if h < 1 || h > maxHidden {
@@ -83,7 +100,6 @@ func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	}
 	c.parameters = make([]float32, total)
 	c.layers = c.Views(c.parameters)
-	c.passes = &sync.Pool{New: func() any { return newPass(c) }}
 	return c, nil
 }
 

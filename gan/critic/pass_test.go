@@ -1,29 +1,17 @@
 package critic
 
 import (
-	"fmt"
+	"errors"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/table"
 )
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 77)) }
-
-// encoder is of five columns, of which two are scaled if some are.
-func encoder(t *testing.T, scaled bool) *Encoder {
-	t.Helper()
-	e, err := NewEncoderOf([]int{3, 2, 5, 4, 1})
-	if err == nil && scaled {
-		e, err = e.Scaled([]bool{false, true, false, true, false})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 // randomColumns draws n rows of codes.
 func randomColumns(u *rand.Rand, e *Encoder, n int) (out []table.Codes) {
@@ -42,18 +30,16 @@ func randomColumns(u *rand.Rand, e *Encoder, n int) (out []table.Codes) {
 func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []int64 {
 	dst, one := make([]int64, len(c.parameters)), int64(1/factor)
 	for _, row := range rows {
-		c.Each(factor, columns, []int{row}, nil, func(p *Pass) {
+		c.each(factor, columns, []int{row}, nil, func(p *pass) {
 			at := 0
 			for l := range c.layers {
 				in, units := c.sizes[l], c.sizes[l+1]
-				delta, x := p.Delta[l][:units], make([]int64, in)
+				delta, x := p.deltas[l][:units], make([]int64, in)
 				if l > 0 {
-					copy(x, p.X[l])
+					copy(x, p.inputs[l])
 				} else {
-					for k, cell := range p.Cells(0) {
-						if x[cell] = one; c.encoder.IsScaled(k) {
-							x[cell] = int64(p.values[0][k] * float32(one))
-						}
+					for _, cell := range p.cells[0] {
+						x[cell] = one
 					}
 				}
 				for k := range in {
@@ -73,12 +59,14 @@ func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []in
 }
 
 // TestSumIsExact: every shape of layers and number of rows gives the sum of the definition, to the
-// last digit, from a pass that others have used before, in several goroutines at a time.
+// last digit, in several goroutines at a time.
 func TestSumIsExact(t *testing.T) {
 	u := newRand(30)
-	encoders := []*Encoder{encoder(t, false), encoder(t, true)}
-	for k, hidden := range [][]int{{1}, {3}, {8}, {33, 12}, {40, 5, 17}} {
-		e := encoders[k%2]
+	e, err := NewEncoderOf([]int{3, 2, 5, 4, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range [][]int{{1}, {3}, {8}, {33, 12}, {40, 5, 17}} {
 		c, err := New(e, Options{Hidden: hidden, Slope: .2}, u)
 		if err != nil {
 			t.Fatal(err)
@@ -104,32 +92,46 @@ func TestSumIsExact(t *testing.T) {
 	}
 }
 
-// TestPassIsWiped: nothing of the rows is left in a pass that goes back to the others.
-func TestPassIsWiped(t *testing.T) {
-	u := newRand(31)
-	e := encoder(t, true)
-	c, _ := New(e, Options{Hidden: []int{9, 7}, Slope: .2}, u)
-	columns := randomColumns(u, e, chunk)
-	p := newPass(c)
-	p.c, p.one = c, 1<<10
-	for _, p.N = range []int{chunk, 5, 0} {
-		p.read(columns, nil, 0)
-		p.first()
-		p.forward()
-		p.backward()
-		for _, v := range [][]int64{p.X[1][:p.N*9], p.Delta[0][:p.N*9], p.Delta[1][:p.N*7]} {
-			for i := range v {
-				v[i] = 1
-			}
-		}
-		p.wipe(p.N)
-		left := fmt.Sprint(p.cells, p.values, p.S, p.x, p.delta, p.X, p.Delta)
-		if strings.Trim(left, "0[] ") != "" {
-			t.Fatalf("%d rows: there is left %s", p.N, left)
-		}
+// TestOf: a critic of a network is a copy of it, and adds up what that does; one of a linear
+// network counts cells. What is no network of these rows is refused.
+func TestOf(t *testing.T) {
+	u := newRand(32)
+	e, err := NewEncoderOf([]int{3, 2})
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := c.passes.Get().(*Pass)
-	if len(got.X[1]) != chunk*9 || len(got.cells) != chunk {
-		t.Error("a pass of another shape")
+	given, err := New(e, Options{Hidden: []int{4, 3}, Slope: .2}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Of(e, given.Network())
+	if err != nil || !slices.Equal(c.Parameters(), given.Parameters()) || c.Slope() != .2 {
+		t.Fatalf("another network: %v", err)
+	}
+	given.Parameters()[0]++
+	if c.Parameters()[0] == given.Parameters()[0] {
+		t.Error("the weights are the caller's")
+	}
+	linear := bounds.Network{Layers: []bounds.Layer{{Weights: make([]float32, 5),
+		Bias: make([]float32, 1)}}}
+	if c, err = Of(e, linear); err != nil {
+		t.Fatal(err)
+	}
+	sum, columns := make([]int64, 6), []table.Codes{{U8: []uint8{0, 2, 2}}, {U8: []uint8{1, 1, 0}}}
+	c.AddSumTo(sum, nil, 1, columns, nil)
+	if want := []int64{1, 0, 2, 1, 2, 3}; !slices.Equal(sum, want) {
+		t.Errorf("counts %v, want %v", sum, want)
+	}
+	wide, _ := NewEncoderOf([]int{3, 3})
+	slope := given.Network()
+	slope.Slope = 2
+	for name, f := range map[string]func() (*Critic, error){
+		"other rows": func() (*Critic, error) { return Of(wide, linear) },
+		"no layer":   func() (*Critic, error) { return Of(e, bounds.Network{}) },
+		"slope":      func() (*Critic, error) { return Of(e, slope) },
+	} {
+		if _, err := f(); !errors.Is(err, bounds.ErrNetwork) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -413,7 +413,7 @@ func TestRoomsAreCounted(t *testing.T) {
 	if n := crowded(files, f); n != 1 {
 		t.Errorf("%d statements beside another, want 1", n)
 	}
-	if got := roomOf("privacy/gradient/clipped"); got != "mechanism" {
+	if got := roomOf("privacy/gradient/x"); got != "mechanism" {
 		t.Errorf("room %q", got)
 	}
 	if got := roomOf("sidedoor/x"); got != "" {

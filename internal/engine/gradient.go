@@ -11,7 +11,6 @@ type Gradient struct {
 	Slope      float32   `json:"slope"`
 	Units      []int     `json:"units"`      // of each layer, the last 1
 	Parameters []float32 `json:"parameters"` // W¹, b¹, W², ..., each row-major
-	Scaled     []bool    `json:"scaled"`     // of each column
 	Factor     float64   `json:"factor"`
 	Inputs     int       `json:"inputs"` // numbers of the inputs' sum: 0 if that is not asked for
 }

@@ -10,11 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/clip"
-	"github.com/decoy-dp/decoy/bounds/modes"
-	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -64,30 +60,21 @@ func edge(c *critic.Critic, u *rand.Rand) {
 }
 
 func newSums(
-	t *testing.T, seed uint64, scaled bool, slope float32, change func(*critic.Critic, *rand.Rand),
+	t *testing.T, seed uint64, slope float32, change func(*critic.Critic, *rand.Rand),
 	hidden ...int,
 ) sums {
 	t.Helper()
 	u := rand.New(rand.NewPCG(seed, 3))
-	sizes, flags := []int{3, 2, 17, 4, 9}, []bool{false, true, true, false, false}
+	sizes := []int{3, 2, 17, 4, 9}
 	e, err := critic.NewEncoderOf(sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var fields []bounds.Field
-	for k, m := range sizes {
-		if scaled && flags[k] {
-			fields = append(fields, bounds.Scalar(0, 1))
-		} else {
-			fields = append(fields, bounds.Block(m))
-		}
+	for _, m := range sizes {
+		fields = append(fields, bounds.Block(m))
 	}
-	if scaled {
-		if e, err = e.Scaled(flags); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := sums{generated: make([]float32, 7*e.Inputs())}
+	s := sums{generated: make([]float32, 7*e.Cells())}
 	if s.in, err = bounds.NewInput(fields...); err != nil {
 		t.Fatal(err)
 	}
@@ -119,47 +106,42 @@ func newSums(
 // of returns, one after the other, everything that the three sums add for the rows. weigh is nil
 // for a network without certificates.
 func (s sums) of(
-	factor float64, weigh func(x, delta [][]float64) int64, paid *penalty.Certificate, rows []int,
+	factor float64, weigh func(x, delta [][]float64) int64, paid *bounds.PenaltyCertificate,
+	rows []int,
 ) []int64 {
-	weighted := clipped.Critic{Critic: s.c, Generated: s.generated}
-	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), weighted.Weights()
+	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Cells(), 0
+	for _, layer := range s.c.Network().Layers {
+		weights += len(layer.Weights)
+	}
 	out := make([]int64, 2*n+inputs+weights+1)
 	s.c.AddSumTo(out[:n], out[n:n+inputs], factor, s.columns, rows)
 	if s.certified {
 		return out
 	}
 	rest := out[n+inputs:]
-	if s.c.Encoder().ScaledColumns() == nil {
-		if weigh == nil {
-			weigh = func(x, delta [][]float64) int64 { return 3 }
-		}
-		rest[0] = weighted.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
+	three := func(x, delta [][]float64) int64 { return 3 }
+	if weigh == nil {
+		weigh = three
 	}
-	at, size, weight := 0, penalty.Finest, func(t, delta [][]float64) int64 { return 3 }
+	rest[0] = s.c.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
+	at, size, weight := 0, 0x1p-12, three
 	if paid != nil {
 		size, weight = paid.Factor(), paid.Weight
 	}
 	draw := func() uint64 { at++; return s.words[rows[at-1]] }
-	weighted.AddPenaltySumTo(rest[1+n:], size, draw,
-		weight, s.columns, rows)
+	s.c.AddPenaltySumTo(rest[1+n:], size, s.generated, draw, weight, s.columns, rows)
 	return out
 }
 
 func someSums(t *testing.T) (out []sums) {
 	add := func(name string, s sums) { s.name = name; out = append(out, s) }
 	plain := func(*critic.Critic, *rand.Rand) {}
-	for _, scaled := range []bool{false, true} {
-		for _, hidden := range [][]int{{1}, {33}, {13, 7}, {40, 5, 17}} {
-			if scaled && len(hidden) != 2 {
-				continue
-			}
-			add(fmt.Sprint("random ", hidden, scaled), newSums(t, 1, scaled, .2, plain, hidden...))
-			add(fmt.Sprint("at the limit ", hidden, scaled),
-				newSums(t, 2, scaled, 0, edge, hidden...))
-		}
+	for _, hidden := range [][]int{{1}, {33}, {13, 7}, {40, 5, 17}} {
+		add(fmt.Sprint("random ", hidden), newSums(t, 1, .2, plain, hidden...))
+		add(fmt.Sprint("at the limit ", hidden), newSums(t, 2, 0, edge, hidden...))
 	}
 	// A slope that brings 2^99 down to a factor of some size.
-	add("at the limit, small slope", newSums(t, 3, false, 0x1p-92, edge, 33))
+	add("at the limit, small slope", newSums(t, 3, 0x1p-92, edge, 33))
 	return out
 }
 
@@ -171,7 +153,7 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 	for _, s := range someSums(t) {
 		// Beyond every row a ball has scales c² = b·(its total), for a number within b of its
 		// centre or m one-hot cells whose distance from theirs is at most b·√m.
-		cert, err := bounds.Certify(s.c.Network(), s.in, bounds.Config{Mode: modes.Ball(1e30),
+		cert, err := bounds.Certify(s.c.Network(), s.in, bounds.Config{Mode: bounds.Ball(1e30),
 			Adjacency: accountant.AddRemove, Factor: factor})
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
@@ -182,9 +164,9 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 			reach[k] = c * c / cert.TotalStd() * (1 + 1e-6)
 		}
 		at, units := 0, cert.Sizes()[1]
-		for _, f := range cert.Fields() {
-			for range max(f.Cells(), 1) * units {
-				reach[at] *= math.Sqrt(float64(max(f.Cells(), 1)))
+		for _, cells := range s.c.Encoder().Sizes() {
+			for range cells * units {
+				reach[at] *= math.Sqrt(float64(cells))
 				at++
 			}
 		}
@@ -227,12 +209,12 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 	const factor = 0x1p-16
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	all := someSums(t)
-	wide := newSums(t, 6, false, .2, func(*critic.Critic, *rand.Rand) {}, 200, 190)
+	wide := newSums(t, 6, .2, func(*critic.Critic, *rand.Rand) {}, 200, 190)
 	wide.name, wide.certified = "random, products of several goroutines", true
 	all = append(all, wide)
 	for _, slope := range []float32{0, .2} {
 		for seed, hidden := range [][]int{{5}, {33}, {13, 7}} {
-			s := newSums(t, uint64(seed), false, slope, func(c *critic.Critic, u *rand.Rand) {
+			s := newSums(t, uint64(seed), slope, func(c *critic.Critic, u *rand.Rand) {
 				for i, w := range c.Parameters() {
 					if u.IntN(3) > 0 {
 						c.Parameters()[i] = float32(math.Copysign(3e38, float64(w)))
@@ -246,19 +228,19 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 5))
 	for _, s := range all {
 		var weigh func(x, delta [][]float64) int64
-		var paid *penalty.Certificate
+		var paid *bounds.PenaltyCertificate
 		if s.name[:2] != "ov" {
 			ball := bounds.Config{
-				Adjacency: accountant.AddRemove, Mode: modes.Ball(.5), Factor: factor,
+				Adjacency: accountant.AddRemove, Mode: bounds.Ball(.5), Factor: factor,
 			}
 			cert, err := bounds.Certify(s.c.Network(), s.in, ball)
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
-			weigh = clip.New(cert).Weight
+			weigh = bounds.NewClipper(cert).Weight
 			if s.name[:2] == "ra" {
-				c := penalty.Config{Adjacency: accountant.AddRemove, Reach: .1}
-				if paid, err = penalty.Certify(s.c.Network(), c); err != nil {
+				c := bounds.PenaltyConfig{Adjacency: accountant.AddRemove, Reach: .1}
+				if paid, err = bounds.CertifyPenalty(s.c.Network(), c); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 			}

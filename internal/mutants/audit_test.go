@@ -52,7 +52,7 @@ var audited = []struct {
 	{
 		"halved noise in CertifiedSum",
 		[]edit{{"privacy/internal/ellipsoid/certified.go",
-			"cert.ScalesTo(out.Scales, z)", "cert.ScalesTo(out.Scales, z/2)"}},
+			"NewSum(cert, z)", "NewSum(cert, z/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
 	{
 		"halved sensitivity in Measure",

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 )
 
 // TestLostEngineIsAskedAgain: an engine that is lost in the third release ends the run, which goes
@@ -20,13 +21,13 @@ import (
 // alone, and the run costs what it costs without.
 func TestLostEngineIsAskedAgain(t *testing.T) {
 	const releases, lost = 4, 2
-	tab := testTable(t, testSchema("", 0), someRows(200), nil)
+	tab := someTable(t, 200)
 	s := tab.Schema()
 	e, err := critic.NewEncoder(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, composition := certifiedPlan(bounds.Residual, 1, 50, releases)
+	p := Plan{Rate: 1, NoiseMultiplier: 50}
 	down := errors.New("the cluster is down")
 	dir := t.TempDir()
 	l := ledger.NewFile(dir + "/ledger")
@@ -50,15 +51,15 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 		}}
 	run := func(resume bool) (out [][]int64, err error) {
 		s, err := privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
-			privacy.Options{Budget: wide, Plan: composition, Ledger: l, Journal: dir + "/journal",
-				Resume: resume})
+			privacy.Options{Budget: mechtest.Wide, Plan: accountant.Composition{calls(p, releases)},
+				Ledger: l, Journal: dir + "/journal", Resume: resume})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := range releases {
 			c, _ := critic.New(e, critic.Options{Hidden: []int{5}}, rand.New(rand.NewPCG(7, uint64(k))))
 			var got Certified
-			if got, err = CertifiedSum(s, p, c); err != nil {
+			if got, err = CertifiedSum(s, p, c.Network()); err != nil {
 				break
 			}
 			out = append(out, got.Released)
@@ -84,7 +85,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	runs := file.Runs()
 	if len(runs) != 1 || runs[0].Status != ledger.StatusDone ||
 		len(runs[0].Charged) != 1 || runs[0].Charged[0].Count != releases ||
-		file.Spent().Epsilon != wide.Epsilon {
+		file.Spent().Epsilon != mechtest.Wide.Epsilon {
 		t.Errorf("the ledger has %+v", runs)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -17,8 +18,8 @@ import (
 // [gradient.CertifiedSum] has it of one: at rate 1, in a mode that clips nothing. The noise
 // multiplier follows from the question's ρ.
 type Gradient struct {
-	gradient.CertifiedPlan
-	Critic gradient.Critic
+	gradient.Plan
+	Network bounds.Network
 }
 
 // leastSteps is the least σ of a coordinate, in steps of the grid. With it, what tells a sum of
@@ -32,11 +33,10 @@ const leastSteps = 4
 // coordinates and of sensitivity s/z (docs/claims/shares.md).
 func (q Question) gradient(s *privacy.Session, t Terms) (c counting, err error) {
 	g := *q.Gradient
-	g.Mode = g.Mode.Own()
 	if g.Rate != 1 {
 		return c, errors.New("a gradient of a sample of rows")
 	}
-	in, err := g.Domain(s.Schema())
+	critic, err := ellipsoid.Critic(s.Schema(), g.Network)
 	if err != nil {
 		return c, err
 	}
@@ -44,18 +44,17 @@ func (q Question) gradient(s *privacy.Session, t Terms) (c counting, err error) 
 	nb.MaxRowsPerUnit = max(1, nb.MaxRowsPerUnit) * t.PerPerson
 	c.cost = zcdp.Shares{Honest: len(t.Identities) - t.Colluding, Sigma: math.Inf(1)}
 	z := 1 / math.Sqrt(2*q.Rho*float64(c.cost.Honest)) * (1 + 1e-9)
-	sum, cert, err := ellipsoid.Certified(nb, in, g.Mode, z, g.Critic)
+	sum, cert, err := ellipsoid.Certified(nb, g.Mode, z, critic)
 	if err != nil {
 		return c, err
 	}
-	net := g.Critic.Network()
-	c.of = access.Ask("gradient").Text(fmt.Sprint(g.Mode, g.Scaled)).Floats(sum.Grid).
-		Floats(sum.Scales...).Floats(float64(net.Slope))
-	for _, layer := range net.Layers {
-		c.of.Ints(int64(len(layer.Bias)))
-		for _, w := range append(layer.Weights[:len(layer.Weights):len(layer.Weights)], layer.Bias...) {
-			c.of.Floats(float64(w))
-		}
+	c.of = access.Ask("gradient").Text(fmt.Sprint(g.Mode)).Floats(sum.Grid).
+		Floats(sum.Scales...).Floats(float64(critic.Slope()))
+	for _, units := range critic.Sizes() {
+		c.of.Ints(int64(units))
+	}
+	for _, w := range critic.Parameters() {
+		c.of.Floats(float64(w))
 	}
 	shares := make([]*noise.DiscreteGaussian, len(sum.Scales))
 	for k, scale := range sum.Scales {

@@ -7,12 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/modes"
-	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -26,22 +23,8 @@ import (
 
 // toy is a question about the gradient of a small critic.
 func toy(mode bounds.Mode, rho float64, sizes ...int) Question {
-	return Question{Rho: rho, Gradient: &Gradient{gradient.CertifiedPlan{Mode: mode, Rate: 1},
-		&toyOfAll{Toy: mechtest.NewToy(sizes, 6)}}}
-}
-
-// toyOfAll is one critic of several parties, which call it at the same time: it counts calls.
-type toyOfAll struct {
-	*mechtest.Toy
-	mu sync.Mutex
-}
-
-func (c *toyOfAll) AddSumTo(
-	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
-) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Toy.AddSumTo(gradient, cells, factor, columns, rows)
+	return Question{Rho: rho, Gradient: &Gradient{gradient.Plan{Mode: mode, Rate: 1},
+		mechtest.NewCritic(6, sizes...).Network()}}
 }
 
 // deviations are the σ of a share, from the certificate: an independent derivation.
@@ -58,7 +41,7 @@ func deviations(cert *bounds.Certificate, rho float64, honest int) []float64 {
 // mode. Noise 30 % off is rejected, and so is that of three.
 func TestGradientNoise(t *testing.T) {
 	const steps, rho = 200, .5
-	for _, mode := range []bounds.Mode{bounds.Residual, modes.Box} {
+	for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box()} {
 		p := parties(t, steps, someTable(t, 11), someTable(t, 5), someTable(t, 90), someTable(t, 1))
 		p.agree(t)
 		q := toy(mode, rho, 2, 3, 4)
@@ -109,7 +92,7 @@ func TestGradientNoise(t *testing.T) {
 func TestGradientSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	for _, nb := range mechtest.Relations {
-		for _, mode := range []bounds.Mode{bounds.Residual, modes.Box} {
+		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box()} {
 			q, double := toy(mode, .5, 2, 3, 4), nb
 			double.MaxRowsPerUnit *= 2
 			terms := Terms{Identities: make([]ed25519.PublicKey, 5), Colluding: 2, PerPerson: 2}
@@ -158,9 +141,8 @@ func TestGradientsThatAreNone(t *testing.T) {
 	terms := Terms{Identities: make([]ed25519.PublicKey, 3), Colluding: 1, PerPerson: 1}
 	for name, change := range map[string]func(q *Question){
 		"a sample":    func(q *Question) { q.Gradient.Rate = .5 },
-		"clipped":     func(q *Question) { q.Gradient.Mode = modes.Ball(1) },
-		"scaled":      func(q *Question) { q.Gradient.Scaled = []bool{true} },
-		"other sizes": func(q *Question) { q.Gradient.Critic = mechtest.NewToy([]int{2, 2}, 6) },
+		"clipped":     func(q *Question) { q.Gradient.Mode = bounds.Ball(1) },
+		"other sizes": func(q *Question) { q.Gradient.Network = mechtest.NewCritic(6, 2, 2).Network() },
 		"no ρ":        func(q *Question) { q.Rho = 0 },
 		"too little":  func(q *Question) { q.Rho = 1e-300 },
 	} {
@@ -175,7 +157,7 @@ func TestGradientsThatAreNone(t *testing.T) {
 		t.Errorf("ρ = 1e25 is charged as %+v", got)
 	}
 	one, other := toy(bounds.Residual, .5, 2, 3, 4), toy(bounds.Residual, .5, 2, 3, 4)
-	other.Gradient.Critic.(*toyOfAll).Net.Layers[1].Bias[0] += .25 // which no scale depends on
+	other.Gradient.Network.Layers[1].Bias[0] += .25 // which no scale depends on
 	if compiled(t, s, one, terms).of.Sum() == compiled(t, s, other, terms).of.Sum() {
 		t.Error("another critic is the same question")
 	}
@@ -211,11 +193,11 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 		step := 0
 		m, err := f.Train(context.Background(), whole.Schema(), whole.Neighbours(), 1, synth.Source{
 			Marginals: func() (synth.Model, error) { return evenModel(t, whole), nil },
-			Gradient: func(of gradient.CertifiedPlan, c *critic.Critic) (
+			Gradient: func(of gradient.Plan, n bounds.Network) (
 				gradient.Certified, float64, error,
 			) {
 				step++
-				q := Question{Rho: .5, Gradient: &Gradient{of, c}}
+				q := Question{Rho: .5, Gradient: &Gradient{of, n}}
 				total := compiled(t, whole, q, p.terms)
 				out := total.total(sum(q, step, total), 5)
 				return out.Gradient, out.Sigma, nil

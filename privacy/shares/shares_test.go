@@ -553,7 +553,7 @@ func TestOtherQuestion(t *testing.T) {
 	p = parties(t, 1, tables...)
 	p.agree(t)
 	critic := toy(bounds.Residual, .5, 2, 3, 4)
-	critic.Gradient.Critic.(*toyOfAll).Net.Layers[0].Weights[0] += .25
+	critic.Gradient.Network.Layers[0].Weights[0] += .25
 	totals, _, errs := p.sum(critic, toy(bounds.Residual, .5, 2, 3, 4))
 	near := 0 // of 76 uniform numbers none, but by chance: 1e-5
 	for _, x := range totals[0].Gradient.Released {

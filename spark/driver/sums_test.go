@@ -31,7 +31,7 @@ func gradient(t *testing.T, s *schema.Schema, hidden ...int) engine.Question {
 		t.Fatal(err)
 	}
 	return engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
-		Scaled: make([]bool, len(s.Columns)), Factor: 0x1p-24, Inputs: e.Inputs()}.Question()
+		Factor: 0x1p-24, Inputs: e.Cells()}.Question()
 }
 
 // sumsHere fails unless the cluster gives the sums that the rows of a file have here by the same

@@ -19,14 +19,9 @@ import (
 )
 
 // asked is a critic for a schema, and the question for its sum.
-func asked(t *testing.T, s *schema.Schema, scaled []bool, inputs bool) (
-	*critic.Critic, engine.Question,
-) {
+func asked(t *testing.T, s *schema.Schema, inputs bool) (*critic.Critic, engine.Question) {
 	t.Helper()
 	e, err := critic.NewEncoder(s)
-	if err == nil && slices.Contains(scaled, true) {
-		e, err = e.Scaled(scaled)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +31,9 @@ func asked(t *testing.T, s *schema.Schema, scaled []bool, inputs bool) (
 		t.Fatal(err)
 	}
 	g := engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
-		Scaled: scaled, Factor: 0x1p-26}
+		Factor: 0x1p-26}
 	if inputs {
-		g.Inputs = e.Inputs()
+		g.Inputs = e.Cells()
 	}
 	return c, g.Question()
 }
@@ -66,37 +61,34 @@ func TestSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scaled := range [][]bool{{false, false}, {false, true}} {
-		c, q := asked(t, s, scaled, true)
-		sums.Kernel() // plain Go is in use from here on
-		want := make([]int64, q.Length)
-		n := len(c.Parameters())
-		c.AddSumTo(want[:n], want[n:], 0x1p-26,
-			[]table.Codes{tab.Column(0), tab.Column(1)}, nil)
-		if bias := want[n-1]; bias != int64(len(lines))<<52 { // modulo 2^64
-			t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
+	c, q := asked(t, s, true)
+	sums.Kernel() // plain Go is in use from here on
+	want := make([]int64, q.Length)
+	n := len(c.Parameters())
+	c.AddSumTo(want[:n], want[n:], 0x1p-26, []table.Codes{tab.Column(0), tab.Column(1)}, nil)
+	if bias := want[n-1]; bias != int64(len(lines))<<52 { // modulo 2^64
+		t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
+	}
+	w := word(t, path, "", func(p *Plan) { p.Question = q })
+	for _, cut := range []int{0, 1, 2500, 4999} {
+		cells, rows := make([]int64, 2*q.Length), int64(0)
+		for _, part := range [][]string{lines[:cut], lines[cut:]} {
+			var out bytes.Buffer
+			in := strings.NewReader(w + "\n" + strings.Join(part, ""))
+			if err := count(path, in, &out); err != nil {
+				t.Fatal(err)
+			}
+			got := told(t, out.String())
+			if got[int(Kernel())] != 1 || got[TaskDone] != 1 {
+				t.Fatal("a task has not told of its kernel")
+			}
+			rows += got[TaskRows]
+			for i := range cells {
+				cells[i] += got[i]
+			}
 		}
-		w := word(t, path, "", func(p *Plan) { p.Question = q })
-		for _, cut := range []int{0, 1, 2500, 4999} {
-			cells, rows := make([]int64, 2*q.Length), int64(0)
-			for _, part := range [][]string{lines[:cut], lines[cut:]} {
-				var out bytes.Buffer
-				in := strings.NewReader(w + "\n" + strings.Join(part, ""))
-				if err := count(path, in, &out); err != nil {
-					t.Fatal(err)
-				}
-				got := told(t, out.String())
-				if got[int(Kernel())] != 1 || got[TaskDone] != 1 {
-					t.Fatal("a task has not told of its kernel")
-				}
-				rows += got[TaskRows]
-				for i := range cells {
-					cells[i] += got[i]
-				}
-			}
-			if rows != 5000 || !slices.Equal(Whole(cells), want) {
-				t.Errorf("scaled %v, cut at %d: %d rows, another sum than here", scaled, cut, rows)
-			}
+		if rows != 5000 || !slices.Equal(Whole(cells), want) {
+			t.Errorf("cut at %d: %d rows, another sum than here", cut, rows)
 		}
 	}
 	if xs := []int64{0, -1, 1, 1 << 62, -1 << 63, 1<<32 - 1, -1 << 32}; !slices.Equal(
@@ -110,9 +102,9 @@ func TestForeignQuestions(t *testing.T) {
 	path := program(t)
 	s, _ := schema.Parse(fmt.Appendf(nil, yaml, ""))
 	of := func(change func(g *engine.Gradient)) engine.Question {
-		c, _ := asked(t, s, []bool{false, false}, true)
+		c, _ := asked(t, s, true)
 		g := engine.Gradient{Units: c.Sizes()[1:], Parameters: c.Parameters(),
-			Scaled: []bool{false, false}, Factor: 1, Inputs: c.Encoder().Inputs()}
+			Factor: 1, Inputs: c.Encoder().Cells()}
 		change(&g)
 		return g.Question()
 	}
@@ -125,7 +117,6 @@ func TestForeignQuestions(t *testing.T) {
 		"two scores":         of(func(g *engine.Gradient) { g.Units[2] = 2 }),
 		"no layer":           of(func(g *engine.Gradient) { g.Units = nil }),
 		"an input too few":   of(func(g *engine.Gradient) { g.Inputs-- }),
-		"a column too few":   of(func(g *engine.Gradient) { g.Scaled = g.Scaled[1:] }),
 		"a slope that is no": of(func(g *engine.Gradient) { g.Slope = 2 }),
 	} {
 		var out bytes.Buffer

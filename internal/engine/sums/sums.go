@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
@@ -36,19 +35,14 @@ func New(s *schema.Schema, q engine.Question) (*Sum, error) {
 		return nil, errQuestion
 	}
 	e, err := critic.NewEncoder(s)
-	if err != nil || len(g.Scaled) != e.Columns() {
+	if err != nil {
 		return nil, errQuestion
-	}
-	if slices.Contains(g.Scaled, true) {
-		if e, err = e.Scaled(g.Scaled); err != nil {
-			return nil, errQuestion
-		}
 	}
 	last := len(g.Units) - 1
 	c, err := critic.New(e, critic.Options{Hidden: g.Units[:last], Slope: g.Slope},
 		rand.New(rand.NewPCG(0, 0))) // weights that are overwritten
 	if err != nil || g.Units[last] != 1 || len(c.Parameters()) != len(g.Parameters) ||
-		g.Inputs != 0 && g.Inputs != e.Inputs() {
+		g.Inputs != 0 && g.Inputs != e.Cells() {
 		return nil, errQuestion
 	}
 	copy(c.Parameters(), g.Parameters)

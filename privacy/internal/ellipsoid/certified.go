@@ -5,74 +5,73 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Critic is what package gradient says of one.
-type Critic interface {
-	Network() bounds.Network
-	AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int)
+// Critic computes the gradients of a network at rows of a schema, from a copy of its weights.
+func Critic(s *schema.Schema, n bounds.Network) (*critic.Critic, error) {
+	e, err := critic.NewEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	return critic.Of(e, n)
 }
 
-// Certified certifies a critic whose rows are not clipped over the domain in, and is its gradient
-// sum with noise of multiplier z.
+// Certify certifies the gradients of a critic over the domain of its rows.
+func Certify(
+	nb privacy.Neighbours, mode bounds.Mode, z float64, c *critic.Critic,
+) (*bounds.Certificate, error) {
+	var blocks []bounds.Field
+	for _, m := range c.Encoder().Sizes() {
+		blocks = append(blocks, bounds.Block(m))
+	}
+	in, err := bounds.NewInput(blocks...)
+	if err != nil {
+		return nil, err
+	}
+	return bounds.Certify(c.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency,
+		UnitRows: max(1, nb.MaxRowsPerUnit), NoiseMultiplier: z})
+}
+
+// Certified certifies a critic whose rows are not clipped, and is its gradient sum with noise of
+// multiplier z.
 func Certified(
-	nb privacy.Neighbours, in *bounds.Input, mode bounds.Mode, z float64, critic Critic,
+	nb privacy.Neighbours, mode bounds.Mode, z float64, c *critic.Critic,
 ) (Sum, *bounds.Certificate, error) {
 	if mode.Clipped() {
 		return Sum{}, nil, fmt.Errorf("mode %v holds for clipped rows only", mode)
 	}
-	network := critic.Network()
-	cert, err := bounds.Certify(network, in, bounds.Config{Mode: mode,
-		Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), NoiseMultiplier: z})
+	cert, err := Certify(nb, mode, z, c)
 	if err != nil {
 		return Sum{}, nil, err
 	}
-	out := Sum{Scales: make([]float64, cert.Coordinates()), Grid: cert.Grid()}
-	cert.ScalesTo(out.Scales, z)
-	cut := func(sums []int64) (gradient, inputs []int64) {
-		if gradient = sums[:cert.Parameters()]; cert.Inputs() > 0 {
-			inputs = sums[cert.Parameters():]
-		}
-		return gradient, inputs
-	}
+	out := NewSum(cert, z)
 	out.From = func(sums []int64, n int) []int64 {
-		gradient, inputs := cut(slices.Clone(sums)) // sums are the caller's
-		inSteps(inputs, cert)
+		of := bounds.Sum{Rows: int64(n), Gradient: sums[:cert.Parameters()]}
+		if cert.Inputs() > 0 {
+			of.Inputs = slices.Clone(sums[cert.Parameters():]) // sums are the caller's
+			for i := range of.Inputs {
+				of.Inputs[i] *= int64(1 / cert.Factor())
+			}
+		}
 		encoded := make([]int64, cert.Coordinates())
-		cert.EncodeTo(encoded, bounds.Sum{Rows: int64(n), Inputs: inputs, Gradient: gradient})
+		cert.EncodeTo(encoded, of)
 		return encoded
 	}
 	out.Of = func(columns []table.Codes, rows []int, n int) []int64 {
 		sums := make([]int64, cert.Parameters()+cert.Inputs())
-		gradient, inputs := cut(sums)
-		critic.AddSumTo(gradient, inputs, cert.Factor(), columns, rows)
+		var cells []int64
+		if cert.Inputs() > 0 {
+			cells = sums[cert.Parameters():]
+		}
+		c.AddSumTo(sums[:cert.Parameters()], cells, cert.Factor(), columns, rows)
 		return out.From(sums, n)
 	}
-	asked := engine.Gradient{Slope: network.Slope, Factor: cert.Factor(), Inputs: cert.Inputs()}
-	for _, l := range network.Layers {
-		asked.Units = append(asked.Units, len(l.Bias))
-		asked.Parameters = append(append(asked.Parameters, l.Weights...), l.Bias...)
-	}
-	for _, f := range cert.Fields() {
-		asked.Scaled = append(asked.Scaled, f.Cells() == 0)
-	}
-	out.Ask = asked.Question
+	out.Ask = engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
+		Factor: cert.Factor(), Inputs: cert.Inputs()}.Question
 	return out, cert, nil
-}
-
-// inSteps turns the sums of inputs that a critic adds into steps of the factor, of which an active
-// cell is 1/factor.
-func inSteps(inputs []int64, cert *bounds.Certificate) {
-	if inputs == nil {
-		return
-	}
-	for _, f := range cert.Fields() {
-		for i := range f.Cells() {
-			inputs[i] *= int64(1 / cert.Factor())
-		}
-		inputs = inputs[max(f.Cells(), 1):]
-	}
 }

@@ -27,78 +27,62 @@ func TestSumElsewhere(t *testing.T) {
 	tab := gatetest.Table(t, s, all, nil)
 	sums.Kernel() // from here on plain Go is in use
 	broken := errors.New("broken")
-	for _, scaled := range [][]bool{{false, false, false}, {false, false, true}} {
-		e, err := critic.NewEncoder(s)
-		fields := []bounds.Field{}
-		for k, m := range s.Sizes() {
-			if fields = append(fields, bounds.Block(m)); scaled[k] {
-				fields[k] = bounds.Scalar(0, 1)
-			}
-		}
-		if err == nil && scaled[2] {
-			e, err = e.Scaled(scaled)
-		}
+	e, err := critic.NewEncoder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := critic.New(e, critic.Options{Hidden: []int{9, 4}, Slope: .1}, rand.New(rand.NewPCG(1, 2)))
+	for i := range c.Parameters() {
+		c.Parameters()[i] += float32(i%5) / 8 // biases are zero to begin with
+	}
+	for _, nb := range []privacy.Neighbours{{Adjacency: accountant.AddRemove},
+		{Adjacency: accountant.ReplaceOne}, {Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}} {
+		sum, cert, err := Certified(nb, bounds.Residual, 2, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, _ := critic.New(e, critic.Options{Hidden: []int{9, 4}, Slope: .1},
-			rand.New(rand.NewPCG(1, 2)))
-		for i := range c.Parameters() {
-			c.Parameters()[i] += float32(i%5) / 8 // biases are zero to begin with
+		if sum.Ask().Length != cert.Parameters()+cert.Inputs() {
+			t.Fatal("another length is asked for than there are sums")
 		}
-		in, err := bounds.NewInput(fields...)
-		if err != nil {
-			t.Fatal(err)
+		given := slices.Repeat([]int64{1}, sum.Ask().Length)
+		if sum.From(given, rows); slices.Max(given) != 1 {
+			t.Error("what is made of an answer has changed the answer")
 		}
-		for _, nb := range []privacy.Neighbours{{Adjacency: accountant.AddRemove},
-			{Adjacency: accountant.ReplaceOne}, {Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}} {
-			sum, cert, err := Certified(nb, in, bounds.Residual, 2, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sum.Ask().Length != cert.Parameters()+cert.Inputs() {
-				t.Fatal("another length is asked for than there are sums")
-			}
-			given := slices.Repeat([]int64{1}, sum.Ask().Length)
-			if sum.From(given, rows); slices.Max(given) != 1 {
-				t.Error("what is made of an answer has changed the answer")
-			}
-			answer := func(q engine.Question) ([]int64, error) {
-				out := make([]int64, q.Length)
-				for _, part := range [][][3]uint8{all[:100], all[100:101], all[101:]} {
-					a, err := sums.New(s, q)
-					if err != nil {
-						return nil, err
-					}
-					a.Add(gatetest.Table(t, s, part, nil))
-					for i, x := range a.Answer {
-						out[i] += x
-					}
+		answer := func(q engine.Question) ([]int64, error) {
+			out := make([]int64, q.Length)
+			for _, part := range [][][3]uint8{all[:100], all[100:101], all[101:]} {
+				a, err := sums.New(s, q)
+				if err != nil {
+					return nil, err
 				}
-				return out, nil
+				a.Add(gatetest.Table(t, s, part, nil))
+				for i, x := range a.Answer {
+					out[i] += x
+				}
 			}
-			count := func(n []int64, _ []int, _ [][]int32) { n[0] = rows }
-			there := access.Rows{Joint: &access.Joint{CountTo: count, Sum: answer}}
-			want, err := Exact(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := elsewhere(there, 1)(sum)
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%v, scaled %v: another sum than of the rows: %v", nb, scaled, err)
-			}
-			if _, err := elsewhere(there, .5)(sum); !errors.Is(err, privacy.ErrElsewhere) {
-				t.Errorf("a sample: %v", err)
-			}
-			clipped := sum
-			clipped.Ask = nil
-			if _, err := elsewhere(there, 1)(clipped); !errors.Is(err, privacy.ErrElsewhere) {
-				t.Errorf("a sum that is not asked for: %v", err)
-			}
-			there.Joint.Sum = func(engine.Question) ([]int64, error) { return nil, broken }
-			if _, err := elsewhere(there, 1)(sum); !errors.Is(err, broken) {
-				t.Errorf("an engine that fails: %v", err)
-			}
+			return out, nil
+		}
+		count := func(n []int64, _ []int, _ [][]int32) { n[0] = rows }
+		there := access.Rows{Joint: &access.Joint{CountTo: count, Sum: answer}}
+		want, err := Exact(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := elsewhere(there, 1)(sum)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: another sum than of the rows: %v", nb, err)
+		}
+		if _, err := elsewhere(there, .5)(sum); !errors.Is(err, privacy.ErrElsewhere) {
+			t.Errorf("a sample: %v", err)
+		}
+		clipped := sum
+		clipped.Ask = nil
+		if _, err := elsewhere(there, 1)(clipped); !errors.Is(err, privacy.ErrElsewhere) {
+			t.Errorf("a sum that is not asked for: %v", err)
+		}
+		there.Joint.Sum = func(engine.Question) ([]int64, error) { return nil, broken }
+		if _, err := elsewhere(there, 1)(sum); !errors.Is(err, broken) {
+			t.Errorf("an engine that fails: %v", err)
 		}
 	}
 }

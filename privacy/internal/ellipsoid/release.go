@@ -26,6 +26,20 @@ type Sum struct {
 	From func(answer []int64, n int) []int64
 }
 
+// certificate is one of package bounds.
+type certificate interface {
+	Coordinates() int
+	Grid() float64
+	ScalesTo(dst []float64, z float64)
+}
+
+// NewSum has the scales and grid of a certificate, for noise of multiplier z.
+func NewSum(cert certificate, z float64) Sum {
+	out := Sum{Scales: make([]float64, cert.Coordinates()), Grid: cert.Grid()}
+	cert.ScalesTo(out.Scales, z)
+	return out
+}
+
 // Release draws a batch, each unit with probability rate, and releases sums over it, in steps of
 // their grids. All together they must be one vector that between neighbours moves by at most 1/z in
 // the norm of the scales: the event is then [Event], which is charged first.
@@ -37,31 +51,32 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite",
 			rate, z))
 	}
-	question, length := access.Ask("gradient sum").Floats(rate), 0
+	var all vectorNoise
+	m := access.Sum{}
+	m.What, m.Of, m.Cost = "gradient sum", access.Ask("gradient sum").Floats(rate),
+		access.Once(Event(rate, z))
 	// what a number means depends on the weights, and scales follow from these
-	noised := make([]noisedSum, len(sums))
-	for i, sum := range sums {
-		var err error
-		if noised[i], err = sum.noised(); err != nil {
+	for _, sum := range sums {
+		of, err := sum.noise()
+		if err != nil {
 			return fail(err)
 		}
-		question.Floats(sum.Grid).Floats(sum.Scales...)
-		length += len(sum.Scales)
+		all = append(all, of...)
+		m.Of.Floats(sum.Grid).Floats(sum.Scales...)
 	}
-	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(Event(rate, z))}
-	answer, err := access.ReleaseInts(s, c, length, func(in access.Rows) ([]int64, error) {
+	m.Length, m.Noise = len(all), all
+	m.Exact = func(in access.Rows) (out []int64, err error) {
 		of := Exact(in, rate)
-		var answer []int64
-		for _, sum := range noised {
-			noisy, err := of(sum.Sum)
+		for _, sum := range sums {
+			xs, err := of(sum)
 			if err != nil {
 				return nil, err
 			}
-			sum.addTo(noisy, in.Source)
-			answer = append(answer, noisy...)
+			out = append(out, xs...)
 		}
-		return answer, nil
-	})
+		return out, nil
+	}
+	answer, err := access.Measure(s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +97,7 @@ func Exact(in access.Rows, rate float64) func(Sum) ([]int64, error) {
 	rows, n := sample(t, in.Source, rate)
 	columns := make([]table.Codes, len(t.Schema().Columns))
 	for i := range columns {
-		columns[i] = t.Column(i).Clone() // the critic is foreign code
+		columns[i] = t.Column(i)
 	}
 	return func(s Sum) ([]int64, error) { return s.Of(columns, rows, n), nil }
 }
@@ -141,4 +156,50 @@ func Event(rate, z float64) accountant.Event {
 		return accountant.Gaussian{NoiseMultiplier: z}
 	}
 	return accountant.SubsampledGaussian{Rate: rate, NoiseMultiplier: z}
+}
+
+// vectorNoise is the noise of each coordinate: round(N(0, scales[k]²)/grid), in units of grid. That
+// is [noise.RoundedGaussian] with σ = scales[k]/grid, exactly, because the grid is a power of two.
+//
+// What it promises: for an integer vector query q, in units of grid, the release of q + noise is
+// μ-GDP with
+//
+//	μ = max over neighbours of √Σ_k (grid·(q_k − q'_k)/scales[k])².
+//
+// What the caller must count: q is integer, so a real-valued sum S has been rounded, and rounding
+// moves the sums of neighbours apart. With D = √Σ_k 1/scales[k]²:
+//   - q = round(S/grid) of one real sum: each side moves by at most grid/2 in each coordinate, so
+//     μ ≤ max ‖(S − S')/scales‖₂ + grid·D;
+//   - q a sum of integers, each row's contribution g rounded to the grid before an exact integer
+//     sum, neighbours differing by one row added or removed: μ ≤ max ‖g/scales‖₂ + ½·grid·D; by
+//     one row replaced: + grid·D.
+//
+// A floating-point S differs from the real sum as well; a bound of that error, divided by the
+// scales, is to be added too. What is released should be formed from the integers only, as grid·(q
+// + noise).
+type vectorNoise []noise.RoundedGaussian
+
+// noise refuses a grid that is no power of two, and a scale that is not of 2⁻¹⁰ to 2⁴⁸ steps of it;
+// so also zero, a coordinate without noise.
+func (e Sum) noise() (vectorNoise, error) {
+	if f, _ := math.Frexp(e.Grid); f != .5 { // also 0, negative, NaN and Inf
+		return nil, fmt.Errorf("grid %v is not a power of two", e.Grid)
+	}
+	out := make(vectorNoise, len(e.Scales))
+	for k, sigma := range e.Scales {
+		d, err := noise.NewRoundedGaussian(sigma / e.Grid)
+		if err != nil {
+			return nil, fmt.Errorf("coordinate %d, scale %v on grid %v: %w", k, sigma, e.Grid, err)
+		}
+		out[k] = *d
+	}
+	return out, nil
+}
+
+// AddTo adds a draw to a sum. It panics unless dst has one element a coordinate.
+func (n vectorNoise) AddTo(dst []int64, src *noise.Source) {
+	if len(dst) != len(n) {
+		panic(fmt.Sprintf("privacy: noise of %d coordinates added to %d", len(n), len(dst)))
+	}
+	noise.AddEachTo(dst, n, src)
 }

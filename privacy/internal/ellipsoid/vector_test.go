@@ -21,14 +21,14 @@ func TestNoisedSumLaw(t *testing.T) {
 		for k := range sigmas {
 			scales[k] = sigmas[k] * grid
 		}
-		sum, err := Sum{Scales: scales, Grid: grid}.noised()
+		sum, err := Sum{Scales: scales, Grid: grid}.noise()
 		if err != nil {
 			t.Fatal(err)
 		}
 		counts, signs := make([][2*reach + 1]int64, len(sigmas)), [4]int64{}
 		for range n {
 			dst := []int64{1000, 2000, 3000}
-			sum.addTo(dst, src)
+			sum.AddTo(dst, src)
 			for k := range dst {
 				dst[k] -= 1000 * int64(k+1)
 				counts[k][min(max(dst[k], -reach), reach)+reach]++
@@ -85,7 +85,7 @@ func TestNoisedSumErrors(t *testing.T) {
 		{"overflow of the quotient", []float64{1e300}, 0x1p-1000, false},
 		{"underflow of the quotient", []float64{5e-324}, 0x1p100, false},
 	} {
-		_, err := Sum{Scales: c.scales, Grid: c.grid}.noised()
+		_, err := Sum{Scales: c.scales, Grid: c.grid}.noise()
 		if (err == nil) != c.ok || c.scales != nil && c.grid == .125 && !c.ok &&
 			!errors.Is(err, noise.ErrParameter) {
 			t.Errorf("%s: %v", c.name, err)
@@ -94,7 +94,7 @@ func TestNoisedSumErrors(t *testing.T) {
 }
 
 func TestNoisedSumShape(t *testing.T) {
-	sum, err := Sum{Scales: []float64{1, 1}, Grid: 1}.noised()
+	sum, err := Sum{Scales: []float64{1, 1}, Grid: 1}.noise()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestNoisedSumShape(t *testing.T) {
 			t.Error("three numbers got the noise of two")
 		}
 	}()
-	sum.addTo(make([]int64, 3), noise.NewSource())
+	sum.AddTo(make([]int64, 3), noise.NewSource())
 }
 
 // BenchmarkNoise measures a vector of 24,961 scales, made and drawn from; ns/op is for all of them.
@@ -113,10 +113,10 @@ func BenchmarkNoise(b *testing.B) {
 		scales[k] = 1 + float64(k)/1000
 	}
 	for b.Loop() {
-		sum, err := Sum{Scales: scales, Grid: 0x1p-20}.noised()
+		sum, err := Sum{Scales: scales, Grid: 0x1p-20}.noise()
 		if err != nil {
 			b.Fatal(err)
 		}
-		sum.addTo(dst, src)
+		sum.AddTo(dst, src)
 	}
 }

@@ -1,23 +1,21 @@
-package modes
+package bounds
 
 import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // Ball uses one-hot blocks too, with the largest scales cut down to what a row whose centred
 // gradient has Euclidean norm at most radius > 0 needs. Its certificates hold for rows that were
-// clipped in its norm: see package bounds/clip.
-func Ball(radius float64) *ellipsoid.Mode {
+// clipped in its norm: see [NewClipper].
+func Ball(radius float64) Mode {
 	var err error
 	if !(radius > 0 && radius <= math.MaxFloat32) {
 		err = fmt.Errorf("mode ball has radius %v, and needs one above 0", radius)
 	}
-	scale := func(e *ellipsoid.Ellipsoid) (total, norm float64) { return ball(e, radius) }
-	return ellipsoid.NewMode("ball", false, true, scale, err)
+	scale := func(e *ellipsoid) (total, norm float64) { return ball(e, radius) }
+	return Mode{&way{name: "ball", clipped: true, scale: scale, err: err}}
 }
 
 // ball sets the scales for the units' bounds together with a Euclidean bound R of the whole, and
@@ -32,16 +30,16 @@ func Ball(radius float64) *ellipsoid.Mode {
 // for t the last bracket. κ is the breakpoint v_u/√m_u with the least total variance t·Σ
 // m_u·min(v_u/√m_u, κ); κ beyond all of them, with no R, is the ellipsoid of blocks alone. Whatever
 // κ, clipping in the norm ‖v/c‖ makes the certificate true.
-func ball(b *ellipsoid.Ellipsoid, radius float64) (total, norm float64) {
+func ball(b *ellipsoid, radius float64) (total, norm float64) {
 	type part struct{ width, m, v float64 }
 	var parts []part
-	for _, u := range b.Units {
-		m := float64(u.Count)
-		v := math.Sqrt(u.Norm) * u.E / math.Sqrt(m)
+	for _, u := range b.units {
+		m := float64(u.count)
+		v := math.Sqrt(u.norm) * u.e / math.Sqrt(m)
 		parts = append(parts, part{v / math.Sqrt(m), m, v})
 	}
-	for _, s := range b.Singles {
-		for _, d := range b.Scales[s.From:s.To] {
+	for _, s := range b.singles {
+		for _, d := range b.scales[s.from:s.to] {
 			parts = append(parts, part{d, 1, d})
 		}
 	}
@@ -72,20 +70,20 @@ func ball(b *ellipsoid.Ellipsoid, radius float64) (total, norm float64) {
 		above -= p.m
 	}
 	norm = 1
-	if b.Replace { // a clipped row's norm is at most ½ then
+	if b.replace { // a clipped row's norm is at most ½ then
 		t, least, norm = 4*t, 4*least, .5
 	}
-	t, least = b.Factor*b.Factor*t, b.Factor*b.Factor*least
-	for _, u := range b.Units {
-		v := math.Sqrt(u.Norm) * u.E / math.Sqrt(float64(u.Count))
-		c := math.Sqrt(t * min(v/math.Sqrt(float64(u.Count)), cap))
-		for r, k := 0, u.First; r < u.Count; r, k = r+1, k+u.Stride {
-			b.Scales[k] = c
+	t, least = b.factor*b.factor*t, b.factor*b.factor*least
+	for _, u := range b.units {
+		v := math.Sqrt(u.norm) * u.e / math.Sqrt(float64(u.count))
+		c := math.Sqrt(t * min(v/math.Sqrt(float64(u.count)), cap))
+		for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
+			b.scales[k] = c
 		}
 	}
-	for _, s := range b.Singles {
-		for k := s.From; k < s.To; k++ {
-			b.Scales[k] = math.Sqrt(t * min(b.Scales[k], cap))
+	for _, s := range b.singles {
+		for k := s.from; k < s.to; k++ {
+			b.scales[k] = math.Sqrt(t * min(b.scales[k], cap))
 		}
 	}
 	return math.Sqrt(least), norm

@@ -1,21 +1,18 @@
-// Package referencetest has the critic of package bounds written for the eye, in float64: tests of
-// packages clip and penalty compare with it.
-package referencetest
+package bounds
 
 import (
 	"math"
 	"math/rand/v2"
-	"testing"
-
-	"github.com/decoy-dp/decoy/bounds"
 )
 
-// Network is a random critic: weights of standard deviation scale/√inputs in each layer.
-func Network(seed uint64, inputs int, scale float64, hidden ...int) bounds.Network {
+// This file has the critic written for the eye, in float64.
+
+// referenceNetwork is a random critic: weights of standard deviation scale/√inputs in each layer.
+func referenceNetwork(seed uint64, inputs int, scale float64, hidden ...int) Network {
 	u := rand.New(rand.NewPCG(seed, 0))
-	n := bounds.Network{Slope: .2}
+	n := Network{Slope: .2}
 	for _, units := range append(append([]int(nil), hidden...), 1) {
-		l := bounds.Layer{Weights: make([]float32, inputs*units), Bias: make([]float32, units)}
+		l := Layer{Weights: make([]float32, inputs*units), Bias: make([]float32, units)}
 		for i := range l.Weights {
 			l.Weights[i] = float32(scale * u.NormFloat64() / math.Sqrt(float64(inputs)))
 		}
@@ -28,17 +25,18 @@ func Network(seed uint64, inputs int, scale float64, hidden ...int) bounds.Netwo
 	return n
 }
 
-// Pass is what the critic computes of a row x.
-type Pass struct {
+// reference is what the critic computes of a row x.
+type reference struct {
 	S     [][]float64 // of hidden layers
 	X     [][]float64 // X[0] is x; X[l] the activations of hidden layer l, rounded
 	Delta [][]float64 // Delta[l] is ∇_{s} D of layer l+1, rounded
 	Input []float64   // ∇_x D
 }
 
-// Run computes with activations and ∇_s D rounded to multiples of f, but goes on unrounded.
-func Run(n bounds.Network, x []float64, f float64) Pass {
-	p := Pass{X: [][]float64{x}}
+// runReference computes with activations and ∇_s D rounded to multiples of f, but goes on
+// unrounded.
+func runReference(n Network, x []float64, f float64) reference {
+	p := reference{X: [][]float64{x}}
 	last := len(n.Layers) - 1
 	for _, layer := range n.Layers[:last] {
 		h := len(layer.Bias)
@@ -51,12 +49,12 @@ func Run(n bounds.Network, x []float64, f float64) Pass {
 			next[j] = max(s[j], float64(n.Slope)*s[j])
 		}
 		x = next
-		p.S, p.X = append(p.S, s), append(p.X, rounded(x, f))
+		p.S, p.X = append(p.S, s), append(p.X, gridded(x, f))
 	}
 	p.Delta = make([][]float64, last+1)
 	delta := []float64{1}
 	for l := last; ; l-- {
-		p.Delta[l] = rounded(delta, f)
+		p.Delta[l] = gridded(delta, f)
 		layer, h := n.Layers[l], len(delta)
 		down := make([]float64, len(layer.Weights)/h)
 		for i := range down {
@@ -78,7 +76,7 @@ func Run(n bounds.Network, x []float64, f float64) Pass {
 }
 
 // Gradient is that of D, in the order W¹, b¹, W², ...
-func (p Pass) Gradient() (g []float64) {
+func (p reference) Gradient() (g []float64) {
 	for l, delta := range p.Delta {
 		for _, x := range append(append([]float64(nil), p.X[l]...), 1) {
 			for _, d := range delta {
@@ -89,21 +87,10 @@ func (p Pass) Gradient() (g []float64) {
 	return g
 }
 
-func rounded(x []float64, f float64) []float64 {
+func gridded(x []float64, f float64) []float64 {
 	out := make([]float64, len(x))
 	for i := range x {
 		out[i] = f * math.RoundToEven(x[i]/f)
 	}
 	return out
-}
-
-// Panics fails unless f does.
-func Panics(t *testing.T, name string, f func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	f()
 }

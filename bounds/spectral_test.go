@@ -1,4 +1,4 @@
-package penalty
+package bounds
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -88,7 +87,7 @@ func TestSpectralNormOfLargeMatrices(t *testing.T) {
 // the thesis's Frobenius norms would need.
 func TestSpectralNormsNeedLessNoise(t *testing.T) {
 	in := blocks(16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2)
-	n := randomNetwork(in, 1, 1, 128)
+	n := penaltyNetwork(in, 1, 1, 128)
 	// as gan.NewCritic draws them
 	for l, sd := range []float64{.5 / math.Sqrt(15), 1 / math.Sqrt(128)} {
 		u := rand.New(rand.NewPCG(1, uint64(l)))
@@ -96,13 +95,13 @@ func TestSpectralNormsNeedLessNoise(t *testing.T) {
 			n.Layers[l].Weights[i] = float32(sd * u.NormFloat64())
 		}
 	}
-	wide := func(n bounds.Network, l int) (w []float64) {
+	wide := func(n Network, l int) (w []float64) {
 		for _, x := range n.Layers[l].Weights {
 			w = append(w, float64(x))
 		}
 		return w
 	}
-	p := certify(t, n, Config{Adjacency: accountant.AddRemove, Reach: 1})
+	p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
 	a, b := frobenius(wide(n, 0)), frobenius(wide(n, 1))
 	thesis := 2 * max(a*b-1, 1) * (math.Sqrt(float64(size(in)*128))*b + math.Sqrt(128)*a)
 	t.Logf("%.0f by spectral norms, %.0f by Frobenius norms", p.TotalStd(), thesis)

@@ -1,4 +1,4 @@
-package clip
+package bounds
 
 import (
 	"math"
@@ -7,18 +7,15 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/bounds/internal/referencetest"
-	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
-const factor = 0x1p-16
+const clipFactor = 0x1p-16
 
 // sample is a network over a domain of blocks, and of numbers in [−1, 2] for those of 0 cells.
 type sample struct {
 	blocks []int
-	in     *bounds.Input
-	n      bounds.Network
+	in     *Input
+	n      Network
 }
 
 func samples(t *testing.T) (out []sample) {
@@ -27,19 +24,19 @@ func samples(t *testing.T) (out []sample) {
 		for _, hidden := range [][]int{{}, {8}, {6, 5}, {4, 1, 3}} {
 			for _, scale := range []float64{.5, 4} {
 				s := sample{blocks: blocks}
-				var fields []bounds.Field
+				var fields []Field
 				for _, m := range blocks {
 					if m == 0 {
-						fields = append(fields, bounds.Scalar(-1, 2))
+						fields = append(fields, Scalar(-1, 2))
 					} else {
-						fields = append(fields, bounds.Block(m))
+						fields = append(fields, Block(m))
 					}
 				}
 				var err error
-				if s.in, err = bounds.NewInput(fields...); err != nil {
+				if s.in, err = NewInput(fields...); err != nil {
 					t.Fatal(err)
 				}
-				s.n = referencetest.Network(uint64(seed), s.in.Size(), scale, hidden...)
+				s.n = referenceNetwork(uint64(seed), s.in.size, scale, hidden...)
 				out = append(out, s)
 			}
 		}
@@ -47,10 +44,10 @@ func samples(t *testing.T) (out []sample) {
 	return out
 }
 
-func (s sample) certify(t *testing.T, c bounds.Config) *bounds.Certificate {
+func (s sample) certify(t *testing.T, c Config) *Certificate {
 	t.Helper()
-	c.Factor = factor
-	cert, err := bounds.Certify(s.n, s.in, c)
+	c.Factor = clipFactor
+	cert, err := Certify(s.n, s.in, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +55,11 @@ func (s sample) certify(t *testing.T, c bounds.Config) *bounds.Certificate {
 }
 
 // row is a random row of the domain as the critic sees it, and its numbers.
-func (s sample) row(u *rand.Rand) (pass referencetest.Pass, numbers []float64) {
+func (s sample) row(u *rand.Rand) (pass reference, numbers []float64) {
 	var x []float64
 	for _, m := range s.blocks {
 		if m == 0 {
-			v := factor * math.Round((3*u.Float64()-1)/factor)
+			v := clipFactor * math.Round((3*u.Float64()-1)/clipFactor)
 			x, numbers = append(x, v), append(numbers, v)
 			continue
 		}
@@ -70,26 +67,26 @@ func (s sample) row(u *rand.Rand) (pass referencetest.Pass, numbers []float64) {
 		cells[u.IntN(m)] = 1
 		x = append(x, cells...)
 	}
-	return referencetest.Run(s.n, x, factor), numbers
+	return runReference(s.n, x, clipFactor), numbers
 }
 
-func weight(k *Clipper, p referencetest.Pass, numbers []float64) int64 {
+func weight(k *clipper, p reference, numbers []float64) int64 {
 	return k.Weight(append([][]float64{numbers}, p.X[1:]...), p.Delta)
 }
 
 // addTo adds a row with a weight to a sum.
-func addTo(sum *bounds.Sum, c *bounds.Certificate, p referencetest.Pass, w int64) {
+func addTo(sum *Sum, c *Certificate, p reference, w int64) {
 	if sum.Gradient == nil {
 		sum.Gradient = make([]int64, c.Parameters())
 	}
 	sum.Rows += w
 	for k, g := range p.Gradient() {
-		sum.Gradient[k] += w * int64(g/(factor*factor))
+		sum.Gradient[k] += w * int64(g/(clipFactor*clipFactor))
 	}
 }
 
-// norm is ‖v/c‖₂ of a batch's encoded sum.
-func norm(c *bounds.Certificate, s bounds.Sum) float64 {
+// sumNorm is ‖v/c‖₂ of a batch's encoded sum.
+func sumNorm(c *Certificate, s Sum) float64 {
 	v, sum := make([]int64, c.Coordinates()), 0.
 	c.EncodeTo(v, s)
 	for k, scale := range c.Scales() {
@@ -122,10 +119,10 @@ func TestClipperCountsAllItsTerms(t *testing.T) {
 	// less than the root of square, and more than that of 1 + 2⁻³⁰
 	const limit = 1 + 0x1p-31 + 0x1p-34
 	x := [][]float64{nil, ones, make([]float64, units)}
-	k := of([]int{1, units, units, 1}, []bounds.Field{bounds.Block(1)}, scales,
+	k := newClipper([]int{1, units, units, 1}, []Field{Block(1)}, scales,
 		make([]float64, terms), limit)
 	w := k.Weight(x, [][]float64{first, ones, {1}})
-	if length := float64(w) * bounds.WeightStep * math.Sqrt(square); length > limit || w < 255 {
+	if length := float64(w) * rowStep * math.Sqrt(square); length > limit || w < 255 {
 		t.Errorf("weight %d brings the row to norm %v, limit %v", w, length, limit)
 	}
 	if w := k.Weight(x, [][]float64{first, ones, {math.NaN()}}); w != 0 {
@@ -138,21 +135,21 @@ func TestClipperCountsAllItsTerms(t *testing.T) {
 func TestClippedRowsAreInTheEllipsoid(t *testing.T) {
 	for seed, s := range samples(t) {
 		u := rand.New(rand.NewPCG(uint64(seed), 6))
-		for _, config := range []bounds.Config{
-			{Adjacency: accountant.AddRemove, Mode: modes.Ball(.5)},
-			{Adjacency: accountant.ReplaceOne, Mode: modes.Ball(.2)},
-			{Adjacency: accountant.AddRemove, Mode: modes.Ball(.05), UnitRows: 4},
-			{Adjacency: accountant.ReplaceOne, Mode: modes.Ball(1e6)},
+		for _, config := range []Config{
+			{Adjacency: accountant.AddRemove, Mode: Ball(.5)},
+			{Adjacency: accountant.ReplaceOne, Mode: Ball(.2)},
+			{Adjacency: accountant.AddRemove, Mode: Ball(.05), UnitRows: 4},
+			{Adjacency: accountant.ReplaceOne, Mode: Ball(1e6)},
 		} {
 			cert := s.certify(t, config)
-			k := New(cert)
-			limit := cert.Norm() / float64(cert.UnitRows())
+			k := NewClipper(cert)
+			limit := cert.norm / float64(cert.unitRows)
 			for range 40 {
 				p, numbers := s.row(u)
 				length := func(w int64) float64 {
-					var sum bounds.Sum
+					var sum Sum
 					addTo(&sum, cert, p, w)
-					return norm(cert, sum)
+					return sumNorm(cert, sum)
 				}
 				w := weight(k, p, numbers)
 				if w < 0 || w > 256 || length(w) > limit {
@@ -176,8 +173,8 @@ func TestRowsWithinTheRadiusAreKept(t *testing.T) {
 			accountant.ReplaceOne} {
 			u := rand.New(rand.NewPCG(uint64(seed), 7))
 			for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
-				cert := s.certify(t, bounds.Config{Adjacency: adjacency, Mode: modes.Ball(radius)})
-				k, centre := New(cert), cert.Centre()
+				cert := s.certify(t, Config{Adjacency: adjacency, Mode: Ball(radius)})
+				k, centre := NewClipper(cert), cert.Centre()
 				for range 20 {
 					p, numbers := s.row(u)
 					euclid := 0.
@@ -208,10 +205,10 @@ func TestClippedNeighbours(t *testing.T) {
 		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
 			accountant.ReplaceOne} {
 			n := 1 + u.IntN(3)
-			cert := s.certify(t, bounds.Config{Adjacency: adjacency, UnitRows: n, Mode: modes.Ball(.3)})
-			k := New(cert)
+			cert := s.certify(t, Config{Adjacency: adjacency, UnitRows: n, Mode: Ball(.3)})
+			k := NewClipper(cert)
 			for range 20 {
-				apart := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
+				apart := Sum{Gradient: make([]int64, cert.Parameters())}
 				add := func(rows int, sign int64) {
 					for range rows {
 						p, numbers := s.row(u)
@@ -222,7 +219,7 @@ func TestClippedNeighbours(t *testing.T) {
 				if adjacency == accountant.ReplaceOne {
 					add(u.IntN(n+1), -1)
 				}
-				if d := norm(cert, apart); d > 1 {
+				if d := sumNorm(cert, apart); d > 1 {
 					t.Fatalf("%v, %v: clipped neighbours are %v apart", s.blocks, adjacency, d)
 				}
 			}

@@ -1,11 +1,9 @@
-package penalty
+package bounds
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/decoy-dp/decoy/bounds/internal/referencetest"
 )
 
 // The gradient of the penalty by finite differences never exceeds its bound, comes within a factor
@@ -15,13 +13,13 @@ func TestNormsAgainstFiniteDifferences(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 5))
 	for seed, hidden := range [][]int{{}, {4}, {5, 3}, {3, 4, 2}} {
 		for _, scale := range []float64{.5, 1.5, 6} {
-			n := randomNetwork(in, scale, uint64(seed), hidden...)
+			n := penaltyNetwork(in, scale, uint64(seed), hidden...)
 			x := make([]float64, size(in))
 			for i := range x {
 				x[i] = u.NormFloat64()
 			}
 			penalty := func() float64 {
-				d := length(referencetest.Run(n, x, 0x1p-40).Input) - 1
+				d := euclid(runReference(n, x, 0x1p-40).Input) - 1
 				return d * d
 			}
 			bound := norms(n, size(in))

@@ -1,16 +1,10 @@
-// Package clip gives rows the weights that bring them into the ellipsoid of a certificate in mode
-// ball: in the norm ‖v/c‖₂ of its scales, about its centre.
-package clip
+package bounds
 
-import (
-	"fmt"
-	"math"
+import "math"
 
-	"github.com/decoy-dp/decoy/bounds"
-)
-
-// Clipper gives rows their weights. It is immutable.
-type Clipper struct {
+// clipper gives rows the weights that bring them into the ellipsoid of a certificate in mode ball:
+// in the norm ‖v/c‖₂ of its scales, about its centre. It is immutable.
+type clipper struct {
 	sizes          []int
 	scales, centre []float64
 	limit          float64 // of a row's norm
@@ -22,27 +16,27 @@ type Clipper struct {
 	square, cross, constant []float64
 }
 
-// New returns the clipper of a certificate in mode ball. It panics for other modes, whose
+// NewClipper returns the clipper of a certificate in mode ball. It panics for other modes, whose
 // certificates need no clipping.
-func New(c *bounds.Certificate) *Clipper {
-	if !c.Mode().Clipped() {
-		panic("clip: a clipper for mode " + c.Mode().String())
+func NewClipper(c *Certificate) *clipper {
+	if !c.mode.Clipped() {
+		panic("bounds: a clipper for mode " + c.mode.String())
 	}
-	return of(c.Sizes(), c.Fields(), c.Scales(), c.Centre(), c.Norm()/float64(c.UnitRows()))
+	return newClipper(c.sizes, c.fields, c.scales, c.Centre(), c.norm/float64(c.unitRows))
 }
 
-func of(sizes []int, fields []bounds.Field, scales, centre []float64, limit float64) *Clipper {
+func newClipper(sizes []int, fields []Field, scales, centre []float64, limit float64) *clipper {
 	h := sizes[1]
 	// A coordinate or a block's cell is one term of a sum or of a sum of sums; each has fewer than
 	// sixteen roundings of its own.
-	out := &Clipper{
+	out := &clipper{
 		sizes: sizes, scales: scales, centre: centre, limit: limit,
-		gamma:  bounds.Gamma(len(scales) + 16),
+		gamma:  gamma(len(scales)+16, unit64),
 		square: make([]float64, h), cross: make([]float64, h), constant: make([]float64, h),
 	}
 	first := 0 // coordinate of the field
 	for _, f := range fields {
-		at, cells := first, f.Cells()
+		at, cells := first, f.cells
 		first += max(cells, 1) * h
 		if cells == 0 {
 			out.scalars = append(out.scalars, at)
@@ -74,7 +68,7 @@ func of(sizes []int, fields []bounds.Field, scales, centre []float64, limit floa
 // each hidden unit, without the cancellation (p), and Ŝ, P̂ what is computed. As 2·cross·δ ≤ p, the
 // absolute values of all terms add up to at most S + 2P, so |Ŝ − S| ≤ γ(S + 2P) and P ≤ P̂/(1−γ),
 // and with γ < 2⁻²⁶ then S ≤ (1 + 2γ)·Ŝ + 4γ·P̂. γ's terms include the roundings of this line.
-func (k *Clipper) Weight(x, delta [][]float64) int64 {
+func (k *clipper) Weight(x, delta [][]float64) int64 {
 	layers := len(k.sizes) - 1
 	length("x", len(x), layers)
 	length("delta", len(delta), layers)
@@ -114,12 +108,5 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	if !(norm <= math.MaxFloat64) {
 		return 0
 	}
-	return int64(min(1, k.limit/norm) / bounds.WeightStep)
-}
-
-// length panics unless a slice has the length it must have.
-func length(what string, got, want int) {
-	if got != want {
-		panic(fmt.Sprintf("clip: %s has length %d, want %d", what, got, want))
-	}
+	return int64(min(1, k.limit/norm) / rowStep)
 }

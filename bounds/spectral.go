@@ -1,17 +1,10 @@
-package penalty
+package bounds
 
-import (
-	"math"
-
-	"github.com/decoy-dp/decoy/bounds"
-)
+import "math"
 
 // spectralWork is how many multiplications a layer's spectral norm may take; a larger layer gets
 // its Frobenius norm.
 const spectralWork = 1 << 28
-
-// inflate covers the float64 roundings of sums of squares.
-const inflate = 1 + 0x1p-24
 
 // spectralNorm bounds ‖W‖₂, the largest singular value, of a rows × cols matrix from above.
 //
@@ -39,7 +32,7 @@ func spectralNorm(w []float64, rows, cols int) float64 {
 	// Each entry of G is within γ of Σ|terms|, so the whole is within γ·‖W‖_F² in the Frobenius
 	// norm.
 	g := gram(w, n)
-	return min(f, math.Sqrt(largestEigenvalue(g, n, 3)+bounds.Gamma(terms+2)*f*f)*inflate)
+	return min(f, math.Sqrt(largestEigenvalue(g, n, 3)+gamma(terms+2, unit64)*f*f)*inflate)
 }
 
 // largestEigenvalue bounds |λ| for every eigenvalue λ of the symmetric n × n matrix h: λ² is one of
@@ -56,7 +49,7 @@ func largestEigenvalue(h []float64, n, squarings int) float64 {
 	f = math.Ldexp(f, -e)
 	square := gram(h, n)
 	return math.Ldexp(math.Sqrt(largestEigenvalue(square, n,
-		squarings-1)+bounds.Gamma(n+2)*f*f)*inflate, e)
+		squarings-1)+gamma(n+2, unit64)*f*f)*inflate, e)
 }
 
 // gram is AᵀA of a matrix with n columns.

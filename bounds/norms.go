@@ -1,10 +1,8 @@
-package penalty
+package bounds
 
 import (
 	"math"
 	"slices"
-
-	"github.com/decoy-dp/decoy/bounds"
 )
 
 // factors bounds the norms of the two factors of the penalty's gradient in each layer's weights, at
@@ -17,7 +15,7 @@ import (
 // D‖)bᵀ, of Frobenius norm at most 2|‖∇_x D‖ − 1|·‖A‖₂·‖b‖. φ' is constant between kinks, so biases
 // get nothing. ‖∇_x D‖₂ is at most Π_k ‖W^k‖₂. (Pedersen's thesis, section on WGAN-GP, has
 // Frobenius norms in the place of operator norms.)
-func factors(n bounds.Network, sizes []int) (t, delta []float64) {
+func factors(n Network, sizes []int) (t, delta []float64) {
 	norms := make([]float64, len(n.Layers))
 	product := 1.
 	for l, layer := range n.Layers {
@@ -41,18 +39,18 @@ func factors(n bounds.Network, sizes []int) (t, delta []float64) {
 	return t, delta
 }
 
-// inputs is the number of inputs that the first layer says it has.
-func inputs(n bounds.Network) int {
+// firstInputs is the number of inputs that the first layer says it has.
+func firstInputs(n Network) int {
 	if len(n.Layers) == 0 || len(n.Layers[0].Bias) == 0 {
 		return 0
 	}
 	return len(n.Layers[0].Weights) / len(n.Layers[0].Bias)
 }
 
-// largestSum is the largest Σ|terms| of any sum that a critic computes for the penalty at a point
+// penaltySum is the largest Σ|terms| of any sum that a critic computes for the penalty at a point
 // with inputs in [−1, 1]: for s, for δ, for ∇_x D, which is the first δ with one more layer, and
 // for t, which begins with at most twice that or 2.
-func largestSum(n bounds.Network, sizes []int) (largest float64) {
+func penaltySum(n Network, sizes []int) (largest float64) {
 	weight := func(l, i, j int) float64 {
 		return math.Abs(float64(n.Layers[l].Weights[i*sizes[l+1]+j]))
 	}
