@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 )
 
 // The plan of a marginal mechanism: fifteen noisy counts, fourteen selections, fourteen more
@@ -19,7 +18,7 @@ func Example() {
 			{Event: accountant.Gaussian{NoiseMultiplier: 40 * scale}, Count: 14},
 		}
 	}
-	scale, err := calibrate.Scale(budget, accountant.AddRemove, plan)
+	scale, err := accountant.ScaleFor(budget, accountant.AddRemove, plan)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -79,7 +79,7 @@ func (t *task) features() []feature {
 
 // Check returns an error unless the features and the coefficients are those of the schema, and the
 // schema and its unit those of the run.
-func (c *Classifier) Check(run excerpt.Run) error {
+func (c *Classifier) Check(run ledger.VerifiedRun) error {
 	s, err := schema.Parse([]byte(c.SchemaYAML))
 	if err != nil {
 		return fmt.Errorf("the schema: %w", err)

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/schema"
@@ -35,7 +34,7 @@ func NewPlan(
 	}
 	o.By = cmp.Or(o.By, Descent)
 	p := &Plan{task: t, o: o, cells: t.problem.Cells(s.Sizes()), nb: nb}
-	if p.mu, err = calibrate.Mu(b); err != nil {
+	if p.mu, err = accountant.MuFor(b); err != nil {
 		return nil, err
 	}
 	if o.By != Descent {

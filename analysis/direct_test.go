@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -94,7 +94,7 @@ func TestDirectNoise(t *testing.T) {
 	if ratio := sum / stated; ratio < .69 || ratio > 1.38 {
 		t.Errorf("the variance of the noise is %v times the stated one", ratio)
 	}
-	mu := must(calibrate.Mu(budget))
+	mu := must(accountant.MuFor(budget))
 	want := 19. / 2000 * math.Sqrt(.5) / (mu * math.Sqrt(1-squareShare))
 	if got := math.Sqrt(stated); math.Abs(got/want-1) > .05 {
 		t.Errorf("noise of %v, want %v", got, want)

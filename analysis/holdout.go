@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -85,7 +84,7 @@ func OpenHoldout(
 			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1},
 		}
 	}
-	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
+	z, err := accountant.ScaleFor(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,8 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -55,7 +54,7 @@ type Published struct {
 func (r *Published) States() (release.Claim, string) { return r.Claim(), r.Tool }
 
 // Check returns an error for a ledger of another schema.
-func (r *Published) Check(run excerpt.Run) error {
+func (r *Published) Check(run ledger.VerifiedRun) error {
 	if run.Reserve.SchemaSHA256 != r.SchemaSHA256 || !r.Publishable {
 		return errors.New("the ledger is of another schema, or not of a published evaluation")
 	}
@@ -140,7 +139,7 @@ func newEvaluation(
 	} else if o.Positive != "" {
 		return nil, fmt.Errorf("publish: a positive value without a target column: %w", eval.ErrColumn)
 	}
-	p.mu, err = calibrate.Mu(b)
+	p.mu, err = accountant.MuFor(b)
 	return p, err
 }
 

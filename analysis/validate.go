@@ -6,8 +6,8 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -58,7 +58,7 @@ type Validated struct {
 func (r *Validated) States() (release.Claim, string) { return r.Claim(), r.Tool }
 
 // Check returns an error for a ledger of another run.
-func (r *Validated) Check(run excerpt.Run) error {
+func (r *Validated) Check(run ledger.VerifiedRun) error {
 	if run.Method != validated || run.Reserve.Run != r.Run {
 		return errors.New("the ledger is of another run")
 	}
@@ -75,7 +75,7 @@ const squareShare = .1
 func Validate(
 	ctx context.Context, rows *privacy.Rows, o Validation, r Run[*Validated],
 ) (*Validated, *privacy.Session, error) {
-	mu, err := calibrate.Mu(r.Budget)
+	mu, err := accountant.MuFor(r.Budget)
 	if err != nil {
 		return nil, nil, err
 	}

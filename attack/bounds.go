@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 )
 
@@ -143,7 +142,7 @@ func ClaimOf(
 	}
 	bound, err := pld.DeltaAt(c, b.Epsilon, adj)
 	if err == nil && bound.Method == "gdp" && b.Delta > 0 {
-		if claim.Mu, err = calibrate.Mu(accountant.Budget{Epsilon: b.Epsilon,
+		if claim.Mu, err = accountant.MuFor(accountant.Budget{Epsilon: b.Epsilon,
 			Delta: max(bound.Delta, 1e-300)}); err != nil {
 			claim.Mu = 0
 		}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
@@ -100,7 +99,7 @@ func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // breaks where it is exceeded.
 func TestClaimOf(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
-	mu := must(calibrate.Mu(b))
+	mu := must(accountant.MuFor(b))
 	c := must(ClaimOf(b, accountant.AddRemove,
 		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}}))
 	if math.Abs(c.Mu/mu-1) > 1e-6 {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
@@ -163,7 +162,7 @@ func Gate(
 	plan := func(scale float64) accountant.Composition {
 		return accountant.Composition{{Event: g.event(nb, scale), Count: g.count}}
 	}
-	scale, err := calibrate.Scale(b, nb.Adjacency, plan, pld.RDP, pld.Epsilon)
+	scale, err := accountant.ScaleFor(b, nb.Adjacency, plan, pld.RDP, pld.Epsilon)
 	if err != nil {
 		return fail(err)
 	}

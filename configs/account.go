@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -206,7 +205,7 @@ func (a *Account) unwritable(err error) bool {
 // up, as they have no figure in zCDP.
 func WithoutRho(l *ledger.Ledger) (names []string) {
 	for _, r := range l.Runs() {
-		if r.Spends && math.IsInf(zcdp.Rho(r.Reserved), 1) {
+		if r.Spends && math.IsInf(accountant.Rho(r.Reserved), 1) {
 			names = append(names, fmt.Sprintf("run %s (%s)", r.Run, r.Method))
 		}
 	}

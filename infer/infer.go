@@ -14,7 +14,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/ledger/excerpt"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
@@ -74,7 +74,7 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 			return nil, err
 		}
 		yaml, err := r.YAML()
-		s.Deliver(excerpt.OutputsOf(yaml))
+		s.Deliver(ledger.HashFile(yaml))
 		return r, err
 	}, func(r *Result) error {
 		if unusable != nil || o.Deliver == nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -35,7 +34,7 @@ const (
 )
 
 // NewPlan is the plan for a table with so many columns to ask about, which takes all of the budget;
-// δ > 0. The errors are those of calibrate.Scale, and one that wraps schema.ErrInvalid.
+// δ > 0. The errors are those of accountant.ScaleFor, and one that wraps schema.ErrInvalid.
 func NewPlan(columns int, nb privacy.Neighbours, b accountant.Budget) (Plan, error) {
 	if err := b.Validate(); err != nil {
 		return Plan{}, err
@@ -51,7 +50,7 @@ func NewPlan(columns int, nb privacy.Neighbours, b accountant.Budget) (Plan, err
 		return Plan{Neighbours: nb, Columns: columns, Mu: 1 / scale, Share: 1,
 			Delta: b.Delta * deltaShare / float64(columns)}
 	}
-	scale, err := calibrate.Scale(b, nb.Adjacency,
+	scale, err := accountant.ScaleFor(b, nb.Adjacency,
 		func(scale float64) accountant.Composition { return at(scale).Composition() })
 	if err != nil {
 		return Plan{}, fmt.Errorf("infer: %w", err)

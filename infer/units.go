@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -61,7 +60,7 @@ func Units(
 		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma),
 			Count: 1}}
 	}
-	sigma, err := calibrate.Scale(o.Budget, nb.Adjacency, plan)
+	sigma, err := accountant.ScaleFor(o.Budget, nb.Adjacency, plan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -107,8 +106,8 @@ func TestUnitsRefuses(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := limit.Set(context.Background(), file, nb.Units("patient"),
-		limit.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), file, nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

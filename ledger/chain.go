@@ -7,16 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-)
-
-// The bounds of a ledger, in bytes. A line is below 1 kB, unless its run reserves many different
-// events; a run has some fifty to a few hundred. Parsed, a ledger takes a small multiple of its
-// size.
-const (
-	maxLine  = 1 << 20
-	maxBytes = 256 << 20
 )
 
 // Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a
@@ -49,23 +40,6 @@ func encode(e Entry) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// link appends an entry that follows the last one.
-func (l *Ledger) link(e Entry) error {
-	want := e.Seal(l.last())
-	switch {
-	case want.Hash == "":
-		return errors.New("it is no entry that can be encoded")
-	case e.Seq != want.Seq:
-		return fmt.Errorf("sequence number %d, want %d", e.Seq, want.Seq)
-	case e.Prev != want.Prev:
-		return errors.New("does not follow the line before it: a line was changed, removed or moved")
-	case e.Hash != want.Hash:
-		return errors.New("its hash does not match: the line was changed")
-	}
-	l.Entries = append(l.Entries, e)
-	return nil
-}
-
 // last is the zero Entry if there is none.
 func (l *Ledger) last() (e Entry) {
 	if n := len(l.Entries); n > 0 {
@@ -74,45 +48,49 @@ func (l *Ledger) last() (e Entry) {
 	return e
 }
 
-// read is all of a ledger, or an error if it is longer than one may be.
-func read(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err == nil && len(b) > maxBytes {
-		err = fmt.Errorf("longer than %d bytes: %w", maxBytes, ErrInvalid)
+// Add seals an entry, appends it, and returns its line.
+func (l *Ledger) Add(e Entry) (line []byte, err error) {
+	e = e.Seal(l.last())
+	if line, err = encode(e); err != nil {
+		return nil, fmt.Errorf("ledger: encoding an entry: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("ledger: reading the file: %w", err)
-	}
-	return b, nil
+	l.Entries = append(l.Entries, e)
+	return append(line, '\n'), nil
 }
 
-// parse appends the lines of b: each must be, byte for byte, the canonical JSON of its entry,
+// link appends an entry that follows the last one.
+func (l *Ledger) link(e Entry) error {
+	want := e.Seal(l.last())
+	switch {
+	case want.Hash == "":
+		return errors.New("it is no entry that can be encoded")
+	case e.Seq != want.Seq || e.Prev != want.Prev:
+		return errors.New("does not follow the line before it: a line was changed, removed or moved")
+	case e.Hash != want.Hash:
+		return errors.New("its hash does not match: the line was changed")
+	}
+	l.Entries = append(l.Entries, e)
+	return nil
+}
+
+// Lines appends the lines of b: each must be, byte for byte, the canonical JSON of its entry,
 // follow the line before it, and keep the rules. It returns how many bytes they have. Behind them
-// may be a beginning of an entry, which is ErrTorn.
-func (l *Ledger) parse(b []byte, rules func(Entry) error) (whole int, err error) {
+// may be a beginning of an entry, which is ErrTorn; any other error wraps ErrInvalid.
+func (l *Ledger) Lines(b []byte, rules ...func(Entry) error) (whole int, err error) {
 	for whole < len(b) {
+		number := len(l.Entries) + 1
 		line, _, found := bytes.Cut(b[whole:], []byte("\n"))
-		var e Entry
-		switch {
-		case len(line) >= maxLine:
-			err = fmt.Errorf("longer than %d bytes: %w", maxLine, ErrInvalid)
-		case !found && beginsEntry(line):
-			err = ErrTorn
-		case !found:
-			err = ErrInvalid
-		default:
-			if e, err = parseEntry(line); err == nil {
-				err = l.link(e)
-			}
+		if !found && beginsEntry(line) {
+			return whole, fmt.Errorf("ledger: line %d: %w", number, ErrTorn)
+		}
+		e, err := parseEntry(line)
+		for _, check := range append([]func(Entry) error{l.link}, rules...) {
 			if err == nil {
-				err = rules(e)
-			}
-			if err != nil {
-				err = fmt.Errorf("%w: %w", ErrInvalid, err)
+				err = check(e)
 			}
 		}
 		if err != nil {
-			return whole, fmt.Errorf("ledger: line %d: %w", len(l.Entries)+1, err)
+			return whole, fmt.Errorf("ledger: line %d: %w: %w", number, ErrInvalid, err)
 		}
 		whole += len(line) + 1
 	}

@@ -1,27 +1,23 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 var (
-	// ErrLocked is returned when another process holds the lock of a ledger for longer than
-	// [File].Timeout.
-	ErrLocked = errors.New("the ledger is locked")
 	// ErrMismatch is returned when the tables that a run calls neighbours are not those of its ledger.
 	ErrMismatch = errors.New("the ledger is for other neighbours")
 	// ErrReplaced is for the argument of [File.Append] to return with entries that must be written
@@ -29,6 +25,10 @@ var (
 	ErrReplaced = fmt.Errorf("the ledger was replaced or cut back during the run, whose entries "+
 		"were written again: %w", ErrInvalid)
 )
+
+// maxBytes bounds a ledger. A line is below 1 kB, unless its run reserves many different events; a
+// run has some fifty to a few hundred. Parsed, a ledger takes a small multiple of its size.
+const maxBytes = 256 << 20
 
 // File is a ledger on disk: JSON lines, hash-chained (see [Ledger]). Appends take an exclusive lock
 // on the file itself for the append only, so many processes may share one ledger. A file that does
@@ -39,11 +39,9 @@ type File struct {
 
 	path string
 
-	mu        sync.Mutex
-	seen      *Ledger // the file's first seenBytes
-	state     *state  // of these; nil: none
-	seenBytes int
-	seenSum   [sha256.Size]byte
+	mu   sync.Mutex
+	text []byte // of the file, as this process left it
+	seen *state // what that says; nil: nothing is known
 }
 
 // NewFile names a ledger file; it does not touch the disk.
@@ -65,15 +63,40 @@ func (f *File) Read() (*Ledger, error) {
 		return nil, fmt.Errorf("ledger: reading the file: %w", err)
 	}
 	defer file.Close()
-	b, err := read(file)
-	if err != nil {
-		return nil, err
-	}
-	l := &Ledger{}
-	if _, err := l.parse(b, func(Entry) error { return nil }); err != nil && !errors.Is(err, ErrTorn) {
+	l, err := Parse(file)
+	if err != nil && !errors.Is(err, ErrTorn) {
 		return nil, fmt.Errorf("ledger: %s: %w", f.path, err)
 	}
 	return l, nil
+}
+
+// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the
+// canonical JSON of its entry, which leaves no room for an unknown, repeated or reordered key.
+// Errors wrap ErrInvalid and name the line; a ledger of more than 256 MiB is one too. If only the
+// last line is torn, cut short before its newline, the entries before it are returned together with
+// ErrTorn.
+func Parse(r io.Reader) (*Ledger, error) {
+	l := &Ledger{}
+	b, err := read(r)
+	if err == nil {
+		_, err = l.Lines(b)
+	}
+	if err != nil && !errors.Is(err, ErrTorn) {
+		return nil, err
+	}
+	return l, err
+}
+
+// read is all of a ledger, or an error if it is longer than one may be.
+func read(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err == nil && len(b) > maxBytes {
+		err = fmt.Errorf("longer than %d bytes: %w", maxBytes, ErrInvalid)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger: reading the file: %w", err)
+	}
+	return b, nil
 }
 
 // Append reads the ledger under the lock, holds it to the rules, asks next for
@@ -83,109 +106,74 @@ func (f *File) Read() (*Ledger, error) {
 func (f *File) Append(
 	ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error),
 ) error {
-	return f.locked(ctx, func(file *os.File) error {
-		b, err := read(file)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file, err := Lock(ctx, f.path, f.Timeout)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	b, err := read(file)
+	if err != nil {
+		return err
+	}
+	s, n, err := f.checked(b)
+	if err != nil && !errors.Is(err, ErrTorn) { // a torn append never returned
+		return fmt.Errorf("ledger: %s: %w", f.path, err)
+	}
+	var fresh []Entry
+	if len(s.Entries) == 0 {
+		fresh = append(fresh, u.OpenEntry(today()))
+	} else if err := u.same(s.Entries[0]); err != nil {
+		return err
+	}
+	asked, err := next(&s.Ledger)
+	replaced := errors.Is(err, ErrReplaced) // what is spent is written whatever the rules say
+	if err != nil && !replaced {
+		return err
+	}
+	whole := b[:n]
+	for _, e := range append(fresh, asked...) {
+		line, err := s.Add(e)
 		if err != nil {
 			return err
 		}
-		l, s, n, err := f.checked(b)
-		f.state = nil                   // until all that it is about to see is in the file
-		torn := errors.Is(err, ErrTorn) // an append that never returned
-		if err != nil && !torn {
-			return fmt.Errorf("ledger: %s: %w", f.path, err)
+		if err := s.rules(s.last()); errors.Is(err, accountant.ErrBudget) && !replaced {
+			return err // the file is as it should be: it refuses the run
+		} else if err != nil && !replaced {
+			return fmt.Errorf("ledger: %s: entry %d: %w: %w", f.path, s.last().Seq, ErrInvalid, err)
 		}
-		whole := b[:n]
-		var fresh []Entry
-		if len(l.Entries) == 0 {
-			fresh = append(fresh, u.OpenEntry(Today()))
-		} else if err := u.same(l.Entries[0]); err != nil {
-			return err
-		}
-		asked, err := next(l)
-		// what is spent is written whatever the rules say of the file
-		replaced := errors.Is(err, ErrReplaced)
-		if err != nil && !replaced {
-			return err
-		}
-		for _, e := range append(fresh, asked...) {
-			e = e.Seal(l.last())
-			if err := s.add(e); errors.Is(err, accountant.ErrBudget) && !replaced {
-				return err // the file is as it should be: it refuses the run
-			} else if err != nil && !replaced {
-				return fmt.Errorf("ledger: %s: entry %d: %w: %w", f.path, e.Seq, ErrInvalid, err)
-			}
-			line, err := encode(e)
-			if err != nil {
-				return fmt.Errorf("ledger: encoding an entry: %w", err)
-			}
-			l.Entries, whole = append(l.Entries, e), append(append(whole, line...), '\n')
-		}
-		if torn {
-			if err := disk.Truncate(file, int64(n)); err != nil {
-				return fmt.Errorf("ledger: mending the file: %w", err)
-			}
-		}
-		if _, err := disk.Write(file, whole[n:]); err != nil {
-			return fmt.Errorf("ledger: writing the file: %w", err)
-		}
-		if sync {
-			if err := disk.Sync(file); err != nil {
-				return fmt.Errorf("ledger: syncing the file: %w", err)
-			}
-			if err := disk.SyncDir(filepath.Dir(f.path)); err != nil {
-				return fmt.Errorf("ledger: syncing the folder: %w", err)
-			}
-		}
-		if replaced {
-			return fmt.Errorf("ledger: %s: %w", f.path, ErrReplaced)
-		}
-		f.seen, f.state, f.seenBytes, f.seenSum = l, s, len(whole), sha256.Sum256(whole)
-		return nil
-	})
-}
-
-// checked is a file's content, held to the rules. Content that begins with what was checked before,
-// byte for byte, is checked from there on: a run appends often.
-func (f *File) checked(b []byte) (l *Ledger, s *state, whole int, err error) {
-	l, s = &Ledger{}, newState()
-	if n := f.seenBytes; f.state != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.seenSum {
-		l, s, whole = f.seen, f.state, n
+		whole = append(whole, line...)
 	}
-	n, err := l.parse(b[whole:], s.add)
-	return l, s, whole + n, err
-}
-
-// Today is the time of an entry that tells no more than the day.
-func Today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
-
-// locked runs do with the exclusive lock held, on the file opened for appending and positioned at
-// its start.
-func (f *File) locked(ctx context.Context, do func(*os.File) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	lock := flock.New(f.path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
-	wait, cancel := context.WithTimeout(ctx, f.Timeout)
-	defer cancel()
-	ok, err := lock.TryLockContext(wait, 20*time.Millisecond)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("ledger: %s: locked by another process for %v: %w", f.path, f.Timeout,
-			ErrLocked)
-	case err != nil:
-		return fmt.Errorf("ledger: opening the file: %w", err)
-	case !ok:
-		return fmt.Errorf("ledger: %s: %w", f.path, ErrLocked)
+	err = file.Put(whole[n:], int64(n), sync)
+	if err == nil && sync {
+		err = disk.SyncDir(filepath.Dir(f.path))
 	}
-	defer lock.Unlock()
-	file, err := disk.OpenFile(f.path, os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("ledger: opening the file: %w", err)
+		return fmt.Errorf("ledger: writing the file: %w", err)
 	}
-	defer file.Close()
-	return do(file)
+	if replaced {
+		return fmt.Errorf("ledger: %s: %w", f.path, ErrReplaced)
+	}
+	f.text, f.seen = whole, s
+	return nil
 }
+
+// checked is a file's content, held to the rules, and how many bytes of it are whole lines. What
+// this process has left there, byte for byte, is not read again: a run appends often. It may be
+// used once.
+func (f *File) checked(b []byte) (s *state, whole int, err error) {
+	s = newState()
+	if f.seen != nil && bytes.HasPrefix(b, f.text) {
+		s, whole = f.seen, len(f.text)
+	}
+	f.seen = nil
+	n, err := s.Lines(b[whole:], s.rules)
+	return s, whole + n, err
+}
+
+// today is the time of an entry that tells no more than the day.
+func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
 
 // Units is the neighbouring relation of a run. A ledger adds up costs of one relation only.
 type Units struct {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 )
 
 // pooled is a ledger of one run on a filter of μ = .2: 16 charges of .05.
@@ -61,7 +60,7 @@ func TestVerifyFilter(t *testing.T) {
 // TestLimitCountsAFilter as its ρ = Mu²/2.
 func TestLimitCountsAFilter(t *testing.T) {
 	limit := *spend(1, 1e-9)
-	rho, err := calibrate.Rho(limit)
+	rho, err := accountant.RhoFor(limit)
 	if err != nil {
 		t.Fatal(err)
 	}

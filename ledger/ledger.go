@@ -19,7 +19,7 @@ var (
 type Kind string
 
 const (
-	EntryOpen    Kind = "open"    // first line of a file
+	EntryOpen    Kind = "open"    // first line of a file; of a journal too, which has no limit
 	EntryLimit   Kind = "limit"   // from here on the file has this limit
 	EntryReserve Kind = "reserve" // a run takes its whole budget
 	EntryCharge  Kind = "charge"  // a mechanism call of a run
@@ -33,7 +33,7 @@ type Rule string
 
 const (
 	RuleBasic Rule = "basic" // Σε and Σδ of the runs' budgets; the default
-	RuleZCDP  Rule = "zcdp"  // what accountant/zcdp says of the compositions
+	RuleZCDP  Rule = "zcdp"  // the sum of ρ of the compositions
 )
 
 // Status of a closed run.
@@ -75,8 +75,10 @@ type Entry struct {
 	Answer       string                 `json:"answer,omitzero"`  // of a charge: hash of what it bought
 	Status       string                 `json:"status,omitzero"`
 	Outputs      string                 `json:"outputs,omitzero"` // of a close: hash of what left
-	Prev         string                 `json:"prev"`
-	Hash         string                 `json:"hash,omitzero"`
+	// in a journal, which is secret: the answer that this line and those before it bought
+	Data []byte `json:"data,omitzero"`
+	Prev string `json:"prev"`
+	Hash string `json:"hash,omitzero"`
 }
 
 // Clone returns a copy that shares no memory with e.

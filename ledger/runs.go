@@ -71,7 +71,8 @@ func (l *Ledger) LimitInForce() (Entry, bool) {
 func (l *Ledger) replayed() *state {
 	s := newState()
 	for _, e := range l.Entries {
-		_ = s.add(e)
+		s.Entries = append(s.Entries, e)
+		_ = s.rules(e)
 	}
 	return s
 }

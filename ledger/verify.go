@@ -1,10 +1,7 @@
 package ledger
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -14,34 +11,6 @@ import (
 // them: that charges are of what is reserved, and that a reservation costs no more than its budget,
 // as far as closed formulas cannot tell. Its own charges are taken from its reservation before it
 // reads, and its own cost is found before it reserves; what another run spends is its budget.
-
-// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the
-// canonical JSON of its entry, which leaves no room for an unknown, repeated or reordered key.
-// Errors wrap ErrInvalid and name the line; a line of more than 1 MiB and a ledger of more than 256
-// MiB are errors too. If only the last line is torn, cut short before its newline, the entries
-// before it are returned together with ErrTorn.
-func Parse(r io.Reader) (*Ledger, error) { return parseUpTo(r, maxBytes) }
-
-func parseUpTo(r io.Reader, most int) (*Ledger, error) {
-	l, in := &Ledger{}, bufio.NewReaderSize(r, maxLine+1)
-	for size := 0; ; {
-		line, err := in.ReadSlice('\n')
-		if size += len(line); size > most {
-			return nil, fmt.Errorf("ledger: the file is longer than %d bytes: %w", most, ErrInvalid)
-		}
-		switch {
-		case len(line) == 0 && err == io.EOF:
-			return l, nil
-		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
-			return nil, fmt.Errorf("ledger: reading it: %w", err)
-		}
-		if _, err = l.parse(line, func(Entry) error { return nil }); errors.Is(err, ErrTorn) {
-			return l, err
-		} else if err != nil {
-			return nil, err
-		}
-	}
-}
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's
 // units those of the opening; every reservation's composition within its budget, and of at most 128
@@ -58,19 +27,21 @@ func (l *Ledger) Verify(price accountant.Pricer) error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
 	}
-	chain, s, left := &Ledger{}, newState(), map[string]*accountant.Reservation{}
+	s, left := newState(), map[string]*accountant.Reservation{}
 	costs := map[string]accountant.Bound{}
 	for i, e := range l.Entries {
-		err := chain.link(e)
+		err := s.link(e)
 		if err == nil {
-			err = s.add(e)
+			err = s.rules(e)
 		}
 		if err == nil && e.Kind == EntryReserve {
 			left[e.Run] = accountant.NewReservation(tolerant(e.Composition))
 			err = checkCost(e, price, costs)
 		}
 		if err == nil && e.Kind == EntryCharge {
-			err = reserved(left[e.Run], e)
+			if short := left[e.Run].Take(*e.Event); short != nil {
+				err = fmt.Errorf("run %q charges more of an event than it reserved: %w", e.Run, short)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("ledger: entry %d: %w: %w", i, ErrInvalid, err)
@@ -122,12 +93,4 @@ func tolerant(c accountant.Composition) accountant.Composition {
 		}
 	}
 	return out
-}
-
-// reserved takes a charge from what its run has left.
-func reserved(left *accountant.Reservation, e Entry) error {
-	if err := left.Take(*e.Event); err != nil {
-		return fmt.Errorf("run %q charges more of an event than it reserved: %w", e.Run, err)
-	}
-	return nil
 }

@@ -12,8 +12,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -52,7 +50,7 @@ type plan struct {
 
 	run      *shares.Run
 	progress synth.Progress
-	sums     []zcdp.Shares
+	sums     []accountant.Shares
 }
 
 // Reserve is the one event of all sums, if the link's method has something to say.
@@ -67,7 +65,7 @@ func (f Fitter) Reserve(t synth.Terms, b accountant.Budget, before float64) (
 
 // Plan has the largest ρ that the budget allows.
 func (f Fitter) Plan(t synth.Terms) (synth.Plan, error) {
-	rho, err := calibrate.Rho(f.Link.o.Budget)
+	rho, err := accountant.RhoFor(f.Link.o.Budget)
 	return &plan{link: f.Link, b: f.Link.o.Budget, rho: rho * (1 - 1e-9), nb: t.Neighbours}, err
 }
 

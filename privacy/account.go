@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -48,11 +49,11 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 	} else if left != "" {
 		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
 	}
-	h := header{Run: s.run, Program: []byte(o.Program)}
+	h := header{Program: []byte(o.Program)}
 	for _, out := range o.Outputs {
 		h.Outputs = append(h.Outputs, []byte(out))
 	}
-	if err := s.journal.start(h); err != nil {
+	if err := s.journal.start(s.run, h); err != nil {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
@@ -70,9 +71,9 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 func (s *session) resume(ctx context.Context, o Options) error {
 	j := s.journal
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("privacy: run %s: %s: %w", j.Run, fmt.Sprintf(format, args...), ErrResume)
+		return fmt.Errorf("privacy: run %s: %s: %w", j.run, fmt.Sprintf(format, args...), ErrResume)
 	}
-	if j.Run == "" {
+	if j.run == "" {
 		return fmt.Errorf("privacy: the journal %s holds no run: %w", j.path, ErrResume)
 	}
 	if string(j.Program) != o.Program {
@@ -83,7 +84,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 			return refuse("it was begun to write %s too, which would be lost", out)
 		}
 	}
-	s.run = j.Run
+	s.run = j.run
 	err := s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		s.lines = linesOf(l, s.run)
 		if len(s.lines) == 0 {
@@ -101,7 +102,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		}
 		// A journal that is older than the ledger would have answers drawn again that were given already;
 		// one that is ahead has those whose process died before it logged them.
-		bought, logged := s.chargeEntries(j.records...), s.lines[1:]
+		bought, logged := paid(j.answers), s.lines[1:]
 		if len(logged) > len(bought) || !slices.EqualFunc(logged, bought[:len(logged)],
 			func(a, b ledger.Entry) bool { return a.Answer == b.Answer && *a.Event == *b.Event }) {
 			return nil, refuse("its journal is older than the ledger, or another one")
@@ -113,16 +114,33 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.earlier = j.records
-	return j.write(nil, j.whole)
+	s.earlier = j.answers
+	return nil
 }
 
-// chargeEntries is the lines of the ledger for answers.
-func (s *session) chargeEntries(records ...record) (out []ledger.Entry) {
-	for _, r := range records {
-		for _, ch := range r.Charges {
-			out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: r.What, Event: &ch,
-				Answer: hashOf(r.Query, r.Answer)})
+// charged is the lines of a journal for an answer that these charges bought. What costs nothing has
+// a line without a charge.
+func charged(
+	run, what, question string, charges accountant.Composition, answer []byte,
+) (out []ledger.Entry) {
+	e := ledger.Entry{Kind: ledger.EntryCharge, Run: run, Label: what,
+		Answer: hashOf(question, answer)}
+	for _, ch := range charges {
+		e.Event = &ch
+		out = append(out, e)
+	}
+	if len(out) == 0 {
+		out = append(out, e)
+	}
+	out[len(out)-1].Data = append([]byte{}, answer...)
+	return out
+}
+
+// paid is the charges among the lines of a journal, as the ledger has them.
+func paid(lines []ledger.Entry) (out []ledger.Entry) {
+	for _, e := range lines {
+		if e.Data = nil; e.Event != nil {
+			out = append(out, e)
 		}
 	}
 	return out

@@ -23,13 +23,12 @@ func FromEngine(s *schema.Schema, sealed engine.Sealed) *Rows {
 			jointTo(counts, joint(cols), sizes, cols, offsets)
 		}, Sum: from.Answer}, nil
 	}
-	return FromLoader(access.NewLoader(own, load))
+	return FromLoader(access.Loader{Schema: own, Load: load})
 }
 
 // FromLoader is for the packages below this one: rows in another form than a table.
 func FromLoader(from access.Loader) *Rows {
-	s, load := access.Loads(from)
-	return &Rows{schema: s, source: load}
+	return &Rows{schema: from.Schema, source: from.Load}
 }
 
 // jointTo counts rows of which there are counts over some columns, cols among them: each cell of

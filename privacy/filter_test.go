@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/table"
@@ -152,7 +151,7 @@ func TestFilterInParallel(t *testing.T) {
 func TestFilterIsReservedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	most, err := calibrate.Mu(budget)
+	most, err := accountant.MuFor(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,13 +162,8 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 		t.Errorf("error %v after %d reads", err, reads)
 	}
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	s, err := Open(
-		context.Background(), counted(tab, &reads),
-		Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), counted(tab, &reads),
+		Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file}))
 	if _, err := s.Measure(Total{}, 2/most); err != nil {
 		t.Fatal(err)
 	}

@@ -48,16 +48,8 @@ var wide = accountant.Budget{Epsilon: 1e6, Delta: 1e-9}
 // open opens a session on the table with a wide budget.
 func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session {
 	t.Helper()
-	s, err := Open(
-		context.Background(),
-		FromTable(tab),
-		Options{Budget: wide, Plan: plan, Price: pld.Epsilon,
-			Method: "test"},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(Open(context.Background(), FromTable(tab),
+		Options{Budget: wide, Plan: plan, Price: pld.Epsilon, Method: "test"}))
 }
 
 // reading counts how often a session reads its rows.

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,8 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
@@ -26,38 +25,28 @@ var (
 	ErrUnfinished = errors.New("an unfinished run has been paid for")
 )
 
-// journal holds the answers of an unfinished run, in the order in which they were given: a header
-// and one line an answer, which begins with a hash of all up to its end. Its process keeps it
-// locked.
+// journal is a ledger of one unfinished run that holds its answers too: an opening line, and the
+// lines of its charges as the ledger of the table has them, in the order in which the answers were
+// given. The last line of each answer has the answer. Its process keeps it locked.
 //
 // It is as secret as the table (docs/claims/session.md says why). Its mode is 0600, and it is
 // removed when the run ends.
 type journal struct {
 	path string
-	lock *flock.Flock
+	file *ledger.Locked // nil: another process has it
+
+	run string // "": none
 	header
-	records []record // as found
-	whole   int64    // bytes of the file that are header and records
-	head    string   // hash of the last line
+	answers []ledger.Entry // as found
+	whole   int64          // bytes of the file that are header and whole answers
+	chain   ledger.Ledger  // the last line
 }
 
-// header says what run a journal is of. Texts are bytes, which JSON keeps as they are.
+// header says what else decides how a run goes on. Texts are bytes, which JSON keeps as they are.
 type header struct {
-	Run     string   `json:"run"`
 	Program []byte   `json:"program"`
 	Outputs [][]byte `json:"outputs,omitempty"` // that the run is for
 }
-
-// record is an answer and what it cost.
-type record struct {
-	Query   string              `json:"query"` // hash of the question
-	What    string              `json:"what"`  // for the ledger
-	Charges []accountant.Charge `json:"charges,omitempty"`
-	Answer  []byte              `json:"answer"`
-}
-
-// magic begins a journal.
-const magic = "decoy journal 2 "
 
 // maxJournal bounds what is read of a journal, in bytes.
 const maxJournal = 1 << 30
@@ -75,28 +64,25 @@ func openJournal(path string) (*journal, error) {
 		return nil, fmt.Errorf("privacy: the journal %s is not a regular file of at most %d bytes: %w",
 			path, int64(maxJournal), ErrResume)
 	}
-	for {
-		lock := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
-		j := &journal{path: path, lock: lock}
-		switch ok, err := lock.TryLock(); {
-		case err != nil:
-			return nil, fmt.Errorf("privacy: locking the journal: %w", err)
-		case !ok:
-			return j, errors.Join(j.read(),
-				fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked))
-		case j.mine():
-			if err := j.read(); err != nil {
-				j.leave()
-				return nil, err
-			}
-			return j, nil
-		}
-		lock.Unlock() // the process that had it removed it between our opening and our locking it
+	file, err := ledger.Lock(context.Background(), path, 0)
+	j := &journal{path: path, file: file}
+	switch {
+	case errors.Is(err, ledger.ErrLocked):
+		return j, errors.Join(j.read(),
+			fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked))
+	case err != nil:
+		return nil, fmt.Errorf("privacy: opening the journal: %w", err)
 	}
+	if err := j.read(); err != nil {
+		j.leave()
+		return nil, err
+	}
+	return j, nil
 }
 
-// read reads the header, if it is whole, and the whole records. A last line that is cut short, or
-// does not verify, was never returned to anybody.
+// read reads the header, if it is whole, and the whole answers. What is behind them was never
+// returned to anybody: a last line that is cut short, or does not verify, and those without the
+// answer that they bought.
 func (j *journal) read() error {
 	b, err := os.ReadFile(j.path)
 	if err != nil {
@@ -105,41 +91,44 @@ func (j *journal) read() error {
 	refuse := func(what string) error {
 		return fmt.Errorf("privacy: the journal %s %s: %w", j.path, what, ErrResume)
 	}
-	line, _, found := bytes.Cut(b, []byte("\n"))
-	text, ours := bytes.CutPrefix(line, []byte(magic))
+	l, start := former(b)
+	old := len(l.Entries)
+	n, err := l.Lines(b[start:])
+	at := bytes.IndexByte(b[start+n:], '\n')
 	switch {
-	case !found && (ours || bytes.HasPrefix([]byte(magic), line)):
+	case len(l.Entries) == 0 && (err == nil || errors.Is(err, ledger.ErrTorn)):
 		return nil
-	case !ours:
+	case len(l.Entries) == 0:
 		return refuse("is not one")
-	case json.Unmarshal(text, &j.header) != nil || !isRun(j.Run):
+	case err != nil && at >= 0 && start+n+at+1 < len(b):
 		return refuse("is damaged")
 	}
-	j.head, j.whole = hashOf("", line), int64(len(line)+1)
-	for j.whole < int64(len(b)) {
-		line, after, found := bytes.Cut(b[j.whole:], []byte("\n"))
-		sum, text, _ := bytes.Cut(line, []byte(" "))
-		var r record
-		if !found || hashOf(j.head, text) != string(sum) || json.Unmarshal(text, &r) != nil {
-			if len(after) > 0 {
-				return refuse("is damaged")
-			}
-			break // torn
+	kept := 1
+	for i, e := range l.Entries {
+		if (i == 0) != (e.Kind == ledger.EntryOpen) || e.Event == nil && e.Data == nil ||
+			i == 0 && (json.Unmarshal(e.Data, &j.header) != nil || !isRun(e.Run)) {
+			return refuse("is damaged")
 		}
-		j.records, j.head, j.whole = append(j.records, r), string(sum), j.whole+int64(len(line)+1)
+		if e.Data != nil {
+			kept = i + 1
+		}
 	}
+	for range kept - old {
+		start += bytes.IndexByte(b[start:], '\n') + 1
+	}
+	j.run, j.answers, j.whole = l.Entries[0].Run, l.Entries[1:kept], int64(start)
+	j.chain.Entries = l.Entries[kept-1 : kept]
 	return nil
 }
 
 // start makes the journal that of a new run.
-func (j *journal) start(h header) error {
+func (j *journal) start(run string, h header) error {
 	b, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	line := append([]byte(magic), b...)
-	j.head = hashOf("", line)
-	if err := j.write(append(line, '\n'), 0); err != nil {
+	j.chain, j.whole = ledger.Ledger{}, 0
+	if err := j.put([]ledger.Entry{{Kind: ledger.EntryOpen, Run: run, Data: b}}); err != nil {
 		return err
 	}
 	if err := disk.SyncDir(filepath.Dir(j.path)); err != nil {
@@ -148,93 +137,97 @@ func (j *journal) start(h header) error {
 	return nil
 }
 
-// add appends a record: from here on it is never drawn again. Without a journal it does nothing.
-func (j *journal) add(r record) error {
+// put appends the lines of an answer: from here on it is never drawn again. Without a journal it
+// does nothing.
+func (j *journal) put(lines []ledger.Entry) error {
 	if j == nil {
 		return nil
 	}
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
+	var text []byte
+	for _, e := range lines {
+		line, err := j.chain.Add(e)
+		if err != nil {
+			return err
+		}
+		j.chain.Entries = j.chain.Entries[len(j.chain.Entries)-1:]
+		text = append(text, line...)
 	}
-	head := hashOf(j.head, b)
-	if err = j.write(fmt.Appendf(nil, "%s %s\n", head, b), -1); err == nil {
-		j.head = head
-	}
-	return err
-}
-
-// write appends b, after cutting the file to size unless that is negative, and syncs it.
-func (j *journal) write(b []byte, size int64) error {
-	if !j.mine() {
+	if !j.file.There() {
 		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work",
 			j.path)
 	}
-	f, err := disk.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("privacy: opening the journal: %w", err)
+	if err := j.file.Put(text, j.whole, true); err != nil {
+		return fmt.Errorf("privacy: the journal: %w", err)
 	}
-	defer f.Close()
-	if size >= 0 {
-		err = disk.Truncate(f, size)
-	}
-	if err == nil {
-		_, err = disk.Write(f, b)
-	}
-	if err == nil {
-		err = disk.Sync(f)
-	}
-	if err != nil {
-		return fmt.Errorf("privacy: writing the journal: %w", err)
-	}
+	j.whole += int64(len(text))
 	return nil
 }
 
 // leave gives the lock up; the journal stays for the next process.
 func (j *journal) leave() {
-	if j != nil {
-		j.lock.Unlock()
+	if j != nil && j.file != nil {
+		j.file.Close()
 	}
 }
 
 // remove ends the journal. It is locked until it is gone.
 func (j *journal) remove() {
-	if j != nil && j.mine() {
+	if j != nil && j.file.There() {
 		disk.Remove(j.path)
 	}
 	j.leave()
-}
-
-// mine reports whether the file at the path is the one that is locked: somebody may have removed
-// it, and another run have made its own.
-func (j *journal) mine() bool {
-	locked, err := j.lock.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(j.path)
-	return err == nil && os.SameFile(locked, there)
 }
 
 // left is the run of a journal, if the ledger has its reservation and not its end, or "". Answers
 // of a run that the ledger does not have were paid for in another one; without answers the process
 // died before it reserved.
 func (j *journal) left(file *ledger.File) (run string, err error) {
-	if j.Run == "" {
+	if j.run == "" {
 		return "", nil
 	}
 	l, err := file.Read()
 	if err != nil {
 		return "", err
 	}
-	lines := linesOf(l, j.Run)
+	lines := linesOf(l, j.run)
 	switch {
-	case len(lines) == 0 && len(j.records) > 0:
+	case len(lines) == 0 && len(j.answers) > 0:
 		return "", fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does "+
 			"not know: put the right ledger back, or remove the journal to give the run up: %w", j.path,
-			j.Run, ErrUnfinished)
+			j.run, ErrUnfinished)
 	case len(lines) == 0 || lines[len(lines)-1].Kind == ledger.EntryClose:
 		return "", nil
 	}
-	return j.Run, nil
+	return j.run, nil
+}
+
+// formerMagic begins a journal of earlier versions: a header and one line an answer, which begins
+// with a hash of all up to its end.
+const formerMagic = "decoy journal 2 "
+
+// former is the lines of a journal that an earlier version wrote, as ours, and their bytes.
+func former(b []byte) (l ledger.Ledger, whole int) {
+	line, _, found := bytes.Cut(b, []byte("\n"))
+	text, ours := bytes.CutPrefix(line, []byte(formerMagic))
+	var h struct{ Run string }
+	if !ours || !found || json.Unmarshal(text, &h) != nil {
+		return l, 0
+	}
+	l.Entries = []ledger.Entry{{Kind: ledger.EntryOpen, Run: h.Run, Data: text}}
+	for hash := hashOf("", line); ; {
+		l.Entries[len(l.Entries)-1].Hash = hash
+		whole += len(line) + 1
+		line, _, found = bytes.Cut(b[whole:], []byte("\n"))
+		sum, text, _ := bytes.Cut(line, []byte(" "))
+		var r struct {
+			Query, What string
+			Charges     accountant.Composition
+			Answer      []byte
+		}
+		hash = hashOf(hash, text)
+		if !found || hash != string(sum) || json.Unmarshal(text, &r) != nil {
+			return l, whole
+		}
+		l.Entries = append(l.Entries, charged(h.Run, r.What, r.Query, r.Charges, r.Answer)...)
+	}
 }

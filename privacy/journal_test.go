@@ -14,7 +14,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -27,28 +27,21 @@ type journaled struct {
 }
 
 func (j journaled) options(resume bool) Options {
-	plan := append(
-		gaussian(5, 4), accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2},
-	)
+	plan := append(gaussian(5, 4),
+		accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2})
 	return Options{Budget: wide, Plan: plan, Method: "test", Tool: "tool", Program: "p",
-		Ledger: ledger.NewFile(
-			filepath.Join(j.dir, "l"),
-		), Journal: filepath.Join(j.dir, "j"), Resume: resume}
+		Ledger:  ledger.NewFile(filepath.Join(j.dir, "l")),
+		Journal: filepath.Join(j.dir, "j"), Resume: resume}
 }
 
 func (j journaled) open(o Options) (*Session, error) {
-	return Open(
-		context.Background(), FromTable(testTable(j.t, testSchema("", 0), someRows(12), nil)), o,
-	)
+	rows := FromTable(testTable(j.t, testSchema("", 0), someRows(12), nil))
+	return Open(context.Background(), rows, o)
 }
 
 func (j journaled) must(o Options) *Session {
 	j.t.Helper()
-	s, err := j.open(o)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	return s
+	return must(j.open(o))
 }
 
 // steps are the run's questions in order.
@@ -80,7 +73,7 @@ func (j journaled) answers(s *Session, n int) []int64 {
 }
 
 // die drops the session as a killed process does: its locks go, its files stay.
-func die(s *Session) { s.journal.lock.Unlock() }
+func die(s *Session) { s.journal.file.Close() }
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
@@ -204,26 +197,65 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	}
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	old := read(t, s.journal.path)
+	old := string(read(t, s.journal.path))
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the journal of an ended run: %v", err)
 	}
-	write(t, s.journal.path, old)
+	write(t, s.journal.path, []byte(old))
 	if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) ||
 		!strings.Contains(err.Error(), "it is done") {
 		t.Errorf("an old copy of the journal of an ended run: %v", err)
 	}
 	// It was never reserved.
-	other := magic + `{"run":"0123456789abcdef","program":"cA==","day":"2026-01-01T00:00:00Z"}` + "\n"
-	for name, text := range map[string]string{"ended": string(old), "never reserved": other,
-		"empty": "", "half a header": other[:20]} {
+	other := formerMagic + `{"run":"0123456789abcdef","program":"cA==","day":"2026-01-01T00:00:00Z"}` + "\n"
+	for name, text := range map[string]string{"ended": old, "never reserved": other,
+		"empty": "", "half a header": old[:20]} {
 		write(t, s.journal.path, []byte(text))
 		if n := j.must(j.options(false)); n.Finish(nil, nil) != nil {
 			t.Errorf("%s: not closed", name)
 		}
+	}
+}
+
+// TestFormerJournalIsContinued: the journal of an earlier version, whose last line is torn.
+func TestFormerJournalIsContinued(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	m := must(s.sumOf([]Query{Total{}}, access.Ask("measure").Floats(5), func(access.Kind) (
+		e accountant.Event) {
+		return gaussian(5, 1)[0].Event
+	}))
+	head := fmt.Sprintf(`%s{"run":"%s","program":"cA=="}`, formerMagic, s.Run())
+	text, hash := head+"\n", hashOf("", []byte(head))
+	var want []int64
+	for range 2 {
+		x := must(only(s.Measure(Total{}, 5)))
+		want = append(want, x)
+		line := must(json.Marshal(map[string]any{"query": m.Of.Sum(), "what": m.What,
+			"charges": m.Cost, "answer": access.Bytes(x)}))
+		hash = hashOf(hash, line)
+		text += hash + " " + string(line) + "\n"
+	}
+	die(s)
+	write(t, s.journal.path, []byte(text+hash[:9]))
+	for range 2 {
+		s = j.must(j.options(true))
+		for i, x := range want {
+			if got, err := only(s.Measure(Total{}, 5)); got != x || err != nil {
+				t.Fatalf("answer %d was %d, is %d, %v", i, x, got, err)
+			}
+		}
+		want = append(want, must(only(s.Measure(Total{}, 5))))
+		die(s)
+	}
+	if _, err := s.Measure(Total{}, 5); err == nil {
+		t.Error("a fifth call of four")
+	}
+	if l := must(s.file.Read()); l.Verify(nil) != nil || calls(l.Runs()[0].Charged) != 4 {
+		t.Errorf("%+v, %v", l.Runs(), l.Verify(nil))
 	}
 }
 
@@ -346,12 +378,8 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 // TestFailedRunStaysSpent: a fit that fails gives nothing back, whatever it called.
 func TestFailedRunStaysSpent(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	s := must(
-		Open(
-			context.Background(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)),
-			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
-		),
-	)
+	s := must(Open(t.Context(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)),
+		Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
 	failed := errors.New("failed")
 	if err := s.Finish(failed, nil); !errors.Is(err, failed) ||
 		must(file.Read()).Runs()[0].Status != ledger.StatusFailed || must(file.Read()).Spent() != wide {
@@ -520,8 +548,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 	}
 	for name, change := range map[string]func([]ledger.Entry) []ledger.Entry{
 		"a reservation is gone": func(es []ledger.Entry) []ledger.Entry {
-			return slices.Delete(es, 1,
-				2)
+			return slices.Delete(es, 1, 2)
 		},
 		"void after a charge": func(es []ledger.Entry) []ledger.Entry {
 			es[3].Status = ledger.StatusVoid
@@ -563,8 +590,8 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if err := s.Finish(nil, nil); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a close: %v", name, err)
 		}
-		if err := limit.Set(context.Background(), file, rowUnits.Units(""),
-			limit.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
+		if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+			ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a limit: %v", name, err)
 		}
 	}
@@ -584,9 +611,8 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		polls[n] = c.Asked
 	}
 	if polls[10] != polls[200000] {
-		t.Errorf(
-			"the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000],
-		)
+		t.Errorf("the context was asked %d times for ten rows, %d times for 200,000", polls[10],
+			polls[200000])
 	}
 }
 
@@ -705,8 +731,8 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	s := must(Open(context.Background(), rows, o))
 	must(s.Measure(Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
-	if err := limit.Set(context.Background(), other, rowUnits.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), other, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))

@@ -14,9 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
 )
 
 var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
@@ -40,13 +38,13 @@ func reserveOn(
 func TestLimitAcrossRuns(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	mu, err := calibrate.Mu(one)
+	mu, err := accountant.MuFor(one)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan := gaussian(1/mu, 1)
-	if err := limit.Set(context.Background(), file, rowUnits.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
@@ -66,8 +64,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := limit.Set(context.Background(), file, rowUnits.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -99,8 +97,8 @@ func size(t *testing.T, f *ledger.File) int64 {
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := limit.Set(context.Background(), ledger.NewFile(path), rowUnits.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), ledger.NewFile(path), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -149,8 +147,8 @@ func TestLockTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := limit.Set(ctx, file, rowUnits.Units(""),
-		limit.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
+	if err := ledger.SetLimit(ctx, file, rowUnits.Units(""),
+		ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -208,12 +206,8 @@ func TestTornLine(t *testing.T) {
 func TestTornLineUnderARunningSession(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s, err := Open(
-		context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), FromTable(tab),
+		Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file}))
 	raw, err := os.OpenFile(file.Path(), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -245,12 +239,8 @@ func TestLongEntries(t *testing.T) {
 			plan, accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5 + float64(i)}, Count: 1},
 		)
 	}
-	s, err := Open(
-		context.Background(), FromTable(tab), Options{Budget: wide, Plan: plan, Ledger: file},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), FromTable(tab),
+		Options{Budget: wide, Plan: plan, Ledger: file}))
 	if size(t, file) < 1<<12 {
 		t.Fatalf("the ledger has %d bytes: too few to test", size(t, file))
 	}
@@ -268,8 +258,8 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 	ctx, f := context.Background(), ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := limit.Set(ctx, f, nb.Units("patient"),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
+	if err := ledger.SetLimit(ctx, f, nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for run, k := range []int{3, 5, 1} {
@@ -335,8 +325,8 @@ func TestLedgerRefusals(t *testing.T) {
 		reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := limit.Set(ctx, f, rowUnits.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
+	if err := ledger.SetLimit(ctx, f, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
 		err, accountant.ErrBudgetRange,
 	) {
 		t.Errorf("a negative limit: %v", err)

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -119,14 +121,14 @@ func (q Scores) count(t *table.Table) []int64 {
 	return counts
 }
 
-// MaxUnitRanges is the most ranges of a [ContributionHistogram].
-const MaxUnitRanges = 1 << 16
+// maxUnitRanges is the most ranges of a [ContributionHistogram].
+const maxUnitRanges = 1 << 16
 
 // ContributionHistogram is how many units have how many rows in the file, before the gate bounds
 // them to MaxRowsPerUnit: entry i counts the units with more than UpTo[i−1] (0 for i = 0) and at
 // most UpTo[i] rows, the last of len(UpTo)+1 entries those with more. It needs an id column.
 type ContributionHistogram struct {
-	UpTo []int // increasing, from 1 or more; 1 to MaxUnitRanges of them
+	UpTo []int // increasing, from 1 or more; 1 to maxUnitRanges of them
 }
 
 func (ContributionHistogram) kind() access.Kind { return access.UnitCells }
@@ -137,9 +139,9 @@ func (q ContributionHistogram) compile(_ []int, units bool) (access.Counted, err
 		return none, fmt.Errorf("the schema names no unit, so each is one row: %w", schema.ErrInvalid)
 	}
 	upTo := slices.Clone(q.UpTo)
-	if len(upTo) < 1 || len(upTo) > MaxUnitRanges {
+	if len(upTo) < 1 || len(upTo) > maxUnitRanges {
 		return none, fmt.Errorf("%d ranges of rows per unit, 1 to %d are possible",
-			len(upTo), MaxUnitRanges)
+			len(upTo), maxUnitRanges)
 	}
 	last, key := 0, []byte("contributions")
 	for _, n := range upTo {
@@ -172,4 +174,32 @@ func countUnits(units []uint32, upTo []int) []int64 {
 		counts[at]++
 	}
 	return counts
+}
+
+// LaplaceEvent is the event of [Session.MeasureLaplace] with noise of the given scale: ε-DP with
+// the L1 sensitivity of the kind of query, whatever is in it.
+func (nb Neighbours) LaplaceEvent(q Query, scale float64) accountant.Event {
+	return nb.laplace(q.kind(), scale)
+}
+
+func (nb Neighbours) laplace(kind access.Kind, scale float64) accountant.Event {
+	_, l1, _ := kind.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
+	return accountant.Laplace{Epsilon: access.Up(l1, scale)}
+}
+
+// MeasureLaplace returns the counts of a query, each plus independent discrete Laplace noise,
+// P(x) ∝ exp(−|x|/scale): ε-DP with ε = Δ₁/scale (docs/claims/measurelaplace.md), which needs no δ.
+// Event: [Neighbours.LaplaceEvent].
+func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
+	l, err := noise.NewDiscreteLaplace(scale)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.sumOf([]Query{q}, access.Ask("measure laplace").Floats(scale),
+		func(kind access.Kind) accountant.Event { return s.nb.laplace(kind, scale) })
+	if err != nil {
+		return nil, err
+	}
+	m.Noise = l
+	return access.Measure(s, m)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -47,11 +48,12 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	if err := s.take(c.Cost); err != nil {
 		return fail(err)
 	}
-	r := record{Query: c.Of.Sum(), What: c.What, Charges: slices.Clone(c.Cost)}
+	var answer []byte
+	charges := slices.Clone(c.Cost)
 	more := func(ch accountant.Charge) error {
 		err := s.take(accountant.Composition{ch})
 		if err == nil {
-			r.Charges = append(r.Charges, ch)
+			charges = append(charges, ch)
 		}
 		return err
 	}
@@ -59,34 +61,40 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	if s.in.Joint != nil {
 		err = ErrElsewhere
 	}
-	access.Guard(func() { r.Answer, err = watched(s, c).Draw(s.in, more) })
+	access.Guard(func() { answer, err = watched(s, c).Draw(s.in, more) })
+	lines := charged(s.run, c.What, c.Of.Sum(), charges, answer)
 	if err == nil {
-		err = s.journal.add(r)
+		err = s.journal.put(lines)
 	}
 	if err == nil {
-		err = s.append(s.chargeEntries(r), false)
+		err = s.append(paid(lines), false)
 	}
 	if err != nil {
 		s.dead = err
 		return fail(err)
 	}
-	return r.Answer, nil
+	return answer, nil
 }
 
 // repeat returns the answer that an earlier process was given to the same question.
 func (s *session) repeat(c access.Call) ([]byte, error) {
-	r := s.earlier[0]
-	if r.Query != c.Of.Sum() {
+	n := 1 + slices.IndexFunc(s.earlier, func(e ledger.Entry) bool { return e.Data != nil })
+	last := s.earlier[n-1]
+	if last.Answer != hashOf(c.Of.Sum(), last.Data) {
 		if err := s.take(c.Cost); err != nil {
 			return nil, err // it was refused then, and left no record
 		}
 		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
 	}
-	if err := s.take(r.Charges); err != nil {
+	var charges accountant.Composition
+	for _, e := range paid(s.earlier[:n]) {
+		charges = append(charges, *e.Event)
+	}
+	if err := s.take(charges); err != nil {
 		return nil, fmt.Errorf("its charges are not in its reservation: %w: %v", ErrResume, err)
 	}
-	s.earlier = s.earlier[1:]
-	return r.Answer, nil
+	s.earlier = s.earlier[n:]
+	return last.Data, nil
 }
 
 // take takes all of the charges from the reservation, or none.

@@ -252,7 +252,7 @@ func TestReleasesAreChargedBeforeReading(t *testing.T) {
 		"Measure of units": {accountant.Gaussian{NoiseMultiplier: 5}, units(5, 1),
 			map[string]func(*Session) error{
 				"sigma 0": units(0, 1), "no ranges": units(5), "from 0": units(5, 0, 1),
-				"many ranges": units(5, make([]int, MaxUnitRanges+1)...), "falling": units(5, 1, 3, 3),
+				"many ranges": units(5, make([]int, maxUnitRanges+1)...), "falling": units(5, 1, 3, 3),
 				"other sigma": units(4, 1)}},
 	} {
 		s := open(t, tab, accountant.Composition{{Event: c.event, Count: 1}})

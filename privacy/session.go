@@ -75,7 +75,7 @@ type session struct {
 	left    *accountant.Reservation
 	lines   []ledger.Entry // of this run, in the ledger's file
 	journal *journal       // nil: none
-	earlier []record       // answers of an earlier process, to be asked for again
+	earlier []ledger.Entry // answers of an earlier process, to be asked for again
 	outputs string         // hash of what it delivers
 	held    bool           // into shards
 	dead    error          // of a call that drew and did not return

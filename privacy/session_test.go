@@ -377,12 +377,8 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 func TestLedgersNameNoMachine(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s, err := Open(
-		context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), FromTable(tab),
+		Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}

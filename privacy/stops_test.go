@@ -32,7 +32,7 @@ func TestStops(t *testing.T) {
 		count := func([]int64, []int, [][]int32) { stops = append(stops, callers()...) }
 		return &access.Joint{CountTo: count}, nil
 	}
-	rows := privacy.FromLoader(access.NewLoader(s, load))
+	rows := privacy.FromLoader(access.Loader{Schema: s, Load: load})
 	f, err := synth.Checked(&synth.MST{})
 	if err == nil {
 		_, _, err = synth.Run(context.Background(), rows, f, synth.RunOptions{Options: privacy.Options{

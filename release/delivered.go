@@ -9,9 +9,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -22,7 +20,7 @@ import (
 // delivered reports a file that has another hash.
 func delivered(f File, outputs string) error {
 	l := f.Account()
-	have, err := excerpt.Outputs(f, l[:max(0, len(l)-1)])
+	have, err := ledger.HashOutputs(f, l[:max(0, len(l)-1)])
 	if err != nil || have != outputs || f.proof().altered {
 		return unfounded("the file is not what the run delivered: it was changed, or put together " +
 			"from several")
@@ -80,7 +78,7 @@ func (m *Model) Whole() error {
 }
 
 // bind puts the hash of the model into its ledger or, if it has none, beside it.
-func (m *Model) bind(s excerpt.Session) (err error) {
+func (m *Model) bind(s ledger.RunUnderWay) (err error) {
 	// as a file has them: what is hashed must be what is read back
 	text, err := json.Marshal(m.Settings)
 	if err == nil && m.Settings != nil {
@@ -90,9 +88,9 @@ func (m *Model) bind(s excerpt.Session) (err error) {
 	switch {
 	case err != nil:
 	case s != nil:
-		m.Ledger, err = excerpt.Close(s, m.Manifest)
+		m.Ledger, err = ledger.CloseExcerpt(s, m.Manifest)
 	case m.Ledger == nil:
-		m.Outputs, err = excerpt.Outputs(m.Manifest, nil)
+		m.Outputs, err = ledger.HashOutputs(m.Manifest, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
@@ -114,7 +112,7 @@ func (m *Model) sealed() (unbound bool, err error) {
 func (m *Model) held(ms []marginal.Measurement) error {
 	if m.Method == MethodParty {
 		ms = slices.DeleteFunc(slices.Clone(ms), func(one marginal.Measurement) bool {
-			return slices.ContainsFunc(m.Sums, func(s zcdp.Shares) bool {
+			return slices.ContainsFunc(m.Sums, func(s accountant.Shares) bool {
 				return one.Sigma == s.Sigma*math.Sqrt(float64(m.Claim.Among.Parties))
 			})
 		})

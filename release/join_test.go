@@ -12,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/marginal"
 )
 
@@ -145,7 +144,7 @@ func TestJoin(t *testing.T) {
 	} {
 		forged := must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 		change(forged)
-		forged.Outputs, _ = excerpt.Outputs(forged.Manifest, nil) // as a forger would
+		forged.Outputs, _ = ledger.HashOutputs(forged.Manifest, nil) // as a forger would
 		if _, err := forged.Verify(nil); !errors.Is(err, ErrClaim) {
 			t.Errorf("%s: %v", name, err)
 		}

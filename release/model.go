@@ -18,9 +18,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -98,13 +96,13 @@ type Manifest struct {
 	SchemaYAML   string  `json:"schema"`        // the public schema
 	SchemaSHA256 string  `json:"schema_sha256"` // its fingerprint
 	// the schema of the ledger's reservation, if the run bought bins (bins: dp)
-	DeclaredYAML string        `json:"declared_schema,omitempty"`
-	Settings     settings      `json:"settings,omitempty"` // of the method; public
-	Proof                      // this run's own entries, a chain of its own
-	Outputs      string        `json:"outputs,omitempty"` // of a model without a Ledger, in its place
-	Parties      []partner     `json:"parties,omitempty"` // of a joint model, which has no Ledger
-	Sums         []zcdp.Shares `json:"sums,omitempty"`    // of Claim.Among
-	Parameters   parameters    `json:"parameters"`
+	DeclaredYAML string              `json:"declared_schema,omitempty"`
+	Settings     settings            `json:"settings,omitempty"` // of the method; public
+	Proof                            // this run's own entries, a chain of its own
+	Outputs      string              `json:"outputs,omitempty"` // of a model without a Ledger, in its place
+	Parties      []partner           `json:"parties,omitempty"` // of a joint model, which has no Ledger
+	Sums         []accountant.Shares `json:"sums,omitempty"`    // of Claim.Among
+	Parameters   parameters          `json:"parameters"`
 }
 
 // settings are those of a method, as JSON at most 4 MiB.
@@ -132,10 +130,10 @@ type Fitted struct {
 	Schema *schema.Schema // of the model's codes
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
-	Ledger   *ledger.Ledger    // of the closed session; nil: of Session
-	Session  excerpt.Session   // of the run
-	Price    accountant.Pricer // of its reservation; default closed formulas
-	Settings map[string]any    // public settings and choices of the method, for inspect
+	Ledger   *ledger.Ledger     // of the closed session; nil: of Session
+	Session  ledger.RunUnderWay // of the run
+	Price    accountant.Pricer  // of its reservation; default closed formulas
+	Settings map[string]any     // public settings and choices of the method, for inspect
 	Params   Params
 	Summed   Summed // of sums over several parties
 }
@@ -179,7 +177,7 @@ func New(f Fitted) (*Model, error) {
 
 // complete adds to the manifest what the schema and the parameters say, and the hash of all of it,
 // and checks the claim.
-func (m *Model) complete(price accountant.Pricer, s excerpt.Session) (*Model, error) {
+func (m *Model) complete(price accountant.Pricer, s ledger.RunUnderWay) (*Model, error) {
 	if m.SchemaYAML == "" { // else as another file has it
 		yaml, err := m.schema.YAML()
 		if err != nil {

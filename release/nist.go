@@ -7,7 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 )
 
 // Layer is a part of what NIST SP 800-226 asks of a claim of differential privacy. Each rests on
@@ -75,7 +74,7 @@ func (m *Model) Layers() []Layer {
 }
 
 // mechanisms lists what a run reserved, and how often it took of it.
-func mechanisms(l excerpt.Entries) string {
+func mechanisms(l ledger.Excerpt) string {
 	out, calls := []string(nil), 0
 	for _, e := range l {
 		if e.Kind == ledger.EntryCharge && e.Event != nil {

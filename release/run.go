@@ -10,7 +10,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -66,22 +65,22 @@ func (p Paid) Claim() Claim {
 
 // Proof is the last part of a [File]: as a part of its struct, it is one of its JSON.
 type Proof struct {
-	Ledger  excerpt.Entries `json:"ledger"` // of the run
-	altered bool            // it was read from a file that is not what would be written of it
+	Ledger  ledger.Excerpt `json:"ledger"` // of the run
+	altered bool           // it was read from a file that is not what would be written of it
 }
 
 func (p *Proof) proof() *Proof { return p }
 
 // Account is the ledger of the run.
-func (p *Proof) Account() excerpt.Entries { return p.Ledger }
+func (p *Proof) Account() ledger.Excerpt { return p.Ledger }
 
 // File is what a run delivers, with a [Proof] in its JSON: a result, or the manifest of a model.
 type File interface {
 	// States has the claim, and the program and its version, by the file's own word.
 	States() (c Claim, tool string)
 	// Check returns an error if the rest of the file is not of this run.
-	Check(excerpt.Run) error
-	Account() excerpt.Entries
+	Check(ledger.VerifiedRun) error
+	Account() ledger.Excerpt
 	proof() *Proof
 }
 
@@ -107,7 +106,7 @@ func verifyFile(f File, price accountant.Pricer) (Verification, error) {
 
 // Seal binds a file to the run that is about to deliver it, and verifies it.
 func Seal(s *privacy.Session, f File) (err error) {
-	if f.proof().Ledger, err = excerpt.Close(s, f); err == nil {
+	if f.proof().Ledger, err = ledger.CloseExcerpt(s, f); err == nil {
 		_, err = Verify(f, nil)
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/derive"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // MethodParty is the method of a model that is made of sums over several parties (package party).
@@ -22,7 +21,7 @@ type Among struct {
 // Summed is what a model of such sums adds to the ledger of the party that wrote it.
 type Summed struct {
 	Among
-	Sums []zcdp.Shares // as they were charged
+	Sums []accountant.Shares // as they were charged
 }
 
 func (a Among) String() string {

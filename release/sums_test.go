@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // TestVerifySums: a claim of sums over parties holds by the noise of the sums alone, of as many
@@ -13,9 +12,9 @@ func TestVerifySums(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	reserved := accountant.Composition{{Event: accountant.Approx(b), Count: 1}}
 	good := func() *Model {
-		s := zcdp.Shares{Honest: 4, Cells: 100, Sensitivity: 3}.Within(.00748)
-		return &Model{Manifest: Manifest{Method: MethodParty, Sums: []zcdp.Shares{s, s}, Claim: Claim{
-			Epsilon: b.Epsilon, Delta: b.Delta, Among: Among{Parties: 5, Colluding: 1, PerPerson: 1}}}}
+		s := accountant.Shares{Honest: 4, Cells: 100, Sensitivity: 3}.Within(.00748)
+		return &Model{Manifest: Manifest{Method: MethodParty, Sums: []accountant.Shares{s, s},
+			Claim: Claim{Epsilon: 1, Delta: 1e-9, Among: Among{Parties: 5, Colluding: 1, PerPerson: 1}}}}
 	}
 	if err := good().checkSums(reserved); err != nil {
 		t.Error(err)

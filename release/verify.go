@@ -8,7 +8,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/derive"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -52,7 +51,7 @@ func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 }
 
 // Check returns an error if the schema, the method or the measurements are not those of the run.
-func (m *Model) Check(run excerpt.Run) error {
+func (m *Model) Check(run ledger.VerifiedRun) error {
 	reserve := run.Reserve
 	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" &&
 		max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
@@ -86,11 +85,11 @@ func unfounded(format string, args ...any) error {
 // verifyRun is the part of [Verify] about the ledger: it is that of one run, which is done,
 // its reservation costs no more than the claim, and the run delivered this file. Errors wrap
 // [ErrClaim].
-func verifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, error) {
+func verifyRun(f File, price accountant.Pricer) (Verification, ledger.VerifiedRun, error) {
 	claim, tool := f.States()
 	v := Verification{Claim: claim}
-	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {
-		return v, excerpt.Run{}, unfounded(format, args...)
+	fail := func(format string, args ...any) (Verification, ledger.VerifiedRun, error) {
+		return v, ledger.VerifiedRun{}, unfounded(format, args...)
 	}
 	run, err := f.Account().Run(price)
 	if err != nil {
@@ -98,7 +97,7 @@ func verifyRun(f File, price accountant.Pricer) (Verification, excerpt.Run, erro
 	}
 	if v.Unbound = run.Outputs == ""; !v.Unbound {
 		if err := delivered(f, run.Outputs); err != nil {
-			return v, excerpt.Run{}, err
+			return v, ledger.VerifiedRun{}, err
 		}
 		if tool != run.Reserve.Tool {
 			return fail("the file is by %q, the run by %q", tool, run.Reserve.Tool)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -209,7 +208,7 @@ func (p *aimPlan) full() Forecast {
 	}
 	f.Noise = append(f.Noise,
 		Noise{What: "choice of a round", Count: int(p.rounds()),
-			Eps: calibrate.Exponential(math.Sqrt(p.cfg.SelectShare * round))},
+			Eps: accountant.ExponentialFor(math.Sqrt(p.cfg.SelectShare * round))},
 		Noise{What: "marginal of a round, at most", Columns: 2, Count: int(p.rounds()),
 			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
 	// The full tree that the columns can have at all, or what the memory allows.

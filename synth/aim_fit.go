@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -71,7 +71,7 @@ func (p *aimPlan) Fit(
 			break
 		}
 		k, err := s.Select(f.scored(candidates, sigma),
-			calibrate.Exponential(math.Sqrt(forChoice))) // select
+			accountant.ExponentialFor(math.Sqrt(forChoice))) // select
 		if err != nil {
 			return out, err
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -19,11 +18,11 @@ import (
 // noise halved when a round changed less than its noise, zCDP, the last round spends the rest.
 func published(t *testing.T, tab *table.Table, b accountant.Budget) *marginal.Model {
 	ctx, sizes := context.Background(), tab.Schema().Sizes()
-	filter := accountant.GDPFilter{Mu: synthtest.Must(calibrate.Mu(b))}
+	filter := accountant.GDPFilter{Mu: synthtest.Must(accountant.MuFor(b))}
 	s := synthtest.Must(privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{Budget: b,
 		Plan: accountant.Composition{{Event: filter, Count: 1}}}))
 	d := len(sizes)
-	left := synthtest.Must(calibrate.Rho(b))
+	left := synthtest.Must(accountant.RhoFor(b))
 	step := left / float64(16*d)
 	ms := synthtest.Must(measureColumns(s, 1/math.Sqrt(2*.9*step)))
 	left -= .9 * step * float64(d)

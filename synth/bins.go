@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/ranges"
@@ -108,7 +107,7 @@ func (p *binned) plan(
 	if err != nil {
 		return nil, 0, err
 	}
-	whole, err := calibrate.Mu(b)
+	whole, err := accountant.MuFor(b)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -133,7 +132,7 @@ func (p *binned) plan(
 		}
 		mu := whole * math.Sqrt(treeShare/float64(max(free, 1)))
 		if c.BuyShare > 0 {
-			mu, err = calibrate.Mu(accountant.Budget{Epsilon: c.BuyShare * b.Epsilon, Delta: b.Delta})
+			mu, err = accountant.MuFor(accountant.Budget{Epsilon: c.BuyShare * b.Epsilon, Delta: b.Delta})
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)

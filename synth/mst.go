@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -84,7 +83,7 @@ func (p *mstPlan) divide() {
 	p.oneWay = 1 / (unit * math.Sqrt(whole*one/d))
 	if p.columns > 1 {
 		p.pair = 1 / (unit * math.Sqrt(whole*pair/edges))
-		p.epsilon = calibrate.Exponential(math.Sqrt(whole * math.Pi / 2 * sel / edges))
+		p.epsilon = accountant.ExponentialFor(math.Sqrt(whole * math.Pi / 2 * sel / edges))
 	}
 }
 

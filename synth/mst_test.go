@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/privacy"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -24,7 +23,7 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}
-		if rho := zcdp.Epsilon(zcdp.Rho(p.Reserve), b.Delta); rho <= b.Epsilon {
+		if rho := accountant.RhoEpsilon(accountant.Rho(p.Reserve), b.Delta); rho <= b.Epsilon {
 			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, rho)
 		}
 	}

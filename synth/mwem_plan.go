@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 
 	"github.com/decoy-dp/decoy/workload"
@@ -129,7 +128,7 @@ func (p *mwemPlan) pay(left accountant.Account) {
 	}
 	pick, each := p.cfg.SelectShare/rounds, (1-first-p.cfg.SelectShare)/rounds
 	one := math.Sqrt(left.Mu2) * (1 - 1e-9) // the account rounds against us
-	p.epsilon = calibrate.Exponential(one * math.Sqrt(pick))
+	p.epsilon = accountant.ExponentialFor(one * math.Sqrt(pick))
 	if p.laplace = left.Epsilon > 0; p.laplace {
 		one = left.Epsilon * (1 - 1e-9) /
 			(math.Sqrt(first) + rounds*(2*math.Sqrt(pick)+math.Sqrt(each)))

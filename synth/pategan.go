@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
@@ -105,7 +104,7 @@ func (f *PATEGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
 			{Event: accountant.Laplace{Epsilon: step}, Count: k}}
 	}
-	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at)
+	scale, err := accountant.ScaleFor(b, t.Neighbours.Adjacency, at)
 	return at(scale), nil, err
 }
 

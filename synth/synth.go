@@ -13,7 +13,6 @@ import (
 	"runtime"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -78,7 +77,7 @@ func (gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
 		return nil, nil, fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	mu, err := calibrate.Mu(b)
+	mu, err := accountant.MuFor(b)
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}, nil, err
 }
 
@@ -95,7 +94,7 @@ func pure(t Terms, b accountant.Budget, before float64, steps int) (
 		step := accountant.Laplace{Epsilon: 1 / scale}
 		return append(c[:len(c):len(c)], accountant.Charge{Event: step, Count: steps})
 	}
-	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at)
+	scale, err := accountant.ScaleFor(b, t.Neighbours.Adjacency, at)
 	if err != nil {
 		return nil, nil, err
 	}

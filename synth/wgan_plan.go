@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -53,7 +52,7 @@ func (f *WGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
 			{Event: p.at(1 / scale).sumEvent(), Count: p.cfg.Steps}}
 	}
-	scale, err := calibrate.Scale(b, t.Neighbours.Adjacency, at, pld.RDP, pld.Epsilon)
+	scale, err := accountant.ScaleFor(b, t.Neighbours.Adjacency, at, pld.RDP, pld.Epsilon)
 	return at(scale), pld.Epsilon, err
 }
 

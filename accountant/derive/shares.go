@@ -4,17 +4,17 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // SharesDelta bounds the δ at ε of sums that parties have added noise shares to, each sum and its
 // sensitivity chosen after those before (Kairouz, Liu, Steinke 2021, theorem 1: see
-// [zcdp.Shares.Rho]; then Canonne, Kamath, Steinke 2020, proposition 12):
+// [accountant.Shares.Rho]; then Canonne, Kamath, Steinke 2020, proposition 12):
 //
 //	δ ≤ e^((α−1)(αρ−ε))·(1 − 1/α)^α/(α − 1)   for every α > 1, the best of which is looked for
 //
 // It is 1 where there is no bound, or numbers are out of all proportion.
-func SharesDelta(sums []zcdp.Shares, epsilon float64) float64 {
+func SharesDelta(sums []accountant.Shares, epsilon float64) float64 {
 	rho := number(0)
 	for _, s := range sums {
 		if !(float64(s.Sigma*s.Sigma) >= .5 && s.Sigma < 1e100 && s.Sensitivity > 0 &&

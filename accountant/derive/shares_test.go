@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // TestSharesDelta: the bound at the ε that package zcdp gives for some sums is the δ that it was
@@ -13,7 +13,7 @@ func TestSharesDelta(t *testing.T) {
 	for _, epsilon := range []float64{.1, 1, 10} {
 		for _, honest := range []int{1, 4, 19} {
 			const delta = 1e-9
-			sums := []zcdp.Shares{{Honest: honest, Cells: 800, Sensitivity: math.Sqrt(15)},
+			sums := []accountant.Shares{{Honest: honest, Cells: 800, Sensitivity: math.Sqrt(15)},
 				{Honest: honest, Cells: 1680, Sensitivity: 41},
 				{Honest: honest, Cells: 90000, Sensitivity: math.Sqrt(14)}}
 			low, high := 0., 100. // of ρ
@@ -23,7 +23,7 @@ func TestSharesDelta(t *testing.T) {
 					sums[i] = sums[i].Within(rho / 3)
 					total += sums[i].Rho()
 				}
-				if zcdp.Epsilon(total, delta) <= epsilon {
+				if accountant.RhoEpsilon(total, delta) <= epsilon {
 					low = rho
 				} else {
 					high = rho
@@ -46,8 +46,8 @@ func TestSharesDelta(t *testing.T) {
 		sensitivity, sigma float64
 	}{{2, 1, .7}, {0, 1, 1}, {2, 1, math.NaN()}, {2, 1, math.Inf(1)}, {2, math.Inf(1), 1},
 		{1 << 40, 1, 1}} {
-		s := zcdp.Shares{Honest: x.honest, Cells: 5, Sensitivity: x.sensitivity, Sigma: x.sigma}
-		if got := SharesDelta([]zcdp.Shares{s}, 100); got != 1 {
+		s := accountant.Shares{Honest: x.honest, Cells: 5, Sensitivity: x.sensitivity, Sigma: x.sigma}
+		if got := SharesDelta([]accountant.Shares{s}, 100); got != 1 {
 			t.Errorf("%+v: δ = %v", s, got)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // profileOf is δ at x of a pair with these atoms.
@@ -245,7 +244,7 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 		k       int
 	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
 		got := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-9, accountant.AddRemove)
-		rho, sum := zcdp.Epsilon(row.epsilon*row.epsilon/8*float64(row.k),
+		rho, sum := accountant.RhoEpsilon(row.epsilon*row.epsilon/8*float64(row.k),
 			1e-9), row.epsilon*float64(row.k)
 		if got.Epsilon > math.Min(rho, sum) {
 			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, rho, sum)

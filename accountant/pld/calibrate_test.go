@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/calibrate"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // scaleOf calibrates as methods with such plans do.
 func scaleOf(
 	b accountant.Budget, adj accountant.Adjacency, at func(float64) accountant.Composition,
 ) (float64, error) {
-	return calibrate.Scale(b, adj, at, RDP, Epsilon)
+	return accountant.ScaleFor(b, adj, at, RDP, Epsilon)
 }
 
 // marginals is the plan of a marginal mechanism on 15 columns at ρ-zCDP, a third of ρ each for its
@@ -31,11 +29,11 @@ func TestCalibrateMarginals(t *testing.T) {
 	t.Parallel()
 	for _, epsilon := range []float64{.1, 1, 10} {
 		b := spend(epsilon, 1e-9)
-		rho, err := calibrate.Rho(b)
+		rho, err := accountant.RhoFor(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := zcdp.Rho(marginals(rho, 1)); !near(got, rho, 1e-12) {
+		if got := accountant.Rho(marginals(rho, 1)); !near(got, rho, 1e-12) {
 			t.Fatalf("ρ = %v; want %v", got, rho)
 		}
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {

@@ -21,7 +21,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -118,7 +117,7 @@ func (f file) sealed(t *testing.T) file {
 	}
 	var es []ledger.Entry
 	check(t, json.Unmarshal(all["ledger"], &es))
-	outputs, err := excerpt.Outputs(all, es[:max(0, len(es)-1)])
+	outputs, err := ledger.HashOutputs(all, es[:max(0, len(es)-1)])
 	check(t, err)
 	if es == nil { // a joint model
 		return f.with(file{manifest: []part{{"outputs", fmt.Appendf(nil, "%q", outputs)}}}, "outputs")
@@ -644,8 +643,8 @@ func writeKeys(t *testing.T, public minisign.PublicKey, key minisign.PrivateKey)
 
 // answering is a ledger whose charges of Gaussian noise say that they answered with measurements.
 func answering(
-	t *testing.T, es excerpt.Entries, ms []marginal.Measurement, sizes []int,
-) excerpt.Entries {
+	t *testing.T, es ledger.Excerpt, ms []marginal.Measurement, sizes []int,
+) ledger.Excerpt {
 	t.Helper()
 	es = slices.Clone(es)
 	for i, e := range es {

@@ -13,8 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
-	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
@@ -31,7 +29,7 @@ type ledgerLimit struct {
 const oneRow = "row"
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
-	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic), runs: limit.DefaultRuns}
+	l := &ledgerLimit{jobFlags: newJob(), rule: string(ledger.RuleBasic), runs: ledger.DefaultRuns}
 	l.Delta = 0
 	return t.verb("ledger limit", l.run, l.flags(), flags{"rule": &l.rule, "runs": &l.runs,
 		"unit": &l.unit, "sign": &l.sign, "next": &l.next})
@@ -59,7 +57,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, MostRuns: l.runs}
+	wanted := ledger.Limit{Budget: l.Budget(), Rule: rule, MostRuns: l.runs}
 	file := ledger.NewFile(path)
 	if old, err := file.Read(); err == nil && rule == ledger.RuleZCDP {
 		if runs := configs.WithoutRho(old); len(runs) > 0 {
@@ -67,7 +65,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 				"leave out --rule", strings.Join(runs, ", "))
 		}
 	}
-	set := func() error { return limit.Set(cmd.Context(), file, nb.Units(unit), wanted) }
+	set := func() error { return ledger.SetLimit(cmd.Context(), file, nb.Units(unit), wanted) }
 	if cmd.Flags().Changed("sign") {
 		key, err := t.secretKey(l.sign)
 		if err != nil {
@@ -80,11 +78,11 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 			}
 		}
 		set = func() error {
-			return signature.Set(cmd.Context(), file, nb.Units(unit), wanted, key, next)
+			return ledger.SetSignedLimit(cmd.Context(), file, nb.Units(unit), wanted, key, next)
 		}
 	}
 	switch err := set(); {
-	case errors.Is(err, signature.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
+	case errors.Is(err, ledger.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
 		return fmt.Errorf("%s: %w (--sign)", path, err)
 	case errors.Is(err, ledger.ErrMismatch) && unused(file):
 		return usagef("%s counts another unit or adjacency (decoy ledger show %s), and nothing is spent "+

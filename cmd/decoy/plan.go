@@ -13,7 +13,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
@@ -258,8 +257,8 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 	bound, err := pld.Epsilon(all, j.Delta, j.Relation())
 	out := &releases{Number: n, Epsilon: bound.Epsilon, Delta: j.Delta,
 		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon, Delta: float64(n) * j.Delta}}
-	if rho := zcdp.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: zcdp.Epsilon(rho, j.Delta), Delta: j.Delta}
+	if rho := accountant.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
+		out.ZCDP = &accountant.Budget{Epsilon: accountant.RhoEpsilon(rho, j.Delta), Delta: j.Delta}
 	}
 	return out, err
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -122,7 +121,7 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	if limit != nil && signature.Check(*limit, key.Public().(minisign.PublicKey).String()) != nil {
+	if limit != nil && ledger.CheckKey(*limit, key.Public().(minisign.PublicKey).String()) != nil {
 		t.say("the limit in %s is not signed by this key, so that decoy ledger verify --key refuses it; "+
 			"if it should be, sign one: decoy ledger limit --sign", s.Ledger)
 	}

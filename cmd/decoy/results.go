@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -40,7 +39,7 @@ func init() { // as the texts of a signed release are results inside results
 			b, err := json.Marshal(v)
 			return spelling.Visible(string(b)), err
 		},
-		"runs": func(l excerpt.Entries) []ledger.Summary {
+		"runs": func(l ledger.Excerpt) []ledger.Summary {
 			return (&ledger.Ledger{Entries: l}).Runs()
 		},
 		"calls":   func(c accountant.Composition) int { return calls(c) },

@@ -17,8 +17,6 @@ import (
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/excerpt"
-	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -147,7 +145,7 @@ type statedLocal struct {
 }
 
 // verifiedRun is what was recomputed of the ledger inside a file.
-func verifiedRun(v release.Verification, l excerpt.Entries) verified {
+func verifiedRun(v release.Verification, l ledger.Excerpt) verified {
 	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: costOf(v.Reserved), Calls: v.Charges,
 		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as %s; "+
@@ -198,7 +196,7 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 			return err
 		}
 		limit, _ := l.LimitInForce()
-		if err := signature.Check(limit, public.String()); err != nil {
+		if err := ledger.CheckKey(limit, public.String()); err != nil {
 			return fail(err)
 		}
 		key, out.Signed = &public, limit.Seq+1
@@ -258,7 +256,7 @@ func heldBy(l *ledger.Ledger, path string, key *minisign.PublicKey) error {
 		}
 		return cmp.Or(f.Account().In(l), err)
 	}
-	outputs := excerpt.OutputsOf(data)
+	outputs := ledger.HashFile(data)
 	if slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool { return e.Outputs == outputs }) {
 		return nil
 	}

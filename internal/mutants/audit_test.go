@@ -39,13 +39,13 @@ var audited = []struct {
 		"counts --epsilon 8 --tables balanced --runs 1000"},
 	{
 		"halved sensitivity of single counts",
-		[]edit{{"privacy/internal/access/query.go", "return x, x, x\n\tcase",
+		[]edit{{"privacy/internal/access/access.go", "return x, x, x\n\tcase",
 			"return x / 2, x / 2, x / 2\n\tcase"}},
 		"total --epsilon 8 --tables balanced --runs 1000",
 	},
 	{
 		"halved Laplace noise",
-		[]edit{{"privacy/laplace.go", "noise.NewDiscreteLaplace(scale)",
+		[]edit{{"privacy/queries.go", "noise.NewDiscreteLaplace(scale)",
 			"noise.NewDiscreteLaplace(scale / 2)"}},
 		"answer --epsilon 1 --delta 0 --tables balanced --runs 4000",
 	},
@@ -61,7 +61,7 @@ var audited = []struct {
 	},
 	{
 		"halved sensitivity in Select",
-		[]edit{{"privacy/internal/access/query.go", "return x, 2 * x, math", "return x, x, math"}},
+		[]edit{{"privacy/internal/access/access.go", "return x, 2 * x, math", "return x, x, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{
 		"a randomised answer is drawn with twice its ε",

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
@@ -23,7 +23,7 @@ type Gradient struct {
 }
 
 // leastSteps is the least σ of a coordinate, in steps of the grid. With it, what tells a sum of
-// discrete Gaussians from one (τ of [zcdp.Shares]) is below 1e-60.
+// discrete Gaussians from one (τ of [accountant.Shares]) is below 1e-60.
 const leastSteps = 4
 
 // gradient compiles a question about a gradient. Symbols: n the parties that do not collude, c the
@@ -42,7 +42,7 @@ func (q Question) gradient(s *privacy.Session, t Terms) (c counting, err error) 
 	}
 	nb := s.Neighbours()
 	nb.MaxRowsPerUnit = max(1, nb.MaxRowsPerUnit) * t.PerPerson
-	c.cost = zcdp.Shares{Honest: len(t.Identities) - t.Colluding, Sigma: math.Inf(1)}
+	c.cost = accountant.Shares{Honest: len(t.Identities) - t.Colluding, Sigma: math.Inf(1)}
 	z := 1 / math.Sqrt(2*q.Rho*float64(c.cost.Honest)) * (1 + 1e-9)
 	sum, cert, err := ellipsoid.Certified(nb, g.Mode, z, critic)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -28,7 +28,7 @@ type Question struct {
 // counting is a question that fits a session.
 type counting struct {
 	of    access.Key // all that is public about it
-	cost  zcdp.Shares
+	cost  accountant.Shares
 	count func(rows access.Rows) ([]int64, error) // the party's own numbers, exact
 	addTo func(xs []int64, src *noise.Source)     // a share of the noise
 	// the sum, with the noise of so many parties
@@ -123,8 +123,8 @@ func (q Question) ask(queries []access.Counted) access.Key {
 // cost is the question's sum over the parties, but for the noise. A unit has at most k rows at each
 // of at most m parties: so it moves the sum by what one of k·m rows does. A marginal's cells move
 // by l2 in the norm L2, by l1 in L1, and so each of its signed sums by at most l1.
-func (q Question) cost(queries []access.Counted, nb privacy.Neighbours, t Terms) zcdp.Shares {
-	s := zcdp.Shares{Honest: len(t.Identities) - t.Colluding}
+func (q Question) cost(queries []access.Counted, nb privacy.Neighbours, t Terms) accountant.Shares {
+	s := accountant.Shares{Honest: len(t.Identities) - t.Colluding}
 	square := 0.0
 	for _, m := range queries {
 		_, l1, l2 := m.Kind.Sensitivity(max(1, nb.MaxRowsPerUnit)*t.PerPerson, nb.Adjacency)
@@ -156,7 +156,7 @@ func (q Question) count(queries []access.Counted, rows access.Rows) (out []int64
 
 // split is the sum as the numbers of each marginal, with what it cost and the noise of all parties.
 func (q Question) split(
-	queries []access.Counted, sum []int64, cost zcdp.Shares, parties int,
+	queries []access.Counted, sum []int64, cost accountant.Shares, parties int,
 ) Total {
 	out := Total{Cost: cost, Sigma: cost.Sigma * math.Sqrt(float64(parties))}
 	for _, m := range queries {

@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -114,7 +113,7 @@ func (t *Terms) check() error {
 		return fmt.Errorf("a person at %d of %d parties: %w", t.PerPerson, n, ErrTerms)
 	case !access.Positive(t.Rho):
 		return fmt.Errorf("ρ %v: %w", t.Rho, ErrTerms)
-	case !(zcdp.Epsilon(t.Rho*(1+1e-12), t.Budget.Delta) <= t.Budget.Epsilon):
+	case !(accountant.RhoEpsilon(t.Rho*(1+1e-12), t.Budget.Delta) <= t.Budget.Epsilon):
 		return fmt.Errorf("the sums cost more than epsilon %v at delta %v: %w", t.Budget.Epsilon,
 			t.Budget.Delta, accountant.ErrBudget)
 	}
@@ -183,7 +182,7 @@ type Total struct {
 	Counts [][]int64 // of each marginal of the question, in order
 	// standard deviation of the noise of all parties together; for a gradient, the noise multiplier
 	Sigma    float64
-	Cost     zcdp.Shares // of the parties that do not collude
+	Cost     accountant.Shares // of the parties that do not collude
 	Gradient gradient.Certified
 }
 

@@ -120,7 +120,7 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 		t.far = &own
 	}
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
-	rows := access.NewLoader(sch, func(ctx context.Context, begin func() error, bound access.Bound) (
+	load := func(ctx context.Context, begin func() error, bound access.Bound) (
 		*access.Joint, error) {
 		if t.far != nil {
 			return nil, t.far.read(begin)
@@ -130,8 +130,8 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 			data = data.Select(bound(data.Units))
 		}
 		return nil, err
-	})
-	s, err := privacy.Open(ctx, privacy.FromLoader(rows), o)
+	}
+	s, err := privacy.Open(ctx, privacy.FromLoader(access.Loader{Schema: sch, Load: load}), o)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -410,8 +409,8 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	}
 	o.Budget.Epsilon = cost.Epsilon
 	full := ledger.NewFile(filepath.Join(t.TempDir(), "full"))
-	if err := limit.Set(context.Background(), full, nb.Units(""),
-		limit.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), full, nb.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
 		t.Fatal(err)
 	}
 	o.Ledger = full

@@ -6,7 +6,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave
@@ -41,7 +40,7 @@ func TestReferenceCosts(t *testing.T) {
 		if calls(charged) != tt.queries+tt.answers {
 			t.Errorf("%s: charged %v", tt.name, charged)
 		}
-		rho := zcdp.Rho(charged)
+		rho := accountant.Rho(charged)
 		if got := rho + 2*math.Sqrt(rho*math.Log(1/tt.delta)); math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}

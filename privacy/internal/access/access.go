@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -20,8 +21,8 @@ import (
 // ErrPrivate is what encoding something private says.
 var ErrPrivate = errors.New("privacy: private rows cannot be encoded")
 
-// Session is a *privacy.Session.
-type Session interface{ Door() Door }
+// session is a *privacy.Session.
+type session interface{ Door() Door }
 
 // Door leads into a session. Whoever has one can do nothing with it outside of this package.
 type Door struct{ inside Inside }
@@ -65,7 +66,7 @@ type State struct {
 
 // Hold lends the rows of a session that is not split, free: nothing of them may leave but through
 // [Do].
-func Hold(s Session, do Held) error { return s.Door().inside.Hold(do) }
+func Hold(s session, do Held) error { return s.Door().inside.Hold(do) }
 
 // Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
 // has the session go over to that and to the table. Each of its rows must be made of one of the
@@ -101,7 +102,7 @@ type Sum struct {
 }
 
 // Measure releases a sum with its noise.
-func Measure(s Session, m Sum) ([]int64, error) {
+func Measure(s session, m Sum) ([]int64, error) {
 	m.Draw = func(rows Rows, _ func(accountant.Charge) error) (_ []byte, err error) {
 		var xs []int64
 		if m.Queries != nil {
@@ -122,7 +123,7 @@ func Measure(s Session, m Sum) ([]int64, error) {
 // Choose releases one of n candidates by the exponential mechanism: t with probability ∝
 // exp(lambda·scores[t]).
 func Choose(
-	s Session, c Call, n int, lambda float64, scores func(rows Rows) ([]int64, error),
+	s session, c Call, n int, lambda float64, scores func(rows Rows) ([]int64, error),
 ) (int, error) {
 	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
 		all, err := scores(rows)
@@ -174,4 +175,46 @@ func Deaf(ctx context.Context) (quiet context.Context, stop func()) {
 		release()
 		cancel(nil)
 	}
+}
+
+// MaxCells is the most cells of a query.
+const MaxCells = 1 << 27
+
+// Kind says how a query divides rows among its counts, and so how far one unit moves them.
+type Kind int
+
+// The kinds.
+const (
+	OneCount  Kind = iota + 1 // the number of some rows
+	RowCells                  // disjoint cells, each row in one
+	UnitCells                 // disjoint cells, each unit in one
+)
+
+// Sensitivity is how far one unit of at most k rows moves the counts: each of them, and all of them
+// in the norms L1 and L2, the last rounded up (see privacy.Neighbours). It is infinite for what is
+// no kind.
+func (kind Kind) Sensitivity(k int, adj accountant.Adjacency) (each, l1, l2 float64) {
+	x := float64(max(1, k))
+	switch kind {
+	case OneCount:
+		return x, x, x
+	case RowCells:
+	case UnitCells:
+		x = 1 // a unit is counted once, however many rows it has
+	default:
+		return math.Inf(1), math.Inf(1), math.Inf(1)
+	}
+	if adj == accountant.ReplaceOne {
+		return x, 2 * x, math.Nextafter(math.Sqrt2*x, math.Inf(1))
+	}
+	return x, x, x
+}
+
+// Counted is a query that fits a schema. It shares no memory with whoever asked it.
+type Counted struct {
+	Kind  Kind
+	Key   string // all that is public about it
+	What  string // in a few public words, for the ledger
+	Cells int
+	Count func(rows Rows) []int64
 }

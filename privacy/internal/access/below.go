@@ -9,11 +9,11 @@ import (
 
 // Do makes a call: the one primitive of a session, which charges, reads, draws, keeps and
 // returns.
-func Do(s Session, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
+func Do(s session, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
 
 // ReleaseInts is [Do] of n whole numbers.
 func ReleaseInts(
-	s Session, c Call, n int, draw func(rows Rows) ([]int64, error),
+	s session, c Call, n int, draw func(rows Rows) ([]int64, error),
 ) ([]int64, error) {
 	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
 		xs, err := draw(rows)
@@ -27,21 +27,15 @@ func ReleaseInts(
 }
 
 // StateOf looks at a session.
-func StateOf(s Session) State { return s.Door().inside.State() }
+func StateOf(s session) State { return s.Door().inside.State() }
 
 // QueriesOf has queries, a []privacy.Query, fit the schema of a session.
-func QueriesOf(s Session, queries any) ([]Counted, error) {
+func QueriesOf(s session, queries any) ([]Counted, error) {
 	return s.Door().inside.Compile(queries)
 }
 
 // Loader is rows in another form than a table, for privacy.FromLoader.
 type Loader struct {
-	schema *schema.Schema
-	load   Load
+	Schema *schema.Schema
+	Load   Load
 }
-
-// NewLoader is a loader.
-func NewLoader(s *schema.Schema, load Load) Loader { return Loader{s, load} }
-
-// Loads is what a loader loads.
-func Loads(l Loader) (*schema.Schema, Load) { return l.schema, l.load }

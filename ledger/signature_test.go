@@ -1,4 +1,4 @@
-package signature_test
+package ledger_test
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/ledger/limit"
-	"github.com/decoy-dp/decoy/ledger/signature"
 )
 
 type pair struct {
@@ -69,11 +67,11 @@ func reserve(t *testing.T, f *ledger.File, name string) error {
 
 // set sets a limit, signed by the pair unless it is nil.
 func set(t *testing.T, f *ledger.File, epsilon float64, by *pair) error {
-	l := limit.Limit{Budget: accountant.Budget{Epsilon: epsilon}}
+	l := ledger.Limit{Budget: accountant.Budget{Epsilon: epsilon}}
 	if by == nil {
-		return limit.Set(t.Context(), f, units, l)
+		return ledger.SetLimit(t.Context(), f, units, l)
 	}
-	return signature.Set(t.Context(), f, units, l, by.secret, by.public)
+	return ledger.SetSignedLimit(t.Context(), f, units, l, by.secret, by.public)
 }
 
 // signed signs a limit anew, as another program might.
@@ -180,7 +178,7 @@ func TestTampering(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad := sealed(c.change(slices.Clone(l.Entries)))
-			if err := bad.Verify(nil); !errors.Is(err, signature.ErrUnsigned) ||
+			if err := bad.Verify(nil); !errors.Is(err, ledger.ErrUnsigned) ||
 				!errors.Is(err, ledger.ErrInvalid) {
 				t.Errorf("verify: %v", err)
 			}
@@ -189,6 +187,7 @@ func TestTampering(t *testing.T) {
 	}
 
 	// What the file cannot tell, who knows the key can.
+	key := officer.public.String()
 	for name, bad := range map[string]*ledger.Ledger{
 		"no limits": sealed(append(slices.Clone(l.Entries[:first]), l.Entries[b])),
 		"begun anew by another": func() *ledger.Ledger {
@@ -199,12 +198,12 @@ func TestTampering(t *testing.T) {
 	} {
 		must(t, bad.Verify(nil))
 		in, _ := bad.LimitInForce()
-		if err := signature.Check(in, officer.public.String()); !errors.Is(err, signature.ErrUnsigned) {
+		if err := ledger.CheckKey(in, key); !errors.Is(err, ledger.ErrUnsigned) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	in, _ := l.LimitInForce()
-	must(t, signature.Check(in, officer.public.String()))
+	must(t, ledger.CheckKey(in, key))
 }
 
 // write writes a ledger as a file has it.
@@ -249,7 +248,7 @@ func TestSet(t *testing.T) {
 	for name, by := range map[string]*pair{
 		"unsigned": nil, "of another": &other, "of another for the officer": &forged,
 	} {
-		if err := set(t, f, 100, by); !errors.Is(err, signature.ErrUnsigned) {
+		if err := set(t, f, 100, by); !errors.Is(err, ledger.ErrUnsigned) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -258,7 +257,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("a run above the signed limit: %v", err)
 	}
 	must(t, set(t, f, 4, &handed)) // hands over
-	if err := set(t, f, 5, &officer); !errors.Is(err, signature.ErrUnsigned) {
+	if err := set(t, f, 5, &officer); !errors.Is(err, ledger.ErrUnsigned) {
 		t.Errorf("the key before: %v", err)
 	}
 	must(t, set(t, f, 5, &other))
@@ -273,7 +272,7 @@ func TestFirstLimitNamesItsOwnKey(t *testing.T) {
 	handed := newPair(t)
 	handed.public = newPair(t).public
 	f := ledger.NewFile(filepath.Join(t.TempDir(), "ledger"))
-	if err := set(t, f, 3, &handed); !errors.Is(err, signature.ErrUnsigned) {
+	if err := set(t, f, 3, &handed); !errors.Is(err, ledger.ErrUnsigned) {
 		t.Error(err)
 	}
 	if text, _ := os.ReadFile(f.Path()); len(text) > 0 {

@@ -1,12 +1,9 @@
-package calibrate
+package accountant
 
 import (
 	"errors"
 	"math"
 	"testing"
-
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // Reference values of σ = 1/μ at sensitivity 1, computed for the project with a second program.
@@ -16,48 +13,48 @@ var sigmas = []struct{ epsilon, delta, sigma float64 }{
 	{1, 1e-6, 4.224679}, {1, 1e-9, 5.495266}, {2, 1e-9, 2.844547}, {8, 1e-9, .792237},
 }
 
-func TestMu(t *testing.T) {
+func TestMuFor(t *testing.T) {
 	for _, row := range sigmas {
-		b := accountant.Budget{Epsilon: row.epsilon, Delta: row.delta}
-		mu, err := Mu(b)
+		b := Budget{Epsilon: row.epsilon, Delta: row.delta}
+		mu, err := MuFor(b)
 		if err != nil || math.Abs(1/mu-row.sigma) > 6e-7 {
 			t.Errorf("σ at %v = %v, %v; want %v", b, 1/mu, err, row.sigma)
 		}
-		if d := accountant.GDPDelta(mu, row.epsilon); d > row.delta || d < row.delta*(1-1e-8) {
+		if d := GDPDelta(mu, row.epsilon); d > row.delta || d < row.delta*(1-1e-8) {
 			t.Errorf("σ at %v spends δ = %v", b, d)
 		}
 	}
 	// what noisy descent was computed with elsewhere, at δ = 1e-5
 	for epsilon, want := range map[float64]float64{.1: .03252078, 1: .26805112, 10: 2.00044562} {
-		mu, err := Mu(accountant.Budget{Epsilon: epsilon, Delta: 1e-5})
+		mu, err := MuFor(Budget{Epsilon: epsilon, Delta: 1e-5})
 		if err != nil || math.Abs(mu-want) > 1e-8 {
 			t.Errorf("μ at ε = %v is %v, %v; want %v", epsilon, mu, err, want)
 		}
 	}
-	for _, b := range []accountant.Budget{{Epsilon: 1e-6, Delta: 1e-12}, {Epsilon: .01, Delta: 1e-9},
+	for _, b := range []Budget{{Epsilon: 1e-6, Delta: 1e-12}, {Epsilon: .01, Delta: 1e-9},
 		{Epsilon: 1, Delta: 1e-5}, {Epsilon: 50, Delta: 1e-3}, {Epsilon: 1e4, Delta: 1e-9},
 		{Epsilon: 1e-310, Delta: 1e-320}} {
-		mu, err := Mu(b)
+		mu, err := MuFor(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if accountant.GDPEpsilon(mu, b.Delta) > b.Epsilon ||
-			accountant.GDPDelta(mu, b.Epsilon) > b.Delta {
-			t.Errorf("Mu(%v) = %v is too large", b, mu)
+		if GDPEpsilon(mu, b.Delta) > b.Epsilon ||
+			GDPDelta(mu, b.Epsilon) > b.Delta {
+			t.Errorf("MuFor(%v) = %v is too large", b, mu)
 		}
-		if mu > 0 && accountant.GDPDelta(mu*(1+1e-9), b.Epsilon) <= b.Delta {
-			t.Errorf("Mu(%v) = %v is not the largest", b, mu)
+		if mu > 0 && GDPDelta(mu*(1+1e-9), b.Epsilon) <= b.Delta {
+			t.Errorf("MuFor(%v) = %v is not the largest", b, mu)
 		}
 	}
 }
 
-func TestRho(t *testing.T) {
-	for _, b := range []accountant.Budget{{Epsilon: 1e-4, Delta: 1e-12}, {Epsilon: .1, Delta: 1e-9},
+func TestRhoFor(t *testing.T) {
+	for _, b := range []Budget{{Epsilon: 1e-4, Delta: 1e-12}, {Epsilon: .1, Delta: 1e-9},
 		{Epsilon: 1, Delta: 1e-9}, {Epsilon: 10, Delta: 1e-5}, {Epsilon: 1e3, Delta: 1e-3}} {
-		rho, err := Rho(b)
-		if err != nil || zcdp.Epsilon(rho, b.Delta) > b.Epsilon ||
-			zcdp.Epsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
-			t.Errorf("Rho(%v) = %v, %v", b, rho, err)
+		rho, err := RhoFor(b)
+		if err != nil || RhoEpsilon(rho, b.Delta) > b.Epsilon ||
+			RhoEpsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
+			t.Errorf("RhoFor(%v) = %v, %v", b, rho, err)
 		}
 	}
 }
@@ -65,16 +62,16 @@ func TestRho(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		b    accountant.Budget
+		b    Budget
 		want error
 	}{
-		{"pure", accountant.Budget{Epsilon: 1}, accountant.ErrUnbounded},
-		{"ε = 0", accountant.Budget{Delta: 1e-9}, accountant.ErrBudgetRange},
-		{"negative ε", accountant.Budget{Epsilon: -1, Delta: 1e-9}, accountant.ErrBudgetRange},
-		{"NaN", accountant.Budget{Epsilon: math.NaN(), Delta: 1e-9}, accountant.ErrBudgetRange},
-		{"δ too large", accountant.Budget{Epsilon: 1, Delta: .0011}, accountant.ErrBudgetRange},
+		{"pure", Budget{Epsilon: 1}, ErrUnbounded},
+		{"ε = 0", Budget{Delta: 1e-9}, ErrBudgetRange},
+		{"negative ε", Budget{Epsilon: -1, Delta: 1e-9}, ErrBudgetRange},
+		{"NaN", Budget{Epsilon: math.NaN(), Delta: 1e-9}, ErrBudgetRange},
+		{"δ too large", Budget{Epsilon: 1, Delta: .0011}, ErrBudgetRange},
 	} {
-		for _, f := range []func(accountant.Budget) (float64, error){Mu, Rho} {
+		for _, f := range []func(Budget) (float64, error){MuFor, RhoFor} {
 			if _, err := f(row.b); !errors.Is(err, row.want) {
 				t.Errorf("%s: %v, want %v", row.name, err, row.want)
 			}
@@ -82,21 +79,21 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-func TestExponential(t *testing.T) {
+func TestExponentialFor(t *testing.T) {
 	for _, mu := range []float64{1e-20, 1e-9, 1e-4, .01, .3, 1, 4, 12, 30} {
-		epsilon := Exponential(mu)
-		cost, ok := accountant.FilterCost(accountant.Exponential{Epsilon: epsilon})
+		epsilon := ExponentialFor(mu)
+		cost, ok := FilterCost(Exponential{Epsilon: epsilon})
 		if !ok || cost > mu*mu || cost < mu*mu*(1-1e-5) {
 			t.Errorf("μ = %v: ε = %v costs %v of %v", mu, epsilon, cost, mu*mu)
 		}
 	}
-	if got := Exponential(1e-200); got != 0 {
+	if got := ExponentialFor(1e-200); got != 0 {
 		t.Errorf("a μ whose square is 0 gives ε = %v", got)
 	}
 }
 
-// smallest finds the edge of any decreasing function, smooth or not.
-func TestSmallest(t *testing.T) {
+// solve finds the edge of any decreasing function, smooth or not.
+func TestSolve(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		f    func(float64) float64
@@ -119,7 +116,7 @@ func TestSmallest(t *testing.T) {
 		}, 1e-4},
 	} {
 		calls := 0
-		got, err := smallest(1, 1, 1e-9, func(x float64) (float64, error) {
+		got, err := solve(1, 1, 1e-9, func(x float64) (float64, error) {
 			calls++
 			return row.f(x), nil
 		})
@@ -128,7 +125,7 @@ func TestSmallest(t *testing.T) {
 		}
 	}
 	want := errors.New("stop")
-	if _, err := smallest(1, 1, 1e-9, func(float64) (float64, error) { return 0, want }); err != want {
+	if _, err := solve(1, 1, 1e-9, func(float64) (float64, error) { return 0, want }); err != want {
 		t.Error(err)
 	}
 }

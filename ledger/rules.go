@@ -8,13 +8,11 @@ import (
 	"strconv"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger/internal/bound"
 )
 
-// state is what the entries so far say: the runs, the newest limit and what is spent. It holds each
-// entry to the rules of [Ledger.Verify], and takes it in whatever they say of it.
+// state is a ledger and what its entries say: the runs, the newest limit and what is spent.
 type state struct {
-	open  *Entry
+	Ledger
 	runs  []*run
 	named map[string]*run
 	limit Entry
@@ -36,15 +34,16 @@ func (r *run) counts() bool { return r.status != StatusVoid || r.strict }
 
 func newState() *state { return &state{named: map[string]*run{}} }
 
-// add takes the next entry in, and says which rule it breaks.
-func (s *state) add(e Entry) (broken error) {
-	r, first := s.named[e.Run], s.open == nil
-	if first {
-		s.open = &e
-	}
+// rules takes in what the last entry of the ledger says, and tells which rule of [Ledger.Verify] it
+// breaks.
+func (s *state) rules(e Entry) (broken error) {
+	r := s.named[e.Run]
+	first := len(s.Entries) == 1
 	switch {
 	case first != (e.Kind == EntryOpen):
 		broken = errors.New("a ledger has one opening entry, its first")
+	case e.Data != nil:
+		broken = errors.New("an answer stands in it, as in a journal")
 	case first:
 		broken = e.Adjacency.Validate()
 	case e.Kind == EntryLimit:
@@ -86,19 +85,22 @@ func (s *state) count(r *run, sign int64) {
 }
 
 func (s *state) checkLimit(e Entry) error {
-	key := cmp.Or(s.limit.Key, e.Key)
 	switch {
 	case e.Budget == nil:
 		return errors.New("a limit without a budget")
 	case e.Rule != "" && e.Rule != RuleBasic && e.Rule != RuleZCDP:
 		return fmt.Errorf("unknown rule %q", e.Rule)
-	case key != "" && bound.Signed(e, key) != nil:
-		return bound.Signed(e, key)
+	}
+	if key := cmp.Or(s.limit.Key, e.Key); key != "" {
+		if err := CheckKey(e, key); err != nil {
+			return err
+		}
 	}
 	return e.Budget.Validate()
 }
 
 func (s *state) checkReserve(e Entry) error {
+	open := s.Entries[0]
 	switch {
 	case e.Run == "" || s.named[e.Run] != nil:
 		return fmt.Errorf("run %q is empty or reserved twice", e.Run)
@@ -106,7 +108,7 @@ func (s *state) checkReserve(e Entry) error {
 		return errors.New("a reservation without a budget")
 	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
 	// run uses.
-	case e.Adjacency != s.open.Adjacency || e.Unit != s.open.Unit:
+	case e.Adjacency != open.Adjacency || e.Unit != open.Unit:
 		return errors.New("the run is for other neighbours than its ledger")
 	}
 	if err := e.Budget.Validate(); err != nil {
@@ -163,9 +165,9 @@ func decimal(x float64) *big.Rat {
 
 // allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
 // Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
-// limit; under RuleZCDP what package accountant/zcdp says of their compositions at the limit's δ.
-// Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
-// (package accountant). The number of runs has a limit too. Without a limit all is allowed.
+// limit; under RuleZCDP the ε of the sum of their ρ, at the limit's δ. Both are privacy filters:
+// they hold although later runs are chosen after seeing earlier releases (package accountant). The
+// number of runs has a limit too. Without a limit all is allowed.
 func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 	if s.limit.Budget == nil {
 		return nil
@@ -175,13 +177,13 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 		return fmt.Errorf("ledger: its limit of %d runs is reached: %w", most, accountant.ErrBudget)
 	}
 	if s.limit.Rule == RuleZCDP {
-		runs := []accountant.Composition{c}
+		rho := accountant.Rho(c)
 		for _, r := range s.runs {
 			if r.counts() {
-				runs = append(runs, r.reserve.Composition)
+				rho += accountant.Rho(r.reserve.Composition)
 			}
 		}
-		if total := bound.ZCDP(runs, limit.Delta); !(total <= limit.Epsilon) {
+		if total := accountant.RhoEpsilon(rho, limit.Delta); !(total <= limit.Epsilon) {
 			return fmt.Errorf("ledger: this run would bring epsilon to %v at delta %v, by rho; the "+
 				"ledger's limit is %v: %w", total, limit.Delta, limit.Epsilon, accountant.ErrBudget)
 		}

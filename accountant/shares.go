@@ -1,4 +1,4 @@
-package zcdp
+package accountant
 
 import "math"
 

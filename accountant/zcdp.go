@@ -1,30 +1,27 @@
-// Package zcdp prices compositions by zero-concentrated differential privacy: looser than closed
+package accountant
+
+import "math"
+
+// This file prices compositions by zero-concentrated differential privacy: looser than closed
 // formulas for one run, and a privacy filter for several (docs/claims/session.md).
-package zcdp
-
-import (
-	"math"
-
-	"github.com/decoy-dp/decoy/accountant"
-)
 
 // Rho returns ρ such that a valid composition is ρ-zCDP: the sum over the events, +Inf if one has
 // none (a subsample, or Approx with δ > 0). Bun & Steinke 2016 (Gaussian 1/(2z²), pure DP ε²/2,
 // proposition 1.4), Cesar & Rogers 2021 (bounded range ε²/8, lemma 3.4), a filter as one Gaussian.
-func Rho(c accountant.Composition) float64 {
+func Rho(c Composition) float64 {
 	sum := 0.0
 	for _, charge := range c {
 		rho := math.Inf(1)
 		switch e := charge.Event.(type) {
-		case accountant.Gaussian:
+		case Gaussian:
 			rho = 1 / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
-		case accountant.Laplace:
+		case Laplace:
 			rho = e.Epsilon * e.Epsilon / 2
-		case accountant.Exponential:
+		case Exponential:
 			rho = e.Epsilon * e.Epsilon / 8
-		case accountant.GDPFilter:
+		case GDPFilter:
 			rho = e.Mu * e.Mu / 2
-		case accountant.Approx:
+		case Approx:
 			if e.Delta == 0 {
 				rho = e.Epsilon * e.Epsilon / 2
 			}
@@ -34,16 +31,7 @@ func Rho(c accountant.Composition) float64 {
 	return sum
 }
 
-// Together is the ε at delta of the summed ρ of several runs: the rule zcdp of a ledger's limit.
-func Together(runs []accountant.Composition, delta float64) float64 {
-	rho := 0.0
-	for _, c := range runs {
-		rho += Rho(c)
-	}
-	return Epsilon(rho, delta)
-}
-
-// Epsilon returns the ε at delta of a ρ-zCDP mechanism, whose Rényi divergence of order α is at
+// RhoEpsilon returns the ε at delta of a ρ-zCDP mechanism, whose Rényi divergence of order α is at
 // most ρα (Bun & Steinke 2016), by the conversion of Canonne, Kamath and Steinke 2020 (proposition
 // 12, https://arxiv.org/abs/2004.00010) at the best order α = 1 + λ:
 //
@@ -51,7 +39,7 @@ func Together(runs []accountant.Composition, delta float64) float64 {
 //
 // rho ≥ 0; every λ gives a valid ε, so the numeric one errs on the private side. It is +Inf for
 // delta ≤ 0 with rho > 0, and NaN for a NaN or a negative rho.
-func Epsilon(rho, delta float64) float64 {
+func RhoEpsilon(rho, delta float64) float64 {
 	switch {
 	case math.IsNaN(delta) || !(rho >= 0):
 		return math.NaN()

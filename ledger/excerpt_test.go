@@ -1,4 +1,4 @@
-package excerpt
+package ledger
 
 import (
 	"encoding/json"
@@ -6,16 +6,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/decoy-dp/decoy/ledger"
 )
 
 func TestEntriesAreBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	var es Entries
+	var es Excerpt
 	many := "[" + strings.Repeat("{},", maxEntries) + "{}]"
-	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ledger.ErrInvalid) {
+	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%d entries: %v", maxEntries+1, err)
 	}
 	runtime.ReadMemStats(&after)
@@ -28,7 +26,7 @@ func TestEntriesAreBounded(t *testing.T) {
 		err  error
 	}{
 		{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil},
-		{`[{"sequel":1}]`, 0, ledger.ErrInvalid}, {`{}`, 0, ledger.ErrInvalid},
+		{`[{"sequel":1}]`, 0, ErrInvalid}, {`{}`, 0, ErrInvalid},
 	} {
 		if err := json.Unmarshal([]byte(c.text), &es); !errors.Is(err, c.err) || err == nil &&
 			len(es) != c.want {
