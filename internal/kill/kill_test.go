@@ -13,6 +13,7 @@ package kill
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 var (
@@ -47,30 +51,20 @@ type scenario struct {
 	replace bool     // its neighbours are replace-one
 }
 
-const (
-	wganSmall = "--method wgan --set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
-		"--set generator_steps=1"
-	pateganSmall = "--method pategan --set rounds=2 --set questions=4 --set distil_steps=2 " +
-		"--set generator_steps=1"
-)
-
 // scenarios has a run of each method, and of each verb that reads private rows.
 func scenarios() []scenario {
 	var out []scenario
-	for _, m := range []struct{ name, table, settings string }{
-		{"mst", "in", "--method mst --model m.decoy"},
-		{"aim", "in", "--method aim"},
-		{"wgan", "in", wganSmall},
-		{"pategan", "in", pateganSmall},
-		{"mwem", "in", "--method mwem --set rounds=2"},
-		{"bayes", "in", "--method bayes"},
-		{"smalldb", "small", "--method smalldb"},
-	} {
+	for _, name := range synth.Names() {
+		settings := synthtest.Quick[name]
+		if name == "mst" {
+			settings += " --model m.decoy"
+		}
 		args := fmt.Sprintf("generate %s.csv --schema %[1]s.yaml --ledger my.ledger --epsilon 1 "+
-			"--rows %d --out out.csv %s", m.table, sampledRows, m.settings)
-		s := scenario{name: "generate " + m.name, args: args, resume: args + " --resume", epsilon: 1,
+			"--rows %d --out out.csv --method %s %s", cmp.Or(synthtest.Tables[name], "in"), sampledRows,
+			name, settings)
+		s := scenario{name: "generate " + name, args: args, resume: args + " --resume", epsilon: 1,
 			outputs: []string{"out.csv"}}
-		if m.name == "mst" {
+		if name == "mst" {
 			s.outputs = append(s.outputs, "m.decoy")
 		}
 		out = append(out, s)

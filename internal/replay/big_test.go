@@ -3,11 +3,15 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 // bigRows is the size of tables that people run.
@@ -105,33 +109,32 @@ var inBig = []string{"big", "big units", "big replaced", "big units replaced"}
 // TestBigMethods fits with each method on tables of the size that people have.
 func TestBigMethods(t *testing.T) {
 	var stories []story
-	for _, m := range []struct {
-		name, schema, settings string
-		worlds                 []string
-	}{
-		{"mst", "in", "--set iterations=20", inBig},
-		{"aim", "in", "--set time_limit=1s", inBig[:2]},
-		{"mwem", "in", "--set rounds=6", inBig[1:3]},
-		{"bayes", "in", "", inBig[2:]},
-		{"smalldb", "small", "", inBig[1:3]},
-		{"wgan", "in", wganSmall, inBig[:2]},
-		{"wgan", "in", wganSmall + " --set rate=0.02", inBig},
-		{"wgan", "in", wganSmall + " --set rate=0.02 --set mode=ball " +
-			"--set lipschitz=interpolates", inBig[1:3]},
-		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates", inBig[3:]},
-		{"wgan", "in", wganSmall + " --set mode=thesis", inBig[2:3]},
-		{"pategan", "in", pateganBig, inBig},
-		{"pategan", "in", pateganBig + " --set directions=2 --set aggregator=lnmax", inBig[1:2]},
-	} {
-		stories = append(stories, story{m.name, []string{fmt.Sprintf("generate in.csv --schema "+
-			"%s.yaml --epsilon 1 --method %s %s RELATION --seed 7 --rows 100 --out out.csv", m.schema,
-			m.name, m.settings)}, m.worlds})
+	add := func(method, settings string, worlds []string) {
+		stories = append(stories, story{method, []string{fmt.Sprintf("generate in.csv --schema %s.yaml "+
+			"--epsilon 1 %s %s RELATION --seed 7 --rows 100 --out out.csv",
+			cmp.Or(synthtest.Tables[method], "in"),
+			quick(method), settings)}, worlds})
 	}
+	settings := map[string]string{"mst": "--set iterations=20", "aim": "--set time_limit=1s",
+		"mwem": "--set rounds=6", "pategan": pateganBig}
+	worlds := map[string][]string{"aim": inBig[:2], "mwem": inBig[1:3], "bayes": inBig[2:],
+		"smalldb": inBig[1:3], "wgan": inBig[:2]}
+	for _, name := range synth.Names() {
+		in := worlds[name]
+		if in == nil {
+			in = inBig
+		}
+		add(name, settings[name], in)
+	}
+	add("wgan", "--set rate=0.02", inBig)
+	add("wgan", "--set rate=0.02 --set mode=ball --set lipschitz=interpolates", inBig[1:3])
+	add("wgan", "--set mode=box --set lipschitz=interpolates", inBig[3:])
+	add("wgan", "--set mode=thesis", inBig[2:3])
+	add("pategan", pateganBig+" --set directions=2 --set aggregator=lnmax", inBig[1:2])
 	compare(t, stories)
 }
 
-const pateganBig = "--set rounds=2 --set questions=100 --set distil_steps=2 " +
-	"--set generator_steps=1 --set shard_rows=400"
+const pateganBig = "--set questions=100 --set shard_rows=400"
 
 // TestBigVerbs runs the verbs that ask the gate, on such tables.
 func TestBigVerbs(t *testing.T) {

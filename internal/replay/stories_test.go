@@ -3,49 +3,44 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
+
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 var everywhere = []string{"strict", "units", "nobody", "no unit"}
 
-const (
-	wganSmall = "--set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
-		"--set generator_steps=1"
-	pateganSmall = "--set rounds=2 --set questions=4 --set distil_steps=2 --set generator_steps=1"
-)
+// quick is the flags of a method with settings with which it takes a moment.
+func quick(method string) string { return "--method " + method + " " + synthtest.Quick[method] }
 
 // TestMethods fits with each method and makes tables.
 func TestMethods(t *testing.T) {
 	var stories []story
-	for _, m := range []struct{ name, schema, settings string }{
-		{"mst", "in", ""},
-		{"aim", "in", ""},
-		{"wgan", "in", wganSmall},
-		{"wgan", "in", wganSmall + " --set mode=box --set lipschitz=interpolates"},
-		{"wgan", "in", wganSmall + " --set mode=thesis"},
-		{"pategan", "in", pateganSmall},
-		{"pategan", "in", pateganSmall + " --set directions=2"},
-		{"mwem", "in", "--set rounds=2"},
-		{"bayes", "in", ""},
-		{"smalldb", "small", ""},
-	} {
-		flags := fmt.Sprintf("in.csv --schema %s.yaml --epsilon 1 --method %s %s", m.schema, m.name,
-			m.settings)
-		stories = append(stories, story{m.name, []string{
-			"generate " + flags + " --seed 7 --out out.csv --model m.decoy",
-		}, everywhere})
+	add := func(method, settings string) {
+		stories = append(stories, story{method, []string{fmt.Sprintf("generate in.csv --schema %s.yaml "+
+			"--epsilon 1 %s %s --seed 7 --out out.csv --model m.decoy",
+			cmp.Or(synthtest.Tables[method], "in"),
+			quick(method), settings)}, everywhere})
 	}
+	for _, name := range synth.Names() {
+		add(name, "")
+	}
+	add("wgan", "--set mode=box --set lipschitz=interpolates")
+	add("wgan", "--set mode=thesis")
+	add("pategan", "--set directions=2")
 	compare(t, stories)
 }
 
 // TestParties adds up over two parties, of which one has the table.
 func TestParties(t *testing.T) {
 	var stories []story
-	for name, settings := range map[string]string{"mst": "", "wgan": wganSmall} {
+	for _, name := range []string{"mst", "wgan"} {
 		one := func(table, k string) string {
-			return fmt.Sprintf("party run %s --schema in.yaml --epsilon 1 --method %s %s --parties "+
-				"parties.yaml --key %s.key --model %s.decoy", table, name, settings, k, k)
+			return fmt.Sprintf("party run %s --schema in.yaml --epsilon 1 %s --parties parties.yaml "+
+				"--key %s.key --model %s.decoy", table, quick(name), k, k)
 		}
 		stories = append(stories, story{name, []string{
 			one("in.csv", "1") + " & " + one("other.csv", "2"), "verify 1.decoy", "inspect 2.decoy",
@@ -101,7 +96,7 @@ func TestVerbs(t *testing.T) {
 			"fit sc://h/t --schema in.yaml --epsilon 1 --method mst --ledger my.ledger --model m.decoy",
 			"generate sc://h/t --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
 				"--set time_limit=1s --seed 7 --out out.csv",
-			"fit sc://h/t --schema in.yaml --epsilon 1 --method wgan " + wganSmall +
+			"fit sc://h/t --schema in.yaml --epsilon 1 " + quick("wgan") +
 				" --ledger my.ledger --model w.decoy",
 			"evaluate --holdout sc://h/t --synthetic syn.csv --schema in.yaml --epsilon 1 --ledger " +
 				"my.ledger --json e.json",

@@ -17,6 +17,17 @@ func Must[T any](x T, err error) T {
 	return x
 }
 
+// Quick are settings with which methods take a moment, as flags; others do with their defaults.
+var Quick = map[string]string{
+	"mwem": "--set rounds=2",
+	"wgan": "--set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
+		"--set generator_steps=1",
+	"pategan": "--set rounds=2 --set questions=4 --set distil_steps=2 --set generator_steps=1",
+}
+
+// Tables names the tables that harnesses have for methods: others take in.
+var Tables = map[string]string{"smalldb": "small"}
+
 // Schema has n columns of 2, 3, 4, ... 6, 2, ... codes.
 func Schema(n int) *schema.Schema {
 	s := &schema.Schema{}
