@@ -38,9 +38,7 @@ func TestMeasurementsByName(t *testing.T) {
 		fmt.Fprintf(&csv, "%d,%s,%d\n", 1+i*37%97, []string{"m", "f", "female"}[i%3], i%2)
 	}
 	path := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(path, append([]byte("age,sex,died\n"), csv.Bytes()...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, append([]byte("age,sex,died\n"), csv.Bytes()...), 0o600))
 	byName := map[bool]int{}
 	for _, epsilon := range []float64{.6, .8, 1, 1.2, 1.5, 2} {
 		for range 4 {
@@ -60,22 +58,16 @@ func TestMeasurementsByName(t *testing.T) {
 func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
 	t.Helper()
 	tab, err := text.File(path, text.Options{Names: names})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	nb := tab.Neighbours(0)
 	b := accountant.Budget{Epsilon: epsilon, Delta: 1e-9}
 	plan, err := NewPlan(len(names), nb, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	plan.Share = 1. / 3
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	texts, err := text.Open(context.Background(), tab, privacy.Options{Budget: b,
 		Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	r, err := plan.Buy(context.Background(), tab, texts, Options{Options: privacy.Options{Budget: b}})
 	if errors.Is(err, ErrNothing) {
 		return r
@@ -84,25 +76,19 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
 	}
 	bought := r.Schema()
 	s, err := texts.As(bought)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	left := s.Left().Mu2 / (plan.Mu * plan.Mu)
 	if left < .66 || left > .8 {
 		t.Errorf("%.2f of the filter is left", left)
 	}
 	sigma := math.Sqrt(float64(len(bought.Columns))/s.Left().Mu2) * 1.0001
 	ms, err := r.Measurements()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	sizes := bought.Sizes()
 	for _, m := range ms {
 		name := bought.Columns[m.Cols[0]].Name
 		counted, err := s.Measure(privacy.Marginal{Cols: m.Cols, Groups: m.Groups}, sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if len(m.Counts) != len(counted) || len(m.Sigmas) != len(counted) || len(counted) < 2 {
 			t.Fatalf("%s: %d counts, %d groups", name, len(m.Counts), len(counted))
 		}
@@ -119,9 +105,7 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
 	if _, err := marginal.Fit(context.Background(), sizes, ms, marginal.Options{}); err != nil {
 		t.Errorf("a model cannot be fitted to them: %v", err)
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Finish(nil, nil))
 	if err := s.Ledger().Verify(nil); err != nil {
 		t.Error(err)
 	}

@@ -33,16 +33,12 @@ func TestSpikes(t *testing.T) {
 		v := judged{kind: schema.Real, decimals: found, values: 10000, unseen: noisy{0, 28}}
 		c, cells, _ := bounds("x", m, possible(m, v.decimals, counts), &v, 10)
 		codec, err := schema.NewCodec(*c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if found > 0 && c.Decimals > found || c.Decimals < 1 || c.Decimals > 3 {
 			t.Errorf("%d digits were found, %d are written", found, c.Decimals)
 		}
 		zero, err := codec.EncodeText([]byte(strconv.Itoa(int(tt.spike))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		one, err := codec.EncodeText([]byte("1.04"))
 		if err != nil || zero == one {
 			t.Fatalf("%v has code %d, 1 has %d: %v", tt.spike, zero, one, err)

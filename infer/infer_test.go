@@ -21,6 +21,13 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
 
 // TestPlan: the composition is within the budget under every relation, and uses nearly all of it.
@@ -31,9 +38,7 @@ func TestPlan(t *testing.T) {
 	} {
 		for _, columns := range []int{1, 15, 200} {
 			plan, err := NewPlan(columns, nb, one)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			cost, err := pld.Epsilon(plan.Composition(), one.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
 				t.Errorf("%v, %d columns: costs %v: %v", nb, columns, cost.Epsilon, err)
@@ -75,9 +80,7 @@ func hospital(t testing.TB, n int, header bool) string {
 			float64(i%1000)/4, ward, dead, 2001+i%5, 1+i%28, 2010+i%3, i)
 	}
 	path := filepath.Join(t.TempDir(), "h.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
@@ -89,9 +92,7 @@ func run(
 ) (*Result, *text.Session, error) {
 	t.Helper()
 	text, err := text.File(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return Run(context.Background(), text, Options{Options: privacy.Options{Budget: b}, CSV: o.CSV})
 }
 
@@ -102,9 +103,7 @@ func run(
 func TestRun(t *testing.T) {
 	r, s, err := run(t, hospital(t, 20000, true), text.Options{Names: hospitalNames,
 		Unit: "patient", MaxRowsPerUnit: 2}, accountant.Budget{Epsilon: 4, Delta: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if math.Abs(r.Rows-20000) > 600 {
 		t.Errorf("%v rows", r.Rows)
 	}
@@ -121,9 +120,7 @@ func TestRun(t *testing.T) {
 	}
 	day := func(text string) float64 {
 		at, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return float64(at.Unix() / 86_400)
 	}
 	for _, want := range []struct {
@@ -157,9 +154,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	yaml, err := r.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	back, err := schema.Parse(yaml)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
@@ -191,9 +186,7 @@ func TestRun(t *testing.T) {
 func TestRunWithoutHeader(t *testing.T) {
 	o := text.Options{Names: hospitalNames, CSV: schema.CSV{NoHeader: true, Comma: ','}}
 	r, _, err := run(t, hospital(t, 20000, false), o, accountant.Budget{Epsilon: 4, Delta: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := r.Schema()
 	if !s.CSV.NoHeader || len(s.Columns) != len(hospitalNames) {
 		t.Fatalf("%d columns of %d", len(s.Columns), len(hospitalNames))
@@ -202,9 +195,7 @@ func TestRunWithoutHeader(t *testing.T) {
 		t.Errorf("the place of note: %+v", c)
 	}
 	yaml, err := r.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := schema.Parse(yaml); err != nil {
 		t.Error(err)
 	}
@@ -218,9 +209,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Errorf("30 rows at ε = .01: %v", err)
 	}
 	text, err := text.File(path, text.Options{Names: hospitalNames})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	_, s, err = Run(ctx, text, Options{Options: privacy.Options{Budget: one},
 		Progress: func(float64) { cancel() }})

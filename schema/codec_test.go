@@ -339,9 +339,7 @@ func FuzzEncodeText(f *testing.F) {
 		{Kind: Integer, Min: -maxWhole, Max: maxWhole, Missing: []string{"-", "1e99"}},
 	} {
 		codec, err := NewCodec(column(c))
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		codecs = append(codecs, codec)
 	}
 	constant := []error{errCategory, errBoolean, errInteger, errNumber, errDate, errTimestamp,

@@ -268,9 +268,7 @@ func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.yaml")
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

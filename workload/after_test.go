@@ -15,9 +15,7 @@ columns:
   - {name: admitted, kind: date, min: 2020-01-01, max: 2020-12-31, bins: 12}
   - {name: discharged, kind: integer, after: admitted, min: 0, max: 90, bins: 12}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, err = Conditions(s, "discharged > 2024-01-01")
 	if err == nil || !strings.Contains(err.Error(), `(days after "admitted")`) {
 		t.Errorf("a date for a difference: %v", err)

@@ -27,9 +27,7 @@ columns:
 // binomial; a false alarm has a probability below 1e-6 each at 5 standard deviations.
 func TestFineConditions(t *testing.T) {
 	s, err := schema.Parse([]byte(fineSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	codecs, _ := s.Codecs()
 	u := rand.New(rand.NewPCG(1, 2))
 	const n = 20_000
@@ -43,9 +41,7 @@ func TestFineConditions(t *testing.T) {
 		cols = append(cols, c)
 	}
 	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	values := make([][4]schema.Value, n)
 	for i := range values {
 		for k, c := range codecs {
@@ -78,13 +74,9 @@ func TestFineConditions(t *testing.T) {
 			t.Errorf("%s: cuts %v", text, items[0].Fine)
 		}
 		w, err := New(s, items)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got, err := w.OnTable(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		want := 0.0
 		for _, v := range values {
 			if holds(v) {
@@ -109,13 +101,9 @@ func TestFineConditions(t *testing.T) {
 			ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: one, Sigma: 1})
 		}
 		m, err := marginal.FromTables(sizes, cliques, tables, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		g, err := marginal.NewGrouping(sizes, ms, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		on, err := w.OnModel(m, g)
 		if err != nil || math.Abs(on[0][0]-got[0][0]) > .1*n {
 			t.Errorf("%s: on the model %v, %v; on the table %v", text, on, err, got)
@@ -135,9 +123,7 @@ func between(s *schema.Schema, text string) error {
 // A file of questions to a model may cut bins, one that a method measures may not.
 func TestFineFile(t *testing.T) {
 	s, err := schema.Parse([]byte(fineSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := "decoy_workload: 1\nqueries:\n  - range: {column: age, from: 33, below: 61}\n" +
 		"  - where: weight > 3.3\n"
 	w, err := parse([]byte(file), s, true)
@@ -158,9 +144,7 @@ func TestFineFile(t *testing.T) {
 // Whole numbers have no value between two of them, whether the bins may be cut or not.
 func TestNoWholeValue(t *testing.T) {
 	s, err := schema.Parse([]byte(fineSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, text := range []string{"age = 33.5", "age != 33.5", "age in (33, 33.5)"} {
 		_, err := Conditions(s, text)
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "has no value 33.5") {

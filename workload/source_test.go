@@ -11,9 +11,7 @@ import (
 func TestSource(t *testing.T) {
 	const text = "decoy_workload: 1\nqueries: [{prefix: age}]\n"
 	path := filepath.Join(t.TempDir(), "w.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	for _, setting := range []string{text, path} {
 		if got, err := Source(setting); err != nil || string(got) != text {
 			t.Errorf("%q: %q, %v", setting, got, err)

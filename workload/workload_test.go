@@ -15,6 +15,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 const people = `
 decoy: 1
 columns:
@@ -30,9 +37,7 @@ columns:
 func peopleSchema(t testing.TB) *schema.Schema {
 	t.Helper()
 	s, err := schema.Parse([]byte(people))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return s
 }
 
@@ -115,9 +120,7 @@ func TestComparisons(t *testing.T) {
 // TestPrecedence: not before and before or.
 func TestPrecedence(t *testing.T) {
 	w, err := Parse(file("where: kids = 0 or not sex = F and kids = 1"), peopleSchema(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for kids := range uint16(3) {
 		for sex := range uint16(2) {
 			got := table.Holds(w.Item(0).Where,
@@ -159,9 +162,7 @@ func TestParseEntries(t *testing.T) {
 	}
 	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"),
 		s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := allowed(t, w.Item(0).Where, 1, 11); got != "00110000000" {
 		t.Errorf("range allows %s", got)
 	}
@@ -298,9 +299,7 @@ func mixed(t testing.TB, s *schema.Schema) *Workload {
 		"where: not (age is missing or age < 50 and kids = 0) and `is working` = true and pay >= 2",
 		"where: (age < 20 or age >= 80) and (sex = M or kids = 0 and kids = 1)",
 		"where: sex in (F, M)", "where: kids < 0"), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return w
 }
 
@@ -316,9 +315,7 @@ func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 		cols = append(cols, c)
 	}
 	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return tab
 }
 
@@ -343,9 +340,7 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	w := mixed(t, s)
 	tab := randomTable(t, s, 3000)
 	rows, err := w.OnTable(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	all := []int{0, 1, 2, 3, 4, 5}
 	cells := 1
 	for _, n := range s.Sizes() {
@@ -367,9 +362,7 @@ func TestThreeWaysToAnswer(t *testing.T) {
 		dense[i] = make([]float64, w.answerCells(i))
 	}
 	d, err := NewDense(s.Sizes(), all, items)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for range 2 { // twice: buffers are used again
 		d.AnswersTo(dense, full)
 	}
@@ -384,13 +377,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 		t.Errorf("rows and dense: %v", err)
 	}
 	m, err := marginal.FromTables(s.Sizes(), [][]int{all}, [][]float64{full}, 3000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	model, err := w.OnModel(m, marginal.NoGroups(s.Sizes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := close(rows, model, 1e-6); err != nil {
 		t.Errorf("rows and model: %v", err)
 	}
@@ -412,9 +401,7 @@ func TestOnGroupedModel(t *testing.T) {
 		oneWay = append(oneWay, m)
 	}
 	g, err := marginal.NewGrouping(sizes, oneWay, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, m := range oneWay {
 		ms = append(ms, g.GroupMeasurement(m))
 	}
@@ -427,13 +414,9 @@ func TestOnGroupedModel(t *testing.T) {
 		ms = append(ms, m)
 	}
 	model, err := marginal.Fit(context.Background(), g.Sizes(), ms, marginal.Options{Total: 100000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got, err := w.OnModel(model, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	u := rand.New(rand.NewPCG(7, 8))
 	raw := model.Sample(100000, u)
 	g.Expand(raw, u)
@@ -446,13 +429,9 @@ func TestOnGroupedModel(t *testing.T) {
 		cols = append(cols, col)
 	}
 	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	sampled, err := w.OnTable(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range got {
 		for k, x := range got[i] {
 			if d := math.Abs(x - sampled[i][k]); d > .5+5.5*math.Sqrt(x*(1-x/100000)+1) {
@@ -481,14 +460,10 @@ func TestExpandRefuses(t *testing.T) {
 		}
 	}
 	m, err := marginal.FromTables(sizes, cliques, tables, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, n := range []int{10, 14} {
 		w, err := New(s, []Item{{Where: parts[:n]}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got, err := w.OnModel(m, marginal.NoGroups(sizes))
 		switch {
 		case n == 14 && !errors.Is(err, ErrTooLarge):
@@ -567,17 +542,11 @@ func TestCellsAsCounts(t *testing.T) {
 	s := peopleSchema(t)
 	tab := randomTable(t, s, 500)
 	marginal, err := New(s, []Item{{Cols: []int{3, 0}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	items, err := marginal.Item(0).Counts(s.Sizes(), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w, err := New(s, items)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells, _ := marginal.OnTable(tab)
 	counts, _ := w.OnTable(tab)
 	for i := range counts {
@@ -683,9 +652,7 @@ func FuzzCondition(f *testing.F) {
 	}
 	s := peopleSchema(f)
 	p, err := newReading(s, false)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		x, err := condition(text, p.column)
 		if err != nil {
@@ -713,9 +680,7 @@ func BenchmarkDense(b *testing.B) {
 		items = append(items, Item{Where: x})
 	}
 	d, err := NewDense(sizes, cols, items)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	weights, dst := make([]float64, d.root.cells), make(Answers, len(items))
 	for i := range dst {
 		dst[i] = make([]float64, 1)
