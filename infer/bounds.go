@@ -55,18 +55,18 @@ func extent(
 
 	perPower = max(perPower, 1)
 	reach := perPower // cells next to the bounds that are looked at together
-	best := 0.0
-	most := widest * perPower
+	most, limit := widest*perPower, next
 	if perPower == 1 {
-		most = widestCoarse
+		most, limit = widestCoarse, nextCoarse
 	}
+	best := 0.0
 	for w := 1; w <= min(most, len(counts)); w *= 2 {
 		for from := 0; from+w <= len(counts); from++ {
-			limit := core
+			least := core
 			if usual(from, from+w-1) {
-				limit = coreUsual
+				least = coreUsual
 			}
-			if z := mass(from, from+w) / noise(w); z > max(best, limit) {
+			if z := mass(from, from+w) / noise(w); z > max(best, least) {
 				best, first, last, ok = z, from, from+w-1, true
 			}
 		}
@@ -74,40 +74,50 @@ func extent(
 	if !ok {
 		return 0, 0, false
 	}
+	sides := []bool{true, false} // upwards, and downwards
+	// of w cells beyond so many behind a bound, −1 for those that there are not
+	beyond := func(up bool, gap, w int) float64 {
+		from := last + 1 + gap
+		if !up {
+			from = first - gap - w
+		}
+		if from < 0 || from+w > len(counts) {
+			return -1
+		}
+		return mass(from, from+w)
+	}
+	move := func(up bool, cells int) {
+		if up {
+			last += cells
+		} else {
+			first -= cells
+		}
+	}
 	for w := widest / 2 * perPower; w >= perPower; w /= 2 { // the run may have empty ends
-		if last-first >= w && mass(last+1-w, last+1) <= next*noise(w) {
-			last -= w
+		for _, up := range sides {
+			if last-first >= w && beyond(up, -w, w) <= next*noise(w) {
+				move(up, -w)
+			}
 		}
-		if last-first >= w && mass(first, first+w) <= next*noise(w) {
-			first += w
+	}
+	for _, up := range sides {
+		for perPower == 1 && last > first && beyond(up, -1, 1) <= coarse*sigma {
+			move(up, -1)
 		}
-	}
-	for ; last > first && counts[last] <= coarse*sigma && perPower == 1; last-- {
-	}
-	for ; last > first && counts[first] <= coarse*sigma && perPower == 1; first++ {
-	}
-	limit := next
-	if perPower == 1 {
-		limit = nextCoarse
 	}
 	for wider := true; wider; {
-		for w := 1; w <= reach; w++ {
-			if last+w < len(counts) && mass(last+1, last+1+w) > limit*noise(w) {
-				last, w = last+w, 0
+		for _, up := range sides {
+			for w := 1; w <= reach; w++ {
+				if beyond(up, 0, w) > limit*noise(w) {
+					move(up, w)
+					w = 0
+				}
 			}
 		}
-		for w := 1; w <= reach; w++ {
-			if first-w >= 0 && mass(first-w, first) > limit*noise(w) {
-				first, w = first-w, 0
+		for _, up := range sides {
+			if beyond(up, perPower, perPower) > behind*noise(perPower) {
+				move(up, 2*perPower)
 			}
-		}
-		if from := last + 1 + perPower; from+perPower <= len(counts) &&
-			mass(from, from+perPower) > behind*noise(perPower) {
-			last = from + perPower - 1
-		}
-		if to := first - perPower; to-perPower >= 0 &&
-			mass(to-perPower, to) > behind*noise(perPower) {
-			first = to - perPower
 		}
 		wider = false
 		within := apartShare * mass(first, last+1)
@@ -222,7 +232,7 @@ const nearZero = 0.13
 // bounds makes a column of the noisy magnitudes that may hold its values, and says which of these
 // are within its bounds; nil if none stands out.
 func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma float64) (
-	*schema.Column, []magnitude, string,
+	*schema.Column, []magnitude,
 ) {
 	rows := make([]float64, len(in))
 	for i, c := range in {
@@ -251,7 +261,7 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 	if !ok {
 		v.note = "left out: its values are spread so thin that none of their magnitudes stands out " +
 			"of the noise"
-		return nil, nil, v.note
+		return nil, nil
 	}
 	few := m.PerPower == 1 && numbers
 	if few {
@@ -266,7 +276,7 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 	}
 	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing,
 		OnInvalid: schema.Clamp, Min: in[0].lo, Max: in[len(in)-1].hi}
-	if stored := v.kind.Stored(); stored == schema.StoredInt || stored == schema.StoredFloat {
+	if numbers {
 		if c.Min > 0 && c.Min <= c.Max*nearZero {
 			c.Min = 0
 		}
@@ -300,5 +310,5 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 	if c.Kind.Stored() == schema.StoredFloat {
 		tidy(c, v.decimals)
 	}
-	return c, in, v.note
+	return c, in
 }

@@ -19,28 +19,29 @@ const remain = 1.5
 // noise of each; nil if there are none. Other texts have a category if they stand out and may be
 // more than a few: in a lenient schema without one they are read as the most frequent text.
 func categories(
-	name string, found []text.Found, v judged, limit int, threshold int64, sigma float64,
-) (*schema.Column, string) {
-	c := &schema.Column{Name: name, Kind: schema.Categorical}
+	name string, found []text.Found, v *judged, limit int, threshold int64, sigma float64,
+) *schema.Column {
+	c := &schema.Column{Name: name, Kind: schema.Categorical, Missing: v.missing}
 	found = slices.DeleteFunc(slices.Clone(found), func(f text.Found) bool { return f.Text == "" })
 	left, noise := v.values, math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
-	for _, f := range found {
-		left -= float64(f.Rows)
-	}
 	slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
+	if limit <= 0 {
+		limit = 1000
+	}
 	dropped := max(0, len(found)-limit)
-	for _, f := range found[:len(found)-dropped] {
-		c.Categories = append(c.Categories, f.Text)
+	for i, f := range found {
+		if left -= float64(f.Rows); i < limit {
+			c.Categories = append(c.Categories, f.Text)
+		}
 	}
 	if len(c.Categories) == 0 {
 		v.note = fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?)",
 			threshold)
 		v.sayCommas()
-		return nil, v.note
+		return nil
 	}
-	c.Missing = v.missing
 	if dropped == 0 && !v.target && (left <= remain*noise || left+2*noise <= fine*v.values) {
-		return c, v.note
+		return c
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"
 	for slices.Contains(c.Categories, c.Other) {
@@ -50,7 +51,7 @@ func categories(
 	if dropped > 0 {
 		v.say("the %d least frequent of the texts that were found are %s, too", dropped, c.Other)
 	}
-	return c, v.note
+	return c
 }
 
 // boolean makes a column of the words true and false, spelled as they were found. The word that was

@@ -31,7 +31,7 @@ func TestSpikes(t *testing.T) {
 			counts[at]++
 		}
 		v := judged{kind: schema.Real, decimals: found, values: 10000, unseen: noisy{0, 28}}
-		c, cells, _ := bounds("x", m, possible(m, v.decimals, counts), &v, 10)
+		c, cells := bounds("x", m, possible(m, v.decimals, counts), &v, 10)
 		codec, err := schema.NewCodec(*c)
 		check(t, err)
 		if found > 0 && c.Decimals > found || c.Decimals < 1 || c.Decimals > 3 {

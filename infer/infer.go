@@ -106,7 +106,7 @@ func (p Plan) Buy(
 	if err != nil {
 		return nil, err
 	}
-	verdicts := map[int]*judged{}
+	verdicts := make([]*judged, len(names)) // nil: not asked
 	questions, texts := 0, p.Columns
 	for i, at := range asked {
 		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
@@ -130,11 +130,10 @@ func (p Plan) Buy(
 	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
 	r.Columns = make([]Column, len(names))
 	var todo []int
-	for i, name := range names {
+	for i, v := range verdicts {
 		c := &r.Columns[i]
-		c.Name = name
-		at := o.Declared.Index(name)
-		switch v := verdicts[i]; {
+		c.Name = names[i]
+		switch at := o.Declared.Index(names[i]); {
 		case v != nil && v.kind != 0:
 			todo = append(todo, i)
 		case v != nil:
@@ -233,67 +232,55 @@ func (r *Result) question(i int, v *judged) text.Wanted {
 // column describes a column of the kind that was found by what it holds. If that kind turns out to
 // be wrong, it is false, and the column is to be asked again.
 func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
-	d, limit := r.Noise.Values, o.MaxCategories
-	if limit <= 0 {
-		limit = 1000
-	}
-	var cells []magnitude // all that a value may be in
-	listed := func() {
-		c.counts = countsOf(nil, held.Texts, *v, d.Sigma)
-		c.Found, c.Note = categories(c.Name, held.Texts, *v, limit, r.Threshold, d.Sigma)
-	}
-	switch {
-	case v.kind == 0:
-		c.Note = v.note
-	case v.kind.Ordered():
-		if !v.token(held.Texts, d.Sigma, r.Noise.Kinds) {
+	sigma := r.Noise.Values.Sigma
+	coarse := perPower(r.Rows, sigma) == 1
+	var cells, within []magnitude // all that a value may be in, and those within the bounds
+	if v.kind.Ordered() {
+		if !v.token(held.Texts, sigma, r.Noise.Kinds) {
 			return false
 		}
 		m := r.question(0, v).Magnitudes
 		cells = possible(m, v.decimals, held.Magnitudes)
-		var within []magnitude
-		c.Found, within, c.Note = bounds(c.Name, m, slices.Clone(cells), v, d.Sigma)
-		c.counts = countsOf(within, nil, *v, d.Sigma)
+		c.Found, within = bounds(c.Name, m, slices.Clone(cells), v, sigma)
+		c.counts = countsOf(within, nil, *v, sigma)
 		if c.Found == nil && v.mixed && len(held.Texts) > 0 {
 			v.list() // the few numbers among tokens are others
-			listed()
 		}
-	default:
-		if listed(); v.kind == schema.Boolean {
-			c.Found, c.Note = boolean(c.Name, held.Texts, *v), v.note
-		}
+	}
+	switch v.kind {
+	case schema.Boolean:
+		c.Found, c.counts = boolean(c.Name, held.Texts, *v), countsOf(nil, held.Texts, *v, sigma)
+	case schema.Categorical:
+		c.counts = countsOf(nil, held.Texts, *v, sigma)
+		c.Found = categories(c.Name, held.Texts, v, o.MaxCategories, r.Threshold, sigma)
 	}
 	if c.Found == nil || c.Found.Kind.Ordered() {
 		common := byName(c.Name, c.Found, v.missing)
-		if common != nil && (c.Found == nil || perPower(r.Rows, d.Sigma) == 1 ||
-			c.Found.Max > common.Max) {
+		if common != nil && (c.Found == nil || coarse || c.Found.Max > common.Max) {
 			c.bought = c.Found != nil
 			c.Found, c.Note, c.counts = common, byNameNote, counts{}
 			cells = slices.DeleteFunc(cells, func(m magnitude) bool {
 				return m.hi < common.Min || m.lo > common.Max
 			})
 			if len(cells) > 0 && v.kind == common.Kind {
-				c.counts = countsOf(cells, nil, *v, d.Sigma)
+				c.counts = countsOf(cells, nil, *v, sigma)
 			}
 			return true
 		}
 	}
-	c.Commas = v.commas > 0
-	c.bought = c.Found != nil
-	if c.bought && c.Found.Kind == schema.Timestamp && c.Found.Format == "" {
-		v.note = c.Note
+	c.Commas, c.bought = v.commas > 0, c.Found != nil
+	switch {
+	case !c.bought:
+	case c.Found.Kind == schema.Timestamp && c.Found.Format == "":
 		v.say("written like 2022-04-08T20:11:00Z; to write 2022-04-08 20:11:00, put " +
 			"YYYY-MM-DD hh:mm:ss for the format")
-		c.Note = v.note
-	}
-	if c.bought && v.kind == schema.Integer &&
-		perPower(r.Rows, d.Sigma) == 1 && c.Found.Max > 1 && c.Found.Max-c.Found.Min < fewCodes {
+	case v.kind == schema.Integer && coarse && c.Found.Max > 1 &&
+		c.Found.Max-c.Found.Min < fewCodes:
 		c.Codes = true
-		v.note = c.Note
 		v.say("from about %v to about %v: if these are codes, some may not exist", c.Found.Min,
 			c.Found.Max)
-		c.Note = v.note
 	}
+	c.Note = v.note
 	return true
 }
 

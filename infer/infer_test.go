@@ -303,16 +303,18 @@ func TestVerdict(t *testing.T) {
 func TestCategories(t *testing.T) {
 	found := []text.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
 		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
-	c, note := categories("x", found, judged{missing: []string{""}}, 2, 100, 10)
+	v := &judged{missing: []string{""}}
+	c := categories("x", found, v, 2, 100, 10)
 	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
-		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(note, "1 least frequent") {
-		t.Errorf("%+v, %s", c, note)
+		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(v.note, "1 least frequent") {
+		t.Errorf("%+v, %s", c, v.note)
 	}
-	c, note = categories("x", found, judged{values: 1205}, 9, 100, .1)
-	if slices.Contains(c.Categories, "((other))") || c.OnInvalid != schema.Refuse || note != "" {
-		t.Errorf("nothing else stands out: %+v, %s", c, note)
+	v = &judged{values: 1205}
+	c = categories("x", found, v, 9, 100, .1)
+	if slices.Contains(c.Categories, "((other))") || c.OnInvalid != schema.Refuse || v.note != "" {
+		t.Errorf("nothing else stands out: %+v, %s", c, v.note)
 	}
-	c, _ = categories("x", found, judged{values: 1400}, 9, 100, 10)
+	c = categories("x", found, &judged{values: 1400}, 9, 100, 10)
 	if c.Other != "((other))" || len(c.Missing) != 0 {
 		t.Errorf("%+v", c)
 	}
