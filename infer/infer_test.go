@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
@@ -243,33 +245,14 @@ func classesOf(text string) []float64 {
 }
 
 func TestVerdict(t *testing.T) {
-	for classes, want := range map[string]string{ // of 10 000 cells
-		"whole 10000":                      "integer  0 ",
-		"whole 9900 text 100":              "integer  0 ",
-		"whole 9000 text 1000":             "integer  0 ",
-		"whole 100 text 9900":              "categorical  0 ",
-		"whole 3000 empty 2000 na 5000":    "integer NA| 0 ",
-		"whole 100 tenths 900 cents 9000":  "real  2 ",
-		"whole 9800 tenths 200":            "real  1 ",
-		"real 10000":                       "real  0 ",
-		"boolean 9999 text 1":              "boolean  0 ",
-		"date 10000":                       "date  0 ",
-		"zoned 5000 date 5000":             "categorical  0 ",
-		"empty 10000":                      "kind(0)  0 ",
-		"empty 9900 whole 100":             "integer  0 ",
-		"empty 9970 whole 30":              "kind(0)  0 ",
-		"day/ 6000 either/ 4000":           "date  0 02/01/2006",
-		"month/ 6000 either/ 4000 day/ 20": "date  0 01/02/2006",
-		"day. 6000 d. 4000":                "date  0 2.1.2006",
-		"month/ 3000 e/ 7000":              "date  0 1/2/2006",
-		"d- 35":                            "date  0 2-1-2006",
-		"space 10000":                      "timestamp  0 2006-01-02 15:04:05",
-		"plain 10000":                      "timestamp  0 2006-01-02T15:04:05",
-		"zoned 100 space 9900":             "timestamp  0 2006-01-02 15:04:05",
-		"space 6000 plain 4000":            "timestamp  0 2006-01-02 15:04:05",
-		"zoned 5000 space 5000":            "timestamp  0 ",
-		"zoned 10000":                      "timestamp  0 ",
-	} {
+	text, err := os.ReadFile("testdata/verdicts.yaml")
+	check(t, err)
+	var cases map[string]string
+	check(t, yaml.Unmarshal(text, &cases))
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for classes, want := range cases {
 		v := verdict(classesOf(classes), 10000, 10, 10)
 		missing := strings.Join(v.missing, "|")
 		if v.kind == 0 {

@@ -250,8 +250,10 @@ func (b binning) read(r yamlfile.Reader, n *yaml.Node) {
 			"bins: dp and count are two ways to say how many; the cells to buy edges from are grid")
 	} else if nodes["dp"] == nil && nodes["grid"] != nil {
 		r.Report(nodes["grid"].Line, "bins: grid needs dp")
-	} else if nodes["share"] != nil && b.BuyShare == 0 {
-		r.Report(nodes["share"].Line, "bins: share must be above 0")
+	} else if share := nodes["share"]; share != nil && b.BuyShare == 0 {
+		if _, err := yamlfile.Number(share); err == nil {
+			r.Report(share.Line, "bins: share must be above 0")
+		}
 	}
 }
 

@@ -96,25 +96,6 @@ func TestGridLeavesTheLastValue(t *testing.T) {
 }
 
 func TestBoughtBinsAreChecked(t *testing.T) {
-	for name, bins := range map[string]string{
-		"no dp":          "{share: .1}",
-		"share of 0":     "{dp: 8, share: 0}",
-		"share above":    "{dp: 8, share: .6}",
-		"share a text":   "{dp: 8, share: x}",
-		"one bin":        "{dp: 1, share: .1}",
-		"count too":      "{dp: 8, share: .1, count: 9}",
-		"grid alone":     "{grid: 100}",
-		"grid too fine":  "{dp: 8, share: .1, grid: 70000}",
-		"grid too small": "{dp: 8, share: .1, grid: 8}",
-		"grid of values": "{dp: 8, share: .1, grid: 200}",
-		"unknown":        "{dp: 8, shar: .1}",
-	} {
-		_, err := Parse([]byte(
-			"decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 99, bins: " + bins + "}\n"))
-		if !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 	for name, column := range map[string]Column{
 		"categorical": {Name: "a", Kind: Categorical, Categories: []string{"x"}, BuyBins: 2,
 			BuyShare: .1},

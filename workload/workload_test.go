@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -41,6 +44,19 @@ func peopleSchema(t testing.TB) *schema.Schema {
 	return s
 }
 
+// cases are lists of texts from testdata, the last of each being what is to come of the others.
+func cases(t *testing.T, name string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/cases.yaml")
+	check(t, err)
+	var lists map[string][][]string
+	check(t, yaml.Unmarshal(text, &lists))
+	if len(lists[name]) == 0 {
+		t.Fatalf("no cases %s", name)
+	}
+	return lists[name]
+}
+
 // file is a workload file of these entries.
 func file(entries ...string) []byte {
 	return []byte("decoy_workload: 1\nqueries:\n  - " + strings.Join(entries, "\n  - ") + "\n")
@@ -67,52 +83,17 @@ func allowed(t *testing.T, x table.Expr, c, size int) string {
 // TestComparisons: which codes a comparison allows; the last code of age is missing.
 func TestComparisons(t *testing.T) {
 	s := peopleSchema(t)
-	for _, tt := range []struct{ where, want string }{
-		{"sex = F", "10"},
-		{"sex != 'F'", "01"},
-		{"sex in (M, F)", "11"},
-		{"sex not in (M)", "10"},
-		{"age < 30", "11100000000"},
-		{"age <= 29", "11100000000"},
-		{"age <= 29.5", "11100000000"},
-		{"age >= 30", "00011111110"},
-		{"age > 29", "00011111110"},
-		{"age > 99", "00000000000"},
-		{"age > 1000", "00000000000"},
-		{"age >= -5", "11111111110"},
-		{"age <= 99", "11111111110"},
-		{"not age < 30", "00011111111"},
-		{"age is missing", "00000000001"},
-		{"age is not missing", "11111111110"},
-		{"age >= 30 and age < 50 or age is missing", "00011000001"},
-		{"kids = 3", "000100"},
-		{"kids in (0, 5)", "100001"},
-		{"kids > 2.5", "000111"},
-		{"kids >= 3.5", "000011"},
-		{"kids < 0", "000000"},
-		{"pay < 4", "11000"},
-		{"pay >= 4.0", "00111"},
-		{"pay > 10", "00000"},
-		{"pay <= 10", "11111"},
-		{"pay < 99", "11111"},
-		{"pay > -1", "11111"},
-		{"pay <= -1", "00000"},
-		{"born >= 2000-03-01", "011"},
-		{"born < 2000-07-01", "110"},
-		{"born <= 2000-06-30", "110"},
-		{"`is working` = true", "01"},
-		{`NOT ("is working" == true)`, "10"},
-		{"(((sex = F)))", "10"},
-	} {
-		w, err := Parse(file("where: |\n      "+tt.where), s)
+	for _, tt := range cases(t, "comparisons") {
+		where, want := tt[0], tt[1]
+		w, err := Parse(file("where: |\n      "+where), s)
 		if err != nil {
-			t.Errorf("%s: %v", tt.where, err)
+			t.Errorf("%s: %v", where, err)
 			continue
 		}
 		it := w.Item(0)
 		c := it.Columns()[0]
-		if got := allowed(t, it.Where, c, s.Sizes()[c]); got != tt.want {
-			t.Errorf("%s: codes %s, want %s", tt.where, got, tt.want)
+		if got := allowed(t, it.Where, c, s.Sizes()[c]); got != want {
+			t.Errorf("%s: codes %s, want %s", where, got, want)
 		}
 	}
 }
@@ -134,30 +115,14 @@ func TestPrecedence(t *testing.T) {
 
 func TestParseEntries(t *testing.T) {
 	s := peopleSchema(t)
-	for _, tt := range []struct {
-		entry string
-		items int
-		first string
-	}{
-		{"{marginal: [kids, sex], weight: 2}", 1, "kids, sex"},
-		{"{marginal: [sex], name: who}", 1, "who"},
-		{"marginals: all pairs", 15, "sex, age"},
-		{"marginals: all triples", 20, "sex, age, kids"},
-		{"{marginals: 1, columns: [pay, age]}", 2, "pay"},
-		{"range: {column: age, from: 20, below: 40}", 1, "age >= 20 and age < 40"},
-		{"range: {column: age, to: 39}", 1, "age <= 39"},
-		{"ranges: kids", 20, "kids up to 0"},
-		{"prefix: age", 9, "age up to [0, 10)"},
-		{"prefix: sex", 1, "sex up to F"},
-		{"where: sex = F", 1, "sex = F"},
-	} {
-		w, err := Parse(file(tt.entry), s)
+	for _, tt := range cases(t, "read") {
+		w, err := Parse(file(tt[0]), s)
 		if err != nil {
-			t.Errorf("%s: %v", tt.entry, err)
+			t.Errorf("%s: %v", tt[0], err)
 			continue
 		}
-		if w.Len() != tt.items || w.Item(0).Name != tt.first {
-			t.Errorf("%s: %d items, the first is %q", tt.entry, w.Len(), w.Item(0).Name)
+		if fmt.Sprint(w.Len()) != tt[1] || w.Item(0).Name != tt[2] {
+			t.Errorf("%s: %d items, the first is %q", tt[0], w.Len(), w.Item(0).Name)
 		}
 	}
 	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"),
@@ -174,70 +139,16 @@ func TestParseEntries(t *testing.T) {
 // TestParseErrors: each mistake is reported with its line and what is wrong.
 func TestParseErrors(t *testing.T) {
 	s := peopleSchema(t)
-	for _, tt := range []struct{ text, want string }{
-		{"", "line 1: the file is empty"},
-		{"[", "line 2: not YAML"},
-		{"a", "line 1: a workload has keys and values"},
-		{"decoy_workload: 1", "line 1: the key queries"},
-		{"decoy_workload: 1\nqueries: []", "line 2: the key queries"},
-		{"decoy_workload: 2\nqueries: [{prefix: age}]", "line 1: the key decoy_workload must be 1"},
-		{"queries: [{prefix: age}]", "the key decoy_workload must be 1"},
-		{"decoy_workload: 1\nqueries: [{prefix: age}]\nmore: 1", `line 3: unknown key "more"; there is decoy_workload, queries`},
-		{"decoy_workload: 1\nqueries: [{prefix: age}]\n---\na: 1", "line 3: a second YAML document"},
-		{"decoy_workload: 1\nqueries: [{prefix: &a age}, {prefix: *a}]", "line 2: anchors"},
-		{string(file("prefix: age", "prefix: wage")), `line 4: there is no column "wage"`},
-		{string(file("prefix: age\n    prefix: age")), `line 4: key "prefix" is there twice`},
-		{string(file("{prefix: age, ranges: age}")), "line 3: has both"},
-		{string(file("weight: 1")), "line 3: an entry needs one of"},
-		{string(file("{prefix: age, weight: 0}")), "weight must be"},
-		{string(file("{prefix: age, weight: x}")), "weight must be"},
-		{string(file("{prefix: age, name: x}")),
-			"name must be a text, and the entry a single item"},
-		{string(file("{prefix: age, columns: [age]}")), "columns goes with marginals"},
-		{string(file("marginal: age")), "want a list of columns"},
-		{string(file("marginal: [age, age]")), "named twice"},
-		{string(file("marginal: [[age]]")), "want the name of a column"},
-		{string(file("marginals: some")), "marginals must be"},
-		{string(file("marginals: 0")), "marginals must be"},
-		{string(file("marginals: 7")), "need more than 6 columns"},
-		{string(file("range: age")), "want keys (column, from"},
-		{string(file("range: {column: age}")), "range needs"},
-		{string(file("range: {column: age, to: 9, below: 10}")), "range needs"},
-		{string(file("range: {column: age, from: 25}")), "age >= 25 cuts the bin [20, 30)"},
-		{string(file("range: {column: sex, from: F}")), "have no order"},
-		{string(file("where: [a]")), "where must be a text"},
-		{string(file("where: age < 25")),
-			"line 3: where: character 5: age < 25 cuts the bin [20, 30)"},
-		{string(file("where: age = 25")), `keeps 25 in the bin [20, 30)`},
-		{string(file("where: age = 200")), "has no value 200"},
-		{string(file("where: age < old")), `"old" is not a value`},
-		{string(file("where: age < 0x10")), "is not a value"},
-		{string(file("where: pay > 4")), "pay > 4 cuts the bin [4, 6)"},
-		{string(file("where: pay <= 5")), "cuts the bin [4, 6)"},
-		{string(file("where: pay >= 10")), "cuts the bin [8, 10]"},
-		{string(file("where: born < yesterday")), "is not a value"},
-		{string(file("where: sex = X")), `"X" is not a category of column "sex", which has "`},
-		{string(file("where: sex is missing")), "has no missing values"},
-		{string(file("where: wage = 1")), `character 1: there is no column "wage"`},
-		{string(file("where: sex")), "character 4: ends where a comparison"},
-		{string(file("where: sex = ")), "ends where a value should follow"},
-		{string(file("where: sex F")), "where a comparison such as"},
-		{string(file("where: sex = F sex = M")),
-			`character 9: "sex" where and, or, or the end should be`},
-		{string(file("where: (sex = F")), "ends where ) should follow"},
-		{string(file("where: sex in F")), "where ( should be"},
-		{string(file("where: sex in (F M)")), "where , or ) should be"},
-		{string(file("where: sex is F")), "where missing should be"},
-		{string(file("where: sex not F")), "where in should be"},
-		{string(file("where: and = F")), "a keyword needs quotes"},
-		{string(file(`where: "sex ! F"`)), "! stands alone"},
-		{string(file("where: sex = 'F")), "is not closed"},
-		{string(file(`where: ""`)), "ends where a column should follow"},
-		{string(file("where: " + strings.Repeat("not ", 101) + "sex = F")), "nested more than"},
-	} {
-		_, err := Parse([]byte(tt.text), s)
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: error %v, want %q", tt.text, err, tt.want)
+	refused := [][]string{{string(file("where: " + strings.Repeat("not ", 101) + "sex = F")),
+		"nested more than"}}
+	for _, tt := range cases(t, "entries") {
+		refused = append(refused, []string{string(file(tt[:len(tt)-1]...)), tt[len(tt)-1]})
+	}
+	for _, tt := range append(refused, cases(t, "files")...) {
+		text, want := tt[0], tt[1]
+		_, err := Parse([]byte(text), s)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 	if _, err := Parse(make([]byte, maxFile+1), s); !errors.Is(err, ErrInvalid) {
