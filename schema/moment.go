@@ -12,7 +12,6 @@ const (
 	microsPerMinute = 60 * microsPerSecond
 	microsPerHour   = 60 * microsPerMinute
 	microsPerDay    = 24 * microsPerHour
-	secondsPerDay   = microsPerDay / microsPerSecond
 )
 
 // Layouts. A timestamp column of any of the last three reads all of them.
@@ -79,8 +78,26 @@ func zoned(format string) bool {
 
 // dayOf gives the days from 1970-01-01 to a day of the years 0 to 9999; false if there is none.
 func dayOf(year, month, day int) (days int64, ok bool) {
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	return t.Unix() / secondsPerDay, year >= 0 && month >= 1 && month <= 12 && t.Day() == day
+	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
+		return 0, false
+	}
+	days = daysTo(year, month) + int64(day-1)
+	return days, day <= 28 || days < daysTo(year+month/12, month%12+1)
+}
+
+// daysTo gives the days from 1970-01-01 to the first of a month of the proleptic Gregorian
+// calendar, after Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil
+// (https://howardhinnant.github.io/date_algorithms.html). 0 ≤ year ≤ 10000.
+func daysTo(year, month int) int64 {
+	if month <= 2 {
+		year--
+	}
+	year += 400 // keeps the divisions below on non-negative numbers
+	era := year / 400
+	yearOfEra := year - era*400
+	dayOfYear := (153*((month+9)%12) + 2) / 5
+	dayOfEra := yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear
+	return int64(era*146_097 + dayOfEra - 719_468 - 146_097)
 }
 
 // digitsAt reads n digits; -1 if there is anything else.
