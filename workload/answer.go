@@ -16,43 +16,40 @@ type Answers [][]float64
 // than MaxCells cells is refused (ErrTooLarge).
 func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 	out := make(Answers, len(w.items))
-	counts := t.CountExprs(w.counts)
+	var whole []table.Expr // of the counts that cut no bins
+	for _, it := range w.items {
+		if it.IsCount() && it.Fine == nil {
+			whole = append(whole, it.Where)
+		}
+	}
+	exprs, err := table.CompileExprs(w.sizes, whole)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	counts := t.CountExprs(exprs)
 	for i, it := range w.items {
-		if it.Fine != nil {
-			x, err := it.onTable(t)
-			if err != nil {
-				return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
-			}
-			out[i] = []float64{x}
-			continue
-		}
-		if it.IsCount() {
-			out[i] = []float64{float64(counts[0])}
-			counts = counts[1:]
-			continue
-		}
 		n, err := w.cells(i)
 		if err != nil {
 			return nil, err
 		}
-		cells := make([]int64, n)
-		t.CountTo(cells, it.Cols)
 		out[i] = make([]float64, n)
+		cells := make([]int64, n)
+		switch {
+		case it.Fine != nil:
+			if out[i][0], err = it.onTable(t); err != nil {
+				return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
+			}
+			continue
+		case it.IsCount():
+			cells[0], counts = counts[0], counts[1:]
+		default:
+			t.CountTo(cells, it.Cols)
+		}
 		for k, c := range cells {
 			out[i][k] = float64(c)
 		}
 	}
 	return out, nil
-}
-
-// cells is the number of cells of a marginal that can be held.
-func (w *Workload) cells(i int) (int, error) {
-	n := w.answerCells(i)
-	if n > MaxCells {
-		return 0, fmt.Errorf("workload: %w cells: %q has %d, the limit is %d", ErrTooLarge,
-			w.items[i].Name, n, MaxCells)
-	}
-	return n, nil
 }
 
 // OnModel answers exactly on a graphical model over groups of codes: expected numbers of rows,

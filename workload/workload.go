@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -79,7 +78,6 @@ type Workload struct {
 	sizes  []int
 	codecs []*schema.Codec
 	items  []Item
-	counts *table.Exprs // of the items that are counts, in order
 }
 
 // New checks items against a schema. Errors wrap ErrInvalid and name the item, numbered from 0.
@@ -96,52 +94,44 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 	if w.codecs, err = s.Codecs(); err != nil {
 		return nil, err
 	}
-	var counts []table.Expr
 	for i := range w.items {
 		it := &w.items[i]
 		if it.Weight == 0 {
 			it.Weight = 1
 		}
-		if !(it.Weight > 0 && it.Weight <= 1024) {
-			return nil, fmt.Errorf("workload: item %d: weight %v must be in (0, 1024]: %w", i,
-				it.Weight, ErrInvalid)
+		if err := w.check(*it); err != nil {
+			return nil, fmt.Errorf("workload: item %d: %w: %w", i, err, ErrInvalid)
 		}
-		if it.IsCount() == (len(it.Cols) > 0) {
-			return nil, fmt.Errorf("workload: item %d must be a marginal of at least one column or a "+
-				"count: %w", i, ErrInvalid)
-		}
-		for k, c := range it.Cols {
-			if c < 0 || c >= len(w.sizes) || slices.Contains(it.Cols[:k], c) {
-				return nil, fmt.Errorf("workload: item %d: column %d is not in the schema or is named twice: "+
-					"%w", i, c, ErrInvalid)
+		if it.Name == "" && it.IsCount() {
+			it.Name = fmt.Sprintf("count %d", i)
+		} else if it.Name == "" {
+			var names []string
+			for _, c := range it.Cols {
+				names = append(names, s.Columns[c].Name)
 			}
+			it.Name = strings.Join(names, ", ")
 		}
-		if it.IsCount() && it.Fine == nil {
-			counts = append(counts, it.Where)
-		} else if it.IsCount() {
-			if _, err := table.CompileExprs(it.sizes(w.sizes), []table.Expr{it.Where}); err != nil {
-				return nil, fmt.Errorf("workload: count %d: %w: %w", i, err, ErrInvalid)
-			}
-		}
-		if it.Name == "" {
-			it.Name = w.name(*it, i)
-		}
-	}
-	if w.counts, err = table.CompileExprs(w.sizes, counts); err != nil {
-		return nil, fmt.Errorf("workload: count %w: %w", err, ErrInvalid)
 	}
 	return w, nil
 }
 
-func (w *Workload) name(it Item, i int) string {
-	if it.IsCount() {
-		return fmt.Sprintf("count %d", i)
+// check says what is wrong with an item.
+func (w *Workload) check(it Item) error {
+	switch {
+	case !(it.Weight > 0 && it.Weight <= 1024):
+		return fmt.Errorf("weight %v must be in (0, 1024]", it.Weight)
+	case it.IsCount() == (len(it.Cols) > 0):
+		return errors.New("it must be a marginal of at least one column or a count")
+	case it.IsCount():
+		_, err := table.CompileExprs(it.sizes(w.sizes), []table.Expr{it.Where})
+		return err
 	}
-	names := make([]string, len(it.Cols))
 	for k, c := range it.Cols {
-		names[k] = w.schema.Columns[c].Name
+		if c < 0 || c >= len(w.sizes) || slices.Contains(it.Cols[:k], c) {
+			return fmt.Errorf("column %d is not in the schema or is named twice", c)
+		}
 	}
-	return strings.Join(names, ", ")
+	return nil
 }
 
 // Marginals is every marginal of a degree over the columns of s, those with more than maxCells
@@ -201,16 +191,17 @@ func (w *Workload) Len() int { return len(w.items) }
 // Item is item i. Its slices must not be changed.
 func (w *Workload) Item(i int) Item { return w.items[i] }
 
-// answerCells is the number of numbers in the answer of item i, saturating at MaxInt.
-func (w *Workload) answerCells(i int) int {
+// cells is the number of cells of a marginal, 1 of a count, that can be held.
+func (w *Workload) cells(i int) (int, error) {
 	cells := 1.0
 	for _, c := range w.items[i].Cols {
 		cells *= float64(w.sizes[c])
 	}
-	if cells > math.MaxInt64/2 {
-		return math.MaxInt
+	if cells > MaxCells {
+		return 0, fmt.Errorf("workload: %w cells: %q has %.4g, the limit is %d", ErrTooLarge,
+			w.items[i].Name, cells, MaxCells)
 	}
-	return int(cells)
+	return int(cells), nil
 }
 
 // Label names cell k of item i: the codes' labels, joined by commas; "" for a count.

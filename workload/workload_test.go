@@ -270,7 +270,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 			it.Cols = slices.Sorted(slices.Values(it.Cols))
 		}
 		items = append(items, it)
-		dense[i] = make([]float64, w.answerCells(i))
+		n, err := w.cells(i)
+		check(t, err)
+		dense[i] = make([]float64, n)
 	}
 	d, err := NewDense(s.Sizes(), all, items)
 	check(t, err)
@@ -523,8 +525,8 @@ func TestLabels(t *testing.T) {
 	if got := w.Label(0, 7); got != "3, M" {
 		t.Errorf("cell 7 of kids, sex is %q", got)
 	}
-	if got := w.answerCells(0); got != 12 {
-		t.Errorf("%d cells", got)
+	if got, err := w.cells(0); got != 12 || err != nil {
+		t.Errorf("%d cells, %v", got, err)
 	}
 }
 
