@@ -19,42 +19,34 @@ type numberForm struct {
 // after finds for each column what it is after, and reports whether all are understood. A column
 // comes behind its base.
 func (r *RowCodec) after(ps *problems, s *Schema) bool {
-	understood, done := true, make([]bool, len(r.codecs))
+	understood := true
 	for i, c := range r.codecs {
 		if r.base[i] = -1; c.column.After != "" {
 			r.base[i] = s.Index(c.column.After)
 			understood = understood && r.base[i] >= 0 // else said by problems.schema
 		}
 	}
-	for left := len(done); left > 0; {
-		before, circle := left, 0
-		for i, c := range r.codecs {
-			b, why := r.base[i], ""
-			switch {
-			case done[i]:
-				continue
-			case b >= 0 && !done[b]:
-				circle = i
-				continue
-			case c.column.After == "" && c.bins != nil:
-				r.numbers[i] = numberForm{c, c.decimals()}
-			case b >= 0 && (r.numbers[b].root != nil || r.codecs[b].bins == nil):
-				if why = r.wrongAfter(i, b); why == "" {
-					r.order = append(r.order, i)
-				}
-			}
-			if why != "" {
+	order, circle := rounds(len(r.codecs), func(i int, placed []bool) bool {
+		return r.base[i] < 0 || placed[r.base[i]]
+	})
+	for _, i := range order {
+		c, b := r.codecs[i], r.base[i]
+		switch {
+		case c.column.After == "" && c.bins != nil:
+			r.numbers[i] = numberForm{c, c.decimals()}
+		case b >= 0 && (r.numbers[b].root != nil || r.codecs[b].bins == nil):
+			if why := r.wrongAfter(i, b); why != "" {
 				ps.add(i, "after", -1, "%s", why)
 				understood = false
+			} else {
+				r.order = append(r.order, i)
 			}
-			done[i], left = true, left-1
-		}
-		if left == before {
-			ps.add(circle, "after", -1, "after goes round in a circle")
-			return false
 		}
 	}
-	return understood
+	if circle >= 0 {
+		ps.add(circle, "after", -1, "after goes round in a circle")
+	}
+	return understood && circle < 0
 }
 
 // wrongAfter says why column i cannot be after column b, "" if it can, and then notes its form.

@@ -60,20 +60,17 @@ func holds(sets []CodeSet, code func(column int) uint16) bool {
 // allowed are the codes that the rules leave to column t of a row; nil: all.
 func (r *RowCodec) allowed(t *then, code func(column int) uint16) []bool {
 	var allow []bool
-	shared := true
 	for k, i := range t.rules {
-		if !holds(r.rules[i].when, code) {
-			continue
-		}
-		if allow == nil {
-			allow = t.sets[k].Allow
-			continue
-		}
-		if shared {
-			allow, shared = slices.Clone(allow), false
-		}
-		for c, ok := range t.sets[k].Allow {
-			allow[c] = allow[c] && ok
+		switch one := t.sets[k].Allow; {
+		case !holds(r.rules[i].when, code):
+		case allow == nil:
+			allow = one
+		default:
+			both := make([]bool, len(one))
+			for c, ok := range one {
+				both[c] = allow[c] && ok
+			}
+			allow = both
 		}
 	}
 	return allow

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -148,32 +147,47 @@ func (r *RowCodec) largeRules(s *Schema) string {
 
 // orderRules puts the columns that rules are about in their order.
 func (r *RowCodec) orderRules(ps *problems, byColumn map[int]*then) {
-	columns := slices.Sorted(maps.Keys(byColumn))
-	met := make([]int, len(r.rules)) // how many of when, from the first, are placed or need not be
-	for placed := map[int]bool{}; len(placed) < len(byColumn); {
-		before := len(placed)
-		for _, c := range columns {
-			t := byColumn[c]
-			ready := !placed[c]
-			for k := 0; ready && k < len(t.rules); k++ {
-				j := t.rules[k]
-				for when := r.rules[j].when; ready && met[j] < len(when); {
-					w := when[met[j]].Column
-					if ready = byColumn[w] == nil || placed[w]; ready {
-						met[j]++
-					}
+	order, circle := rounds(len(r.codecs), func(i int, placed []bool) bool {
+		if byColumn[i] == nil {
+			return true
+		}
+		for _, j := range byColumn[i].rules {
+			for _, w := range r.rules[j].when {
+				if byColumn[w.Column] != nil && !placed[w.Column] {
+					return false
 				}
 			}
-			if ready {
-				placed[c], r.thens = true, append(r.thens, *t)
-			}
 		}
-		if len(placed) == before {
-			ps.add(-1, "rules", -1, "rules go round in a circle: a column decides about "+
-				"another, which decides about it")
-			return
+		return true
+	})
+	if circle >= 0 {
+		ps.add(-1, "rules", -1, "rules go round in a circle: a column decides about another, which "+
+			"decides about it")
+	}
+	for _, i := range order {
+		if t := byColumn[i]; t != nil {
+			r.thens = append(r.thens, *t)
 		}
 	}
+}
+
+// rounds lists the numbers below n, over and over, as they are ready behind others that are placed.
+// If they go round in a circle it gives one that never is, else −1.
+func rounds(n int, ready func(i int, placed []bool) bool) (order []int, circle int) {
+	placed := make([]bool, n)
+	for before := -1; before < len(order); {
+		before, circle = len(order), -1
+		for i := range n {
+			switch {
+			case placed[i]:
+			case ready(i, placed):
+				placed[i], order = true, append(order, i)
+			default:
+				circle = i
+			}
+		}
+	}
+	return order, circle
 }
 
 // codeSet gives the codes of cells, or why there are none.

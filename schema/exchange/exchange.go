@@ -71,25 +71,17 @@ func invalid(format string, args ...any) error {
 		args...)))
 }
 
-// check validates the complete columns.
+// check validates the names, and the columns that are complete.
 func (d *Draft) check() error {
-	seen := map[string]bool{}
-	for _, c := range d.Columns {
-		if c.Name == "" || seen[c.Name] {
-			return invalid("column %q has no name, or that of another", c.Name)
-		}
-		seen[c.Name] = true
-	}
 	s := &schema.Schema{}
 	for _, c := range d.Columns {
-		if c.Open == "" {
-			s.Columns = append(s.Columns, c.Column)
+		if c.Open != "" {
+			c.Column = schema.Column{Name: c.Name, Kind: schema.Boolean}
 		}
+		s.Columns = append(s.Columns, c.Column)
 	}
-	if len(s.Columns) > 0 {
-		if err := s.Validate(); err != nil {
-			return fmt.Errorf("exchange: %w", err)
-		}
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("exchange: %w", err)
 	}
 	return nil
 }

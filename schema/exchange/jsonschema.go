@@ -24,12 +24,13 @@ func JSONSchema(s *schema.Schema) ([]byte, error) {
 	}
 	var properties, required [][]byte
 	for _, f := range rows.Columns() {
-		p := relatedProperty(f)
+		var c *schema.Column
 		if f.Column >= 0 && s.Columns[f.Column].After == "" {
-			p = propertyOf(rows.Codecs()[f.Column].Column())
+			filled := rows.Codecs()[f.Column].Column()
+			c = &filled
 		}
 		name, err := json.Marshal(f.Name)
-		body, err2 := json.Marshal(p)
+		body, err2 := json.Marshal(propertyOf(f, c))
 		if err := errors.Join(err, err2); err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}
@@ -60,47 +61,37 @@ type property struct {
 // formats are the names in a JSON Schema of the layouts that have one.
 var formats = map[string]string{time.DateOnly: "date", time.RFC3339: "date-time"}
 
-func propertyOf(c schema.Column) property {
-	var p property
+// propertyOf is a column of files; c is nil for one that follows from others of its row, or means
+// nothing.
+func propertyOf(f schema.FileColumn, c *schema.Column) (p property) {
 	kind := "string"
-	switch c.Kind.Stored() {
+	switch f.Stored {
 	case schema.StoredInt:
-		kind, p.Minimum, p.Maximum = "integer", &c.Min, &c.Max
+		kind = "integer"
 	case schema.StoredFloat:
-		kind, p.Minimum, p.Maximum = "number", &c.Min, &c.Max
-	case schema.StoredDays, schema.StoredMicros:
+		kind = "number"
+	}
+	switch {
+	case c == nil:
+		p.Comment = "made from other columns"
+	case kind != "string":
+		p.Minimum, p.Maximum = &c.Min, &c.Max
+	case c.Kind.Ordered():
 		p.Format, p.Comment = formats[c.Format], "Go layout "+c.Format
+	case f.Stored == schema.StoredBool && slices.Equal(c.Categories, []string{"false", "true"}):
+		kind = "boolean"
 	default:
-		if c.Kind.Stored() == schema.StoredBool && slices.Equal(c.Categories, []string{"false", "true"}) {
-			kind = "boolean"
-			break
-		}
 		for _, text := range c.Categories {
 			p.Enum = append(p.Enum, text)
 		}
-		if len(c.Missing) > 0 {
+		if f.Nullable {
 			p.Enum = append(p.Enum, nil)
 		}
 		return p
 	}
 	p.Type = kind
-	if len(c.Missing) > 0 {
-		p.Type = []string{kind, "null"}
-	}
-	return p
-}
-
-// relatedProperty is a column that follows from others of its row, or means nothing.
-func relatedProperty(f schema.FileColumn) property {
-	p := property{Type: "string", Comment: "made from other columns"}
-	switch f.Stored {
-	case schema.StoredInt:
-		p.Type = "integer"
-	case schema.StoredFloat:
-		p.Type = "number"
-	}
 	if f.Nullable {
-		p.Type = []any{p.Type, "null"}
+		p.Type = []string{kind, "null"}
 	}
 	return p
 }
