@@ -3,8 +3,6 @@ package schema
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,12 +70,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, &problem{text: fmt.Sprintf("%s has the name of a table; a schema is a YAML file",
 			path)}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := yamlfile.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}

@@ -3,8 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +25,7 @@ const (
 // Load reads the workload file at path, as Parse does, for questions to a model: its conditions and
 // ranges may begin and end anywhere (see [Item.Fine]).
 func Load(path string, s *schema.Schema) (*Workload, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("workload: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := yamlfile.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}

@@ -10,11 +10,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// ReadFile reads a file, of which it is enough to see that it has more than most bytes.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
 
 // Document parses the one document of a file and gives the node of its keys and values; nil after a
 // problem, whose line may be 0: that of the whole file. What names such a file ("a schema"), and
