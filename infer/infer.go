@@ -41,8 +41,8 @@ type Options struct {
 	Deliver func(*Result) error
 }
 
-// Noise is what the answers have in common.
-type Noise struct {
+// noise is what the answers have in common.
+type noise struct {
 	Kinds  float64        // σ of the classes of a column, in rows
 	Values text.Selection // σ of magnitudes and texts, in rows; δ of the texts of a column
 }

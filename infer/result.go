@@ -16,7 +16,7 @@ import (
 type Result struct {
 	Budget     accountant.Budget
 	Neighbours privacy.Neighbours
-	Noise      Noise
+	Noise      noise
 	Rows       float64  // noisy number of rows
 	Threshold  int64    // rows: a text in fewer is not listed
 	Columns    []Column // in the order of the file

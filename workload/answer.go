@@ -13,7 +13,7 @@ type Answers [][]float64
 
 // OnTable answers on the rows of a public table with the workload's columns; a condition that cuts
 // bins, with the expected number over values drawn for the codes. A marginal with more
-// than MaxCells cells is refused (ErrTooLarge).
+// than mostCells cells is refused (ErrTooLarge).
 func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 	out := make(Answers, len(w.items))
 	var whole []table.Expr // of the counts that cut no bins
@@ -56,7 +56,7 @@ func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 // without sampling. Counts touch the columns of their condition only, and no table over all of them
 // is formed.
 //
-// Errors: a model of other columns; a marginal that is too large, for MaxCells or for the model
+// Errors: a model of other columns; a marginal that is too large, for mostCells or for the model
 // (marginal.ErrTooLarge); a condition that is not a sum of at most 4096 products (ErrTooLarge).
 func (w *Workload) OnModel(m *marginal.Model, g *marginal.Grouping) (Answers, error) {
 	out := make(Answers, len(w.items))

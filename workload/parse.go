@@ -240,9 +240,9 @@ func (p *reading) marginals(n, columns *yaml.Node) ([]Item, error) {
 	if degree > len(cols) {
 		return nil, wrong(n, "marginals of degree %d need more than %d columns", degree, len(cols))
 	}
-	items := combinations(p.schema.Sizes(), cols, degree, MaxCells)
+	items := combinations(p.schema.Sizes(), cols, degree, mostCells)
 	if len(items) == 0 {
-		return nil, wrong(n, "every such marginal has more than %d cells", MaxCells)
+		return nil, wrong(n, "every such marginal has more than %d cells", mostCells)
 	}
 	return items, nil
 }

@@ -16,11 +16,11 @@ var ErrInvalid = errors.New("invalid workload")
 // ErrTooLarge is wrapped by errors that refuse a number of items, cells or terms; they say it.
 var ErrTooLarge = errors.New("too many")
 
-// MaxItems is the most items of a workload, MaxCells the most cells of one marginal that can be
+// MaxItems is the most items of a workload, mostCells the most cells of one marginal that can be
 // answered.
 const (
-	MaxItems = 1 << 18
-	MaxCells = 1 << 27
+	MaxItems  = 1 << 18
+	mostCells = 1 << 27
 )
 
 // Item is one thing to know: a marginal or a count.
@@ -135,11 +135,11 @@ func (w *Workload) check(it Item) error {
 }
 
 // Marginals is every marginal of a degree over the columns of s, those with more than maxCells
-// cells left out; 0 is MaxCells. A degree above the number of columns is read as that number.
+// cells left out; 0 is mostCells. A degree above the number of columns is read as that number.
 func Marginals(s *schema.Schema, degree, maxCells int) []Item {
 	cols := count(len(s.Columns))
 	if maxCells == 0 {
-		maxCells = MaxCells
+		maxCells = mostCells
 	}
 	return combinations(s.Sizes(), cols, min(degree, len(cols)), maxCells)
 }
@@ -197,9 +197,9 @@ func (w *Workload) cells(i int) (int, error) {
 	for _, c := range w.items[i].Cols {
 		cells *= float64(w.sizes[c])
 	}
-	if cells > MaxCells {
+	if cells > mostCells {
 		return 0, fmt.Errorf("workload: %w cells: %q has %.4g, the limit is %d", ErrTooLarge,
-			w.items[i].Name, cells, MaxCells)
+			w.items[i].Name, cells, mostCells)
 	}
 	return int(cells), nil
 }
