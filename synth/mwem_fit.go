@@ -3,13 +3,11 @@ package synth
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -23,64 +21,18 @@ import (
 //	    update p(x) ← p(x)·exp(q(x)·(m/n − q(p))/2), and normalise
 //	the answer is the average of the p of all rounds
 //
-// The forms differ in the update: see the package's comment.
+// The forms differ in the update: see [MWEM].
 func (p *mwemPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
 	r := &mwemRun{mwemPlan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
 	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
 	if p.algorithm == graph {
-		params.Model, params.Grouping, err = r.graph()
-		params.Measured = r.released
+		err = r.graph(params)
 	} else {
 		params.Model, err = r.dense()
 	}
 	return Model{Params: params, Settings: r.settings()}, err
-}
-
-// dense fits one histogram. Columns that no query speaks of stay uniform.
-func (r *mwemRun) dense() (*marginal.Model, error) {
-	r.progress.Report("counting the rows", 0)
-	n, err := r.measureOne(privacy.Total{}, r.total)
-	if err != nil {
-		return nil, err
-	}
-	r.n = max(1, n)
-	h, err := newHistogram(r.sizes, r.items)
-	if err != nil {
-		return nil, err
-	}
-	var average []float64
-	for t := range r.tables + r.counts {
-		if err := r.start(t); err != nil {
-			return nil, err
-		}
-		best, err := r.pick(r.candidates(h, r.tableRound(t)))
-		if err != nil {
-			return nil, err
-		}
-		y, sigma, err := r.measure(best)
-		if err != nil {
-			return nil, err
-		}
-		if r.algorithm == paper {
-			average = h.update(best.item, y[0], r.n, average)
-		} else {
-			h.add(best.item, y, sigma)
-			h.fit(r.n)
-		}
-	}
-	cliques, tables := [][]int{h.cols}, [][]float64{h.weights}
-	if r.algorithm == paper {
-		tables[0] = average
-	}
-	for c, n := range r.sizes {
-		if !slices.Contains(h.cols, c) {
-			cliques = append(cliques, []int{c})
-			tables = append(tables, slices.Repeat([]float64{1}, n))
-		}
-	}
-	return marginal.FromTables(r.sizes, cliques, tables, r.n)
 }
 
 // mwemRun is one fit.
@@ -90,9 +42,105 @@ type mwemRun struct {
 	s        *privacy.Session
 	progress Progress
 	sizes    []int
-	n        float64                // noisy number of rows, at least 1
-	released []marginal.Measurement // of the graph, which the model keeps
-	log      []any                  // what else was measured, for the settings
+	log      []any // what was measured besides the graph, for the settings
+}
+
+// dense fits one histogram. Columns that no query speaks of stay uniform.
+func (r *mwemRun) dense() (*marginal.Model, error) {
+	r.progress.Report("counting the rows", 0)
+	n, err := r.number(privacy.Total{}, r.total)
+	if err != nil {
+		return nil, err
+	}
+	n = max(1, n)
+	h, err := newHistogram(r.sizes, r.items)
+	if err != nil {
+		return nil, err
+	}
+	for t := range r.tables + r.counts {
+		item, m, err := r.round(t, func(i int, it workload.Item) (privacy.Query, []float64) {
+			var expected []float64
+			for _, x := range h.answers[i] {
+				expected = append(expected, n*x)
+			}
+			if it.IsCount() {
+				return privacy.Where{Expr: it.Where}, expected
+			}
+			return privacy.Marginal{Cols: it.Cols}, expected
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.note(r.items[item], m.Sigma)
+		if r.algorithm == paper {
+			h.update(item, m.Counts[0], n)
+		} else {
+			h.add(item, m.Counts, m.Sigma)
+			h.fit(n)
+		}
+	}
+	cliques, tables := [][]int{h.cols}, [][]float64{h.weights}
+	if r.algorithm == paper {
+		tables[0] = h.sum
+	}
+	for c, n := range r.sizes {
+		if !slices.Contains(h.cols, c) {
+			cliques = append(cliques, []int{c})
+			tables = append(tables, slices.Repeat([]float64{1}, n))
+		}
+	}
+	return marginal.FromTables(r.sizes, cliques, tables, n)
+}
+
+// graph fits a graphical model to one-way marginals, then to the marginals that are picked. A
+// marginal may be picked while the junction tree with it stays within the limit of cells.
+func (r *mwemRun) graph(out *release.Marginal) error {
+	r.progress.Report("measuring columns", 0)
+	oneWay, err := measureColumns(r.s, r.oneWay)
+	if err != nil {
+		return err
+	}
+	groups, err := marginal.NewGrouping(r.sizes, oneWay, 2)
+	if err != nil {
+		return err
+	}
+	sizes := groups.Sizes()
+	var ms []marginal.Measurement
+	for _, m := range oneWay {
+		ms = append(ms, groups.GroupMeasurement(m))
+	}
+	out.Grouping, out.Measured = groups, oneWay
+	if out.Model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{}); err != nil {
+		return err
+	}
+	var cliques [][]int
+	for t := range r.tables {
+		_, m, err := r.round(t, func(_ int, it workload.Item) (privacy.Query, []float64) {
+			with := append(cliques[:len(cliques):len(cliques)], it.Cols)
+			if !marginal.TreeFits(sizes, with, float64(r.cfg.MaxCells)) {
+				return nil, nil
+			}
+			expected := make([]float64, int(cellsOf(sizes, it.Cols)))
+			if out.Model.MarginalTo(expected, it.Cols) != nil {
+				return nil, nil // an answer that needs more memory than the model: whether is public
+			}
+			return Grouped(groups, it.Cols...), expected
+		})
+		if errors.Is(err, errNothing) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		out.Measured = append(out.Measured, m)
+		m.Groups = nil
+		cliques, ms = append(cliques, m.Cols), append(ms, m)
+		out.Model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{Warm: out.Model})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errNothing ends the rounds of a graph: no further query can be measured within the limit of
@@ -106,94 +154,61 @@ func (p *mwemPlan) tableRound(t int) bool {
 	return (t+1)*p.tables/rounds > t*p.tables/rounds
 }
 
-// start begins round t.
-func (r *mwemRun) start(t int) error {
+// round lets the gate pick the item of round t that is worst answered, and buys its answer. offer
+// has the query of an item and what is expected of it; nil for one that cannot be picked.
+func (r *mwemRun) round(
+	t int, offer func(i int, it workload.Item) (privacy.Query, []float64),
+) (item int, m marginal.Measurement, err error) {
 	r.progress.Report("picking and measuring queries", float64(t)/float64(r.tables+r.counts))
-	return r.ctx.Err()
-}
-
-// candidate is an item that a round may pick.
-type mwemCandidate struct {
-	privacy.Candidate
-	item int
-}
-
-// candidates are the marginals, or the counts.
-func (r *mwemRun) candidates(h *histogram, tables bool) (out []mwemCandidate) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, m, err
+	}
+	var items []int
+	var candidates []privacy.Candidate
 	for i, it := range r.items {
-		if it.IsCount() == tables {
+		if it.IsCount() == r.tableRound(t) {
 			continue
 		}
-		c := mwemCandidate{privacy.Candidate{Query: queryOf(it), Weight: it.Weight}, i}
-		for _, x := range h.answers[i] {
-			c.Estimate = append(c.Estimate, r.n*x)
+		query, expected := offer(i, it)
+		if query == nil {
+			continue
 		}
-		if tables {
-			c.Penalty = r.penalty(len(c.Estimate))
+		c := privacy.Candidate{Query: query, Estimate: expected, Weight: it.Weight}
+		if !it.IsCount() { // the L1 error that noise alone leaves
+			c.Penalty = min(l1*r.sigma*float64(len(expected)), 1<<27)
 		}
-		out = append(out, c)
+		items, candidates = append(items, i), append(candidates, c)
 	}
-	return out
-}
-
-func queryOf(it workload.Item) privacy.Query {
-	if it.IsCount() {
-		return privacy.Where{Expr: it.Where}
+	if len(items) == 0 {
+		return 0, m, errNothing
 	}
-	return privacy.Marginal{Cols: it.Cols}
-}
-
-// pick lets the gate pick the candidate that is worst answered.
-func (r *mwemRun) pick(candidates []mwemCandidate) (best mwemCandidate, err error) {
-	if len(candidates) == 0 {
-		return best, errNothing
-	}
-	list := make([]privacy.Candidate, len(candidates))
-	for i, c := range candidates {
-		list[i] = c.Candidate
-	}
-	k, err := r.s.Select(list, r.epsilon)
+	k, err := r.s.Select(candidates, r.epsilon)
 	if err != nil {
-		return best, err
+		return 0, m, err
 	}
-	return candidates[k], nil
+	if q, ok := candidates[k].Query.(privacy.Marginal); ok {
+		m, err = measureOne(r.s, q, r.sigma)
+		return items[k], m, err
+	}
+	n, err := r.number(candidates[k].Query, r.count)
+	return items[k], marginal.Measurement{Counts: []float64{n}, Sigma: r.deviation(r.count)}, err
 }
 
-// measure buys the answer to the picked item.
-func (r *mwemRun) measure(best mwemCandidate) (y []float64, sigma float64, err error) {
-	if m, ok := best.Query.(privacy.Marginal); ok {
-		measured, err := measureOne(r.s, m, r.sigma)
-		r.note(best.item, r.sigma)
-		return measured.Counts, r.sigma, err
-	}
-	n, err := r.measureOne(best.Query, r.count)
-	r.note(best.item, r.deviation(r.count))
-	return []float64{n}, r.deviation(r.count), err
-}
-
-// measureOne buys one count, with the noise of the plan.
-func (r *mwemRun) measureOne(q privacy.Query, scale float64) (float64, error) {
-	var counts []int64
-	var err error
+// number buys one count, with the noise of the plan.
+func (r *mwemRun) number(q privacy.Query, scale float64) (float64, error) {
+	measure := r.s.Measure
 	if r.laplace {
-		counts, err = r.s.MeasureLaplace(q, scale)
-	} else {
-		counts, err = r.s.Measure(q, scale)
+		measure = r.s.MeasureLaplace
 	}
+	counts, err := measure(q, scale)
 	if err != nil {
 		return 0, err
 	}
 	return float64(counts[0]), nil
 }
 
-// penalty is the L1 error that noise alone leaves in a marginal.
-func (r *mwemRun) penalty(cells int) float64 {
-	return min(math.Sqrt(2/math.Pi)*r.sigma*float64(cells), 1<<27)
-}
-
 // note keeps a measurement for the settings: `decoy queries answer` takes standard errors from it.
-func (r *mwemRun) note(i int, sigma float64) {
-	it := r.items[i]
+func (r *mwemRun) note(it workload.Item, sigma float64) {
 	m := map[string]any{"columns": columnNames(r.w.Schema(), it.Columns()), "sigma": sigma}
 	if it.IsCount() {
 		m["query"] = it.Name
