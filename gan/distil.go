@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // What a generator is distilled with. Chosen on adult at ε = 1, where more latent numbers or units,
@@ -33,7 +33,7 @@ type Distillation struct {
 }
 
 // Distil starts the generator at the columns of p.
-func (g *Generator) Distil(p *steer.Pairs) *Distillation {
+func (g *Generator) Distil(p *marginal.Pairs) *Distillation {
 	d := &Distillation{generator: g, pairs: newPairLoss(p),
 		pass: g.NewPass(distilBatch, Head{Mean: true}), down: matrix.New(distilBatch, g.encoder.Cells()),
 		adam: matrix.NewAdam(len(g.parameters), .9, .99)}

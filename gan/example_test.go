@@ -6,7 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // A generator of rows of two columns, of 2 and 3 codes, that is distilled from public rows: in four
@@ -24,7 +24,7 @@ func Example() {
 		return
 	}
 	public := [][]uint16{{0, 1, 1, 1, 1}, {0, 2, 2, 2, 2}}
-	distil := g.Distil(steer.Count(e.Sizes(), public))
+	distil := g.Distil(marginal.CountPairs(e.Sizes(), public))
 	for k := range 1000 {
 		distil.Step(float64(k)/1000, u)
 	}

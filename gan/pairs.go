@@ -5,7 +5,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // pairLoss compares a generator with the one- and two-way marginals of public rows, at full
@@ -15,7 +15,7 @@ type pairLoss struct {
 	// larger one: what weighs most are the cells that must be empty, and the shortest way to empty
 	// them is to draw one row only.
 	floor float32
-	*steer.Pairs
+	*marginal.Pairs
 	x, down matrix.Matrix // batch × cells of the columns of a step
 	mean    [2]matrix.Matrix
 }
@@ -24,7 +24,7 @@ type pairLoss struct {
 // as many standard deviations of the count of so many rows, squared.
 const pairRows = 512
 
-func newPairLoss(p *steer.Pairs) *pairLoss { return &pairLoss{floor: lastFloor, Pairs: p} }
+func newPairLoss(p *marginal.Pairs) *pairLoss { return &pairLoss{floor: lastFloor, Pairs: p} }
 
 // maxPairCells bounds the cells that a step compares: of wider rows it compares some columns,
 // drawn anew at each step.

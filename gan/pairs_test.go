@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // someRows are rows of codes of testSizes, in which column 1 follows column 0.
@@ -75,7 +75,7 @@ func (p *pairLoss) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
 func TestPairsGradient(t *testing.T) {
 	e, u := testEncoder(t, testSizes...), testRand(32)
 	codes := someRows(200, testSizes)
-	p := newPairLoss(steer.Count(e.Sizes(), codes))
+	p := newPairLoss(marginal.CountPairs(e.Sizes(), codes))
 	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestPairsAreLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := g.Distil(steer.Count(e.Sizes(), codes))
+		d := g.Distil(marginal.CountPairs(e.Sizes(), codes))
 		for k := range 400 {
 			d.Step(float64(k)/400, u)
 		}

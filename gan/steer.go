@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 const (
@@ -17,15 +17,15 @@ const (
 var betas = []float64{1, 8, 64, 512}
 
 // SampleToward draws n rows, column-major codes, with randomness from u alone, such that their
-// pairs of columns are close to p ([steer.Steering]). The codes of a row are drawn, and steered,
+// pairs of columns are close to p ([marginal.Steering]). The codes of a row are drawn, and steered,
 // with their probabilities given the row's latent numbers: each code is one that the generator
 // gives these numbers; the pairs decide which of them.
-func (g *Generator) SampleToward(p *steer.Pairs, n int, u *rand.Rand) [][]uint16 {
+func (g *Generator) SampleToward(p *marginal.Pairs, n int, u *rand.Rand) [][]uint16 {
 	codes, block := make([][]uint16, g.encoder.Columns()), make([][]uint16, g.encoder.Columns())
 	for k := range codes {
 		codes[k] = make([]uint16, n)
 	}
-	s, cells := steer.New(p, u), g.encoder.Cells()
+	s, cells := marginal.NewSteering(p, u), g.encoder.Cells()
 	pass := g.NewPass(steeredBatch, Head{Mean: true})
 	most := min(steeredRows, max(1, steeredCells/cells))
 	for first := 0; first < n; first += most {
@@ -40,7 +40,7 @@ func (g *Generator) SampleToward(p *steer.Pairs, n int, u *rand.Rand) [][]uint16
 				copy(chance.Data[i*cells:], pass.Forward(u).Data)
 			}
 			for k := range block {
-				block[k][i] = uint16(steer.Pick(of(i, k), 1, u))
+				block[k][i] = uint16(marginal.Pick(of(i, k), 1, u))
 			}
 		}
 		s.Rows(block, betas, rows, func(dst []float32, i, k int) { copy(dst, of(i, k)) })

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // TestSampleToward: rows of a generator that knows nothing have the pairs that they are steered to,
@@ -16,7 +16,7 @@ func TestSampleToward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := steer.Count(sizes, someRows(100_000, sizes))
+	want := marginal.CountPairs(sizes, someRows(100_000, sizes))
 	same := func(codes [][]uint16) (share float64) {
 		for r, code := range codes[0] {
 			if code == codes[1][r] {

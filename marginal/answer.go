@@ -34,14 +34,8 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 			cellsOf(sizes, cols)))
 	}
 	want := colsetOf(len(sizes), cols...)
-	i, holds := m.root(want)
-	f := m.table(i)
-	var err error
-	if holds {
-		f = project(sizes, f, ranked(sizes, cols))
-	} else {
-		f, err = m.eliminate(i, i, want)
-	}
+	top := m.root(want)
+	f, err := m.eliminate(top, top, want, want, nil)
 	if err != nil {
 		return err
 	}
@@ -52,20 +46,26 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	return nil
 }
 
-// eliminate returns the probabilities of the wanted columns that are at or below clique i, given
-// the separator with its parent, over both; at the top, their plain probabilities.
-func (m *Model) eliminate(i, top int, want colset) (factor, error) {
+// eliminate returns, over the kept columns at or below clique i and the separator with its parent,
+// the expected product of the weights at or below i that the parent does not hold, given the
+// separator; at the top, over the kept columns alone, plain expectations. want are the columns that
+// are kept or have weights.
+func (m *Model) eliminate(
+	i, top int, want, keep colset, weights map[int][]float64,
+) (factor, error) {
 	t := m.tree
 	need := want.clone() // of this clique: and the separators of the children that matter
 	need.intersect(m.holds[i])
-	sep := newColset(len(t.sizes))
+	var sep []int
 	if i != top {
-		sep = colsetOf(len(t.sizes), t.seps[i]...)
-		need.union(sep)
+		sep = t.seps[i]
 	}
+	stay := colsetOf(len(t.sizes), sep...)
+	need.union(stay)
+	stay.union(keep)
 	var kids []factor
 	for _, k := range m.children(i, want) {
-		f, err := m.eliminate(k, top, want)
+		f, err := m.eliminate(k, top, want, keep, weights)
 		if err != nil {
 			return factor{}, err
 		}
@@ -74,29 +74,35 @@ func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 	}
 	f := project(t.sizes, m.table(i), shared(t.cliques[i], need))
 	if i != top {
-		marginal := project(t.sizes, f, t.seps[i])
+		marginal := project(t.sizes, f, sep)
 		for s, x := range marginal.v {
 			if x > 0 {
 				marginal.v[s] = 1 / x
 			}
 		}
-		multiply(t.sizes, f, t.seps[i], marginal.v)
+		multiply(t.sizes, f, sep, marginal.v)
 	}
+	weigh(t.sizes, f, weights, sep)
 	for j, kid := range kids {
-		// Keep what is wanted so far, the own separator, and what later children join on.
+		if colsetOf(len(t.sizes), kid.cols...).within(colsetOf(len(t.sizes), f.cols...)) {
+			multiply(t.sizes, f, kid.cols, kid.v) // nothing is kept below
+			continue
+		}
+		// Keep what is to stay, and what later children join on.
 		out := newColset(len(t.sizes))
-		for _, cols := range [][]int{f.cols, kid.cols} {
-			for _, c := range cols {
-				if want.has(c) || sep.has(c) || slices.ContainsFunc(kids[j+1:],
-					func(o factor) bool { return slices.Contains(o.cols, c) }) {
-					out.add(c)
-				}
+		for _, c := range slices.Concat(f.cols, kid.cols) {
+			if stay.has(c) || slices.ContainsFunc(kids[j+1:],
+				func(o factor) bool { return slices.Contains(o.cols, c) }) {
+				out.add(c)
 			}
 		}
 		var err error
 		if f, err = m.join(f, kid, out); err != nil {
 			return factor{}, err
 		}
+	}
+	if cols := shared(f.cols, stay); len(cols) < len(f.cols) {
+		f = project(t.sizes, f, cols)
 	}
 	return f, nil
 }
@@ -113,15 +119,7 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 	f := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}
 	// Loops: the kept columns but the last, the summed ones, the last kept.
 	type loop struct{ n, a, b, f int }
-	strides := func(cols []int) map[int]int {
-		s, st := 1, map[int]int{}
-		for i := len(cols) - 1; i >= 0; i-- {
-			st[cols[i]] = s
-			s *= sizes[cols[i]]
-		}
-		return st
-	}
-	sa, sb, sf := strides(a.cols), strides(b.cols), strides(f.cols)
+	sa, sb, sf := strides(sizes, a.cols), strides(sizes, b.cols), strides(sizes, f.cols)
 	var loops []loop
 	add := func(c int) { loops = append(loops, loop{sizes[c], sa[c], sb[c], sf[c]}) }
 	inner := loop{n: 1}

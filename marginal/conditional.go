@@ -24,14 +24,13 @@ func (m *Model) Conditionals() *Conditionals {
 		f := factor{q, slices.Clone(m.p[i])}
 		each := project(t.sizes, f, t.seps[i]).v
 		multiply(t.sizes, f, t.seps[i], ratio(slices.Repeat([]float64{1}, len(each)), each))
-		stride, strides := 1, make([]int, len(q))
-		for k, c := range slices.Backward(q) {
-			strides[k] = stride
-			stride *= t.sizes[c]
+		stride, all := strides(t.sizes, q), make([]int, len(q))
+		for k, c := range q {
+			all[k] = stride[c]
 		}
 		for k, c := range q {
-			out.of[c] = append(out.of[c], conditional{f.v, strides[k],
-				slices.Delete(slices.Clone(q), k, k+1), slices.Delete(slices.Clone(strides), k, k+1)})
+			out.of[c] = append(out.of[c], conditional{f.v, all[k],
+				slices.Delete(slices.Clone(q), k, k+1), slices.Delete(slices.Clone(all), k, k+1)})
 		}
 	}
 	return out

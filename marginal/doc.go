@@ -8,7 +8,8 @@
 // The way through it: TreeCells says what a set of measurements would cost in memory; a Grouping
 // merges codes too rare to measure; Fit turns Measurements into a Model; the Model answers
 // (MarginalTo), draws rows (Sample) and is stored (MarshalBinary); Grouping.Expand turns groups
-// back into codes.
+// back into codes, and Steering draws rows nearer to the model's pairs. A Tree of counts cuts a
+// column into bins.
 //
 // Inside, from the bottom: plan (index arithmetic between a table and its marginals), graph and
 // tree (triangulation, junction tree), project, clique and propagate (belief propagation), lbfgs

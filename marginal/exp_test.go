@@ -35,17 +35,3 @@ func TestExpShift(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkExpShift(b *testing.B) {
-	in := make([]float64, 4096)
-	u := rand.New(rand.NewPCG(1, 2))
-	for i := range in {
-		in[i] = -20 * u.Float64()
-	}
-	v := make([]float64, len(in))
-	b.SetBytes(int64(8 * len(v)))
-	for b.Loop() {
-		copy(v, in)
-		expShift(v, 0)
-	}
-}

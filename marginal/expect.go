@@ -10,9 +10,9 @@ import (
 // entry a code of column c; columns without an entry weigh 1. Columns that are not there or weights
 // of another length panic.
 //
-// It is exact: messages of weighted sums go up the junction tree, over the part of it that connects
-// the weighted columns, and a clique is first summed down to the columns that matter. No table over
-// all weighted columns is formed, so a conjunction may touch any number of them. It is safe for
+// It is exact: weighted sums go up the junction tree, over the part of it that connects the
+// weighted columns, and a clique is first summed down to the columns that matter. No table over all
+// weighted columns is formed, so a conjunction may touch any number of them. It is safe for
 // concurrent use.
 func (m *Model) Expect(weights map[int][]float64) float64 {
 	t := m.tree
@@ -21,13 +21,12 @@ func (m *Model) Expect(weights map[int][]float64) float64 {
 		return m.total
 	}
 	want := colsetOf(len(t.sizes), slices.Collect(maps.Keys(weights))...)
-	i, holds := m.root(want)
-	if holds {
-		f := project(t.sizes, m.table(i), shared(t.cliques[i], want))
-		weigh(t.sizes, f, weights, nil)
-		return m.total * sumOf(f.v)
+	top := m.root(want)
+	f, err := m.eliminate(top, top, want, newColset(len(t.sizes)), weights)
+	if err != nil {
+		panic(err) // its products are as large as a clique
 	}
-	return m.total * sumOf(m.message(i, i, want, weights).v)
+	return m.total * f.v[0]
 }
 
 // checkWeights panics on weights of other columns or numbers of codes.
@@ -37,40 +36,6 @@ func (m *Model) checkWeights(weights map[int][]float64) {
 			panic("marginal: weights that do not fit the model's columns")
 		}
 	}
-}
-
-// message is, for each cell of the separator of clique i with its parent, the expected product of
-// the weights at and below i that the parent does not hold; at the top, terms that sum to the
-// expected product.
-func (m *Model) message(i, top int, want colset, weights map[int][]float64) factor {
-	t := m.tree
-	need := want.clone()
-	need.intersect(m.holds[i])
-	var sep []int
-	if i != top {
-		sep = t.seps[i]
-		need.union(colsetOf(len(t.sizes), sep...))
-	}
-	var kids []factor
-	for _, k := range m.children(i, want) {
-		kids = append(kids, m.message(k, top, want, weights))
-		need.union(colsetOf(len(t.sizes), t.seps[k]...))
-	}
-	f := project(t.sizes, m.table(i), shared(t.cliques[i], need))
-	var plain factor
-	if i != top {
-		plain = project(t.sizes, f, sep)
-	}
-	weigh(t.sizes, f, weights, sep)
-	for _, k := range kids {
-		multiply(t.sizes, f, k.cols, k.v)
-	}
-	if i == top {
-		return f
-	}
-	out := project(t.sizes, f, sep)
-	out.v = ratio(out.v, plain.v)
-	return out
 }
 
 // weigh multiplies a factor by the weights of its columns, except those in skip.

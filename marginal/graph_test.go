@@ -169,22 +169,3 @@ func TestTreeCells(t *testing.T) {
 		t.Errorf("a tree one cell over the limit: %v, want errTooLarge", err)
 	}
 }
-
-func BenchmarkTreeCells(b *testing.B) {
-	u := rand.New(rand.NewPCG(5, 5))
-	sizes := make([]int, 100)
-	for i := range sizes {
-		sizes[i] = 2 + u.IntN(30)
-	}
-	var cliques [][]int
-	for i := 1; i < 100; i++ {
-		cliques = append(cliques, []int{i, u.IntN(i)})
-	}
-	for range 30 {
-		i := 2 + u.IntN(98)
-		cliques = append(cliques, []int{i, u.IntN(i)})
-	}
-	for b.Loop() {
-		TreeCells(sizes, cliques)
-	}
-}

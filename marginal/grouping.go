@@ -210,43 +210,37 @@ func (g *Grouping) Groups(col int) []uint16 { return g.columns[col].group }
 // groups, as fine as both allow.
 func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	out := Measurement{Cols: slices.Clone(m.Cols), Sigma: m.Sigma}
-	cells, changed := 1, false
-	to, sizes := make([][]int, len(m.Cols)), make([]int, len(m.Cols))
+	changed := false
+	// Of each column: codes or groups, and which groups of the result these are in.
+	sizes, to := m.Shape(g.CodeSizes()), make([][]uint16, len(m.Cols))
 	for i, col := range m.Cols {
 		var own []uint16
 		if m.Groups != nil {
 			own = m.Groups[i]
 		}
 		var groups []uint16
-		to[i], groups, sizes[i] = g.columns[col].common(own)
+		to[i], groups = g.columns[col].common(own)
 		if groups != nil && out.Groups == nil {
 			out.Groups = make([][]uint16, len(m.Cols))
 		}
 		if groups != nil {
 			out.Groups[i] = groups
 		}
-		cells *= sizes[i]
-		changed = changed || sizes[i] != len(to[i])
+		changed = changed || int(slices.Max(to[i]))+1 != sizes[i]
 	}
 	if !changed {
 		out.Counts, out.Sigmas = slices.Clone(m.Counts), slices.Clone(m.Sigmas)
 		return out
 	}
-	out.Counts, out.Sigmas = make([]float64, cells), make([]float64, cells)
-	at := make([]int, len(m.Cols))
-	for i, n := range m.Counts {
-		cell := 0
-		for j := range at {
-			cell = cell*sizes[j] + to[j][at[j]]
-		}
-		out.Counts[cell] += n
+	at := make([]int, len(sizes))
+	for i := range at {
+		at[i] = i
+	}
+	cells, n := resolution{at, to}.cells(sizes)
+	out.Counts, out.Sigmas = make([]float64, n), make([]float64, n)
+	for i, cell := range cells {
+		out.Counts[cell] += m.Counts[i]
 		out.Sigmas[cell] += m.SigmaOf(i) * m.SigmaOf(i)
-		for j := len(at) - 1; j >= 0; j-- {
-			if at[j]++; at[j] < len(to[j]) {
-				break
-			}
-			at[j] = 0
-		}
 	}
 	for i, v := range out.Sigmas {
 		out.Sigmas[i] = math.Sqrt(v)
@@ -255,58 +249,53 @@ func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 }
 
 // common is the finest partition of the codes that is coarser than the column's groups and than
-// own, nil for each code by itself: which of its n parts each code or group of own is in, and each
-// of the column's groups; the latter is nil if the parts are these groups.
-func (c grouped) common(own []uint16) (to []int, groups []uint16, n int) {
-	of := func(code int) int { return code }
-	if c.group != nil {
-		of = func(code int) int { return int(c.group[code]) }
+// own, nil for each code by itself: which part each code or group of own is in, and each of the
+// column's groups; the latter is nil if the parts are these groups.
+func (c grouped) common(own []uint16) (to, groups []uint16) {
+	mine := c.group
+	if mine == nil {
+		mine = make([]uint16, c.codes)
+		for code := range mine {
+			mine[code] = uint16(code)
+		}
 	}
 	if own == nil {
-		to = make([]int, c.codes)
-		for code := range to {
-			to[code] = of(code)
-		}
-		return to, nil, c.groups()
+		return mine, nil
 	}
 	part := make([]int, c.groups()) // of each group: the least one that it is joined with
 	for i := range part {
 		part[i] = i
 	}
-	to = slices.Repeat([]int{-1}, int(slices.Max(own))+1)
+	first := slices.Repeat([]int{-1}, int(slices.Max(own))+1) // the same of each group of own
 	for code, g := range own {
-		b := part[of(code)]
-		if a := to[g]; a >= 0 && a != b {
+		b := part[mine[code]]
+		if a := first[g]; a >= 0 && a != b {
 			from, into := max(a, b), min(a, b)
-			for i, x := range part {
-				if x == from {
-					part[i] = into
-				}
-			}
-			for i, x := range to {
-				if x == from {
-					to[i] = into
+			for _, list := range [][]int{part, first} {
+				for i, x := range list {
+					if x == from {
+						list[i] = into
+					}
 				}
 			}
 			b = into
 		}
-		to[g] = b
+		first[g] = b
 	}
-	number := map[int]int{}
-	groups = make([]uint16, len(part))
-	for i, x := range part {
+	number := map[int]uint16{}
+	for _, x := range part {
 		if _, seen := number[x]; !seen {
-			number[x] = len(number)
+			number[x] = uint16(len(number))
 		}
-		groups[i] = uint16(number[x])
+		groups = append(groups, number[x])
 	}
-	for i, x := range to {
-		to[i] = number[x]
+	for _, x := range first {
+		to = append(to, number[x])
 	}
 	if len(number) == len(part) {
 		groups = nil
 	}
-	return to, groups, len(number)
+	return to, groups
 }
 
 // Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses

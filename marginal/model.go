@@ -47,23 +47,20 @@ func (m *Model) Cliques() [][]int {
 
 // root is where an answer about the wanted columns begins: the smallest clique that holds all of
 // them, or else the lowest one with all of them at or below it.
-func (m *Model) root(want colset) (i int, holds bool) {
-	best, t := -1, m.tree
-	for i := range t.cliques {
+func (m *Model) root(want colset) int {
+	best, top, t := -1, 0, m.tree
+	for i := range t.cliques { // a child comes after its parent
 		if want.within(m.holds[i]) && (best < 0 || len(m.p[i]) < len(m.p[best])) {
 			best = i
 		}
-	}
-	if best >= 0 {
-		return best, true
-	}
-	top := 0
-	for i := 1; i < len(t.cliques); i++ { // a child comes after its parent
 		if t.parent[i] == top && want.within(m.below[i]) {
 			top = i
 		}
 	}
-	return top, false
+	if best >= 0 {
+		return best
+	}
+	return top
 }
 
 // children are those of clique i with wanted columns below them that it does not hold.

@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -34,10 +35,38 @@ type plan struct {
 	lo   []int32 // per run inside a block
 }
 
+// A dim is a column of a table: its codes, and how far a code is from the next in another table; 0
+// where that sums over the column.
+type dim struct{ n, stride int }
+
+// offsets are where the cells of a table over the columns are in the other.
+func offsets(dims []dim) []int32 {
+	out := []int32{0}
+	for _, d := range dims {
+		next := make([]int32, 0, len(out)*d.n)
+		for _, o := range out {
+			for x := range d.n {
+				next = append(next, o+int32(x*d.stride))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// strides are those of the columns of a table.
+func strides(sizes, cols []int) map[int]int {
+	out, stride := make(map[int]int, len(cols)), 1
+	for _, c := range slices.Backward(cols) {
+		out[c] = stride
+		stride *= sizes[c]
+	}
+	return out
+}
+
 // newPlan returns the plan from a table over big to one over small. Both list columns in the same
 // relative order and small ⊆ big; sizes are by column.
 func newPlan(sizes []int, big, small []int) *plan {
-	type dim struct{ n, stride int } // stride 0 = summed out
 	dims := make([]dim, len(big))
 	ns := make([]int, len(big))
 	stride := 1
@@ -59,19 +88,6 @@ func newPlan(sizes []int, big, small []int) *plan {
 	for b := 1; b < block || inner > 0 && dims[inner-1].n == 1; {
 		inner--
 		b *= dims[inner].n
-	}
-	offsets := func(ds []dim) []int32 {
-		out := []int32{0}
-		for _, d := range ds {
-			next := make([]int32, 0, len(out)*d.n)
-			for _, o := range out {
-				for x := range d.n {
-					next = append(next, o+int32(x*d.stride))
-				}
-			}
-			out = next
-		}
-		return out
 	}
 	p := &plan{run: 1, kept: true}
 	// The run: trailing columns of one kind; columns of one code fit either.
@@ -240,36 +256,11 @@ func cellsOf(sizes, cols []int) float64 {
 // transpose writes src, a table over from, to dst in the column order to. Both are row-major, last
 // column fastest, over the same set of columns; sizes are by column. dst and src must not overlap.
 func transpose(dst, src []float64, sizes, from, to []int) {
-	stride := make(map[int]int, len(to))
-	s := 1
-	for i := len(to) - 1; i >= 0; i-- {
-		stride[to[i]] = s
-		s *= sizes[to[i]]
-	}
-	n := make([]int, len(from))
-	st := make([]int, len(from))
+	stride, dims := strides(sizes, to), make([]dim, len(from))
 	for i, c := range from {
-		n[i], st[i] = sizes[c], stride[c]
+		dims[i] = dim{sizes[c], stride[c]}
 	}
-	if len(from) == 0 {
-		dst[0] = src[0]
-		return
-	}
-	last := len(n) - 1
-	idx := make([]int, len(n))
-	off := 0
-	for i := 0; i < len(src); i += n[last] {
-		for j := range n[last] {
-			dst[off+j*st[last]] = src[i+j]
-		}
-		for k := last - 1; k >= 0; k-- {
-			idx[k]++
-			off += st[k]
-			if idx[k] < n[k] {
-				break
-			}
-			off -= n[k] * st[k]
-			idx[k] = 0
-		}
+	for i, o := range offsets(dims) {
+		dst[o] = src[i]
 	}
 }

@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -237,22 +236,4 @@ func pinnedModel() []byte {
 		panic(err)
 	}
 	return b
-}
-
-func BenchmarkSample(b *testing.B) {
-	sizes, ms := treeProblem()
-	m, err := Fit(context.Background(), sizes, ms, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, src := range []struct {
-		name string
-		s    rand.Source
-	}{{"PCG", rand.NewPCG(1, 1)}, {"ChaCha8", rand.NewChaCha8([32]byte{})}} {
-		b.Run(src.name, func(b *testing.B) {
-			for b.Loop() {
-				m.Sample(1_000_000, rand.New(src.s))
-			}
-		})
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
 // Kinds of [Generator]: with the marginals that its rows are steered towards, or without.
@@ -22,7 +22,7 @@ type Generator struct {
 	// what the generator was distilled from, towards whose pairs of columns rows are steered; or nil
 	Toward *Marginal
 	once   sync.Once
-	pairs  *steer.Pairs
+	pairs  *marginal.Pairs
 }
 
 // Kind is kindGenerator or kindSteered.
@@ -40,7 +40,7 @@ func (p *Generator) Total() float64 { return p.Rows }
 func (p *Generator) Sizes() []int { return p.Net.Encoder().Sizes() }
 
 // Pairs are those of Toward. They are counted once; nobody may write them.
-func (p *Generator) Pairs() *steer.Pairs {
+func (p *Generator) Pairs() *marginal.Pairs {
 	p.once.Do(func() { p.pairs = pairsOf(p.Sizes(), p.Toward.Sample) })
 	return p.pairs
 }

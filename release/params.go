@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/steer"
 )
 
 // Params are released parameters that can be sampled.
@@ -39,7 +38,7 @@ type Marginal struct {
 	independent bool
 
 	once  sync.Once
-	pairs *steer.Pairs
+	pairs *marginal.Pairs
 	given *marginal.Conditionals
 }
 

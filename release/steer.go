@@ -3,18 +3,18 @@ package release
 import (
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/steer"
+	"github.com/decoy-dp/decoy/marginal"
 )
 
-// How rows are steered ([steer.Steering]). One sweep is nearly as good as three here, for the rows
-// of a model are close to its pairs before.
+// How rows are steered ([marginal.Steering]). One sweep is nearly as good as three here, for the
+// rows of a model are close to its pairs before.
 const (
 	beta = 32
 	// lift is the least probability of a code given the row's other codes, beside its share of all
 	// rows, with which steering gives the code to the row. However much less likely codes are
 	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures).
 	lift      = .3
-	oneWeight = 16 // of [steer.Steering]
+	oneWeight = 16 // of [marginal.Steering]
 	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
 	// drawn as they were.
 	steered = "steered "
@@ -31,9 +31,9 @@ const (
 )
 
 // pairsOf counts the pairs of rows that are drawn with a seed of their own.
-func pairsOf(sizes []int, sample func(n int, u *rand.Rand) [][]uint16) *steer.Pairs {
+func pairsOf(sizes []int, sample func(n int, u *rand.Rand) [][]uint16) *marginal.Pairs {
 	u := rand.New(rand.NewPCG(seedStream, pairRows))
-	return steer.Count(sizes, sample(min(pairRows, countedPairs/(len(sizes)*len(sizes))), u))
+	return marginal.CountPairs(sizes, sample(min(pairRows, countedPairs/(len(sizes)*len(sizes))), u))
 }
 
 // steer changes rows of groups of codes towards the pairs of the model, of which many are in none
@@ -50,7 +50,7 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 		p.pairs, p.given = pairsOf(p.Model.Sizes(), p.Model.Sample), p.Model.Conditionals()
 	})
 	first := min(steeredRows, max(1, steeredPairs/(d*d)))
-	s := steer.New(p.pairs, u)
+	s := marginal.NewSteering(p.pairs, u)
 	s.OneWeight = oneWeight
 	s.Rows(groups, []float64{beta}, first, func(dst []float32, i, k int) {
 		p.given.To(dst, groups, i, k)

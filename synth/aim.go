@@ -34,11 +34,7 @@ type aimPlan struct {
 func (f *AIM) Reserve(t Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
-	if f.Target != "" && t.Schema.Index(f.Target) < 0 {
-		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", f.Target,
-			t.Schema.Hint(f.Target), ErrConfig)
-	}
-	return gaussian{}.Reserve(t, b, before)
+	return reserveFor(f.Target, t, b, before)
 }
 
 // Unseen refuses the settings that speak of a schema, and a target that is no column.

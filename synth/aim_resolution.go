@@ -3,6 +3,7 @@ package synth
 import (
 	"slices"
 
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -71,27 +72,10 @@ func coarsen(fine []float64, cols, sizes []int, groups [][]uint16, cells int) []
 	if groups == nil {
 		return fine
 	}
-	offset := []int32{0}
-	for i, c := range cols {
-		n := sizes[c]
-		if groups[i] != nil {
-			n = int(slices.Max(groups[i])) + 1
-		}
-		next := make([]int32, 0, len(offset)*sizes[c])
-		for _, o := range offset {
-			for code := range sizes[c] {
-				g := int32(code)
-				if groups[i] != nil {
-					g = int32(groups[i][code])
-				}
-				next = append(next, o*int32(n)+g)
-			}
-		}
-		offset = next
-	}
 	out := make([]float64, cells)
-	for i, x := range fine {
-		out[offset[i]] += x
+	m := marginal.Measurement{Cols: cols, Groups: groups}
+	for i, cell := range m.Cells(sizes) {
+		out[cell] += fine[i]
 	}
 	return out
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/ranges"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // RunPlan is a run of a method on paper: what it reserves, and the fit. For schemas with bought
 // bins (bins: dp) they come first, from the same account: each such column is measured as a tree
-// of counts over its fine grid (package ranges), bins that follow the counts are cut, the session
+// of counts over its fine grid (marginal.Tree), bins that follow the counts are cut, the session
 // goes over to them ([privacy.Session.MergeBins]), and the method plans with what is left, for
 // the coarser table. A column's tree alone would cost its share of ε at the budget's δ; those of
 // columns without a share take treeShare of the μ² of the budget together. (docs/claims/bins.md)
@@ -69,20 +68,12 @@ func NewPlan(
 // ([schema.Schema.BuyDefaults]) if f is a [Continuer] as it is configured. Other methods answer or
 // are configured with questions about bins that they must know.
 func Adaptive(f Fitter, s *schema.Schema) *schema.Schema {
-	if _, ok := continues(f, s); ok {
-		return s.BuyDefaults()
+	if c, ok := f.(Continuer); ok {
+		if _, err := c.Unseen(s.Names()); err == nil {
+			return s.BuyDefaults()
+		}
 	}
 	return s
-}
-
-// continues is f if it can go on in a session that has bought bins.
-func continues(f Fitter, s *schema.Schema) (Continuer, bool) {
-	c, ok := f.(Continuer)
-	if ok {
-		_, err := c.Unseen(s.Names())
-		ok = err == nil
-	}
-	return c, ok
 }
 
 // binTree is the purchase of the bins of one column.
@@ -90,7 +81,7 @@ type binTree struct {
 	column int
 	name   string
 	bins   int
-	tree   *ranges.Tree
+	tree   *marginal.Tree
 	sigma  float64 // of each level, in rows
 }
 
@@ -119,13 +110,13 @@ func (p *binned) plan(
 	}
 	one := nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
 	var starts [][]int
-	trees := map[int]*ranges.Tree{}
+	trees := map[int]*marginal.Tree{}
 	for _, i := range s.Buys() {
 		c := codecs[i].Column()
 		_, leaves := codecs[i].Grid()
 		tree, ok := trees[leaves]
 		if !ok {
-			if tree, err = ranges.New(leaves); err != nil {
+			if tree, err = marginal.NewTree(leaves); err != nil {
 				return nil, 0, err
 			}
 			trees[leaves] = tree

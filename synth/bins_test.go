@@ -135,7 +135,7 @@ func TestBinsOfPureMethods(t *testing.T) {
 // TestBinsAreQuantiles: on 20 000 rows at ε = 1, a fifth of it for these bins, no bin of pay holds
 // more than 2.5 times its sixteenth. Even bins would hold .998 of the rows in the first. The first
 // cell of the grid alone holds 1.5 times a share; a range of the tree has a standard deviation of
-// √20.3/.037 = 122 rows (Example of package ranges; μ = .037 at ε = .2), so the bound is ten
+// √20.3/.037 = 122 rows (ExampleTree of package marginal; μ = .037 at ε = .2), so the bound is ten
 // deviations away.
 func TestBinsAreQuantiles(t *testing.T) {
 	tab := payroll(t, 20000, .2)

@@ -34,7 +34,7 @@ func AuditedPATEGAN(
 			return nil, err
 		}
 		var got answers
-		tr := &pateTraining{patePlan: p, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+		tr := p.training(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 		if _, err := tr.run(ctx, got.recorded(p.source(ctx, session, nil)), nil); err != nil {
 			return nil, err
 		}

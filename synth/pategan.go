@@ -88,11 +88,7 @@ type patePlan struct {
 func (f *PATEGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
-	if name := f.Target; name != "" && t.Schema.Index(name) < 0 {
-		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", name,
-			t.Schema.Hint(name), ErrConfig)
-	}
-	filter, _, err := gaussian{}.Reserve(t, b, before)
+	filter, _, err := reserveFor(f.Target, t, b, before)
 	if f.Aggregator != lnmax || err != nil {
 		return filter, nil, err
 	}

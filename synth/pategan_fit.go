@@ -6,9 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
@@ -54,26 +51,27 @@ const agreement = .6
 // was computed from them. Teachers are not in it.
 type pateTraining struct {
 	*patePlan
-	u         *rand.Rand
-	encoder   *critic.Encoder
-	offsets   []int // first cell of each column, one more than columns
-	column    int   // the target, or the last
-	teachers  int
-	generator *gan.Generator
-	released  *release.Generator
-	distil    *gan.Distillation
-	pass      *gan.Pass
-	down      matrix.Matrix
-	student   *student
-	field     [][]float32 // of directions
-	trust     float32     // in the student, 0 to 1
+	distilling
+	offsets  []int // first cell of each column, one more than columns
+	column   int   // the target, or the last
+	teachers int
+	student  *student
+	field    [][]float32 // of directions
+	trust    float32     // in the student, 0 to 1
+}
+
+// training is a fit that draws what is public from u.
+func (p *patePlan) training(u *rand.Rand) *pateTraining {
+	t := &pateTraining{patePlan: p}
+	t.u = u
+	return t
 }
 
 // Fit runs the plan on an open session.
 func (p *patePlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (Model, error) {
-	t := &pateTraining{patePlan: p, u: rand.New(rand.NewPCG(publicSeed(s)))}
+	t := p.training(rand.New(rand.NewPCG(publicSeed(s))))
 	return t.run(ctx, p.source(ctx, s, progress), progress)
 }
 
@@ -98,15 +96,11 @@ func (t *pateTraining) run(
 		return out, err
 	}
 	c := t.cfg
-	steps := stepper{Ctx: ctx, Progress: progress, All: c.DistilSteps + c.Rounds*c.GeneratorSteps}
-	err = steps.take(c.DistilSteps, "distilling the marginal model", func(k int) error {
-		t.distil.Step(float64(k)/float64(c.DistilSteps), t.u)
-		return nil
-	})
-	if err != nil {
+	steps := stepper{ctx: ctx, progress: progress, first: c.DistilSteps,
+		later: c.Rounds * c.GeneratorSteps}
+	if err := steps.alone(&t.distilling); err != nil {
 		return out, err
 	}
-	t.distil.Settle()
 	for round := range c.Rounds {
 		rows := t.show()
 		votes, err := from.vote(rows)
@@ -115,8 +109,8 @@ func (t *pateTraining) run(
 		}
 		t.learn(rows, votes)
 		stage := fmt.Sprintf("vote %d of %d, %d teachers", round+1, c.Rounds, t.teachers)
-		err = steps.take(c.GeneratorSteps, stage, func(k int) error {
-			t.step(generatorRate * (1 - .9*float64(k-c.DistilSteps)/float64(c.Rounds*c.GeneratorSteps)))
+		err = steps.take(c.GeneratorSteps, stage, func() error {
+			t.step(steps.rate())
 			return nil
 		})
 		if err != nil {
@@ -129,7 +123,7 @@ func (t *pateTraining) run(
 		"target": t.schema.Columns[t.column].Name, "teachers": t.teachers, "rounds": c.Rounds,
 		"questions": c.Questions, "aggregator": c.Aggregator, "marginal_share": c.MarginalShare,
 		"vote_sigma": max(t.votes.Sigma, math.Sqrt2*t.votes.Laplace),
-		"marginals":  bought.Settings["marginals"], "generator_steps": steps.All,
+		"marginals":  bought.Settings["marginals"], "generator_steps": steps.taken,
 	}
 	return out, nil
 }
@@ -145,7 +139,7 @@ const maxTeachers = 2000
 
 // start makes the networks.
 func (t *pateTraining) start(marginals *release.Marginal) (err error) {
-	if t.encoder, err = critic.NewEncoder(t.schema); err != nil {
+	if err := t.begin(t.schema, marginals); err != nil {
 		return err
 	}
 	for k := range t.encoder.Columns() + 1 {
@@ -154,16 +148,7 @@ func (t *pateTraining) start(marginals *release.Marginal) (err error) {
 	if t.column = t.schema.Index(t.cfg.Target); t.column < 0 {
 		t.column = t.encoder.Columns() - 1
 	}
-	rows := max(1, marginals.Total())
-	t.teachers = t.cfg.teachers(rows)
-	if t.generator, err = gan.NewGenerator(t.encoder, gan.GeneratorOptions{}, t.u); err != nil {
-		return err
-	}
-	t.released = &release.Generator{Net: t.generator, Rows: rows, Toward: &release.Marginal{
-		Model: marginals.Model, Grouping: marginals.Grouping}}
-	t.distil = t.generator.Distil(t.released.Pairs())
-	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
-	t.down = matrix.New(batch, t.encoder.Cells())
+	t.teachers = t.cfg.teachers(t.released.Rows)
 	t.student, err = newStudent(t.encoder, studentHidden, batch, t.u)
 	return err
 }

@@ -88,7 +88,7 @@ func planned(t testing.TB, c PATEGAN, s *schema.Schema, b accountant.Budget) *pa
 // fitted runs a fit on a source and returns its end.
 func fitted(t testing.TB, p *patePlan, from source) *pateTraining {
 	t.Helper()
-	tr := &pateTraining{patePlan: p, u: rand.New(rand.NewPCG(1, 2))}
+	tr := p.training(rand.New(rand.NewPCG(1, 2)))
 	if _, err := tr.run(context.Background(), from, nil); err != nil {
 		t.Fatal(err)
 	}

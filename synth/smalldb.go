@@ -116,13 +116,12 @@ func candidatesOf(cells, m int) *big.Int {
 
 // plan is a fit.
 type smallPlan struct {
-	cfg     SmallDB
-	nb      privacy.Neighbours
-	sizes   []int
-	names   []string
-	queries []table.Expr
-	// per cell of the domain, row-major: 1 for each query that it satisfies, else 0
-	members    [][]float64
+	cfg        SmallDB
+	nb         privacy.Neighbours
+	sizes      []int
+	names      []string
+	queries    []table.Expr
+	members    [][]float64 // see membersOf
 	rows       int
 	candidates int
 	total      float64 // scale of the noise of the number of rows
@@ -191,25 +190,29 @@ func (p *smallPlan) ask(file []byte, s *schema.Schema) error {
 			p.queries, p.names = append(p.queries, c.Where), append(p.names, c.Name)
 		}
 	}
-	codes := make([]uint16, len(p.sizes))
-	for more := true; more; {
-		row := make([]float64, len(p.queries))
-		for q, x := range p.queries {
-			if table.Holds(x, func(c int) uint16 { return codes[c] }) {
-				row[q] = 1
-			}
-		}
-		p.members = append(p.members, row)
-		more = false
-		for k := len(codes) - 1; k >= 0 && !more; k-- {
-			if codes[k]++; int(codes[k]) < p.sizes[k] {
-				more = true
-			} else {
-				codes[k] = 0
+	p.members = membersOf(p.sizes, p.queries)
+	return nil
+}
+
+// membersOf is, for each cell of the domain, row-major, 1 for each query that it satisfies, else 0.
+func membersOf(sizes []int, queries []table.Expr) [][]float64 {
+	columns, cells := make([]int, len(sizes)), 1
+	for c, n := range sizes {
+		columns[c] = c
+		cells *= n
+	}
+	out := make([][]float64, cells)
+	for cell := range out {
+		out[cell] = make([]float64, len(queries))
+	}
+	for q, x := range queries {
+		for _, r := range workload.Runs(x, sizes, columns) {
+			for cell := r.Lo; cell < r.Hi; cell++ {
+				out[cell][q] = 1
 			}
 		}
 	}
-	return nil
+	return out
 }
 
 // Forecast counts a score of 8 bytes a candidate, and 2 ns a candidate and query.

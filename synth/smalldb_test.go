@@ -136,20 +136,7 @@ func TestRowsFor(t *testing.T) {
 	}
 	// Some multiset of m rows is within alpha on 20 queries.
 	p := &smallPlan{rows: rowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
-	codes := func(cell int) func(int) uint16 {
-		return func(c int) uint16 {
-			return uint16(cell >> (3 - c) & 1)
-		}
-	}
-	for cell := range 16 {
-		row := make([]float64, 20)
-		for q, x := range p.queries {
-			if table.Holds(x, codes(cell)) {
-				row[q] = 1
-			}
-		}
-		p.members = append(p.members, row)
-	}
+	p.members = membersOf(p.sizes, p.queries)
 	e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
 	counts := binaryRows(t, 1000).CountExprs(e)
 	best := math.Inf(1)
@@ -179,15 +166,7 @@ func TestLaw(t *testing.T) {
 		p := &smallPlan{cfg: SmallDB{Rows: 3, MaxCandidates: 1 << 20}, nb: nb,
 			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
 		p.candidates = int(candidatesOf(16, 3).Int64())
-		for cell := range 16 {
-			row := make([]float64, 20)
-			for q, x := range p.queries {
-				if table.Holds(x, func(c int) uint16 { return uint16(cell >> (3 - c) & 1) }) {
-					row[q] = 1
-				}
-			}
-			p.members = append(p.members, row)
-		}
+		p.members = membersOf(p.sizes, p.queries)
 		e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
 		counts := tab.CountExprs(e)
 		var u []float64
@@ -204,11 +183,7 @@ func TestLaw(t *testing.T) {
 		hits := make([]int64, len(u))
 		for range draws {
 			copies := synthtest.Must(p.choose(context.Background(), s, n, nil))
-			whole := make([]int, len(copies))
-			for i, c := range copies {
-				whole[i] = int(c)
-			}
-			hits[index[keyOf(whole)]]++
+			hits[index[keyOf(copies)]]++
 		}
 		for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {
 			law, sum := make([]float64, len(u)), 0.0
@@ -258,7 +233,7 @@ func session(t testing.TB, tab *table.Table, k int, epsilon float64, draws int) 
 	return s
 }
 
-func keyOf(copies []int) string {
+func keyOf[N int | float64](copies []N) string {
 	b := make([]byte, len(copies))
 	for i, c := range copies {
 		b[i] = byte(c)

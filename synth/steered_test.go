@@ -8,9 +8,9 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/steer"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -42,7 +42,7 @@ func TestSteered(t *testing.T) {
 		m := Fit(t, f, real, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
 		p := m.Params().(*release.Marginal)
 		given, sizes := p.Model.Conditionals(), p.Model.Sizes()
-		pairs := steer.Count(sizes, p.Model.Sample(300_000, rand.New(rand.NewPCG(1, 2))))
+		pairs := marginal.CountPairs(sizes, p.Model.Sample(300_000, rand.New(rand.NewPCG(1, 2))))
 		for _, x := range []struct{ beta, lift float32 }{{0, 0}, {512, 0}, {32, 0}, {8, 0}, {512, .3},
 			{128, .3}, {32, .1}, {32, .3}, {32, 1}, {8, .3}} {
 			u := rand.New(rand.NewPCG(3, 4))
@@ -60,12 +60,12 @@ func TestSteered(t *testing.T) {
 				}
 			}
 			if x.beta > 0 {
-				s := steer.New(pairs, u)
+				s := marginal.NewSteering(pairs, u)
 				s.OneWeight = 16
 				s.Rows(rows, []float64{float64(x.beta)}, 1<<14, chance)
 			}
 			got, want := 0., 0.
-			after := steer.Count(sizes, rows)
+			after := marginal.CountPairs(sizes, rows)
 			for i, share := range pairs.Ones {
 				if share < .01 {
 					got, want = got+float64(after.Ones[i]), want+float64(share)

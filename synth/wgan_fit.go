@@ -17,20 +17,15 @@ import (
 // was computed from them.
 type wganTraining struct {
 	*wganPlan
-	u         *rand.Rand
-	rows      float64        // noisy number of rows, at least 1
-	bought    map[string]any // settings of the marginal model
-	released  *release.Generator
-	generator *gan.Generator
-	distil    *gan.Distillation
-	critic    *critic.Critic
-	history   *gan.History
-	pass      *gan.Pass
-	tutor     *gan.Tutor
-	fake      *gan.Pass
-	mixed     matrix.Matrix
-	down      matrix.Matrix
-	adam      *matrix.Adam // of the critic
+	distilling
+	rows    float64        // noisy number of rows, at least 1
+	bought  map[string]any // settings of the marginal model
+	critic  *critic.Critic
+	history *gan.History
+	tutor   *gan.Tutor
+	fake    *gan.Pass
+	mixed   matrix.Matrix
+	adam    *matrix.Adam // of the critic
 	// Of engine gorgonia; else nil.
 	generatorGraph *gan.GeneratorGraph
 	criticGraph    *gan.CriticGraph
@@ -66,19 +61,12 @@ func (p *wganPlan) train(
 	}
 	defer t.close()
 	c := t.cfg
-	trained := c.Steps*c.GeneratorSteps + c.PostSteps
-	steps := stepper{Ctx: ctx, Progress: progress, All: c.DistilSteps + trained}
-	err = steps.take(c.DistilSteps, "distilling the marginal model", func(k int) error {
-		t.distil.Step(float64(k)/float64(c.DistilSteps), t.u)
-		return nil
-	})
-	if err != nil {
+	steps := stepper{ctx: ctx, progress: progress, first: c.DistilSteps,
+		later: c.Steps*c.GeneratorSteps + c.PostSteps}
+	if err := steps.alone(&t.distilling); err != nil {
 		return fitted, err
 	}
-	t.distil.Settle()
-	refine := func(k int) error {
-		return t.generatorStep(generatorRate * (1 - .9*float64(k-c.DistilSteps)/float64(trained)))
-	}
+	refine := func() error { return t.generatorStep(steps.rate()) }
 	for k := range c.Steps {
 		if p.observe != nil {
 			p.observe(t.critic)
@@ -141,33 +129,24 @@ const (
 
 // start buys the marginal model and makes the networks.
 func (p *wganPlan) start(from Source) (*wganTraining, error) {
-	e, err := critic.NewEncoder(p.schema)
-	if err != nil {
-		return nil, err
-	}
-	t := &wganTraining{wganPlan: p, u: rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))}
+	t := &wganTraining{wganPlan: p}
+	t.u = rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))
 	model, err := from.Marginals()
 	if err != nil {
 		return nil, err
 	}
 	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
 	t.wganPlan = p.sized(t.rows)
-	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, t.u); err != nil {
+	if err := t.begin(p.schema, model.Params.(*release.Marginal)); err != nil {
 		return nil, err
 	}
-	marginals := model.Params.(*release.Marginal)
-	t.released = &release.Generator{Net: t.generator, Rows: t.rows, Toward: &release.Marginal{
-		Model: marginals.Model, Grouping: marginals.Grouping}}
-	t.distil = t.generator.Distil(t.released.Pairs())
-	t.critic, err = critic.New(e, critic.Options{Hidden: t.cfg.Hidden}, t.u)
+	t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
 	if err != nil {
 		return nil, err
 	}
 	t.history = gan.NewHistory(t.critic)
-	t.pass = t.generator.NewPass(batch, gan.Head{Hard: true})
-	t.down = matrix.New(batch, e.Cells())
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
-	t.mixed = matrix.New(fakes, e.Cells())
+	t.mixed = matrix.New(fakes, t.encoder.Cells())
 	t.tutor = gan.NewTutor(t.critic, fakes)
 	if t.cfg.Engine == gorgonia {
 		t.graphs()

@@ -35,11 +35,7 @@ type wganPlan struct {
 func (f *WGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
-	if name := f.Target; name != "" && t.Schema.Index(name) < 0 {
-		return nil, nil, fmt.Errorf("target: the schema has no column %q%s: %w", name,
-			t.Schema.Hint(name), ErrConfig)
-	}
-	filter, _, err := gaussian{}.Reserve(t, b, before)
+	filter, _, err := reserveFor(f.Target, t, b, before)
 	if f.Rate == 1 || err != nil {
 		return filter, nil, err
 	}

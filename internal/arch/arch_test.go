@@ -71,11 +71,9 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
 		"internal/engine",
 	},
-	"marginal":   {},
-	"gan":        {"gan/critic", "internal/kernels", "internal/matrix", "steer"},
+	"marginal":   {"internal/kernels", "internal/matrix"},
+	"gan":        {"gan/critic", "internal/kernels", "internal/matrix", "marginal"},
 	"gan/critic": {"schema", "table", "bounds", "internal/kernels"},
-	"ranges":     {},
-	"steer":      {"internal/kernels", "internal/matrix"},
 	"infer": {
 		"internal/spelling", "release", "schema", "accountant", "ledger",
 		"marginal", "privacy", "privacy/text",
@@ -84,13 +82,13 @@ var allowed = map[string][]string{
 	"release": {
 		"schema", "table", "accountant", "ledger",
 		"accountant/derive", "privacy",
-		"marginal", "gan", "steer",
+		"marginal", "gan",
 		"workload",
 	},
 	"synth": {
 		"schema", "table", "accountant", "accountant/pld", "privacy",
 		"privacy/gradient", "privacy/text", "privacy/vote", "bounds",
-		"marginal", "ranges", "workload", "gan", "gan/critic",
+		"marginal", "workload", "gan", "gan/critic",
 		"internal/kernels", "internal/matrix", "infer", "release",
 	},
 	"configs": {

@@ -35,7 +35,7 @@ var slack = map[string]int{"lines": 150, "packages": 3, "names": 20, "settings":
 var folders = map[string]string{
 	"schema": "schema", "internal/yamlfile": "schema", "table": "table", "noise": "noise",
 	"accountant": "accountant", "ledger": "ledger", "privacy": "privacy", "bounds": "bounds",
-	"marginal": "marginal", "ranges": "marginal", "steer": "marginal",
+	"marginal": "marginal",
 	"workload": "workload", "gan": "gan",
 	"internal/kernels": "gan", "internal/matrix": "gan", "release": "release", "synth": "synth",
 	"infer": "analysis", "analysis": "analysis", "party": "analysis", "eval": "eval",

@@ -1,4 +1,4 @@
-package ranges
+package marginal
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const bend = 4
 // panics for k < 1.
 func (c *Counts) Bins(k int, noise float64) []int {
 	if k < 1 {
-		panic(fmt.Sprintf("ranges: %d intervals", k))
+		panic(fmt.Sprintf("marginal: %d intervals", k))
 	}
 	leaves := c.values[c.tree.Height()]
 	sums := make([]float64, len(leaves)+1)

@@ -1,4 +1,4 @@
-package steer
+package marginal
 
 import (
 	"math"
@@ -24,7 +24,7 @@ func want() *Pairs {
 		codes[0], codes[1] = append(codes[0], a), append(codes[1], b)
 		codes[2] = append(codes[2], uint16(u.IntN(3)))
 	}
-	return Count(sizes, codes)
+	return CountPairs(sizes, codes)
 }
 
 // even draws rows of which all are as likely.
@@ -56,7 +56,7 @@ func apart(a, b *Pairs) float64 {
 // TestCount compares with the definition.
 func TestCount(t *testing.T) {
 	codes := even(700, testRand(1))
-	p := Count(sizes, codes)
+	p := CountPairs(sizes, codes)
 	share := func(cells ...int) float64 {
 		n := 0
 		for r := range codes[0] {
@@ -91,13 +91,13 @@ func TestCount(t *testing.T) {
 // one row in ten makes up for what chance has left in all.
 func TestRows(t *testing.T) {
 	want := want()
-	if d := apart(want, Count(sizes, even(20_000, testRand(3)))); d < .2 {
+	if d := apart(want, CountPairs(sizes, even(20_000, testRand(3)))); d < .2 {
 		t.Fatalf("rows as they come are %.4f away: nothing to do", d)
 	}
 	for limit, blocks := range map[float64][]int{
 		.03: {300}, .003: {10_000}, .002: {9000, 1, 9000, 2000},
 	} {
-		s, all := New(want, testRand(4)), make([][]uint16, 3)
+		s, all := NewSteering(want, testRand(4)), make([][]uint16, 3)
 		for _, n := range blocks {
 			block := even(n, testRand(5))
 			s.Rows(block, []float64{1, 8, 64, 512}, n, flat)
@@ -105,19 +105,19 @@ func TestRows(t *testing.T) {
 				all[k] = append(all[k], block[k]...)
 			}
 		}
-		if d := apart(want, Count(sizes, all)); d > limit {
+		if d := apart(want, CountPairs(sizes, all)); d > limit {
 			t.Errorf("%v steered rows are %.4f away", blocks, d)
 		}
 	}
-	near, rows := Count(sizes, even(1<<20, testRand(11))), even(10_000, testRand(12))
-	before := apart(near, Count(sizes, rows))
-	New(near, testRand(13)).Rows(rows, []float64{512}, 1000, flat)
-	if after := apart(near, Count(sizes, rows)); after > before/4 {
+	near, rows := CountPairs(sizes, even(1<<20, testRand(11))), even(10_000, testRand(12))
+	before := apart(near, CountPairs(sizes, rows))
+	NewSteering(near, testRand(13)).Rows(rows, []float64{512}, 1000, flat)
+	if after := apart(near, CountPairs(sizes, rows)); after > before/4 {
 		t.Errorf("one row in ten brings %.4f to %.4f", before, after)
 	}
 	draw := func(seed uint64) [][]uint16 {
 		codes := even(500, testRand(6))
-		New(want, testRand(seed)).Rows(codes, []float64{64}, 500, flat)
+		NewSteering(want, testRand(seed)).Rows(codes, []float64{64}, 500, flat)
 		return codes
 	}
 	a, b, c := draw(5), draw(5), draw(6)
@@ -126,14 +126,14 @@ func TestRows(t *testing.T) {
 			t.Errorf("column %d: rows do not follow the seed", k)
 		}
 	}
-	New(want, testRand(1)).Rows(even(0, nil), []float64{64}, 9, flat) // none
+	NewSteering(want, testRand(1)).Rows(even(0, nil), []float64{64}, 9, flat) // none
 }
 
 // TestScores: after each block the scores are what the rows so far say, to rounding, and a code
 // without a chance is not drawn.
 func TestScores(t *testing.T) {
 	want := want()
-	s := New(want, testRand(7))
+	s := NewSteering(want, testRand(7))
 	counts, ones, n := make([]float64, len(s.two.Data)), make([]float64, len(s.one)), 0
 	for _, rows := range []int{700, 700, 90} {
 		codes := even(rows, testRand(8))
@@ -177,7 +177,8 @@ func TestScores(t *testing.T) {
 		t.Errorf("%v rows with a code that has no chance", ones[4])
 	}
 	codes := [][]uint16{{4}, {0}, {1}}
-	New(want, testRand(1)).Rows(codes, []float64{1}, 1, func(dst []float32, _, _ int) { clear(dst) })
+	NewSteering(want, testRand(1)).Rows(codes, []float64{1}, 1,
+		func(dst []float32, _, _ int) { clear(dst) })
 	if codes[0][0] != 4 || codes[1][0] != 0 || codes[2][0] != 1 {
 		t.Errorf("a row without any chance became %v", codes)
 	}
@@ -187,7 +188,7 @@ func TestScores(t *testing.T) {
 // chance .3; z = 5 has a false-alarm rate of 6e-7, and .29 or .31 is 4.4 standard deviations off.
 func TestDraws(t *testing.T) {
 	codes := even(40_000, testRand(9))
-	New(want(), testRand(10)).Rows(codes, []float64{0}, 40_000, func(dst []float32, _, _ int) {
+	NewSteering(want(), testRand(10)).Rows(codes, []float64{0}, 40_000, func(dst []float32, _, _ int) {
 		clear(dst)
 		dst[0], dst[2] = 3, 7
 	})

@@ -1,6 +1,4 @@
-// Package steer changes drawn rows a little, so that their pairs of columns are closer to given
-// ones than chance leaves them. It is post-processing: of public rows, towards public pairs.
-package steer
+package marginal
 
 import (
 	"math"
@@ -10,6 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
+// Drawn rows are changed a little, so that their pairs of columns are closer to given ones than
+// chance leaves them. It is post-processing: of public rows, towards public pairs.
+
 // Pairs are one- and two-way marginals of rows. A cell is a code of a column.
 type Pairs struct {
 	Offsets []int         // first cell of each column, one more than columns
@@ -17,9 +18,9 @@ type Pairs struct {
 	Two     matrix.Matrix // cells × cells: share of each pair of cells of different columns
 }
 
-// Count counts rows of codes, column-major, of which there is at least one. sizes are the codes of
-// each column.
-func Count(sizes []int, codes [][]uint16) *Pairs {
+// CountPairs counts rows of codes, column-major, of which there is at least one. sizes are the
+// codes of each column.
+func CountPairs(sizes []int, codes [][]uint16) *Pairs {
 	p := &Pairs{Offsets: []int{0}}
 	for k, n := range sizes {
 		p.Offsets = append(p.Offsets, p.Offsets[k]+n)
@@ -83,8 +84,8 @@ type Steering struct {
 	others []int     // but that of a column
 }
 
-// New steers towards p with randomness from u alone.
-func New(p *Pairs, u *rand.Rand) *Steering {
+// NewSteering steers towards p with randomness from u alone.
+func NewSteering(p *Pairs, u *rand.Rand) *Steering {
 	cells := len(p.Ones)
 	return &Steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
 		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1), OneWeight: 1}

@@ -1,4 +1,4 @@
-package ranges
+package marginal
 
 import (
 	"fmt"
@@ -57,17 +57,17 @@ func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 
 func (t *Tree) check(levels [][]float64) error {
 	if len(levels) != t.Height() {
-		return fmt.Errorf("ranges: %d levels for a tree of height %d: %w", len(levels), t.Height(),
+		return fmt.Errorf("marginal: %d levels for a tree of height %d: %w", len(levels), t.Height(),
 			errShape)
 	}
 	for l, y := range levels {
 		if len(y) != t.counts[l+1] {
-			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y),
+			return fmt.Errorf("marginal: level %d: %d counts for %d nodes: %w", l+1, len(y),
 				t.counts[l+1], errShape)
 		}
 		for _, x := range y {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("ranges: level %d: a count is not finite: %w", l+1, errShape)
+				return fmt.Errorf("marginal: level %d: a count is not finite: %w", l+1, errShape)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (c *Counts) NonNegative() *Counts {
 		for i, total := range out.values[level] {
 			lo, hi := c.tree.children(level, i)
 			shift(next[lo:hi], c.within[level+1][lo:hi], total-c.values[level][i])
-			project(next[lo:hi], c.within[level+1][lo:hi], total)
+			closest(next[lo:hi], c.within[level+1][lo:hi], total)
 		}
 		out.values[level+1] = next
 	}
@@ -125,9 +125,9 @@ func shift(x, variance []float64, by float64) {
 	}
 }
 
-// project replaces x by the non-negative numbers of the given sum that are closest to it, by Σ(x' −
+// closest replaces x by the non-negative numbers of the given sum that are closest to it, by Σ(x' −
 // x)²/V: x' = max(0, x − λV). The cells that stay positive are those with the largest x/V.
-func project(x, variance []float64, total float64) {
+func closest(x, variance []float64, total float64) {
 	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i

@@ -1,4 +1,4 @@
-package ranges
+package marginal
 
 import (
 	"errors"
@@ -212,7 +212,7 @@ func TestProject(t *testing.T) {
 		}
 		total := float64(u.IntN(3)) * u.Float64()
 		got := append([]float64(nil), x...)
-		project(got, v, total)
+		closest(got, v, total)
 		sum, lambda := 0.0, math.NaN()
 		for i, y := range got {
 			sum += y
@@ -336,7 +336,7 @@ func TestBins(t *testing.T) {
 
 // TestBinsAreEven: on a smooth table no interval holds twice its share.
 func TestBinsAreEven(t *testing.T) {
-	tree, _ := New(1000)
+	tree, _ := NewTree(1000)
 	counts := make([]float64, 1000)
 	for i := range counts {
 		counts[i] = 1e4 * math.Exp(-float64(i)/100)
@@ -360,7 +360,7 @@ func TestBinsAreEven(t *testing.T) {
 // TestBinsBend: a spike is alone, and an empty tail is cut off, before even rows are divided; what
 // does not stand out of the noise is not cut.
 func TestBinsBend(t *testing.T) {
-	tree, _ := New(1000)
+	tree, _ := NewTree(1000)
 	counts := make([]float64, 1000)
 	for i := range 400 {
 		counts[i] = 10
@@ -389,7 +389,7 @@ func TestBinsBend(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, leaves := range []int{-1, 0, maxLeaves + 1} {
-		if _, err := New(leaves); !errors.Is(err, errShape) {
+		if _, err := NewTree(leaves); !errors.Is(err, errShape) {
 			t.Errorf("%v leaves: %v", leaves, err)
 		}
 	}
@@ -422,9 +422,9 @@ func TestRefusals(t *testing.T) {
 
 // Variance of a range, tree against flat, at one total cost under Gaussian noise, in units of that
 // of one of the flat counts.
-func Example() {
+func ExampleTree() {
 	for _, n := range []int{64, 1024, 16384} {
-		tree, _ := New(n)
+		tree, _ := NewTree(n)
 		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.fanout,
 			tree.Height(), tree.cost(), newTree(n, n).cost())
 	}
@@ -432,17 +432,4 @@ func Example() {
 	//    64 leaves: fan-out  4, 3 levels, variance   8.2; flat   22.5
 	//  1024 leaves: fan-out  2, 10 levels, variance  20.3; flat  359.7
 	// 16384 leaves: fan-out  3, 9 levels, variance  36.8; flat 5756.6
-}
-
-func BenchmarkInfer(b *testing.B) {
-	tree := newTree(maxLeaves, 8)
-	u := rand.New(rand.NewPCG(9, 9))
-	levels := noisy(tree, make([]float64, maxLeaves), 1, u.NormFloat64)
-	for b.Loop() {
-		c, err := tree.Infer(levels)
-		if err != nil {
-			b.Fatal(err)
-		}
-		c.NonNegative()
-	}
 }

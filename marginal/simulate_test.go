@@ -1,10 +1,6 @@
 package marginal
 
-import (
-	"context"
-	"math/rand/v2"
-	"testing"
-)
+import "math/rand/v2"
 
 // simulate returns measurements with noise of standard deviation sigma of n rows drawn from a
 // random chain over the columns: column c mostly follows c-1.
@@ -76,88 +72,4 @@ func binaryProblem(d int) (sizes []int, ms []Measurement) {
 		}
 	}
 	return sizes, simulate(sizes, cliques, 20_000, 40, u)
-}
-
-func benchmarkFit(b *testing.B, sizes []int, ms []Measurement) {
-	var cliques [][]int
-	for _, m := range ms {
-		cliques = append(cliques, m.Cols)
-	}
-	cells, err := TreeCells(sizes, cliques)
-	if err != nil {
-		b.Fatal(err)
-	}
-	its := 0
-	for b.Loop() {
-		e, err := newEstimator(sizes, targets(sizes, ms), Total(ms),
-			Options{Shrink: 1, MaxCells: maxCells})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := e.run(context.Background(), 10_000, func(int) { its++ }); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(cells), "cells")
-	b.ReportMetric(float64(its)/float64(b.N), "iterations")
-}
-
-func BenchmarkFitTree(b *testing.B) {
-	sizes, ms := treeProblem()
-	benchmarkFit(b, sizes, ms)
-}
-
-func BenchmarkFitBinary16(b *testing.B) {
-	sizes, ms := binaryProblem(16)
-	benchmarkFit(b, sizes, ms)
-}
-
-func BenchmarkFitBinary18(b *testing.B) {
-	sizes, ms := binaryProblem(18)
-	benchmarkFit(b, sizes, ms)
-}
-
-// BenchmarkPropagate is one pass of belief propagation over a tree of about 10⁷ cells.
-func BenchmarkPropagate10M(b *testing.B) {
-	u := rand.New(rand.NewPCG(10, 10))
-	var sizes []int
-	for range 40 {
-		sizes = append(sizes, 2+u.IntN(15))
-	}
-	var cliques [][]int
-	for i := 0; i+8 < 40; i += 4 {
-		for a := i; a < i+6; a++ {
-			for c := i; c < a; c++ {
-				cliques = append(cliques, []int{c, a})
-			}
-		}
-	}
-	cells, err := TreeCells(sizes, cliques)
-	if err != nil {
-		b.Fatal(err)
-	}
-	tree, err := newJunctionTree(sizes, cliques, maxCells)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p := newPropagator(tree, full(distinctRanked(sizes, cliques)))
-	theta, mu := make([]float64, p.dim), make([]float64, p.dim)
-	for i := range theta {
-		theta[i] = u.NormFloat64()
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		p.run(mu, theta)
-	}
-	b.ReportMetric(float64(cells), "cells")
-	b.ReportMetric(float64(len(cliques)), "terms")
-}
-
-func BenchmarkPropagateTree(b *testing.B) {
-	sizes, ms := treeProblem()
-	e := estimatorFor(b, sizes, ms)
-	b.ReportAllocs()
-	for b.Loop() {
-		e.prop.run(e.mu, e.center)
-	}
 }
