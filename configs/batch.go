@@ -19,10 +19,10 @@ import (
 // Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
 type Batch struct {
 	// part of every job's identity: another name is another release; required
-	Name     string    `yaml:"name"`
-	Tables   []Table   `yaml:"tables"`   // of the matrix
-	Methods  []Method  `yaml:"methods"`  // default: auto
-	Epsilons []float64 `yaml:"epsilons"` // required with tables
+	Name     string        `yaml:"name"`
+	Tables   []batchTable  `yaml:"tables"`   // of the matrix
+	Methods  []batchMethod `yaml:"methods"`  // default: auto
+	Epsilons []float64     `yaml:"epsilons"` // required with tables
 	// default 1; all jobs together are at most maxJobs
 	Replicates int `yaml:"replicates"`
 	// what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon},
@@ -49,8 +49,8 @@ const (
 	maxProblems = 30
 )
 
-// Table is one private table of a batch.
-type Table struct {
+// batchTable is one private table of a batch.
+type batchTable struct {
 	Name    string `yaml:"name"`    // required: {table}
 	Input   string `yaml:"input"`   // or Dataset
 	Dataset string `yaml:"dataset"` // embedded example
@@ -59,8 +59,8 @@ type Table struct {
 	Holdout string `yaml:"holdout"` // real rows that were not fitted, for evaluate
 }
 
-// Method is one method of the matrix: a name, or a map.
-type Method struct {
+// batchMethod is one method of the matrix: a name, or a map.
+type batchMethod struct {
 	Name     string   `yaml:"name"` // {method}; default the method's name
 	Method   string   `yaml:"method"`
 	Settings Settings `yaml:"settings"`
@@ -99,15 +99,15 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, ErrConfig)...)
 }
 
-var _, _, _ yamlfile.Special = (*Job)(nil), (*Method)(nil), (*Settings)(nil)
+var _, _, _ yamlfile.Special = (*Job)(nil), (*batchMethod)(nil), (*Settings)(nil)
 
 // FromYAML lets a method be its name alone.
-func (m *Method) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
+func (m *batchMethod) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 	if n.Kind == yaml.ScalarNode {
 		r.Decode(n, key, &m.Method)
 		return
 	}
-	type fields Method
+	type fields batchMethod
 	r.Decode(n, key, (*fields)(m))
 }
 
@@ -191,7 +191,7 @@ func (b *Batch) Expand() ([]Job, error) {
 		files: map[string]string{}}
 	methods := b.Methods
 	if len(methods) == 0 {
-		methods = []Method{{}}
+		methods = []batchMethod{{}}
 	}
 	for _, t := range b.Tables {
 		for _, m := range methods {
@@ -247,7 +247,7 @@ func (x *expansion) add(j Job, cell map[string]string, holdout string) {
 	}
 	values["job"] = j.Name
 	if j.Evaluate != nil && holdout != "" {
-		j.Evaluate = &Evaluate{holdout, j.Evaluate.Args}
+		j.Evaluate = &evaluation{holdout, j.Evaluate.Args}
 	}
 	err := j.checkAlone()
 	if err == nil {
@@ -308,7 +308,7 @@ func (j *Job) fill(values map[string]string) error {
 	}
 	j.Out, j.Model = replace(j.Out), replace(j.Model)
 	if j.Evaluate != nil {
-		j.Evaluate = &Evaluate{replace(j.Evaluate.Holdout), j.Evaluate.Args}
+		j.Evaluate = &evaluation{replace(j.Evaluate.Holdout), j.Evaluate.Args}
 	}
 	return err
 }

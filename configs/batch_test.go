@@ -105,7 +105,7 @@ func TestIdentity(t *testing.T) {
 		{"model", func(j *Job) { j.Model = "m" }, true},
 		{"rows", func(j *Job) { j.Rows = 7 }, true},
 		{"seed", func(j *Job) { j.Seed = 7 }, true},
-		{"evaluate", func(j *Job) { j.Evaluate = &Evaluate{Holdout: "h"} }, true},
+		{"evaluate", func(j *Job) { j.Evaluate = &evaluation{Holdout: "h"} }, true},
 		{"where the schema is", func(j *Job) { j.Schema = "other.yaml" }, true},
 		{"epsilon", func(j *Job) { j.Epsilon = 2 }, false},
 		{"delta", func(j *Job) { j.Delta = 1e-5 }, false},
@@ -340,7 +340,7 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 		{[]string{"x.csv"}, false},
 	} {
 		j := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv",
-			Evaluate: &Evaluate{Holdout: "h.csv", Args: tt.args}}.WithDefaults()
+			Evaluate: &evaluation{Holdout: "h.csv", Args: tt.args}}.WithDefaults()
 		if err := j.checkAlone(); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrConfig) {
 			t.Errorf("%q: %v", tt.args, err)
 		}

@@ -60,14 +60,14 @@ type Job struct {
 	// in a CSV output, an apostrophe before texts that a spreadsheet would run as formulas
 	SpreadsheetSafe bool `yaml:"spreadsheet-safe" json:"spreadsheet_safe,omitempty"`
 	// compare with real rows afterwards: not private
-	Evaluate *Evaluate `yaml:"evaluate" json:"evaluate,omitempty"`
+	Evaluate *evaluation `yaml:"evaluate" json:"evaluate,omitempty"`
 
 	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
 
-// Evaluate asks for metrics that compare the synthetic table with real rows. They are computed
+// evaluation asks for metrics that compare the synthetic table with real rows. They are computed
 // without any protection.
-type Evaluate struct {
+type evaluation struct {
 	// real rows that were not fitted; required
 	Holdout string `yaml:"holdout" json:"holdout,omitempty"`
 	// further flags of decoy evaluate, of evaluateFlags
@@ -79,7 +79,7 @@ type Evaluate struct {
 var evaluateFlags = []string{"--target", "--positive", "--drop", "--quasi"}
 
 // checkArgs refuses flags that are not a job's to give.
-func (e *Evaluate) checkArgs() error {
+func (e *evaluation) checkArgs() error {
 	value := false // of the flag before
 	for _, arg := range e.Args {
 		name, _, given := strings.Cut(arg, "=")

@@ -93,7 +93,7 @@ func newRoot(t *terminal) *cobra.Command {
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))
 	parties := t.group("party", partyKeygenCommand(t), partyRunCommand(t))
-	config := t.group("config", configShowCommand(t), configSettingsCommand(t))
+	config := t.group("config", configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), parties, collectCommand(t), analyzeCommand(t),
@@ -113,6 +113,13 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
+// goneVerbs say what to use in place of verbs of earlier versions.
+var goneVerbs = map[string]string{
+	"config schema": "a wrong key of a file is told with its line and the nearest right one; 'decoy " +
+		"config settings' lists the settings of a method",
+	"config show": "'decoy plan --config FILE' says what a run would do",
+}
+
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb
 // it refuses.
 func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
@@ -125,9 +132,8 @@ func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
 		}
 		cmd.SuggestionsMinimumDistance = 2
 		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
-		if name == "config" && args[0] == "schema" {
-			return usagef("%s: it is gone, as a wrong key of a file is told with its line and the nearest "+
-				"right one; 'decoy config settings' lists the settings of a method", text)
+		if gone := goneVerbs[name+" "+args[0]]; gone != "" {
+			return usagef("%s: it is gone, as %s", text, gone)
 		}
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			text += fmt.Sprintf(", did you mean %q?", near[0])

@@ -311,10 +311,10 @@ func TestInterrupt(t *testing.T) {
 	}{
 		"while reading": {2, 3, "generate - --out out.csv", "", syscall.SIGINT,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryReserve, 1) }},
-		"while fitting": {15, 150, "generate in.csv --out out.csv", "generate in.csv --out out.csv",
+		"while fitting": {8, 40, "generate in.csv --out out.csv", "generate in.csv --out out.csv",
 			syscall.SIGTERM,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 2) }},
-		"to standard output": {12, 150, "generate in.csv --out -", "generate in.csv --out -",
+		"to standard output": {8, 40, "generate in.csv --out -", "generate in.csv --out -",
 			syscall.SIGTERM,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 1) }},
 		"while writing": {3, 4, "generate in.csv --rows 100000000 --out out.csv",

@@ -84,7 +84,7 @@ func TestIntervalsCover(t *testing.T) {
 	}
 	for _, method := range methods {
 		var c coverage
-		for range 4 {
+		for range 2 {
 			m := refit(t, method, tab, 10)
 			got, err := m.Answers(w)
 			check(t, err)

@@ -50,7 +50,6 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"ledger show":     "in.csv.ledger",
 		"ledger verify":   "in.csv.ledger",
 		"datasets list":   "",
-		"config show":     "--epsilon 1",
 		"config settings": "",
 		"validate":        "in.csv --schema s.yaml --epsilon 1 --statistic mean:readmission",
 		"version":         "",
