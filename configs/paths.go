@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/table"
@@ -35,7 +36,7 @@ func Distinct(written, read []NamedPath) error {
 			seen[fileKey(r.Path)] = r
 		}
 	}
-	for _, w := range written {
+	for _, w := range slices.Backward(written) { // the one before is named first
 		if w.Path == "" || IsStandard(w.Path) {
 			continue
 		}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -26,86 +24,6 @@ var (
 		"of the catalogue")
 	long = flag.Bool("long", false, "run the long form of some tests")
 )
-
-// TestBatchOfEightTables runs 24 jobs on the eight tables of the catalogue, killed twice on the
-// way:
-//
-//	go test ./cmd/decoy -run TestBatchOfEightTables -v -args -tables DIR
-//
-// Nobody touches anything in between. In the end every output is there, and every ledger holds
-// exactly what its jobs asked for.
-func TestBatchOfEightTables(t *testing.T) {
-	if *tables == "" {
-		t.Skip("-args -tables DIR names the folder with the public tables")
-	}
-	w := workplace{t, t.TempDir()}
-	var jobs bytes.Buffer
-	fmt.Fprint(&jobs, "name: eight\ntables:\n")
-	n := 0
-	for _, name := range datasets.Names() {
-		d, err := datasets.Get(name)
-		check(t, err)
-		if d.Embedded {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(*tables, name+".csv"))
-		check(t, err)
-		w.write(name+".csv", string(text))
-		w.write(name+".yaml", string(d.SchemaYAML()))
-		fmt.Fprintf(&jobs, "  - {name: %s, input: %s.csv, schema: %s.yaml}\n", name, name, name)
-		n++
-	}
-	if n != 8 {
-		t.Fatalf("%d tables, want 8", n)
-	}
-	fmt.Fprint(&jobs, "methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}, "+
-		"{name: shares, method: mst, settings: {one_way_share: 0.3}}]\n"+
-		"epsilons: [1]\njob: {out: \"out/{table}-{method}.csv\"}\nparallel: 2\nmemory: 1GB\n")
-	w.write("jobs.yaml", jobs.String())
-	start := time.Now()
-	for kill, after := range []int{5, 13} { // outputs
-		cmd, _ := w.start("batch jobs.yaml", nil)
-		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
-			if done, _ := filepath.Glob(w.path("out/*.csv")); len(done) >= after {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("the batch stands still")
-			}
-		}
-		cmd.Process.Signal(syscall.SIGKILL)
-		if code := ended(t, cmd); code != -1 {
-			t.Fatalf("kill %d: the batch ended with %d before", kill+1, code)
-		}
-	}
-	code, talk := w.run("batch jobs.yaml")
-	if code != 0 {
-		t.Fatalf("exit code %d:\n%s", code, talk)
-	}
-	t.Logf("24 jobs, killed twice: %.1f s\n%s", time.Since(start).Seconds(), talk)
-	done, _ := filepath.Glob(w.path("out/*.csv"))
-	if len(done) != 24 {
-		t.Errorf("%d outputs, want 24", len(done))
-	}
-	paths, _ := filepath.Glob(w.path("*.ledger"))
-	for _, path := range paths {
-		l := w.ledger(filepath.Base(path))
-		if spent, runs := l.Spent(), len(l.Runs()); spent.Epsilon != 3 || runs != 3 {
-			t.Errorf("%s: spent %v in %d runs, want epsilon 3 in three: nothing twice", filepath.Base(path),
-				spent, runs)
-		}
-	}
-	results, err := os.ReadFile(w.path("jobs.results.csv"))
-	if n := bytes.Count(results, []byte(",done,")); err != nil || n != 24 {
-		t.Errorf("the table of results has %d jobs that are done, want 24 (%v)", n, err)
-	}
-	if strings.Contains(talk, "cannot pay") {
-		t.Error("jobs that are paid are asked to pay again")
-	}
-	if len(paths) != 8 {
-		t.Errorf("%d ledgers, want 8", len(paths))
-	}
-}
 
 // TestBatchIsKilledAnywhere kills a batch of jobs on one table at random moments until it comes
 // through: every output is there, and the ledger holds what the jobs asked for, to the last digit.

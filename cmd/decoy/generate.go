@@ -32,7 +32,8 @@ func generateCommand(t *terminal) *cobra.Command {
 
 func newGenerate() generate { return generate{newJob(), inferFlags{comma: ","}} }
 
-// run fits and, for generate, samples.
+// run reserves the budget, reads, fits and, for generate, samples: when the outputs are durable the
+// run is done.
 func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	j, err := g.check(cmd, args)
 	if err != nil {
@@ -70,24 +71,15 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer outputs.Abort()
-	if p != nil {
-		return g.buy(cmd.Context(), t, j, p, account, outputs)
-	}
-	return g.fit(cmd.Context(), t, j, rows, account, outputs)
-}
-
-// fit reserves the budget, reads, fits, and completes the outputs: when these are durable the run
-// is done.
-func (g *generate) fit(
-	ctx context.Context, t *terminal, j *configs.Task, rows *privacy.Rows, account *configs.Account,
-	outputs *configs.Outputs,
-) error {
 	shown := t.privateProgress()
 	if shown.bar { // plain lines are kept by others, and must not tell of rows
 		j.Counting = shown.of("counting")
 	}
-	o := g.options(ctx, t, j, account, outputs, shown)
-	_, s, err := synth.Run(ctx, rows, j.Fitter, o)
+	o := g.options(cmd.Context(), t, j, account, outputs, shown)
+	if p != nil {
+		return g.buy(cmd.Context(), t, p, outputs, j, account, o)
+	}
+	_, s, err := synth.Run(cmd.Context(), rows, j.Fitter, o)
 	if err != nil {
 		return account.Explain(err, s != nil)
 	}
@@ -230,11 +222,9 @@ func besides(out, model string) (string, error) {
 
 // buy is fit on a table whose schema is bought first.
 func (g *generate) buy(
-	ctx context.Context, t *terminal, j *configs.Task, p *purchase, account *configs.Account,
-	outputs *configs.Outputs,
+	ctx context.Context, t *terminal, p *purchase, outputs *configs.Outputs, j *configs.Task,
+	account *configs.Account, o synth.RunOptions,
 ) error {
-	shown := t.privateProgress()
-	o := g.options(ctx, t, j, account, outputs, shown)
 	_, s, err := synth.RunBought(ctx, p.table, p.plan, infer.Options{CSV: p.csv,
 		MaxCategories: maxCategories,
 		Deliver: func(r *infer.Result) error {

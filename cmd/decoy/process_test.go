@@ -139,15 +139,6 @@ func (w workplace) statuses(name string) []string {
 	return out
 }
 
-// forget removes the journals of a ledger's unfinished runs, which gives them up.
-func (w workplace) forget(ledger string) {
-	journals, err := filepath.Glob(w.path(ledger + ".*.journal"))
-	check(w.t, err)
-	for _, path := range journals {
-		os.Remove(path)
-	}
-}
-
 // temporaries lists the temporary files in the directory.
 func (w workplace) temporaries() []string {
 	names, err := filepath.Glob(w.path(".*.tmp"))
@@ -385,85 +376,5 @@ func TestNobodyListens(t *testing.T) {
 	}
 	if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
 		t.Errorf("runs %v, want one done", got)
-	}
-}
-
-// TestKill ends runs by SIGKILL at random moments. After each, the ledger verifies and what is at
-// the output's place is complete; at the end, a run tells of every unfinished one, works, and has
-// cleared the temporary files away.
-func TestKill(t *testing.T) {
-	t.Parallel()
-	const kills, rows = 16, 3000
-	w := newWorkplace(t, 5000, 15, 50)
-	generate := fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --rows %d --out out.csv",
-		rows)
-	took := time.Hour // of the faster of two whole runs
-	for range 2 {
-		os.Remove(w.path("out.csv"))
-		began := time.Now()
-		if code, text := w.run(generate); code != 0 {
-			t.Fatalf("exit code %d\n%s", code, text)
-		}
-		took = min(took, time.Since(began))
-	}
-	reserved, unfinished := 2, 0
-	for i := range kills {
-		os.Remove(w.path("out.csv"))
-		w.forget("in.csv.ledger") // a new run is asked for: TestResume continues them
-		cmd, _ := w.start(generate, nil)
-		wait := time.Duration(rand.Int64N(int64(took)))
-		switch i % 4 {
-		case 0: // as soon as the reservation is seen
-			w.await("in.csv.ledger", ledger.EntryReserve, reserved+1)
-		case 1: // some time after it
-			w.await("in.csv.ledger", ledger.EntryReserve, reserved+1)
-			time.Sleep(wait / 2)
-		default: // at any time
-			time.Sleep(wait)
-		}
-		cmd.Process.Kill()
-		code := ended(t, cmd)
-		l := w.ledger("in.csv.ledger")
-		runs := l.Runs()
-		last := runs[len(runs)-1].Status
-		switch now := len(runs); {
-		case now == reserved+1:
-			reserved++
-			if last == ledger.StatusUnfinished {
-				unfinished++
-			}
-		case now != reserved:
-			t.Fatalf("kill %d after %v: %d reservations, want %d or one more", i, wait, now, reserved)
-		case code == 0:
-			t.Fatalf("kill %d after %v: the run ended well without a reservation", i, wait)
-		}
-		if want := float64(reserved); l.Spent().Epsilon != want {
-			t.Errorf("kill %d after %v: spent epsilon %v, want %v", i, wait, l.Spent().Epsilon, want)
-		}
-		if b, err := os.ReadFile(w.path("out.csv")); err == nil {
-			if n := bytes.Count(b, []byte("\n")); n != rows+1 {
-				t.Errorf("kill %d after %v: an output of %d lines of a run that is %s", i, wait, n, last)
-			}
-		}
-	}
-	t.Logf("%d kills within %v: %d reserved, %d unfinished", kills, took, reserved-2, unfinished)
-	if unfinished == 0 {
-		t.Errorf("no kill hit a run between its reservation and its end: the moments are badly chosen")
-	}
-	w.forget("in.csv.ledger")
-	os.Remove(w.path("out.csv"))
-	code, text := w.run(generate)
-	if code != 0 {
-		t.Fatalf("the run after: exit code %d\n%s", code, text)
-	}
-	got := strings.Count(text, "stopped before its end, and its budget stays spent")
-	if got != unfinished {
-		t.Errorf("the run after tells of %d unfinished runs, want %d\n%s", got, unfinished, text)
-	}
-	if left := w.temporaries(); len(left) > 0 {
-		t.Errorf("temporary files left: %v", left)
-	}
-	if code, text := w.run("ledger verify in.csv.ledger"); code != 0 {
-		t.Errorf("ledger verify: exit code %d\n%s", code, text)
 	}
 }
