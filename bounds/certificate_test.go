@@ -267,7 +267,7 @@ func TestOrderOfModes(t *testing.T) {
 		for range 1 + u.IntN(6) {
 			if u.IntN(4) == 0 {
 				lo := u.NormFloat64()
-				fields = append(fields, Scalar(lo, lo+.1+u.Float64()))
+				fields = append(fields, scalar(lo, lo+.1+u.Float64()))
 			} else {
 				fields = append(fields, Block(1+u.IntN(9)))
 			}
@@ -381,7 +381,7 @@ func TestUnitRowsMultiply(t *testing.T) {
 // TestNoiseThatCannotBeDrawn: a certificate whose noise has too many steps of a grid that
 // cannot follow it is refused; so is a factor of which inputs are no multiples.
 func TestNoiseThatCannotBeDrawn(t *testing.T) {
-	scalar, err := NewInput(Scalar(0, 1), Block(2))
+	scalar, err := NewInput(scalar(0, 1), Block(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,9 +506,9 @@ func TestRefusals(t *testing.T) {
 		"no fields":       nil,
 		"empty block":     {Block(0)},
 		"negative block":  {Block(-1)},
-		"reversed scalar": {Scalar(1, 0)},
-		"NaN scalar":      {Scalar(math.NaN(), 1)},
-		"infinite scalar": {Scalar(0, math.Inf(1))},
+		"reversed scalar": {scalar(1, 0)},
+		"NaN scalar":      {scalar(math.NaN(), 1)},
+		"infinite scalar": {scalar(0, math.Inf(1))},
 	} {
 		if in, err := NewInput(fields...); in != nil || err == nil {
 			t.Errorf("%s: accepted", name)

@@ -27,7 +27,7 @@ func samples(t *testing.T) (out []sample) {
 				var fields []Field
 				for _, m := range blocks {
 					if m == 0 {
-						fields = append(fields, Scalar(-1, 2))
+						fields = append(fields, scalar(-1, 2))
 					} else {
 						fields = append(fields, Block(m))
 					}

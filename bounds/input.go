@@ -16,8 +16,8 @@ type Field struct {
 // Block is a field of m ≥ 1 one-hot inputs, of which exactly one is 1 and the others 0.
 func Block(m int) Field { return Field{cells: m} }
 
-// Scalar is a field of one input, any number in [lo, hi], both finite.
-func Scalar(lo, hi float64) Field { return Field{box: interval{lo, hi}} }
+// scalar is a field of one input, any number in [lo, hi], both finite.
+func scalar(lo, hi float64) Field { return Field{box: interval{lo, hi}} }
 
 // width is the number of inputs of the field.
 func (f Field) width() int { return max(f.cells, 1) }

@@ -16,8 +16,8 @@ var long = flag.Bool("long", false,
 // mixed is a domain with scalars between blocks, one cell blocks and two.
 func mixed(t testing.TB) *Input {
 	t.Helper()
-	in, err := NewInput(Block(5), Scalar(-1, 2), Block(1), Block(2), Scalar(0, 1), Block(9),
-		Scalar(.3, .4))
+	in, err := NewInput(Block(5), scalar(-1, 2), Block(1), Block(2), scalar(0, 1), Block(9),
+		scalar(.3, .4))
 	if err != nil {
 		t.Fatal(err)
 	}

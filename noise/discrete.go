@@ -4,7 +4,7 @@ import "math/big"
 
 // DiscreteGaussian is the distribution on the integers with P(x) ∝ exp(−x²/2σ²), σ being exactly
 // the float64 given. Independent draws of several parties may be added up: what their sum costs is
-// proved (package accountant/zcdp), which for the rounded Gaussian it is not.
+// proved (package accountant), which for the rounded Gaussian it is not.
 //
 // Added to an integer query of sensitivity Δ it is ½(Δ/σ)²-zCDP (CKS, Theorem 4), as the continuous
 // Gaussian is, with a slightly smaller variance. It is not (Δ/σ)-GDP, see TestProfile. It is within

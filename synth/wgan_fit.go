@@ -137,10 +137,9 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	}
 	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
 	t.wganPlan = p.sized(t.rows)
-	if err := t.begin(p.schema, model.Params.(*release.Marginal)); err != nil {
-		return nil, err
+	if err = t.begin(p.schema, model.Params.(*release.Marginal)); err == nil {
+		t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
 	}
-	t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
 	if err != nil {
 		return nil, err
 	}

@@ -261,12 +261,6 @@ type account struct {
 	now    *ledger.Ledger
 }
 
-func (p batchPlan) text(w io.Writer) {
-	p.Jobs.text(w)
-	fmt.Fprintln(w)
-	p.Ledgers.text(w)
-}
-
 // accounts are the ledgers of some jobs, as far as they can be read, and what those that pay ask
 // for.
 func accounts(jobs []*configs.Task, pays func(*configs.Task) bool) (out []account, err error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -52,7 +51,7 @@ type planned struct {
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          configs.Needs          `json:"needs"`
 	Elsewhere      *counted               `json:"counted_elsewhere,omitempty"`
-	neighbours     privacy.Neighbours
+	Neighbours     string                 `json:"-"`
 }
 
 // counted is what another engine counts for the fit (decoy help scale).
@@ -120,7 +119,8 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 	nb := privacy.NeighboursOf(s, p.Relation())
 	out := planned{Method: task.Fitter.Name(), Chosen: p.Chosen(), Budget: budget(p.Budget()),
 		Adjacency: p.Relation(), Unit: s.Unit, Columns: len(s.Columns), Cells: cells(s),
-		Composition: fit.Reserve, Needs: configs.NeedsOf(fit, s, p.Rows), neighbours: nb}
+		Composition: fit.Reserve, Needs: configs.NeedsOf(fit, s, p.Rows),
+		Neighbours: nb.Units(s.Unit).Words()}
 	out.Forecast = out.Needs.Forecast
 	bound, err := pld.Epsilon(fit.Reserve, p.Delta, p.Relation())
 	if err != nil {
@@ -153,64 +153,6 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
 	return t.print(out)
-}
-
-func (p planned) text(w io.Writer) {
-	line := func(head, format string, args ...any) {
-		fmt.Fprintf(w, head+"\t"+format+"\n", args...)
-	}
-	line("method", "%s", p.Method)
-	if p.Chosen != "" {
-		line("chosen by", "%s", p.Chosen)
-	}
-	line("budget", "%v", p.Budget)
-	line("neighbours", "%s", p.neighbours.Units(p.Unit).Words())
-	line("schema", "%s", sizeText(p.Columns, p.Cells))
-	head := "measures"
-	for _, n := range p.Forecast.Noise {
-		noise := fmt.Sprintf("noise of standard deviation %v rows in each cell", sixDigits(n.Sigma))
-		switch {
-		case n.Multiplier > 0:
-			noise = fmt.Sprintf("noise of %v times what one unit may add", sixDigits(n.Multiplier))
-		case n.Sigma == 0:
-			noise = fmt.Sprintf("exponential mechanism of epsilon %v", sixDigits(n.Eps))
-		}
-		line(head, "%d × %s, %s", n.Count, n.What, noise)
-		head = ""
-	}
-	line("costs", "%v, all included", p.Cost)
-	var points []string
-	for _, c := range p.Curve {
-		points = append(points, fmt.Sprintf("%s at %v", short3(c.Epsilon), sixDigits(c.Delta)))
-	}
-	line("also", "the same run, stated at other deltas: epsilon %s", strings.Join(points, ", "))
-	if r := p.Releases; r != nil {
-		line(fmt.Sprintf("%d releases", r.Number), "together epsilon %s at delta %v; %s",
-			short3(r.Epsilon), sixDigits(r.Delta), r.limits())
-	}
-	if p.Usable > 0 {
-		line("visible", "a category of %.0f rows or more: %d standard deviations of the noise of a "+
-			"column's counts", p.Usable, usableSigmas)
-	}
-	p.RowNeeds.text(w, p.Needs.Rows, p.Needs.RowsText("--rows"))
-	head = "coarsen"
-	for _, c := range p.Coarsen {
-		line(head, "%q has %d codes; with %s about %d stand out of the noise", c.Column, c.Codes,
-			plural(p.Needs.Rows, "row", "rows"), c.Usable)
-		head = ""
-	}
-	line("memory", "%v with %s, %s of it for the fit", p.Needs.MemoryBytes,
-		p.Needs.RowsText("--rows"), spelling.Size(p.Forecast.MemoryBytes))
-	if e := p.Elsewhere; e != nil {
-		queries := "one query"
-		if e.Queries > 1 {
-			queries = fmt.Sprintf("up to %d queries, one for each gradient sum", e.Queries)
-		}
-		line("in Spark", "%s of %d cells in all, %s in each task and here; %s",
-			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes), queries)
-	}
-	line("time", "%v on one core, %s of it for the fit", p.Needs.Seconds,
-		spelling.Time(p.Forecast.Seconds))
 }
 
 // cells is the number of different rows that a schema allows, at most the largest float64.
@@ -261,17 +203,6 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 		out.ZCDP = &accountant.Budget{Epsilon: accountant.RhoEpsilon(rho, j.Delta), Delta: j.Delta}
 	}
 	return out, err
-}
-
-// limits says which limits of a ledger let all releases run.
-func (r releases) limits() string {
-	text := fmt.Sprintf("a ledger lets them run from epsilon %s, delta %s", up3(r.Basic.Epsilon),
-		up3(r.Basic.Delta))
-	if r.ZCDP != nil {
-		text += fmt.Sprintf(", or with --rule zcdp from epsilon %s, delta %s", up3(r.ZCDP.Epsilon),
-			up3(r.ZCDP.Delta))
-	}
-	return text
 }
 
 func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
@@ -328,29 +259,19 @@ func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 		roughly(float64(median*median) * two), median}
 }
 
-// text says what so many rows, of whose number said tells, are enough for.
-func (n rowNeeds) text(w io.Writer, rows int, said string) {
-	if n.Least == 0 {
-		return
-	}
-	fmt.Fprintf(w, "needs\tabout %v rows for a column of %d codes, the median, to stand out of the "+
-		"noise; below %v even one of 2 codes is only noise\n", n.Column, n.Codes, n.Least)
-	if n.Pair > 0 {
-		fmt.Fprintf(w, "\tabout %v rows for all cells of a pair of two such columns; with fewer, only "+
-			"its larger cells stand out\n", n.Pair)
-	}
-	enough := "for single columns and pairs"
+// Enough says what so many rows are enough for.
+func (n rowNeeds) Enough(rows int) string {
 	switch x := roughly(rows); {
 	case x < n.Least:
-		enough = "for nothing: the table will be only noise"
+		return "for nothing: the table will be only noise"
 	case x < n.Column:
-		enough = "for columns of few codes"
+		return "for columns of few codes"
 	case n.Pair == 0:
-		enough = "for single columns"
+		return "for single columns"
 	case x < n.Pair:
-		enough = "for single columns, and for pairs of few codes"
+		return "for single columns, and for pairs of few codes"
 	}
-	fmt.Fprintf(w, "\t%s: enough %s\n", said, enough)
+	return "for single columns and pairs"
 }
 
 // say tells of a model of so few rows, as counted with noise, that it is only noise or, with pairs,

@@ -32,8 +32,10 @@ func init() { // as the texts of a signed release are results inside results
 		"budget": configs.BudgetText, "short": configs.Short, "percent": percent, "row": row,
 		"plural": plural, "visible": spelling.Visible, "day": stamp, "columns": columnsOf,
 		"describe": (*release.Model).Describe, "length": analysis.Statistic.Length,
-		"sizes": schemaSize, "whole": wholeRows, "text": textOf,
-		"size": func(n int) string { return spelling.Size(int64(n)) },
+		"sizes": schemaSize, "sizeText": sizeText, "short3": short3, "up3": up3,
+		"time": spelling.Time, "usable": func() int { return usableSigmas }, "whole": wholeRows,
+		"text": textOf,
+		"size": func(n any) string { return spelling.Size(reflect.ValueOf(n).Int()) },
 		"join": func(texts []string) string { return strings.Join(texts, ", ") },
 		"json": func(v any) (string, error) {
 			b, err := json.Marshal(v)

@@ -324,23 +324,22 @@ func sayDoubts(t *terminal, r *infer.Result) {
 			closed = append(closed, fmt.Sprintf("%q in %s", found.Categories[0], name))
 		}
 	}
-	if len(left) > 0 {
-		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
-	}
-	if len(commas) > 0 {
-		t.say("cells of %s look like numbers with a decimal comma, which are not read as numbers: write "+
-			"points into a copy of the table, and go on with the ledger of this one (--ledger)",
-			strings.Join(commas, ", "))
-	}
-	if len(codes) > 0 {
-		t.say("check %s: if these are codes, some may not exist", strings.Join(codes, ", "))
-	}
-	if len(joined) > 0 {
-		t.say("texts in fewer than about %d rows are \"(other)\" in %s", r.Threshold,
-			strings.Join(joined, ", "))
-	}
-	if len(closed) > 0 {
-		t.say("texts that are in none of a column's categories become %s", strings.Join(closed, ", "))
+	other := fmt.Sprintf("texts in fewer than about %d rows are \"(other)\" in ", r.Threshold)
+	for _, said := range []struct {
+		before string
+		names  []string
+		after  string
+	}{
+		{"left out: ", left, " (see the comments in the schema)"},
+		{"cells of ", commas, " look like numbers with a decimal comma, which are not read as numbers: " +
+			"write points into a copy of the table, and go on with the ledger of this one (--ledger)"},
+		{"check ", codes, ": if these are codes, some may not exist"},
+		{other, joined, ""},
+		{"texts that are in none of a column's categories become ", closed, ""},
+	} {
+		if len(said.names) > 0 {
+			t.say("%s%s%s", said.before, strings.Join(said.names, ", "), said.after)
+		}
 	}
 	if text := unordered(r.Schema()); text != "" {
 		t.say("%s", text)

@@ -91,8 +91,6 @@ func thisVersion() version {
 	return v
 }
 
-func (v version) text(w io.Writer) { fmt.Fprintf(w, "%s %s %s\n", v.Version, v.Go, v.Platform) }
-
 func serveCommand(t *terminal) *cobra.Command {
 	port := 0
 	return t.verb("serve", func(cmd *cobra.Command, t *terminal, args []string) error {

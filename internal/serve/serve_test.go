@@ -61,9 +61,7 @@ func visit(t *testing.T) *visitor {
 	t.Cleanup(func() { cancel(); <-v.ended; v.ended <- nil })
 	jar, _ := cookiejar.New(nil)
 	v.client = &http.Client{Jar: jar}
-	if status, _ := v.get(s.Address()); status != 200 {
-		t.Fatalf("the printed address gives %d", status)
-	}
+	v.get(s.Address()).says(200)
 	return v
 }
 
@@ -91,18 +89,39 @@ func (v *visitor) at(path string) string {
 	return "http://" + v.s.listener.Addr().String() + path
 }
 
-func (v *visitor) read(r *http.Response, err error) (int, string) {
+// answer is what the page answers.
+type answer struct {
+	t      *testing.T
+	status int
+	body   string
+}
+
+func (v *visitor) read(r *http.Response, err error) answer {
 	v.t.Helper()
 	check(v.t, err)
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
 	check(v.t, err)
-	return r.StatusCode, string(body)
+	return answer{v.t, r.StatusCode, string(body)}
 }
 
-func (v *visitor) get(path string) (int, string) { return v.read(v.client.Get(v.at(path))) }
+// says checks the status of an answer and what is in it.
+func (a answer) says(want int, texts ...string) string {
+	a.t.Helper()
+	if a.status != want {
+		a.t.Errorf("%d, want %d: %s", a.status, want, a.body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(html.UnescapeString(a.body), text) {
+			a.t.Errorf("no %q in %s", text, a.body)
+		}
+	}
+	return a.body
+}
 
-func (v *visitor) post(path string, fields ...string) (int, string) {
+func (v *visitor) get(path string) answer { return v.read(v.client.Get(v.at(path))) }
+
+func (v *visitor) post(path string, fields ...string) answer {
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Add(fields[i], fields[i+1])
@@ -117,8 +136,8 @@ func (v *visitor) post(path string, fields ...string) (int, string) {
 func (v *visitor) run(path string, fields ...string) *run {
 	v.t.Helper()
 	before := len(v.s.runs.list())
-	if status, body := v.post(path, fields...); status != 200 || len(v.s.runs.list()) != before+1 {
-		v.t.Fatalf("no run began: %d %s", status, body)
+	if a := v.post(path, fields...); a.status != 200 || len(v.s.runs.list()) != before+1 {
+		v.t.Fatalf("no run began: %d %s", a.status, a.body)
 	}
 	r := v.s.runs.all[before]
 	select {
@@ -134,16 +153,14 @@ func TestOnlyWithTheToken(t *testing.T) {
 	stranger := &http.Client{}
 	for _, path := range []string{"/", "/?token=wrong", "/runs", "/page/style.css",
 		"/model?model=x.decoy"} {
-		if status, body := v.read(stranger.Get(v.at(path))); status != 403 ||
-			strings.Contains(body, "p.csv") {
-			t.Errorf("%s without the token: %d %q", path, status, body)
+		if strings.Contains(v.read(stranger.Get(v.at(path))).says(403), "p.csv") {
+			t.Errorf("%s tells of a file without the token", path)
 		}
 	}
 	forged, _ := http.NewRequest("GET", v.at("/"), nil)
-	forged.AddCookie(&http.Cookie{Name: cookiePrefix + port(v), Value: "wrong"})
-	if status, _ := v.read(stranger.Do(forged)); status != 403 {
-		t.Errorf("a wrong cookie gives %d", status)
-	}
+	port := strconv.Itoa(v.s.listener.Addr().(*net.TCPAddr).Port)
+	forged.AddCookie(&http.Cookie{Name: cookiePrefix + port, Value: "wrong"})
+	v.read(stranger.Do(forged)).says(403)
 	stranger.CheckRedirect = func(*http.Request,
 		[]*http.Request) error {
 		return http.ErrUseLastResponse
@@ -160,22 +177,14 @@ func TestOnlyWithTheToken(t *testing.T) {
 	}
 }
 
-func port(v *visitor) string {
-	return strconv.Itoa(v.s.listener.Addr().(*net.TCPAddr).Port)
-}
-
 // TestTwoServers: one browser may have the pages of two folders.
 func TestTwoServers(t *testing.T) {
 	v, other := visit(t), visit(t)
 	other.client = v.client
 	for _, x := range []*visitor{other, v} {
-		if status, _ := x.get(x.s.Address()); status != 200 {
-			t.Errorf("the page gives %d", status)
-		}
+		x.get(x.s.Address()).says(200)
 	}
-	if status, _ := other.get("/runs"); status != 200 {
-		t.Errorf("the other page gives %d after this one was opened", status)
-	}
+	other.get("/runs").says(200)
 }
 
 // TestLinks: a table that is a link, or whose ledger is one, has its account elsewhere, and is
@@ -189,8 +198,7 @@ func TestLinks(t *testing.T) {
 	rows, _ := os.ReadFile(filepath.Join(v.dir, "p.csv"))
 	check(t, os.WriteFile(filepath.Join(v.dir, "q.csv"), rows, 0o600))
 	for _, name := range []string{"l.csv", "q.csv"} {
-		status, body := v.post("/run", "table", name, "schema", "p.yaml", "out", "x.csv")
-		v.says(status, body, 422, "is a link")
+		v.post("/run", "table", name, "schema", "p.yaml", "out", "x.csv").says(422, "is a link")
 	}
 }
 
@@ -208,9 +216,7 @@ func TestOtherSites(t *testing.T) {
 	for _, host := range []string{"evil.example", "127.0.0.1", "localhost:1", "0.0.0.0"} {
 		r, _ := http.NewRequest("GET", v.at("/"), nil)
 		r.Host = host
-		if status, _ := v.read(v.client.Do(r)); status != http.StatusMisdirectedRequest {
-			t.Errorf("Host %s gives %d", host, status)
-		}
+		v.read(v.client.Do(r)).says(http.StatusMisdirectedRequest)
 	}
 	form := "table=p.csv&schema=p.yaml&epsilon=1&out=x.csv"
 	for name, value := range map[string]string{"Origin": "http://evil.example",
@@ -218,16 +224,12 @@ func TestOtherSites(t *testing.T) {
 		r, _ := http.NewRequest("POST", v.at("/run"), strings.NewReader(form))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set(name, value)
-		if status, _ := v.read(v.client.Do(r)); status != 403 {
-			t.Errorf("a post with %s: %s gives %d", name, value, status)
-		}
+		v.read(v.client.Do(r)).says(403)
 	}
 	if n := len(v.s.runs.list()); n != 0 {
 		t.Errorf("%d runs began", n)
 	}
-	if status, _ := v.get("/run?" + form); status != 405 {
-		t.Errorf("a run by GET gives %d", status)
-	}
+	v.get("/run?" + form).says(405)
 }
 
 func TestHeaders(t *testing.T) {
@@ -244,9 +246,7 @@ func TestHeaders(t *testing.T) {
 			}
 		}
 	}
-	if status, _ := v.get("/page/table.html"); status != 404 {
-		t.Errorf("a template is served: %d", status)
-	}
+	v.get("/page/table.html").says(404)
 }
 
 // TestFolderIsTheLimit asks for files outside, by every field that takes a name.
@@ -281,12 +281,12 @@ func TestFolderIsTheLimit(t *testing.T) {
 			for i := 2; i+1 < len(try); i += 2 {
 				form.Set(try[i], try[i+1])
 			}
-			status, body := v.get(try[1] + "?" + form.Encode())
+			a := v.get(try[1] + "?" + form.Encode())
 			if try[0] == "POST" {
-				status, body = v.post(try[1], try[2:]...)
+				a = v.post(try[1], try[2:]...)
 			}
-			if status != 422 || strings.Contains(body, "secret</") {
-				t.Errorf("%q gives %d", try, status)
+			if a.status != 422 || strings.Contains(a.body, "secret</") {
+				t.Errorf("%q gives %d", try, a.status)
 			}
 		}
 	}
@@ -298,7 +298,7 @@ func TestFolderIsTheLimit(t *testing.T) {
 			t.Errorf("%s was written", name)
 		}
 	}
-	if _, body := v.get("/"); strings.Contains(body, "link-secret") {
+	if strings.Contains(v.get("/").body, "link-secret") {
 		t.Error("a link that leads out is listed")
 	}
 }
@@ -313,14 +313,12 @@ func TestLargeRequest(t *testing.T) {
 		"/run":           {"table", "p.csv", "schema", "p.yaml", "out", "x.csv", "method", text},
 		"/sample":        {"model", text},
 	} {
-		status, body := v.post(path, fields...)
-		v.says(status, body, 413, "That is more than the 1 MiB that this page takes at once")
+		v.post(path, fields...).says(413, "That is more than the 1 MiB that this page takes at once")
 	}
 	if _, err := os.Stat(filepath.Join(v.dir, "z.yaml")); err == nil || len(v.s.runs.list()) > 0 {
 		t.Error("a part of a request was carried out")
 	}
-	status, body := v.get("/plan?table=%zz")
-	v.says(status, body, 422, "not a form of this page")
+	v.get("/plan?table=%zz").says(422, "not a form of this page")
 }
 
 // TestWholeWay goes the five steps, as the browser's test does, and holds every page against the
@@ -339,8 +337,7 @@ func TestWholeWay(t *testing.T) {
 	v.limit()
 	page := func(path string, want ...string) string {
 		t.Helper()
-		status, body := v.get(path)
-		v.says(status, body, 200, want...)
+		body := v.get(path).says(200, want...)
 		if strings.Contains(body, secret) {
 			t.Errorf("%s shows a cell", path)
 		}
@@ -363,13 +360,10 @@ func TestWholeWay(t *testing.T) {
 	if got := page("/file/1/0"); !strings.HasPrefix(got, "sapsii,sofa") {
 		t.Errorf("the table is %q", got[:20])
 	}
-	if status, _ := v.get("/file/1/7"); status != 404 {
-		t.Errorf("a file that is not there gives %d", status)
-	}
+	v.get("/file/1/7").says(404)
 
 	// The output is there, and the limit is near.
-	status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "out", "s.csv")
-	v.says(status, body, 422, "is there already")
+	v.post("/run", "table", "p.csv", "schema", "p.yaml", "out", "s.csv").says(422, "is there already")
 	r = v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "s2.csv", "method",
 		"mst")
 	if got := r.now(); got.State != "failed" || !strings.Contains(got.Meaning, "limit") {
@@ -392,33 +386,27 @@ func TestWholeWay(t *testing.T) {
 	if !regexp.MustCompile(`(?i)not private`).MatchString(report) {
 		t.Error("the report does not say that it is not private")
 	}
-	if status, _ := v.get("/file/" + r.now().ID + "/0"); status != 404 {
-		t.Errorf("a report can be downloaded: %d", status)
-	}
+	v.get("/file/" + r.now().ID + "/0").says(404)
 	page("/runs", "s.decoy", "p.csv.ledger", "evaluate")
 }
 
 func TestForm(t *testing.T) {
 	v := visit(t)
-	status, body := v.post("/schema/compose", "table", "p.csv", "header-is-public", "yes",
+	v.post("/schema/compose", "table", "p.csv", "header-is-public", "yes",
 		"name", "sex", "name", "age", "name", "pid",
 		"kind", "categorical", "kind", "integer", "kind", "unit", "values", "female, male",
 		"min", "", "min", "0", "max", "", "max", "99", "most", "", "most", "", "most", "4",
-		"missing", "age")
-	v.says(status, body, 200, `unit: "pid"`, "max_rows_per_unit: 4", `categories: ["female","male"]`,
+		"missing", "age").says(200, `unit: "pid"`, "max_rows_per_unit: 4", `categories: ["female","male"]`,
 		"on_invalid: clamp", "max: 99", "✓ 2 columns", "at most 4 of them")
-	status, body = v.post("/schema/check", "text", "decoy: 1\ncolumns: nonsense")
-	v.says(status, body, 200, `class="note bad"`)
-	status, body = v.post("/schema/save", "table", "p.csv", "name", "p.yaml", "text", "decoy: 1")
-	v.says(status, body, 422)
+	v.post("/schema/check", "text", "decoy: 1\ncolumns: nonsense").says(200, `class="note bad"`)
+	v.post("/schema/save", "table", "p.csv", "name", "p.yaml", "text", "decoy: 1").says(422)
 }
 
 func TestImport(t *testing.T) {
 	v := visit(t)
 	v.write("d.json", `{"age": 100, "sex": 2}`)
 	for from, want := range map[string]int{"mbi": 200, "--out=/tmp/x": 422} {
-		status, body := v.post("/schema/import", "table", "p.csv", "from", from, "file", "d.json")
-		v.says(status, body, want)
+		body := v.post("/schema/import", "table", "p.csv", "from", from, "file", "d.json").says(want)
 		if strings.Contains(body, "✓ 2 columns") != (want == 200) {
 			t.Errorf("%s: %s", from, body)
 		}
@@ -449,12 +437,10 @@ func TestStopAndContinue(t *testing.T) {
 	}
 	form := []string{"table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "wgan", "out",
 		"s.csv"}
-	status, body := v.post("/run", form...)
-	v.says(status, body, 200)
+	v.post("/run", form...).says(200)
 	r := v.s.runs.all[0]
 	journal()
-	status, body = v.post("/run", form...)
-	v.says(status, body, 422, "under way")
+	v.post("/run", form...).says(422, "under way")
 	v.post("/run/1/stop")
 	<-r.done
 	if got := r.now(); got.State != "stopped" || !got.Resumable {
@@ -487,9 +473,8 @@ func TestTwoTabs(t *testing.T) {
 	v := visit(t)
 	v.limit()
 	for _, out := range []string{"a.csv", "b.csv"} {
-		status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method",
-			"mst", "out", out)
-		v.says(status, body, 200)
+		v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method",
+			"mst", "out", out).says(200)
 	}
 	done := 0
 	for _, r := range v.s.runs.all {
@@ -550,35 +535,20 @@ func (v *visitor) write(name, text string) {
 	check(v.t, os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o644))
 }
 
-// says checks the status of an answer and what is in it.
-func (v *visitor) says(status int, body string, want int, texts ...string) {
-	v.t.Helper()
-	if status != want {
-		v.t.Errorf("%d, want %d: %s", status, want, body)
-	}
-	for _, text := range texts {
-		if !strings.Contains(html.UnescapeString(body), text) {
-			v.t.Errorf("no %q in %s", text, body)
-		}
-	}
-}
-
 // TestFormSeparator has files with other separators than commas, whose header says so.
 func TestFormSeparator(t *testing.T) {
 	v := visit(t)
 	for name, comma := range map[string]string{"s.csv": ";", "bar.csv": "|", "t.tsv": "\t"} {
 		v.write(name, "age"+comma+"sex\n31"+comma+"f\n")
-		status, body := v.get("/schema?do=form&header-is-public=yes&table=" + name)
-		v.says(status, body, 200, "<legend>age</legend>", "<legend>sex</legend>")
-		status, body = v.post("/schema/compose", "table", name, "header-is-public", "yes", "name", "age",
-			"kind", "integer", "min", "0", "max", "99")
-		v.says(status, body, 200, fmt.Sprintf("csv: {comma: %q}", comma), "✓ 1 column<")
+		v.get("/schema?do=form&header-is-public=yes&table="+name).says(200, "<legend>age</legend>",
+			"<legend>sex</legend>")
+		v.post("/schema/compose", "table", name, "header-is-public", "yes", "name", "age",
+			"kind", "integer", "min", "0", "max", "99").says(200,
+			fmt.Sprintf("csv: {comma: %q}", comma), "✓ 1 column<")
 	}
 	v.write("quoted.csv", "\"age;sex\"\n1\n")
-	status, body := v.get("/schema?do=form&header-is-public=yes&table=quoted.csv")
-	v.says(status, body, 422, "is one name with ; or |")
-	status, body = v.post("/schema/compose", "table", "s.csv", "name", "age", "kind", "integer")
-	v.says(status, body, 422, "Say first")
+	v.get("/schema?do=form&header-is-public=yes&table=quoted.csv").says(422, "is one name with ; or |")
+	v.post("/schema/compose", "table", "s.csv", "name", "age").says(422, "Say first")
 	v.write("made.csv", "a;b\n1;2\n")
 	if got, err := v.s.preview("made.csv"); err != nil || len(got) != 2 || len(got[1]) != 2 {
 		t.Errorf("the first rows are %q, %v", got, err)
@@ -612,8 +582,7 @@ func TestFormUnlisted(t *testing.T) {
 		{fields("name", "w", "kind", "date", "min", "2023-01-01", "max", "2023-12-31"),
 			[]string{"kind: date", `format: "YYYY-MM-DD"}`}},
 	} {
-		status, body := v.post("/schema/compose", c.fields...)
-		v.says(status, body, 200, append(c.want, "✓ 1 column<")...)
+		v.post("/schema/compose", c.fields...).says(200, append(c.want, "✓ 1 column<")...)
 	}
 }
 
@@ -621,14 +590,12 @@ func TestFormUnlisted(t *testing.T) {
 func TestFormAfter(t *testing.T) {
 	v := visit(t)
 	v.write("stays.csv", "in,out\n2023-03-01 10:00:00,2023-03-03 11:00:00\n")
-	status, body := v.get("/schema?do=form&header-is-public=yes&table=stays.csv")
-	v.says(status, body, 200, `<option value="timestamp">date and time<`,
+	v.get("/schema?do=form&header-is-public=yes&table=stays.csv").says(200, `<option value="timestamp">date and time<`,
 		`<datalist id="names"><option>in</option><option>out</option>`)
-	status, body = v.post("/schema/compose", "table", "stays.csv", "header-is-public", "yes",
+	v.post("/schema/compose", "table", "stays.csv", "header-is-public", "yes",
 		"name", "in", "kind", "timestamp", "after", "", "format", "", "min", "2023-01-01 00:00:00",
 		"max", "2023-12-31 23:59:59", "name", "out", "kind", "timestamp", "after", "in", "format", "",
-		"min", "0", "max", "864000")
-	v.says(status, body, 200, "kind: integer", `after: "in"`, "max: 864000", "✓ 2 columns<",
+		"min", "0", "max", "864000").says(200, "kind: integer", `after: "in"`, "max: 864000", "✓ 2 columns<",
 		"kept in every row: 1.")
 }
 
@@ -639,10 +606,10 @@ func TestOtherUnits(t *testing.T) {
 	v.decoy("ledger", "limit", "p.csv.ledger", "--epsilon", "3", "--delta", "1e-6", "--unit", "pid")
 	for query, refused := range map[string]bool{"schema=p.yaml": true, "header-is-public=yes": true,
 		"header-is-public=yes&unit=pid": false} {
-		status, body := v.get("/plan?table=p.csv&epsilon=1&" + query)
+		body := v.get("/plan?table=p.csv&epsilon=1&" + query).says(200)
 		if says := strings.Contains(body, "the ledger of the table counts all rows of one pid, and "+
-			"the schema protects one row."); status != 200 || says != refused {
-			t.Errorf("%s: %d, refused %t: %s", query, status, says, body)
+			"the schema protects one row."); says != refused {
+			t.Errorf("%s: refused %t: %s", query, says, body)
 		}
 		if strings.Contains(body, `formaction="/run" disabled`) != refused {
 			t.Errorf("%s: whether the run is offered: %s", query, body)
@@ -654,12 +621,10 @@ func TestOtherUnits(t *testing.T) {
 func TestNegativeBudget(t *testing.T) {
 	v := visit(t)
 	for _, wrong := range []string{"epsilon=-1", "epsilon=0", "epsilon=1&delta=-1e-9"} {
-		status, body := v.get("/plan?table=p.csv&header-is-public=yes&" + wrong)
-		v.says(status, body, 200, "must be")
+		v.get("/plan?table=p.csv&header-is-public=yes&"+wrong).says(200, "must be")
 	}
-	status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "-1", "out",
-		"o.csv")
-	v.says(status, body, 422, "must be above 0")
+	v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "-1", "out",
+		"o.csv").says(422, "must be above 0")
 }
 
 func TestWeakBudget(t *testing.T) {
@@ -669,18 +634,17 @@ func TestWeakBudget(t *testing.T) {
 	for _, way := range []string{"schema=p.yaml", "header-is-public=yes"} {
 		for _, path := range []string{"/plan", "/plan/figures"} {
 			path += "?table=p.csv&" + way
-			status, body := v.get(path + "&epsilon=20&delta=1e-4")
-			v.says(status, body, 200, weak, large)
+			body := v.get(path+"&epsilon=20&delta=1e-4").says(200, weak, large)
 			if strings.Count(body, weak) != 1 {
 				t.Errorf("%s says it %d times", path, strings.Count(body, weak))
 			}
-			status, body = v.get(path + "&epsilon=10&delta=1e-9")
-			if status != 200 || strings.Contains(body, "weak") || strings.Contains(body, "is large") {
-				t.Errorf("%s warns of a small budget: %d %s", path, status, body)
+			body = v.get(path + "&epsilon=10&delta=1e-9").says(200)
+			if strings.Contains(body, "weak") || strings.Contains(body, "is large") {
+				t.Errorf("%s warns of a small budget: %s", path, body)
 			}
 		}
 	}
-	_, body := v.get("/plan/figures?table=p.csv&schema=p.yaml&epsilon=7")
+	body := v.get("/plan/figures?table=p.csv&schema=p.yaml&epsilon=7").body
 	if !regexp.MustCompile(`From about [\d,]+ rows .*, from [\d,]+ most`).MatchString(body) {
 		t.Errorf("numbers of rows are not whole: %s", body)
 	}
@@ -704,12 +668,9 @@ func TestSyntheticApart(t *testing.T) {
 		v.write(name, "a\n1\n")
 		v.write(beside, "x")
 	}
-	status, body := v.get("/")
-	private, apart, found := strings.Cut(body, "<h2>Synthetic tables</h2>")
-	if status != 200 || !found {
-		t.Fatalf("%d %s", status, body)
-	}
-	_, result := v.get("/result?model=made.decoy")
+	private, apart, _ := strings.Cut(v.get("/").says(200, "<h2>Synthetic tables</h2>"),
+		"<h2>Synthetic tables</h2>")
+	result := v.get("/result?model=made.decoy").body
 	for name, synthetic := range map[string]bool{"made.csv": true, "drawn.csv": true,
 		"gone.csv": false, "moved.csv": false, "old.csv": false, "got.csv": false, "p.csv": false,
 		"held.csv": false} {
@@ -729,12 +690,12 @@ func TestPreviewOfOwnOnly(t *testing.T) {
 	v := visit(t)
 	v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "mst", "out",
 		"made.csv")
-	_, body := v.get("/result?model=made.decoy")
+	body := v.get("/result?model=made.decoy").body
 	if !strings.Contains(body, "The first synthetic rows") {
 		t.Errorf("no rows of the synthetic table are shown: %d", len(body))
 	}
 	v.write("made.csv", "SECRET-CELL\n1\n")
-	if _, body = v.get("/result?model=made.decoy"); strings.Contains(body, "SECRET-CELL") {
+	if strings.Contains(v.get("/result?model=made.decoy").body, "SECRET-CELL") {
 		t.Error("rows of another table are shown")
 	}
 }
@@ -755,8 +716,7 @@ func TestLedgerIsNoFile(t *testing.T) {
 			"/schema?table=p.csv":                    "p.csv.ledger is not a file",
 			"/plan?table=p.csv&schema=p.yaml":        "p.csv.ledger is not a file",
 			"/plan?table=p.csv&header-is-public=yes": "p.csv.ledger is not a file"} {
-			status, body := v.get(path)
-			v.says(status, body, 200, says)
+			v.get(path).says(200, says)
 		}
 		r := v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out", "x.csv")
 		if talk := strings.Join(r.now().Talk, " "); !strings.Contains(talk, "p.csv.ledger is") {
@@ -858,8 +818,7 @@ func TestFewRuns(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	v := visit(t)
 	v.write("latin.csv", "caf\xe9,b\n1,2\n")
-	status, body := v.get("/plan?table=latin.csv&header-is-public=yes")
-	v.says(status, body, 422, "not valid UTF-8")
+	v.get("/plan?table=latin.csv&header-is-public=yes").says(422, "not valid UTF-8")
 	r := v.run("/run", "table", "latin.csv", "header-is-public", "yes", "epsilon", "1", "out", "x.csv")
 	if got := r.now(); got.Meaning != "The table could not be read as it is." {
 		t.Errorf("the run is %+v", got)
