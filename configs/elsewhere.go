@@ -7,7 +7,6 @@ import (
 	"net/url"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -32,7 +31,7 @@ func (t *Task) checkInput() error {
 // Counter is the program that counts a private table which lies elsewhere, and whether it does. The
 // error says what such a table lacks.
 func Counter(input, ledger string) (program string, elsewhere bool, err error) {
-	name, program := helper.Program(input)
+	name, program := engine.Program(input)
 	u, bad := url.Parse(input)
 	switch {
 	case name == "":
@@ -58,7 +57,7 @@ func hasPassword(u *url.URL) bool {
 // every engine can.
 func Describer(input, ledger string) (program string, elsewhere bool, err error) {
 	program, elsewhere, err = Counter(input, ledger)
-	if name, _ := helper.Program(input); err == nil && name != helper.Spark && elsewhere {
+	if name, _ := engine.Program(input); err == nil && name != engine.Spark && elsewhere {
 		err = Usagef("%s: PostgreSQL counts for fits and evaluations only; here a file is needed, such "+
 			"as an extract of the rows: decoy help scale", input)
 	}
@@ -75,7 +74,7 @@ func (t *Task) elsewhere(ctx context.Context, program string) (*privacy.Rows, er
 	if _, err := synth.JointCells(f, t.Domain); err != nil {
 		return nil, err
 	}
-	if f.Sums > 0 && !helper.Sums(t.Input) {
+	if f.Sums > 0 && !engine.Sums(t.Input) {
 		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
 			"aim, or Spark", t.Method, t.Input)
 	}
@@ -176,11 +175,11 @@ func sourceOf(
 	if err != nil {
 		return engine.Source{}, err
 	}
-	r := helper.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
+	r := engine.Request{Source: input, Schema: string(text), Nonce: make([]byte, 16)}
 	rand.Read(r.Nonce)
 	ask := func(q engine.Question, check bool) ([]int64, error) {
 		r.Question, r.Check = q, check
-		return helper.Count(ctx, program, r, *counting)
+		return engine.Count(ctx, program, r, *counting)
 	}
 	return engine.Source{
 		Ask: func(q engine.Question) ([]int64, error) { return ask(q, false) },

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -99,7 +99,7 @@ func TryCreate(name, path string, force bool) error {
 
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
-	if engine, _ := helper.Program(path); engine != "" {
+	if helper, _ := engine.Program(path); helper != "" {
 		return 0, Usagef("%s %s is a table in another system, from which fit, generate, "+
 			"evaluate --epsilon, schema infer and schema units can read; here a file is needed, such as "+
 			"an extract of the rows: decoy help scale", name, path)

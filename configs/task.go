@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -84,13 +84,13 @@ func NewTask(batch string, j Job, plan bool) (*Task, error) {
 }
 
 func (t *Task) checked() (*Task, error) {
-	engine, _ := helper.Program(t.Input)
+	helper, _ := engine.Program(t.Input)
 	inBatch := t.owner != ""
 	var err error
 	if t.Fitter, err = t.Job.Fitter(); err == nil {
 		err = t.CheckBudget()
 	}
-	if err == nil && t.Input != "" && !inBatch && engine == "" {
+	if err == nil && t.Input != "" && !inBatch && helper == "" {
 		err = Readable(t.Input)
 	}
 	if err == nil && (t.Schema != "" || t.Dataset != "" || inBatch) {
@@ -110,7 +110,7 @@ func (t *Task) checked() (*Task, error) {
 
 // Table names the private table, which must be readable. It reads nothing of it.
 func (t *Task) Table(ctx context.Context) (*privacy.Rows, error) {
-	if engine, program := helper.Program(t.Input); engine != "" {
+	if helper, program := engine.Program(t.Input); helper != "" {
 		return t.elsewhere(ctx, program)
 	}
 	if t.Dataset == "" {
@@ -143,7 +143,7 @@ func (t *Task) Plan() (*synth.RunPlan, error) {
 // fitted is the schema by which the table is read and fitted: bins that nobody asked for are
 // bought, but where an engine counts, which must know the bins beforehand. An example has its own.
 func (t *Task) fitted() *schema.Schema {
-	if engine, _ := helper.Program(t.Input); engine != "" || t.Dataset != "" {
+	if helper, _ := engine.Program(t.Input); helper != "" || t.Dataset != "" {
 		return t.Domain
 	}
 	return synth.Adaptive(t.Fitter, t.Domain)

@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -30,7 +29,7 @@ const settings = "SET LOCAL search_path = pg_catalog; " +
 	"SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; SET LOCAL jit = off"
 
 // count counts a table.
-func count(ctx context.Context, r helper.Request, _ func(float64)) ([]int64, error) {
+func count(ctx context.Context, r engine.Request, _ func(float64)) ([]int64, error) {
 	key := make([]byte, 64)
 	rand.Read(key)
 	return countBy(ctx, r, key)
@@ -38,7 +37,7 @@ func count(ctx context.Context, r helper.Request, _ func(float64)) ([]int64, err
 
 // countBy is count by a hash key of 64 bytes, by which the rows of a unit that has too many are
 // chosen.
-func countBy(ctx context.Context, r helper.Request, key []byte) ([]int64, error) {
+func countBy(ctx context.Context, r engine.Request, key []byte) ([]int64, error) {
 	from, err := parseSource(r.Source)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,6 @@ import (
 
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -46,7 +45,7 @@ func (s *server) count(table string, of *schema.Schema, key []byte) (out [][]int
 	if err != nil {
 		return nil, err
 	}
-	r := helper.Request{Source: s.source(table), Schema: string(text),
+	r := engine.Request{Source: s.source(table), Schema: string(text),
 		Question: engine.AskSets(pairs(of), of.Sizes())}
 	answer, err := countBy(context.Background(), r, key)
 	if err != nil {
@@ -266,7 +265,7 @@ func TestPostgres(t *testing.T) {
 			t.Errorf("an empty table: %v, %v", got, err)
 		}
 		text, _ := of.YAML()
-		r := helper.Request{Source: strings.Replace(s.source("hidden"), "decoy@", "weak@", 1),
+		r := engine.Request{Source: strings.Replace(s.source("hidden"), "decoy@", "weak@", 1),
 			Schema: string(text), Question: engine.AskSets(pairs(of), of.Sizes())}
 		if _, err := countBy(context.Background(), r, key); err == nil {
 			t.Error("rows that the user may not see are left out in silence")
@@ -294,7 +293,7 @@ func TestPostgres(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 		}()
-		_, err := countBy(ctx, helper.Request{Source: s.source("slow"), Schema: string(text),
+		_, err := countBy(ctx, engine.Request{Source: s.source("slow"), Schema: string(text),
 			Question: engine.AskSets([][]int{{0}}, of.Sizes())}, key)
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)

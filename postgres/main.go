@@ -9,15 +9,15 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine"
 )
 
 func main() {
-	if args := os.Args[1:]; len(args) != 1 || args[0] != helper.Verb {
+	if args := os.Args[1:]; len(args) != 1 || args[0] != engine.Verb {
 		fmt.Fprintln(os.Stderr, "decoy-postgres is started by decoy: decoy fit "+
 			"postgres://USER@HOST/DATABASE/TABLE --schema S --epsilon E --ledger L --model M (decoy help "+
 			"scale)")
 		os.Exit(2)
 	}
-	os.Exit(helper.Serve(count))
+	os.Exit(engine.Serve(count))
 }

@@ -45,7 +45,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/schema"
@@ -58,7 +57,7 @@ var binary string
 // TestMain builds decoy with the tag. It looks at every source file, so that go test knows what its
 // result depends on and keeps none of an older program.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == helper.Verb {
+	if len(os.Args) == 2 && os.Args[1] == engine.Verb {
 		if err := count(); err != nil {
 			os.Exit(1)
 		}
@@ -93,7 +92,7 @@ func TestMain(m *testing.M) {
 // count is decoy-spark for the program under test: it counts in.csv, or says that this breaks the
 // schema. How far it is depends on the rows.
 func count() error {
-	var r helper.Request
+	var r engine.Request
 	if err := json.NewDecoder(os.Stdin).Decode(&r); err != nil {
 		return err
 	}
@@ -103,21 +102,21 @@ func count() error {
 		return err
 	}
 	if r.Check {
-		return out.Encode(helper.Reply{Done: true})
+		return out.Encode(engine.Reply{Done: true})
 	}
 	t, _, err := table.Read(context.Background(), "in.csv", s, table.ReadOptions{})
 	if err != nil {
-		return out.Encode(helper.Reply{Error: "a cell", Data: true})
+		return out.Encode(engine.Reply{Error: "a cell", Data: true})
 	}
 	for i := range t.Rows() % 100 {
-		out.Encode(helper.Reply{Progress: float64(i) / 100})
+		out.Encode(engine.Reply{Progress: float64(i) / 100})
 	}
-	out.Encode(helper.Reply{Counts: []int64{int64(t.Rows())}})
+	out.Encode(engine.Reply{Counts: []int64{int64(t.Rows())}})
 	if sets, cells, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
 		for i, set := range sets {
 			counts := make([]int64, cells[i])
 			t.CountTo(counts, set)
-			out.Encode(helper.Reply{Counts: counts})
+			out.Encode(engine.Reply{Counts: counts})
 		}
 	} else {
 		sum, err := sums.New(s, r.Question)
@@ -125,9 +124,9 @@ func count() error {
 			return err
 		}
 		sum.Add(t)
-		out.Encode(helper.Reply{Counts: sum.Answer})
+		out.Encode(engine.Reply{Counts: sum.Answer})
 	}
-	return out.Encode(helper.Reply{Done: true})
+	return out.Encode(engine.Reply{Done: true})
 }
 
 // build makes a program of decoy.

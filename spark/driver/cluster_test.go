@@ -21,7 +21,6 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -94,7 +93,7 @@ func (c *cluster) count(
 	if err != nil {
 		return nil, err
 	}
-	return Count(ctx, helper.Request{Source: "sc://" + c.host + "/" + source, Schema: string(text),
+	return Count(ctx, engine.Request{Source: "sc://" + c.host + "/" + source, Schema: string(text),
 		Question: engine.AskSets(sets, s.Sizes())}, c.program, nil)
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql/types"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
 )
@@ -51,7 +50,7 @@ func failure(what string, err error) error {
 // Count answers a question about a table. program is the path of this program; progress, which may
 // be nil, is told of the tasks.
 func Count(
-	ctx context.Context, r helper.Request, program string, progress func(float64),
+	ctx context.Context, r engine.Request, program string, progress func(float64),
 ) ([]int64, error) {
 	source, err := parseSource(r.Source)
 	if err != nil {

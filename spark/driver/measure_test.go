@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -128,7 +127,7 @@ func measureOn(t *testing.T, workers int) {
 				defer os.RemoveAll(path)
 			}
 			count := func() error {
-				_, err := helper.Count(ctx, c.program, helper.Request{
+				_, err := engine.Count(ctx, c.program, engine.Request{
 					Source: "sc://" + c.host + "/" + path, Schema: string(text),
 					Question: engine.AskSets(pairs(s), s.Sizes())}, nil)
 				return err
@@ -142,7 +141,7 @@ func measureOn(t *testing.T, workers int) {
 			t.Run("release", func(t *testing.T) {
 				q := gradient(t, s, 64)
 				timed(t, rows, func() error {
-					_, err := helper.Count(ctx, c.program, helper.Request{
+					_, err := engine.Count(ctx, c.program, engine.Request{
 						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: q}, nil)
 					return err
 				})
@@ -238,7 +237,7 @@ func (c *cluster) watch() func() [4]int {
 	group.Go(func() {
 		for {
 			for i, word := range []string{c.program + "\x00" + Verb, executor, "SparkConnectServer",
-				c.program + "\x00" + helper.Verb + "\x00"} {
+				c.program + "\x00" + engine.Verb + "\x00"} {
 				for _, pid := range c.processes(word) {
 					status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 					_, peak, _ := strings.Cut(string(status), "VmHWM:")

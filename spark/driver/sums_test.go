@@ -12,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
@@ -56,7 +55,7 @@ func (c *cluster) sumsHere(t *testing.T, source, path string, s *schema.Schema, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Count(context.Background(), helper.Request{Source: "sc://" + c.host + "/" + source,
+	got, err := Count(context.Background(), engine.Request{Source: "sc://" + c.host + "/" + source,
 		Schema: string(text), Question: q}, c.program, nil)
 	if err != nil {
 		t.Fatal(err)

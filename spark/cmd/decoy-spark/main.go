@@ -14,15 +14,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/spark/driver"
 	"github.com/decoy-dp/decoy/spark/worker"
 )
 
 func main() {
 	switch args := os.Args[1:]; {
-	case len(args) == 1 && args[0] == helper.Verb:
-		os.Exit(helper.Serve(count))
+	case len(args) == 1 && args[0] == engine.Verb:
+		os.Exit(engine.Serve(count))
 	case len(args) == 1 && args[0] == driver.Verb:
 		worker.Run()
 	default:
@@ -33,7 +33,7 @@ func main() {
 }
 
 func count(
-	ctx context.Context, r helper.Request, progress func(float64),
+	ctx context.Context, r engine.Request, progress func(float64),
 ) ([]int64, error) {
 	program, err := os.Executable()
 	if err == nil {

@@ -1,10 +1,4 @@
-// Package helper is how decoy has a table counted by a program of its own for the engine that
-// holds it: decoy-spark or decoy-postgres, modules of their own with the libraries that they need.
-// The program is given a [Request] on its standard input, and writes [Reply] lines.
-//
-// The counts that it sends are exact. They go through a pipe into the memory of the gate, and
-// nowhere else.
-package helper
+package engine
 
 import (
 	"context"
@@ -19,9 +13,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/schema"
 )
+
+// A helper is a program of its own for an engine, by which decoy has a table counted: decoy-spark
+// or decoy-postgres, modules of their own with the libraries that they need. It is given a
+// [Request] on its standard input, and writes [Reply] lines. The counts that it sends are exact.
+// They go through a pipe into the memory of the gate, and nowhere else.
 
 // version is that of the two programs' talk: both must be of one.
 const version = 4
@@ -38,7 +36,7 @@ type Request struct {
 	// is drawn
 	Nonce []byte `json:"nonce,omitempty"`
 	// what is asked of the rows
-	Question engine.Question `json:"question"`
+	Question Question `json:"question"`
 	// find out only whether it could be asked: the connection, the table and its columns. No row is
 	// read, and there are no counts in the reply
 	Check bool `json:"check,omitempty"`

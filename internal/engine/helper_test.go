@@ -1,4 +1,4 @@
-package helper
+package engine
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -25,7 +24,7 @@ func script(t *testing.T, text string) string {
 }
 
 func TestCount(t *testing.T) {
-	r := Request{Source: "sc://h/t", Question: engine.Question{Kind: "k", Of: []byte("1")}}
+	r := Request{Source: "sc://h/t", Question: Question{Kind: "k", Of: []byte("1")}}
 	for name, c := range map[string]struct {
 		script, want string
 		is           error
