@@ -15,18 +15,10 @@ import (
 // measurement answers.
 //
 // Measurements are the noisy marginals of the file, apart from those over runs of codes, which
-// answer nothing by themselves, and the queries that mwem leaves in the settings under "measured".
-// The settings are the file's own words, so nothing in them is taken on trust but numbers.
+// answer nothing by themselves, and the list that mwem leaves in the settings under "measured". The
+// settings are the file's own words, so nothing in them is taken on trust but numbers and names of
+// columns.
 func noiseErrors(m *Model, w *workload.Workload) []float64 {
-	queries := map[string]float64{}
-	list, _ := m.Settings["measured"].([]any)
-	for _, x := range list {
-		said, _ := x.(map[string]any)
-		query, _ := said["query"].(string)
-		if sigma, _ := said["sigma"].(float64); sigma > 0 {
-			queries[query] = min(sigma, cmp.Or(queries[query], sigma))
-		}
-	}
 	var known []marginal.Measurement
 	if p, ok := m.Params().(*Marginal); ok {
 		known = slices.DeleteFunc(p.whole(), func(one marginal.Measurement) bool {
@@ -36,6 +28,23 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 				return one.Groups[at] != nil && !slices.Equal(one.Groups[at], p.Grouping.Groups(c))
 			})
 		})
+	}
+	queries := map[string]float64{}
+	list, _ := m.Settings["measured"].([]any)
+	for _, x := range list {
+		said, _ := x.(map[string]any)
+		sigma, _ := said["sigma"].(float64)
+		names, _ := said["columns"].([]any)
+		one := marginal.Measurement{Sigma: sigma}
+		for _, name := range names {
+			text, _ := name.(string)
+			one.Cols = append(one.Cols, m.Schema().Index(text))
+		}
+		if query, ok := said["query"].(string); sigma > 0 && ok {
+			queries[query] = min(sigma, cmp.Or(queries[query], sigma))
+		} else if sigma > 0 && len(names) > 0 && !slices.Contains(one.Cols, -1) {
+			known = append(known, one)
+		}
 	}
 	sizes, out := w.Schema().Sizes(), slices.Repeat([]float64{math.Inf(1)}, w.Len())
 	for i := range out {

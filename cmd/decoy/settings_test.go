@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,8 +16,13 @@ import (
 // filled parses args as the verb plan would and returns its flags.
 func filled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
 	t.Helper()
+	return filledFor(t, "plan", args...)
+}
+
+func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error) {
+	t.Helper()
 	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
-	cmd, rest, err := root.Find(append([]string{"plan"}, args...))
+	cmd, rest, err := root.Find(append([]string{verb}, args...))
 	check(t, err)
 	check(t, cmd.ParseFlags(rest))
 	return cmd.Flags(), fill(cmd)
@@ -101,9 +107,11 @@ func TestConfigMistakes(t *testing.T) {
 			}
 			var stdout, stderr strings.Builder
 			if said["want"] == nil {
-				if code := run([]string{"config", "show", "--config", path}, &stdout, &stderr); code != exitOK {
-					t.Errorf("exit code %d: %s", code, stderr.String())
-				}
+				flags, err := filledFor(t, "generate", "--config", path)
+				check(t, err)
+				flags.VisitAll(func(f *pflag.Flag) {
+					fmt.Fprintln(&stdout, f.Name, f.Value, placeOf(f))
+				})
 				for _, line := range said["show"] {
 					if !regexp.MustCompile("(?m)^" + line).MatchString(stdout.String()) {
 						t.Errorf("no line %q in\n%s", line, stdout.String())
