@@ -43,8 +43,8 @@ func TestDirectIsTheStatistic(t *testing.T) {
 	}
 }
 
-// TestCoverage. Null: intervals miss the population's value in at most 5 % of runs. Of 400 runs on
-// fresh rows at most 43 miss but for a chance of 1e-6 (binomial). A mean's that is half as wide
+// TestCoverage. Null: intervals miss the population's value in at most 5 % of runs. Of 200 runs on
+// fresh rows at most 27 miss but for a chance of 1e-6 (binomial). A mean's that is half as wide
 // misses more often, so that the whole one is not idle.
 func TestCoverage(t *testing.T) {
 	tab := people(t, 1, 1)
@@ -55,14 +55,13 @@ func TestCoverage(t *testing.T) {
 		low, high float64 // the population's values: all of them are right
 	}{
 		{"mean:died", 500, 60, 1, died, died}, {"mean:died", 500, 25, 20, died, died},
-		{"mean:died", 500, 0, 1, died, died}, {"mean:x", 2000, 0, .3, 9.5, 9.5},
-		{"mean:x", 100, 0, 1, 9.5, 9.5}, {"quantile:x,0.5", 2000, 0, 1, 9, 10},
-		{"quantile:x,0.32", 500, 0, 1, 6, 6}, {"quantile:y,0.9", 300, 0, 10, 41, 41},
-		{"quantile:y,0.05", 3000, 0, 1, 6, 6}, {"quantile:y,0.9", 3000, 0, 3, 41, 41},
+		{"mean:x", 2000, 0, .3, 9.5, 9.5}, {"mean:x", 100, 0, 1, 9.5, 9.5},
+		{"quantile:x,0.5", 2000, 0, 1, 9, 10}, {"quantile:y,0.9", 300, 0, 10, 41, 41},
+		{"quantile:y,0.05", 3000, 0, 1, 6, 6},
 	} {
 		f := parsed(t, tt.text, tab)
 		miss, half, wide := 0, 0, 0.
-		for k := range 400 {
+		for k := range 200 {
 			r := ran(t, f, uint64(k)+1000, tt.n, tt.epsilon, tt.blocks)
 			if r.Low > tt.high || r.High < tt.low {
 				miss++
@@ -70,11 +69,11 @@ func TestCoverage(t *testing.T) {
 			if math.Abs(r.Estimate-tt.low) > (r.High-r.Low)/4 {
 				half++
 			}
-			wide += (r.High - r.Low) / 400
+			wide += (r.High - r.Low) / 200
 		}
-		t.Logf("%+v: %d of 400 miss, of half the width %d, width %.3g", tt, miss, half, wide)
-		if miss > 43 || tt.text[0] == 'm' && half < 44 {
-			t.Errorf("%+v: %d of 400 miss, of half the width %d", tt, miss, half)
+		t.Logf("%+v: %d of 200 miss, of half the width %d, width %.3g", tt, miss, half, wide)
+		if miss > 27 || tt.text[0] == 'm' && half < 22 {
+			t.Errorf("%+v: %d of 200 miss, of half the width %d", tt, miss, half)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestHeldLock(t *testing.T) {
 	check(t, lock.Lock())
 	began := time.Now()
 	code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")
-	if code != exitLocked || !strings.Contains(text, "locked by another process for 10s") {
+	if code != exitLocked || !strings.Contains(text, "waited 10s: another process has it locked") {
 		t.Errorf("exit code %d, want %d\n%s", code, exitLocked, text)
 	}
 	if took := time.Since(began); took < 10*time.Second || took > 40*time.Second {
