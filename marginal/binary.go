@@ -94,9 +94,6 @@ func (r *Reader) uint16() uint16 { return uint16(r.number(2)) }
 // Uint32 reads four bytes.
 func (r *Reader) Uint32() int { return int(r.number(4)) }
 
-// uint64 reads eight bytes.
-func (r *Reader) uint64() uint64 { return r.number(8) }
-
 // float64 reads eight bytes.
 func (r *Reader) float64() float64 { return math.Float64frombits(r.number(8)) }
 

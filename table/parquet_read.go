@@ -138,7 +138,6 @@ type schemaTree struct {
 	file   *typedFile
 	open   []int64 // children that are still to come, from the root to the element at hand
 	leaves int
-	wrong  bool
 }
 
 // schemaElement is what is used of SchemaElement.
