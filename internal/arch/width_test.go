@@ -12,8 +12,9 @@ import (
 // columns is how wide a line is at most; a tab counts as one.
 const columns = 100
 
-// TestLinesAreNarrow holds Go, Markdown and templates of text to one width. Wider may be a line of a table, of code in
-// a page, of what an example prints, with a raw string, or with an address that cannot be broken.
+// TestLinesAreNarrow holds Go, Markdown and templates of texts to one width. Wider may be a line of
+// a table, of code in a page, of what an example prints, with a raw string, or with an address that
+// cannot be broken.
 func TestLinesAreNarrow(t *testing.T) {
 	wide, files := 0, 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
