@@ -102,7 +102,12 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		}
 		// A journal that is older than the ledger would have answers drawn again that were given already;
 		// one that is ahead has those whose process died before it logged them.
-		bought, logged := paid(j.answers), s.lines[1:]
+		bought, logged, left := paid(j.answers), s.lines[1:], s.left.Clone()
+		for _, e := range bought {
+			if err := left.Take(*e.Event); err != nil {
+				return nil, refuse("its journal has more charges than were reserved (%v)", err)
+			}
+		}
 		if len(logged) > len(bought) || !slices.EqualFunc(logged, bought[:len(logged)],
 			func(a, b ledger.Entry) bool { return a.Answer == b.Answer && *a.Event == *b.Event }) {
 			return nil, refuse("its journal is older than the ledger, or another one")
@@ -136,11 +141,13 @@ func charged(
 	return out
 }
 
-// paid is the charges among the lines of a journal, as the ledger has them.
+// paid is the charges among the lines of a journal, as the ledger has them, and nothing else that
+// the lines may say.
 func paid(lines []ledger.Entry) (out []ledger.Entry) {
 	for _, e := range lines {
-		if e.Data = nil; e.Event != nil {
-			out = append(out, e)
+		if e.Event != nil {
+			out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: e.Run, Label: e.Label,
+				Event: e.Event, Answer: e.Answer})
 		}
 	}
 	return out
@@ -166,8 +173,9 @@ func (s *session) append(entries []ledger.Entry, sync bool) (err error) {
 
 // linesOf is what a ledger has of a run, but its interruptions.
 func linesOf(l *ledger.Ledger, run string) (lines []ledger.Entry) {
+	kinds := []ledger.Kind{ledger.EntryReserve, ledger.EntryCharge, ledger.EntryClose}
 	for _, e := range l.Entries {
-		if e.Run == run && e.Kind != ledger.EntryResume {
+		if e.Run == run && slices.Contains(kinds, e.Kind) {
 			lines = append(lines, e.Clone())
 		}
 	}

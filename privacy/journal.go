@@ -105,8 +105,11 @@ func (j *journal) read() error {
 	}
 	kept := 1
 	for i, e := range l.Entries {
-		if (i == 0) != (e.Kind == ledger.EntryOpen) || e.Event == nil && e.Data == nil ||
-			i == 0 && (json.Unmarshal(e.Data, &j.header) != nil || !isRun(e.Run)) {
+		first := i == 0 && e.Kind == ledger.EntryOpen && isRun(e.Run) &&
+			json.Unmarshal(e.Data, &j.header) == nil
+		charge := i > 0 && e.Kind == ledger.EntryCharge && e.Run == l.Entries[0].Run &&
+			(e.Event != nil || e.Data != nil)
+		if !first && !charge {
 			return refuse("is damaged")
 		}
 		if e.Data != nil {

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -256,6 +257,41 @@ func TestFormerJournalIsContinued(t *testing.T) {
 	}
 	if l := must(s.file.Read()); l.Verify(nil) != nil || calls(l.Runs()[0].Charged) != 4 {
 		t.Errorf("%+v, %v", l.Runs(), l.Verify(nil))
+	}
+}
+
+// TestJournalTellsTheLedgerItsChargesOnly: a journal whose chain is right and that says more than
+// the charges of its run, or more of these than were reserved, leaves the ledger as it is.
+func TestJournalTellsTheLedgerItsChargesOnly(t *testing.T) {
+	for name, change := range map[string]func(e *ledger.Entry){
+		"a limit": func(e *ledger.Entry) {
+			e.Kind, e.Budget, e.Rule = ledger.EntryLimit, &wide, ledger.RuleBasic
+		},
+		"the end of a run": func(e *ledger.Entry) {
+			e.Kind, e.Status = ledger.EntryClose, ledger.StatusDone
+		},
+		"a charge of another run": func(e *ledger.Entry) { e.Run = "0123456789abcdef" },
+		"too much":                func(e *ledger.Entry) { e.Event = &gaussian(.001, 1000)[0] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := journaled{t, t.TempDir()}
+			s := j.must(j.options(false))
+			must(only(s.Measure(Total{}, 5)))
+			die(s)
+			l := &ledger.Ledger{}
+			must(l.Lines(read(t, s.journal.path)))
+			more := l.Entries[len(l.Entries)-1]
+			change(&more)
+			line := must(l.Add(more))
+			write(t, s.journal.path, append(read(t, s.journal.path), line...))
+			before := read(t, s.file.Path())
+			if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) {
+				t.Errorf("resumed: %v", err)
+			}
+			if after := read(t, s.file.Path()); !bytes.Equal(after, before) {
+				t.Errorf("the ledger has new lines:\n%s", after[len(before):])
+			}
+		})
 	}
 }
 
