@@ -301,7 +301,7 @@ func TestResumeRefuses(t *testing.T) {
 		"program": func(_ journaled, o *Options) *schema.Schema { o.Program = "q"; return nil },
 		"budget":  func(_ journaled, o *Options) *schema.Schema { o.Budget.Delta /= 2; return nil },
 		"plan": func(_ journaled, o *Options) *schema.Schema {
-			o.Plan = gaussian(5, 4)
+			o.Plan = append(o.Plan, gaussian(5, 1)...)
 			return nil
 		},
 		"method": func(_ journaled, o *Options) *schema.Schema { o.Method = "other"; return nil },

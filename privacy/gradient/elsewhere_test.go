@@ -23,10 +23,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	const releases, lost = 4, 2
 	tab := someTable(t, 200)
 	s := tab.Schema()
-	e, err := critic.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(critic.NewEncoder(s))
 	p := Plan{Rate: 1, NoiseMultiplier: 50}
 	down := errors.New("the cluster is down")
 	dir := t.TempDir()
@@ -50,12 +47,9 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 			return append([]int64{200}, a.Answer...), nil
 		}}
 	run := func(resume bool) (out [][]int64, err error) {
-		s, err := privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
+		s := must(privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
 			privacy.Options{Budget: mechtest.Wide, Plan: accountant.Composition{calls(p, releases)},
-				Ledger: l, Journal: dir + "/journal", Resume: resume})
-		if err != nil {
-			t.Fatal(err)
-		}
+				Ledger: l, Journal: dir + "/journal", Resume: resume}))
 		for k := range releases {
 			c, _ := critic.New(e, critic.Options{Hidden: []int{5}}, rand.New(rand.NewPCG(7, uint64(k))))
 			var got Certified
@@ -78,10 +72,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	if !slices.EqualFunc(first, again[:lost], slices.Equal[[]int64]) {
 		t.Error("answers that were given have changed")
 	}
-	file, err := l.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(l.Read())
 	runs := file.Runs()
 	if len(runs) != 1 || runs[0].Status != ledger.StatusDone ||
 		len(runs[0].Charged) != 1 || runs[0].Charged[0].Count != releases ||

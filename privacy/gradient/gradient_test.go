@@ -27,10 +27,7 @@ func TestCertifiedSumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, calls(p, n))
 		var draws []float64
 		for range n {
-			got, err := CertifiedSum(s, p, c.Network())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(CertifiedSum(s, p, c.Network()))
 			truth := mechtest.Encoded(got.Certificate, c, tab)
 			for k, c := range got.Certificate.Scales() {
 				draws = append(draws, float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(z*c))
@@ -48,11 +45,8 @@ func TestCertifiedSumSensitivity(t *testing.T) {
 	sch, c := gatetest.Schema("", 0), newCritic(6, 2, 3, 4)
 	for _, nb := range mechtest.Relations {
 		for _, mode := range unclipped {
-			cert, err := bounds.Certify(c.Network(), mechtest.Blocks(c),
-				bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cert := must(bounds.Certify(c.Network(), mechtest.Blocks(c),
+				bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit}))
 			worst := mechtest.Farthest(cert, 500, func() (a, b []int64) {
 				ra, rb := mechtest.PairOf(u, nb)
 				return mechtest.Encoded(cert, c, gatetest.Table(t, sch, ra, nil)),
@@ -92,10 +86,7 @@ func TestCertifiedSumKnowsItsRelation(t *testing.T) {
 		s := mechtest.On(t, tab, adj, calls(p, 2))
 		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Ball(1)} {
 			p.Mode = mode
-			got, err := ClippedSum(s, p, PenaltyPlan{}, c.Network())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(ClippedSum(s, p, PenaltyPlan{}, c.Network()))
 			want, err := bounds.Certify(c.Network(), mechtest.Blocks(c),
 				bounds.Config{Mode: mode, Adjacency: adj, UnitRows: 3})
 			if err != nil || got.Certificate.TotalStd() != want.TotalStd() {
