@@ -12,10 +12,10 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Plan is a training that has been paid for on paper. For noisy descent on all rows, one filter of
+// plan is a training that has been paid for on paper. For noisy descent on all rows, one filter of
 // the largest μ that the budget allows pays for the number of rows, unless it is public, and for
 // the gradients, whose number follows from it; for a minimum, there is one call.
-type Plan struct {
+type plan struct {
 	*task
 	o     Training
 	cells int // weights of an output
@@ -24,16 +24,16 @@ type Plan struct {
 	at    logistic.Perturbation // of a minimum; 0 for a descent
 }
 
-// NewPlan plans from public knowledge only.
-func NewPlan(
+// newPlan plans from public knowledge only.
+func newPlan(
 	s *schema.Schema, nb privacy.Neighbours, o Training, b accountant.Budget,
-) (*Plan, error) {
+) (*plan, error) {
 	t, err := newTask(s, o.Target, o.Drop)
 	if err != nil {
 		return nil, err
 	}
 	o.By = cmp.Or(o.By, Descent)
-	p := &Plan{task: t, o: o, cells: t.problem.Cells(s.Sizes()), nb: nb}
+	p := &plan{task: t, o: o, cells: t.problem.Cells(s.Sizes()), nb: nb}
 	if p.mu, err = accountant.MuFor(b); err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func NewPlan(
 	return p, nil
 }
 
-// Composition is what a session must reserve.
-func (p *Plan) Composition() accountant.Composition {
+// composition is what a session must reserve.
+func (p *plan) composition() accountant.Composition {
 	if p.at.Penalty > 0 {
 		return accountant.Composition{{Event: logistic.MinimumEvent(p.nb, p.problem, p.at), Count: 1}}
 	}
@@ -71,21 +71,12 @@ const (
 	maxSteps = 400
 )
 
-// Expected are the steps for a table of that many rows, of which it is said whether they are
-// public, in a descent.
-func (p *Plan) Expected(rows int, public bool) steps {
-	if public {
-		return p.steps(float64(rows), p.mu)
-	}
-	return p.steps(float64(rows), p.mu*math.Sqrt(1-rowsShare))
-}
-
 // steps is the public rule: how long to go down follows from how far the summed gradient can stand
 // out of the noise, s = rows·μ/Δ. In a time τ (the steps times their size, with momentum) the noise
 // moves a weight by about τ/s, and the loss is fitted in directions of curvature above 1/τ: τ is
 // .4·s, and less where s is small. More steps cost no privacy, for they share one μ; so they are
 // as many as a size needs that is stable whatever the rows, 100 to 400.
-func (p *Plan) steps(rows, mu float64) steps {
+func (p *plan) steps(rows, mu float64) steps {
 	moved := unit(logistic.GradientEvent(p.nb, p.problem, 1)) // Δ
 	s := max(1, rows) * mu / moved
 	tau := .4 * s * s / (s + 30)
@@ -105,7 +96,7 @@ func (p *Plan) steps(rows, mu float64) steps {
 }
 
 // fit buys the number of rows and goes down. The result has coefficients and the number of rows.
-func (p *Plan) fit(
+func (p *plan) fit(
 	ctx context.Context, s *privacy.Session, report func(string, float64),
 ) (c *Classifier, err error) {
 	if p.at.Penalty > 0 { // which does not need the number of rows

@@ -25,7 +25,7 @@ var Ways = []string{Descent, byOutput, byObjective}
 const penalty = 2
 
 // perturb plans a minimum with noise for the whole budget.
-func (p *Plan) perturb(b accountant.Budget) error {
+func (p *plan) perturb(b accountant.Budget) error {
 	moved := unit(logistic.GradientEvent(p.nb, p.problem, 1)) // Δ
 	m := float64(len(p.problem.Columns))
 	p.at.Penalty = max(1./(1<<10), penalty*math.Sqrt(m)*moved/p.mu)
@@ -70,11 +70,8 @@ func (p *Plan) perturb(b accountant.Budget) error {
 	return nil
 }
 
-// Perturbation is what a minimum is found with; of a descent it is 0.
-func (p *Plan) Perturbation() logistic.Perturbation { return p.at }
-
 // coefficients is a classifier of weights, output after output.
-func (p *Plan) coefficients(w []float64, rows float64) *Classifier {
+func (p *plan) coefficients(w []float64, rows float64) *Classifier {
 	c := &Classifier{By: p.o.By, Rows: rows, Intercept: make([]float64, p.problem.Outputs())}
 	for at := 0; at < len(w); at += p.cells {
 		c.Coefficients = append(c.Coefficients, w[at:at+p.cells:at+p.cells])

@@ -34,12 +34,12 @@ func Train(
 	ctx context.Context, rows *privacy.Rows, o Training, r Run[*Classifier],
 ) (*Classifier, *privacy.Session, error) {
 	s := rows.Schema()
-	p, err := NewPlan(s, privacy.NeighboursOf(s, r.Adjacency), o, r.Budget)
+	p, err := newPlan(s, privacy.NeighboursOf(s, r.Adjacency), o, r.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
 	r.Program = r.Tool + ", " + runtime.GOARCH
-	return r.buy(ctx, rows, trained, p.Composition(),
+	return r.buy(ctx, rows, trained, p.composition(),
 		func(session *privacy.Session) (*Classifier, error) {
 			c, err := p.fit(ctx, session, r.report)
 			if err != nil {

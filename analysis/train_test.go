@@ -128,12 +128,12 @@ func TestPerturbations(t *testing.T) {
 		} {
 			for _, target := range []string{"y", "kind"} {
 				for _, by := range []string{byOutput, byObjective} {
-					p := must(NewPlan(s, nb, Training{Target: target, By: by}, b))
-					cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+					p := must(newPlan(s, nb, Training{Target: target, By: by}, b))
+					cost, err := p.composition().Epsilon(b.Delta, nb.Adjacency)
 					if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
 						t.Errorf("%s, %v, %+v: it costs %+v, %v", by, nb, b, cost, err)
 					}
-					event, approx := p.Composition()[0].Event.(accountant.Approx)
+					event, approx := p.composition()[0].Event.(accountant.Approx)
 					if approx && event.Delta < b.Delta*(1-1e-4) {
 						t.Errorf("%s, %v, %+v: δ = %v", by, nb, b, event.Delta)
 					}
@@ -174,8 +174,8 @@ func TestUnits(t *testing.T) {
 		t.Errorf("claim %+v", m.Claim)
 	}
 	sigma := func(nb privacy.Neighbours) float64 {
-		p := must(NewPlan(tab.Schema(), nb, Training{Target: "kind"}, wide))
-		steps := p.Expected(4000, true)
+		p := must(newPlan(tab.Schema(), nb, Training{Target: "kind"}, wide))
+		steps := p.steps(4000, p.mu)
 		return steps.Sigma / math.Sqrt(float64(steps.Count))
 	}
 	one := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
@@ -188,10 +188,10 @@ func TestUnits(t *testing.T) {
 // TestSteps: the rule takes more steps, never too long ones, the more rows there are.
 func TestSteps(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
-	p := must(NewPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide))
+	p := must(newPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide))
 	before := 0.
 	for _, rows := range []int{1, 10, 1000, 30_000, 1_000_000, 1 << 40} {
-		at := p.Expected(rows, false)
+		at := p.steps(float64(rows), p.mu*math.Sqrt(1-rowsShare))
 		time := float64(at.Count) * at.Size
 		if at.Count < minSteps || at.Count > maxSteps || at.Size > .8 || !(at.Size > 0) ||
 			time < before {
@@ -229,7 +229,7 @@ func TestTargets(t *testing.T) {
 			"beyond what is drawn"},
 		"without budget": {s, Training{Target: "y"}, accountant.Budget{}, "epsilon"},
 	} {
-		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o, c.b)
+		_, err := newPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o, c.b)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -30,8 +30,6 @@ type Batch struct {
 	Job      Job   `yaml:"job"`
 	Jobs     []Job `yaml:"jobs"`     // single jobs
 	Parallel int   `yaml:"parallel"` // jobs at a time; default the number of cores
-	// limit of the forecasts of the jobs that run together, as 500MB or 4GB; default none
-	Memory string `yaml:"memory"`
 	// of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
 	OnInterrupted string `yaml:"on_interrupted"`
 	// table of results, .csv; default the batch file with .results.csv
@@ -160,8 +158,7 @@ func (b *Batch) check() error {
 			return invalid("table name %q %s", t.Name, nameWords)
 		}
 	}
-	_, err := ParseBytes(b.Memory)
-	return err
+	return nil
 }
 
 // gridKey is a key that is there and makes jobs of tables only; "" for none.
@@ -311,23 +308,4 @@ func (j *Job) fill(values map[string]string) error {
 		j.Evaluate = &evaluation{replace(j.Evaluate.Holdout), j.Evaluate.Args}
 	}
 	return err
-}
-
-// ParseBytes reads a size such as 500MB or 4GB (powers of ten); "" is 0.
-func ParseBytes(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	for _, unit := range []struct {
-		suffix string
-		size   float64
-	}{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}} {
-		if number, ok := strings.CutSuffix(text, unit.suffix); ok {
-			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 &&
-				x*unit.size < 1e18 {
-				return int64(x * unit.size), nil
-			}
-		}
-	}
-	return 0, invalid("size %q must be a number with kB, MB, GB or TB", text)
 }

@@ -171,8 +171,7 @@ func TestBadBatches(t *testing.T) {
 		{"no jobs", "name: b\n", "no tables"},
 		{"no epsilons", "name: b\ntables: [{name: t, input: t.csv}]\n", "epsilons is required"},
 		{"policy", "name: b\non_interrupted: again\n" + table, "stop or rerun"},
-		{"memory", "name: b\nmemory: 4\n" + table, "size \"4\" must be"},
-		{"size", "name: b\nmemory: 4 apples\n" + table, "4 apples"},
+		{"memory", "name: b\nmemory: 4\n" + table, "parallel says how many jobs run at a time"},
 		{"negative replicates", "name: b\nreplicates: -1\n" + table, "replicates"},
 		{"too many replicates", "name: b\nreplicates: 2000000000\n" + table, "2e+09 jobs"},
 		{"a matrix that is too large", "name: b\nreplicates: 4000000000000000000\n" + table,
@@ -287,20 +286,6 @@ func TestExamples(t *testing.T) {
 	if !strings.HasPrefix(string(script), "#!/bin/sh\n") ||
 		!strings.Contains(string(script), "\ndecoy batch jobs.yaml --only \"$SLURM_ARRAY_TASK_ID\"\n") {
 		t.Error("the Slurm script does not run decoy batch --only")
-	}
-}
-
-func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "1kB": 1000, "1.5 MB": 1500000, "4GB": 4e9,
-		"2TB": 2e12} {
-		if got, err := ParseBytes(text); got != want || err != nil {
-			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, bad := range []string{"4", "GB", "-1GB", "NaNGB", "1e30GB", "4gb"} {
-		if _, err := ParseBytes(bad); !errors.Is(err, ErrConfig) {
-			t.Errorf("%q: %v", bad, err)
-		}
 	}
 }
 

@@ -78,36 +78,33 @@ func (t *Task) elsewhere(ctx context.Context, program string) (*privacy.Rows, er
 		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
 			"aim, or Spark", t.Method, t.Input)
 	}
-	return CountedRows(ctx, program, t.Input, t.Domain, f.Joints, &t.Counting)
+	return CountedRows(ctx, program, t.Input, t.Domain, f.Joints)
 }
 
-// CountedRows is a private table that a program counts over these sets of columns, and tells how
-// far it is; nothing is counted yet. It counts until ctx ends.
+// CountedRows is a private table that a program counts over these sets of columns; nothing is
+// counted yet. It counts until ctx ends.
 func CountedRows(
 	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
-	counting *func(float64),
 ) (*privacy.Rows, error) {
 	if _, err := synth.CountedCells(sets, s); err != nil {
 		return nil, err
 	}
-	return rowsOf(ctx, program, input, s, engine.AskSets(sets, s.Sizes()), counting)
+	return rowsOf(ctx, program, input, s, engine.AskSets(sets, s.Sizes()))
 }
 
 // CountedUnits is a private table of which a program counts how many units have at most so many
 // rows each, and nothing else, as [CountedRows].
 func CountedUnits(
 	ctx context.Context, program, input string, s *schema.Schema, upTo []int,
-	counting *func(float64),
 ) (*privacy.Rows, error) {
-	return rowsOf(ctx, program, input, s, engine.AskUnits(upTo), counting)
+	return rowsOf(ctx, program, input, s, engine.AskUnits(upTo))
 }
 
 // rowsOf is a private table of which a program is asked that first.
 func rowsOf(
 	ctx context.Context, program, input string, s *schema.Schema, begin engine.Question,
-	counting *func(float64),
 ) (*privacy.Rows, error) {
-	from, err := sourceOf(ctx, program, input, s, counting)
+	from, err := sourceOf(ctx, program, input, s)
 	if err != nil {
 		return nil, err
 	}
@@ -131,12 +128,11 @@ func Undescribed(names []string, csv schema.CSV, unit string, maxRows int) *sche
 // as [CountedRows].
 func CountedTexts(
 	ctx context.Context, program, input string, s *schema.Schema, asked []int,
-	counting *func(float64),
 ) (*text.Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	from, err := sourceOf(ctx, program, input, s, counting)
+	from, err := sourceOf(ctx, program, input, s)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +144,7 @@ func CountedTexts(
 func ColumnsOf(
 	ctx context.Context, program, input string, csv schema.CSV,
 ) (names []string, err error) {
-	quiet := func(float64) {}
-	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0), &quiet)
+	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +164,7 @@ func ColumnsOf(
 
 // sourceOf is a table that a program counts.
 func sourceOf(
-	ctx context.Context, program, input string, s *schema.Schema, counting *func(float64),
+	ctx context.Context, program, input string, s *schema.Schema,
 ) (engine.Source, error) {
 	text, err := s.ForPrivate().YAML()
 	if err != nil {
@@ -179,7 +174,7 @@ func sourceOf(
 	rand.Read(r.Nonce)
 	ask := func(q engine.Question, check bool) ([]int64, error) {
 		r.Question, r.Check = q, check
-		return engine.Count(ctx, program, r, *counting)
+		return engine.Count(ctx, program, r, nil)
 	}
 	return engine.Source{
 		Ask: func(q engine.Question) ([]int64, error) { return ask(q, false) },

@@ -23,7 +23,7 @@ type Outputs struct {
 	job    *Task
 	bought *Target // the schema; nil for none
 	model  *Target // nil for none
-	table  *Output // nil for none
+	table  *output // nil for none
 }
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
@@ -98,21 +98,21 @@ func (o *Outputs) Write(
 	return rows, nil
 }
 
-// Output is a synthetic table in the making.
-type Output struct {
+// output is a synthetic table in the making.
+type output struct {
 	*Target
 	table.WriterOptions
 	format table.Format
 }
 
 // CreateOutput starts the table that a flag names.
-func CreateOutput(name, path string, stdout io.Writer, force bool) (*Output, error) {
+func CreateOutput(name, path string, stdout io.Writer, force bool) (*output, error) {
 	format, err := FormatOf(name, path)
 	if err != nil {
 		return nil, err
 	}
 	t, err := Create(name, path, stdout, ReleaseMode, force)
-	return &Output{Target: t, format: format}, err
+	return &output{Target: t, format: format}, err
 }
 
 // Sampler draws rows: a model, or a model under a condition.
@@ -121,7 +121,7 @@ type Sampler interface {
 }
 
 // Sample draws n rows with the columns of s and completes the output.
-func (o *Output) Sample(
+func (o *output) Sample(
 	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
 ) error {
 	buffer := bufio.NewWriterSize(o, 1<<20)
@@ -149,7 +149,7 @@ func (o *Output) Sample(
 	case err != nil:
 		return err
 	}
-	return o.Commit()
+	return o.commit()
 }
 
 // DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected
@@ -243,11 +243,11 @@ func (t *Target) Complete(to func(io.Writer) error) error {
 	if err := to(t); err != nil {
 		return err
 	}
-	return t.Commit()
+	return t.commit()
 }
 
-// Commit completes the output.
-func (t *Target) Commit() error {
+// commit completes the output.
+func (t *Target) commit() error {
 	if !t.IsFile() {
 		return nil
 	}

@@ -199,7 +199,8 @@ func quote(v any) string {
 var deleted = map[string]string{
 	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
 		"charged: leave the key out",
-	"limit": "whoever keeps the account sets it, once for all batches: decoy ledger limit",
+	"memory": "parallel says how many jobs run at a time",
+	"limit":  "whoever keeps the account sets it, once for all batches: decoy ledger limit",
 }
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them

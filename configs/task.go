@@ -24,9 +24,6 @@ type Task struct {
 	Fitter synth.Fitter
 	Ledger *ledger.File // nil for an embedded example: no account is kept
 
-	// is told how far an engine is that counts the table where it is: this depends on the rows
-	Counting func(fraction float64)
-
 	// Of a job of a batch.
 	Identity string
 	Planned  *synth.RunPlan // nil if this process does not run the job

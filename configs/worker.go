@@ -227,15 +227,6 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 	}
 }
 
-// Pays says whether the task would spend anything now.
-func (w *Worker) Pays(t *Task) bool {
-	if isFile(w.path(t.Identity, ".model")) {
-		return false
-	}
-	_, resume, err := w.attempt(t)
-	return err == nil && !resume
-}
-
 // evaluate compares the output with real rows in a process of its own, which has its own memory and
 // permissions.
 func (w *Worker) evaluate(ctx context.Context, t *Task) error {

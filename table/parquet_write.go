@@ -20,20 +20,6 @@ import (
 // (pqarrow) writes the same, and brings 8 MB of compute kernels and remote calls into the program.
 type parquetWriter struct{ file *file.Writer }
 
-// WriteParquet writes a record as a Parquet file of one row group. Its columns are texts,
-// dictionaries of texts without doubles, booleans, int64, float64, dates (date32), or timestamps in
-// microseconds; others are an error.
-func WriteParquet(w io.Writer, r arrow.Record) error {
-	f, err := newParquetWriter(w, r.Schema())
-	if err != nil {
-		return err
-	}
-	if err := f.Write(r); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
 func newParquetWriter(w io.Writer, s *arrow.Schema) (*parquetWriter, error) {
 	var fields pqschema.FieldList
 	for _, f := range s.Fields() {

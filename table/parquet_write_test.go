@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -41,7 +42,8 @@ func TestWriteParquet(t *testing.T) {
 		}
 		want := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(columns[0].Len()))
 		var b bytes.Buffer
-		if err := WriteParquet(&b, want); err != nil {
+		to, err := newParquetWriter(&b, want.Schema())
+		if err = errors.Join(err, to.Write(want), to.Close()); err != nil {
 			t.Fatal(err)
 		}
 		got, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(b.Bytes()),

@@ -261,7 +261,7 @@ func accepts(t *testing.T, f file) bool {
 	t.Helper()
 	path := "changed-" + filepath.Base(t.Name()) // beside the files, which are of this test
 	check(t, os.WriteFile(path, f.bytes(t), 0o600))
-	_, _, err := verify(path)
+	_, err := verify(path)
 	return err == nil
 }
 
@@ -465,7 +465,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 			var packed bytes.Buffer
 			check(t, release.WriteSigned(&packed, members, key))
 			check(t, os.WriteFile("spliced.zip", packed.Bytes(), 0o600))
-			for _, line := range []string{"verify spliced.decoy", "verify spliced.decoy --nist",
+			for _, line := range []string{"verify spliced.decoy",
 				"inspect spliced.decoy --report page.html", "verify spliced.zip --key a.pub",
 				"release spliced.decoy --sign a.key --out spliced2.zip --ledger in.csv.ledger"} {
 				says(t, exitError, line)
@@ -503,11 +503,9 @@ func TestEarlierFilesAreNotBound(t *testing.T) {
 		}
 		csv := filepath.Join(t.TempDir(), "out.csv")
 		says(t, exitOK, "sample "+path+" --rows 20 --out "+csv)
-		for _, line := range []string{"verify " + path + " --nist",
-			"inspect " + path + " --report " + csv + ".html"} {
-			if code, out, _ := decoy(strings.Fields(line)...); code != exitUnbound || out != "" {
-				t.Errorf("decoy %s: exit code %d, %s", line, code, out)
-			}
+		page := "inspect " + path + " --report " + csv + ".html"
+		if code, out, _ := decoy(strings.Fields(page)...); code != exitUnbound || out != "" {
+			t.Errorf("decoy %s: exit code %d, %s", page, code, out)
 		}
 	}
 }
@@ -521,7 +519,7 @@ func TestForgedNoise(t *testing.T) {
 	unpaid := func(what string, f file) {
 		t.Helper()
 		check(t, os.WriteFile("forged", f.sealed(t).bytes(t), 0o600))
-		if _, _, err := verify("forged"); err == nil || !strings.Contains(err.Error(),
+		if _, err := verify("forged"); err == nil || !strings.Contains(err.Error(),
 			"is not one that the ledger paid for") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
+	"path/filepath"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/csv"
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func datasetsListCommand(t *terminal) *cobra.Command {
@@ -57,10 +52,7 @@ type datasetsExport struct{ out, schemaOut string }
 
 func datasetsExportCommand(t *terminal) *cobra.Command {
 	e := &datasetsExport{}
-	cmd := t.verb("datasets export", e.run, flags{"out": &e.out, "schema-out": &e.schemaOut})
-	cmd.ValidArgsFunction = cobra.FixedCompletions(datasets.Names(),
-		cobra.ShellCompDirectiveNoFileComp)
-	return cmd
+	return t.verb("datasets export", e.run, flags{"out": &e.out, "schema-out": &e.schemaOut})
 }
 
 func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error {
@@ -81,7 +73,10 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)",
 				d.Name, datasets.ErrNotEmbedded, d.Origin)
 		}
-		if err := e.rows(t, d); err != nil {
+		if filepath.Ext(e.out) != ".csv" && e.out != configs.Standard {
+			return usagef("--out %s: the rows are written as they are, to .csv", e.out)
+		}
+		if err := t.writeText("--out", e.out, configs.ReleaseMode, d.CSV()); err != nil {
 			return err
 		}
 	}
@@ -89,55 +84,4 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 		return nil
 	}
 	return t.writeText("--schema-out", e.schemaOut, configs.ReleaseMode, d.SchemaYAML())
-}
-
-// rows writes the table as it is: no code, bin or rounding in between.
-func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
-	format, err := configs.FormatOf("--out", e.out)
-	if err != nil {
-		return err
-	}
-	if format != table.CSV && format != table.Parquet {
-		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
-	}
-	if format == table.CSV {
-		return t.writeText("--out", e.out, configs.ReleaseMode, d.CSV())
-	}
-	return t.write("--out", e.out, configs.ReleaseMode, "", func(w io.Writer) error {
-		return writeParquet(w, d)
-	})
-}
-
-// writeParquet writes the cells of an embedded table, value for value: numbers as int64 and
-// float64, all else as text, missing cells as nulls. The rows do not go through codes, which would
-// round them to bins.
-func writeParquet(w io.Writer, d datasets.Dataset) error {
-	s, err := d.Schema()
-	if err != nil {
-		return err
-	}
-	fields, missing := make([]arrow.Field, len(s.Columns)), []string{}
-	for i, c := range s.Columns {
-		missing = append(missing, c.Missing...)
-		fields[i] = arrow.Field{Name: c.Name, Type: exportedType(c.Kind), Nullable: len(c.Missing) > 0}
-	}
-	rows := csv.NewReader(bytes.NewReader(d.CSV()), arrow.NewSchema(fields, nil),
-		csv.WithHeader(true), csv.WithChunk(-1), csv.WithNullReader(true, missing...))
-	defer rows.Release()
-	rows.Next()
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%s: %w", d.Name, err)
-	}
-	return table.WriteParquet(w, rows.Record())
-}
-
-// exportedType is how a column of the embedded tables is stored.
-func exportedType(k schema.Kind) arrow.DataType {
-	switch k.Stored() {
-	case schema.StoredInt:
-		return arrow.PrimitiveTypes.Int64
-	case schema.StoredFloat:
-		return arrow.PrimitiveTypes.Float64
-	}
-	return arrow.BinaryTypes.String
 }

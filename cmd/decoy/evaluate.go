@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,13 +30,13 @@ type evaluate struct {
 	jobFlags          // the schema, and what a published evaluation costs
 	train, holdout    string
 	synthetic, models []string
-	html, json, pairs string
+	html, json        string
 	classifier        string
 	options           report.Options
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
-	e := &evaluate{jobFlags: newJob(), pairs: "0", options: report.Options{Seed: 1}}
+	e := &evaluate{jobFlags: newJob(), options: report.Options{Seed: 1}}
 	return t.verb("evaluate", func(cmd *cobra.Command, t *terminal, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
@@ -47,7 +46,7 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
 		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop),
 		"quasi": (*names)(&e.options.Quasi), "seed": &e.options.Seed,
-		"classifier": &e.classifier, "pairs": &e.pairs, "report": &e.html, "json": &e.json})
+		"classifier": &e.classifier, "pairs": &e.options.Pairs, "report": &e.html, "json": &e.json})
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
@@ -99,7 +98,6 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	case err != nil:
 		return suitable(err)
 	case page == nil && figures == nil:
-		read.shown.finish()
 		return r.Text(t.stdout)
 	}
 	const note = ", which is not private: keep it as safe as the real table"
@@ -152,11 +150,6 @@ func (e *evaluate) check() (*schema.Schema, error) {
 	}
 	if e.html == configs.Standard {
 		return nil, usagef("--report -: a page needs a file")
-	}
-	if e.options.Pairs, err = strconv.Atoi(e.pairs); e.pairs == "all" {
-		e.options.Pairs = -1
-	} else if err != nil || e.options.Pairs < 0 {
-		return nil, usagef("--pairs %q is neither a number of pairs nor all", e.pairs)
 	}
 	return s, nil
 }
@@ -350,8 +343,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 		return nil, nil, err
 	}
 	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s),
-			&e.counting)
+		return configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s))
 	})
 }
 

@@ -27,9 +27,6 @@ type jobFlags struct {
 	resume bool
 	set    settings
 	notes  []string // to be said before the run
-
-	// is told how far an engine is that counts the private table where it is; nil: nobody
-	counting func(fraction float64)
 }
 
 // newJob are the flags of a job, with their defaults.
@@ -206,7 +203,6 @@ func (t *terminal) create(flag, path string, perm fs.FileMode) (*configs.Target,
 
 // deliver completes an output with what to writes, and says so; nothing for one that is nil.
 func (t *terminal) deliver(o *configs.Target, note string, to func(io.Writer) error) error {
-	t.shown.finish()
 	err := o.Complete(to)
 	if err == nil && o.IsFile() {
 		t.say("wrote %s%s", o.Name(), note)
@@ -259,9 +255,6 @@ func (j *jobFlags) pay(
 	t *terminal, l *ledger.File, verb, input, flag, out string,
 ) (*paid, error) {
 	p := &paid{Account: j.account(t, l, input), t: t, shown: t.privateProgress()}
-	if p.shown.bar { // plain lines are kept by others, and must not tell of rows
-		j.counting = p.shown.of("counting")
-	}
 	if err := p.Begin(verb, cmp.Or(out, configs.Standard)); err != nil {
 		return nil, err
 	}

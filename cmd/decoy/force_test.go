@@ -130,6 +130,5 @@ func TestBatchReplacesItsOwn(t *testing.T) {
 	}
 	check(t, os.RemoveAll("jobs.state")) // with it goes the knowledge of what is its own
 	say("", exitUsage)
-	say("--results other.csv", exitError)
 	say("--force", 0)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,9 +70,6 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	defer outputs.Abort()
 	shown := t.privateProgress()
-	if shown.bar { // plain lines are kept by others, and must not tell of rows
-		j.Counting = shown.of("counting")
-	}
 	o := g.options(cmd.Context(), t, j, account, outputs, shown)
 	if p != nil {
 		return g.buy(cmd.Context(), t, p, outputs, j, account, o)
@@ -103,7 +98,7 @@ func (g *generate) options(
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
-			needsOf(m.Schema(), forecast).say(t, m.Schema(), m.Rows, g.Settings, j.Domain == nil)
+			needsOf(m.Schema(), forecast).say(t, m.Rows, g.Settings, j.Domain == nil)
 			if err := sayUnreadable(ctx, t, m, j.Input); err != nil {
 				return err
 			}
@@ -143,16 +138,10 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*configs.Task, erro
 // checkTexts refuses what is said of a table without a schema where there is one: a unit that is
 // passed over would leave a guarantee for single rows.
 func (g *generate) checkTexts(cmd *cobra.Command) error {
-	if g.Schema == "" && g.Dataset == "" {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(g.texts.flags())) {
-		if f := cmd.Flag(name); f.Changed {
-			place := placeOf(f)
-			if place != "--"+name {
-				place += ": " + name
-			}
-			return usagef("%s is for a table without a schema: this one has one; write it there", place)
+	for name := range g.texts.flags() {
+		if f := cmd.Flag(name); f.Changed && (g.Schema != "" || g.Dataset != "") {
+			return usagef("%s: --%s is for a table without a schema: this one has one; write it there",
+				placeOf(f), name)
 		}
 	}
 	return nil
@@ -189,7 +178,6 @@ columns (decoy schema draft), costs nothing`)
 			"can go on from one that is bought in the same run", j.Method)
 	}
 	s := &schemaInfer{g.jobFlags, g.texts}
-	s.maxCategories = maxCategories
 	p, err := s.purchase(cmd, g.Input)
 	if err != nil {
 		return nil, err
@@ -248,16 +236,15 @@ func (g *generate) buy(
 }
 
 // sayUnreadable tells of columns in which nearly all rows of the model have the code that a cell
-// gets that cannot be read: a missing one, the category for others or, where a column has neither,
-// its first code. A wrong separator or decimal commas look like that. It sees rows of the model
-// only. Many columns are mostly their first code, so these count where they are most of the table.
+// gets that cannot be read: a missing one, or the category for others. A wrong separator or decimal
+// commas look like that. It sees rows of the model only.
 func sayUnreadable(ctx context.Context, t *terminal, m *release.Model, input string) error {
 	const rows, most, seed = 400, 0.95, 1
 	codecs, err := m.Schema().Codecs()
 	if err != nil {
 		return err
 	}
-	var sure, perhaps []string
+	var named []string
 	err = m.Sample(ctx, rows, seed, func(drawn *table.Table) error {
 		for i, c := range codecs {
 			code, n := c.Unreadable(), 0
@@ -266,23 +253,17 @@ func sayUnreadable(ctx context.Context, t *terminal, m *release.Model, input str
 					n++
 				}
 			}
-			switch column := c.Column(); {
-			case float64(n) < most*rows:
-			case len(column.Missing) > 0 || column.Other != "":
-				sure = append(sure, fmt.Sprintf("%q", column.Name))
-			default:
-				perhaps = append(perhaps, fmt.Sprintf("%q", column.Name))
+			column := c.Column()
+			if float64(n) >= most*rows && (len(column.Missing) > 0 || column.Other != "") {
+				named = append(named, fmt.Sprintf("%q", column.Name))
 			}
 		}
 		return nil
 	})
-	if len(perhaps) > 1 && 2*len(perhaps) > len(codecs) {
-		sure = append(sure, perhaps...)
-	}
-	if len(sure) > 0 {
+	if len(named) > 0 {
 		t.say("nearly all cells are missing, or could not be read, in %s: if that is not so in the "+
 			"table, look at its separator, decimal commas and dates (decoy schema check SCHEMA %s)",
-			strings.Join(sure, ", "), input)
+			strings.Join(named, ", "), input)
 	}
 	return err
 }

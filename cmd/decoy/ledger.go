@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -168,15 +167,6 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 		return nil, false, err
 	}
 	return l, false, nil
-}
-
-// callsOf is the number of mechanism calls that a plan expects, at most: what is reserved says
-// nothing of it.
-func callsOf(f synth.Forecast) (n int) {
-	for _, noise := range f.Noise {
-		n += noise.Count
-	}
-	return n
 }
 
 // calls is the number of mechanism calls of a composition.

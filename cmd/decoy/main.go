@@ -58,7 +58,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	t.shown.finish()
 	if err != nil {
 		printError(stderr, err, cmd.CommandPath())
 	}
@@ -84,7 +83,7 @@ func newRoot(t *terminal) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		printHelp(cmd.OutOrStdout(), helpOf(cmd))
+		printHelp(cmd.OutOrStdout(), cmd)
 	})
 
 	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
@@ -105,11 +104,6 @@ func newRoot(t *terminal) *cobra.Command {
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
 	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Short = "completion for a shell"
-		}
-	}
 	return root
 }
 
@@ -118,6 +112,22 @@ var goneVerbs = map[string]string{
 	"config schema": "a wrong key of a file is told with its line and the nearest right one; 'decoy " +
 		"config settings' lists the settings of a method",
 	"config show": "'decoy plan --config FILE' says what a run would do",
+}
+
+// goneFlags say the same of flags.
+var goneFlags = map[string]string{
+	"categories":     "a file for --schema says it, in which other columns are open",
+	"csv":            "--json prints the same for programs",
+	"man":            "'decoy help VERB' and 'decoy help TOPIC' print the same texts",
+	"max-categories": "a column has at most 1,000; join rare ones in the schema",
+	"memory":         "--jobs says how many jobs run together",
+	"nist":           "'decoy inspect --report' writes a page that has these layers",
+	"on-interrupted": "it is the key on_interrupted of the batch file",
+	"replicates":     "'decoy analyze' gives such tables to a program of yours",
+	"results":        "it is the key results of the batch file",
+	"state":          "it is always JOBS.state, beside the batch file",
+	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
+		"charged",
 }
 
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb
@@ -154,9 +164,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		if name := unknown.GetSpecifiedShortnames(); name != "" {
 			return usagef("-%s: a flag has two dashes, --%[1]s", name)
 		}
-		if unknown.GetSpecifiedName() == "strict" {
-			return usagef("%w: it is gone, as private tables are read leniently, always, and every run "+
-				"that is reserved stays charged", err)
+		if gone := goneFlags[unknown.GetSpecifiedName()]; gone != "" {
+			return usagef("%w: it is gone, as %s", err, gone)
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -212,7 +221,7 @@ func exitCode(err error) int {
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin,
-			analysis.ErrForm, party.ErrFile):
+			analysis.ErrForm, analysis.ErrTarget, party.ErrFile):
 		return exitUsage
 	}
 	return exitError

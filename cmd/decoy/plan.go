@@ -43,11 +43,9 @@ type planned struct {
 	Cells          float64                `json:"cells"`
 	Composition    accountant.Composition `json:"composition"`
 	Cost           cost                   `json:"cost"`
-	Curve          []point                `json:"curve"`
 	Releases       *releases              `json:"releases,omitempty"`
 	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
 	RowNeeds       rowNeeds               `json:"rows_needed,omitzero"`
-	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          configs.Needs          `json:"needs"`
 	Elsewhere      *counted               `json:"counted_elsewhere,omitempty"`
@@ -127,13 +125,6 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		return err
 	}
 	out.Cost = costOf(bound)
-	for _, delta := range []float64{1e-12, 1e-9, 1e-7, 1e-5} {
-		b, err := pld.Epsilon(fit.Reserve, delta, p.Relation())
-		if err != nil {
-			return err
-		}
-		out.Curve = append(out.Curve, point{delta, b.Epsilon})
-	}
 	if p.releases > 1 {
 		if out.Releases, err = together(fit.Reserve, p.releases, p.Job); err != nil {
 			return err
@@ -147,7 +138,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		}
 	}
 	sigma := sigmaOf(out.Forecast, 1)
-	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)
+	out.Usable = usableSigmas * sigma
 	out.RowNeeds = needsOf(s, out.Forecast)
 	if s.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
@@ -170,12 +161,6 @@ func sizeText(columns int, cells float64) string {
 		count = strings.Replace(strconv.FormatFloat(cells, 'e', 1, 64), "e+", "e", 1)
 	}
 	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
-}
-
-// point is one point of the curve of guarantees that a composition gives, all of them at once.
-type point struct {
-	Delta   float64 `json:"delta"`
-	Epsilon float64 `json:"epsilon"`
 }
 
 // releases is what several runs of one plan on one table cost together, each perhaps chosen after
@@ -259,26 +244,9 @@ func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 		roughly(float64(median*median) * two), median}
 }
 
-// Enough says what so many rows are enough for.
-func (n rowNeeds) Enough(rows int) string {
-	switch x := roughly(rows); {
-	case x < n.Least:
-		return "for nothing: the table will be only noise"
-	case x < n.Column:
-		return "for columns of few codes"
-	case n.Pair == 0:
-		return "for single columns"
-	case x < n.Pair:
-		return "for single columns, and for pairs of few codes"
-	}
-	return "for single columns and pairs"
-}
-
 // say tells of a model of so few rows, as counted with noise, that it is only noise or, with pairs,
 // that relations are mostly lost; and whoever has named a target of what needs fewer rows.
-func (n rowNeeds) say(
-	t *terminal, s *schema.Schema, rows float64, given configs.Settings, pairs bool,
-) {
+func (n rowNeeds) say(t *terminal, rows float64, given configs.Settings, pairs bool) {
 	counted := roughly(rows)
 	if counted < n.Least {
 		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %v, "+
@@ -290,73 +258,20 @@ func (n rowNeeds) say(
 			n.Pair)
 	}
 	for _, g := range given {
-		if g.Key != targetKey || counted >= n.Pair {
-			continue
-		}
-		how := ""
-		if at := s.Index(fmt.Sprint(g.Value)); at >= 0 && s.Columns[at].Kind.Ordered() {
-			how = " (it predicts categories: give the column kind: boolean in the schema)"
-		}
-		t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
-			"the same epsilon%s", g.Value, how)
-	}
-}
-
-// coarse is a column with more codes than the noise lets stand out.
-type coarse struct {
-	Column string `json:"column"`
-	Codes  int    `json:"codes"`
-	Usable int    `json:"usable"` // if the rows were spread evenly
-}
-
-// coarsenFrom is how many times more codes than stand out a column has that should have fewer.
-const coarsenFrom = 2
-
-// coarsen lists the columns in which an even share of the rows is less than half of the smallest
-// usable count.
-func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
-	var out []coarse
-	if sigma == 0 {
-		return out
-	}
-	usable := max(2, int(float64(rows)/(usableSigmas*sigma)))
-	for i, size := range s.Sizes() {
-		if size > coarsenFrom*usable {
-			out = append(out, coarse{s.Columns[i].Name, size, usable})
+		if g.Key == targetKey && counted < n.Pair {
+			t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
+				"the same epsilon", g.Value)
 		}
 	}
-	return out
 }
 
 // compared is one method beside the others.
 type compared struct {
-	Method  string        `json:"method" head:"METHOD"`
-	Calls   count         `json:"calls,omitempty" head:"CALLS"`
-	Sigma   sigmaRows     `json:"one_way_sigma,omitempty" head:"NOISE OF A COLUMN'S COUNTS"`
-	Visible string        `json:"-" head:"VISIBLE FROM"`
-	Rows    rowNeeds      `json:"rows_needed,omitzero"`
-	Needs   configs.Needs `json:"needs,omitzero"`
-	Error   string        `json:"error,omitempty"`
-}
-
-// count is a number that is not known where it is 0.
-type count int
-
-func (c count) String() string {
-	if c == 0 {
-		return "-"
-	}
-	return strconv.Itoa(int(c))
-}
-
-// sigmaRows is the noise of counts, where there is any.
-type sigmaRows float64
-
-func (s sigmaRows) String() string {
-	if s == 0 {
-		return "-"
-	}
-	return short3(float64(s)) + " rows"
+	Method string        `json:"method" head:"METHOD"`
+	Sigma  sixDigits     `json:"one_way_sigma,omitempty" head:"NOISE OF A COLUMN'S COUNTS"`
+	Rows   rowNeeds      `json:"rows_needed,omitzero"`
+	Needs  configs.Needs `json:"needs,omitzero"`
+	Error  string        `json:"error,omitempty"`
 }
 
 // compare plans with every method, at its defaults.
@@ -370,10 +285,9 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	var lines []compared
-	var errs []string
 	for _, name := range synth.Names() {
 		p.Method = name
-		l := compared{Method: name, Visible: "-", Needs: configs.Needs{Rows: p.Rows}}
+		l := compared{Method: name, Needs: configs.Needs{Rows: p.Rows}}
 		task, err := p.task()
 		var fit *synth.RunPlan
 		if err == nil {
@@ -382,25 +296,18 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		switch {
 		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
 			l.Error = spelling.Plain(err)
-			errs = append(errs, l.Error)
+			t.say("%s", l.Error)
 		case err != nil:
 			return err
 		default:
 			l.Needs = configs.NeedsOf(fit, task.Domain, p.Rows)
-			f := l.Needs.Forecast
-			l.Calls, l.Sigma = count(callsOf(f)), sigmaRows(sigmaOf(f, 1))
-			l.Rows = needsOf(task.Domain, f)
-			if l.Sigma > 0 {
-				l.Visible = fmt.Sprintf("%.0f rows", usableSigmas*float64(l.Sigma))
-			}
+			l.Sigma = sixDigits(sigmaOf(l.Needs.Forecast, 1))
+			l.Rows = needsOf(task.Domain, l.Needs.Forecast)
 		}
 		lines = append(lines, l)
 	}
 	if err := t.print(listing[compared]{items: lines}); err != nil {
 		return err
-	}
-	for _, text := range errs {
-		t.say("%s", text)
 	}
 	t.say("for %s; nothing was read; which method is best for what: decoy help methods",
 		lines[0].Needs.RowsText("--rows"))

@@ -2,17 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -22,7 +18,6 @@ const defaultDraws = 200_000
 
 type queriesAnswer struct {
 	where []string
-	csv   bool
 	// print confidence intervals
 	interval bool
 	rows     int
@@ -31,14 +26,12 @@ type queriesAnswer struct {
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
-	return t.verb("queries answer", q.run, flags{"where": &q.where, "csv": &q.csv, "rows": &q.rows,
+	return t.verb("queries answer", q.run, flags{"where": &q.where, "rows": &q.rows,
 		"interval": &q.interval, "seed": &q.seed})
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
 	switch {
-	case t.json && q.csv:
-		return usagef("--json and --csv are two formats")
 	case q.interval && q.rows > 0:
 		return usagef("--interval asks the model itself: leave out --rows")
 	case len(args) == 1 && len(q.where) == 0:
@@ -78,39 +71,17 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 		return err
 	}
-	if err := sayImpossible(t, w, answers); err != nil {
-		return err
-	}
-	return printAnswers(t, answers, q.csv)
-}
-
-// sayImpossible says, and marks in the list, which answers are 0 by the schema and not by the rows,
-// and what it allows.
-func sayImpossible(t *terminal, w *workload.Workload, answers []release.Answered) error {
-	list, err := w.Schema().Overview()
 	for i := range w.Len() {
 		it := w.Item(i)
-		if err != nil || !it.Impossible() {
+		if !it.Impossible() {
 			continue
 		}
-		for k, a := range answers {
-			answers[k].Impossible = a.Impossible || a.Query == it.Name
+		t.say("%s: no row by the schema, whatever the table holds", it.Name)
+		for k := range answers {
+			answers[k].Impossible = answers[k].Impossible || answers[k].Query == it.Name
 		}
-		var ranges []string
-		for _, c := range it.Columns() {
-			if o := list[c]; w.Schema().Columns[c].Kind.Ordered() {
-				ends := strings.Split(strings.Trim(o.From+", "+o.To, "[)]"), ", ")
-				text := fmt.Sprintf("%s is %s to %s", o.Name, ends[0], ends[len(ends)-1])
-				if after := w.Schema().Columns[c].After; after != "" {
-					text += strings.TrimRight(" "+o.Unit, " ") + " after " + after
-				}
-				ranges = append(ranges, text)
-			}
-		}
-		t.say("%s: no row by the schema, whatever the table holds (%s)", it.Name,
-			strings.Join(ranges, ", "))
 	}
-	return err
+	return printAnswers(t, answers)
 }
 
 // workload is the file's items and those of --where.
@@ -135,41 +106,23 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 	return workload.New(m.Schema(), append(items, counts...))
 }
 
-func printAnswers(t *terminal, list []release.Answered, asCSV bool) error {
-	head := []string{"query", "cell", "answer", "standard_error", "covers"}
+func printAnswers(t *terminal, list []release.Answered) error {
+	head := "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS"
 	asked := slices.ContainsFunc(list, func(a release.Answered) bool { return a.Interval != nil })
 	if asked {
-		head = append(head, "from", "to")
+		head += "\tFROM\tTO"
 	}
-	exact := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-	cells := func(a release.Answered, answer, unknown string) []string {
-		out := []string{a.Query, a.Cell, answer, unknown, a.Covers}
+	return t.print(listing[release.Answered]{list, head, func(a release.Answered) string {
+		cells := []any{a.Query, a.Cell, fmt.Sprintf("%.1f", a.Answer), "unknown", a.Covers}
 		if a.StandardError != nil {
-			out[3] = exact(*a.StandardError)
+			cells[3] = *a.StandardError
 		}
 		switch {
 		case a.Interval != nil:
-			out = append(out, exact(a.Interval[0]), exact(a.Interval[1]))
+			cells = append(cells, a.Interval[0], a.Interval[1])
 		case asked:
-			out = append(out, "", "")
+			cells = append(cells, "", "")
 		}
-		return out
-	}
-	if asCSV {
-		out := csv.NewWriter(t.stdout)
-		out.Write(head)
-		for _, a := range list {
-			out.Write(cells(a, exact(a.Answer), ""))
-		}
-		out.Flush()
-		return out.Error()
-	}
-	title := strings.ToUpper(strings.ReplaceAll(strings.Join(head, "\t"), "_", " "))
-	return t.print(listing[release.Answered]{list, title, func(a release.Answered) string {
-		cells := cells(a, fmt.Sprintf("%.1f", a.Answer), "unknown")
-		for i := range cells {
-			cells[i] = spelling.Visible(cells[i])
-		}
-		return strings.Join(cells, "\t")
+		return row(cells...)
 	}})
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"aead.dev/minisign"
@@ -24,18 +23,13 @@ import (
 	"github.com/decoy-dp/decoy/release"
 )
 
-// The members of a signed release.
+// The members of a signed release. Earlier versions put more in.
 const (
-	releasedTable   = "synthetic.csv"
-	releasedModel   = "model.decoy"
-	releasedClaim   = "claim.json"
-	releasedText    = "inspect.txt"
-	releasedInspect = "inspect.json"
-	releasedPage    = "about.html"
+	releasedTable = "synthetic.csv"
+	releasedModel = "model.decoy"
+	releasedClaim = "claim.json"
+	releasedPage  = "about.html"
 )
-
-// releasedTexts follow from the model.
-var releasedTexts = []string{releasedText, releasedInspect, releasedPage}
 
 func releaseCommand(t *terminal) *cobra.Command {
 	s := newJob()
@@ -128,15 +122,19 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	t.sayGuarantee(m)
 	rows := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
 	how := claimed{Ledger: head, Table: drawn{rows, s.Seed, s.SpreadsheetSafe, thisVersion().Version}}
-	var table bytes.Buffer
+	var table, model, stated, claim, about bytes.Buffer
 	if err := how.Table.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
 		return err
 	}
-	members, err := membersOf(m, v, how)
+	err = encode(&stated, v)
+	how.Model = stated.Bytes()
+	err = cmp.Or(err, m.Write(&model), encode(&claim, how), report.Model(&about, released(m)))
 	if err != nil {
 		return err
 	}
-	members = append([]release.Member{{Name: releasedTable, Body: table.Bytes()}}, members...)
+	members := []release.Member{{Name: releasedTable, Body: table.Bytes()},
+		{Name: releasedModel, Body: model.Bytes()}, {Name: releasedClaim, Body: claim.Bytes()},
+		{Name: releasedPage, Body: about.Bytes()}}
 	note := fmt.Sprintf(": %d rows, %d columns (seed %d), signed by key %016X", how.Table.Rows,
 		m.Schema().Width(), how.Table.Seed, key.ID())
 	return t.deliver(out, note, func(w io.Writer) error {
@@ -152,34 +150,6 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 	}
 	out.Safe = d.SpreadsheetSafe
 	return out.Sample(ctx, m, m.Schema(), d.Rows, d.Seed, at)
-}
-
-// membersOf are the members of a release but for its table.
-func membersOf(m *release.Model, v any, how claimed) ([]release.Member, error) {
-	shown := shownModel{"model", m.Manifest, releasedModel, m}
-	var members []release.Member
-	for _, part := range []struct {
-		name  string
-		write func(w io.Writer) error
-	}{
-		{releasedModel, m.Write},
-		{releasedClaim, func(w io.Writer) error {
-			var said bytes.Buffer
-			err := encode(&said, v)
-			how.Model = said.Bytes()
-			return cmp.Or(err, encode(w, how))
-		}},
-		{releasedText, func(w io.Writer) error { return writeAligned(w, shown) }},
-		{releasedInspect, func(w io.Writer) error { return encode(w, shown) }},
-		{releasedPage, func(w io.Writer) error { return report.Model(w, released(m)) }},
-	} {
-		var body bytes.Buffer
-		if err := part.write(&body); err != nil {
-			return nil, err
-		}
-		members = append(members, release.Member{Name: part.name, Body: body.Bytes()})
-	}
-	return members, nil
 }
 
 // secretKey reads a key of minisign, and its password if it has one.
@@ -246,7 +216,6 @@ type verifiedRelease struct {
 	// the ledger of the table as it was signed; nil: of an earlier version, or of no run
 	Ledger     *ledgerHead `json:"ledger,omitempty"`
 	Reproduced bool        `json:"table_reproduced"` // else it is only signed
-	Described  bool        `json:"texts_reproduced"` // the same of those about the model
 	Model      any         `json:"model"`
 }
 
@@ -262,90 +231,74 @@ func openRelease(data []byte, key minisign.PublicKey) (map[string][]byte, []stri
 	return bodies, names, err
 }
 
-// verifyRelease checks the signature, then the model's own claim, then the table.
-func (t *terminal) verifyRelease(
-	ctx context.Context, path, keyFile string,
-) (any, *release.Model, error) {
+// verifyRelease checks the signature, then the model's own claim, then that the table is what it
+// gives. Of a table that another version drew it says only whether it is.
+func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (any, error) {
 	key, err := publicKey("--key", keyFile)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	data, err := configs.ReadBounded(path, release.MaxSigned)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}
 	bodies, names, err := openRelease(data, key)
-	if out.Members = names; err != nil {
+	if err != nil {
 		if _, no := release.Open(path); no == nil && !bytes.Contains(data, []byte("SHA256SUMS")) {
-			return nil, nil, fmt.Errorf("%s is a model, and models are not signed: verify it without "+
+			return nil, fmt.Errorf("%s is a model, and models are not signed: verify it without "+
 				"--key, or give the release that decoy release made", path)
 		}
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	want := append([]string{releasedTable, releasedModel, releasedClaim}, releasedTexts...)
-	if !slices.Equal(names, want) && !slices.Equal(names, want[:len(want)-1]) { // without the page
-		return nil, nil, fmt.Errorf("%s: signed, and not a release: it holds %s, not %s", path,
-			strings.Join(names, ", "), strings.Join(want, ", "))
+	for _, name := range []string{releasedTable, releasedModel, releasedClaim} {
+		if bodies[name] == nil {
+			return nil, fmt.Errorf("%s: signed, and not a release: it holds %s, and no %s", path,
+				strings.Join(names, ", "), name)
+		}
 	}
-	inside := path + ": " + releasedModel
 	model := bodies[releasedModel]
 	m, err := release.Read(bytes.NewReader(model), int64(len(model)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", inside, err)
+		return nil, fmt.Errorf("%s: %s: %w", path, releasedModel, err)
 	}
-	var unbound error
-	if out.Model, unbound = verifyFile(inside, m); unbound != nil && !errors.Is(unbound, errUnbound) {
-		return nil, nil, unbound
+	verified, unbound := verifyFile(path+": "+releasedModel, m)
+	if unbound != nil && !errors.Is(unbound, errUnbound) {
+		return nil, unbound
 	}
-	if err := out.check(ctx, bodies, m, t.progress().of("drawing again")); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return out, m, unbound
-}
-
-// check holds what the signer states against the model: the guarantee must be the model's, and the
-// table and the texts what it gives. Of those that another version made it says only whether they
-// are.
-func (v *verifiedRelease) check(
-	ctx context.Context, bodies map[string][]byte, m *release.Model, at func(float64),
-) error {
 	var said claimed
 	var stated struct {
 		Claim release.Claim `json:"claim"`
 	}
 	if json.Unmarshal(bodies[releasedClaim], &said) != nil || said.Table.Rows < 1 ||
 		json.Unmarshal(said.Model, &stated) != nil {
-		return fmt.Errorf("%s: not the claim of a release", releasedClaim)
+		return nil, fmt.Errorf("%s: %s: not the claim of a release", path, releasedClaim)
 	}
 	if stated.Claim != m.Claim {
-		return fmt.Errorf("%s: it states %v, and the model %v", releasedClaim, stated.Claim, m.Claim)
+		return nil, fmt.Errorf("%s: %s: it states %v, and the model %v", path, releasedClaim,
+			stated.Claim, m.Claim)
 	}
-	v.Table, v.Ledger = said.Table, said.Ledger
-	same := said.Table.Tool == thisVersion().Version
-	rest := expected(bodies[releasedTable])
-	err := v.Table.draw(ctx, &rest, m, at)
-	v.Reproduced = err == nil && len(rest) == 0
-	switch {
-	case err != nil && !errors.Is(err, errDiffers):
-		return fmt.Errorf("%s: %w", releasedTable, err)
-	case !v.Reproduced && same:
-		return fmt.Errorf("%s is signed, and is not what the model gives with seed %d", releasedTable,
-			v.Table.Seed)
-	}
-	again, err := membersOf(m, v.Model, claimed{Table: v.Table, Ledger: v.Ledger})
+	same, err := said.Table.drew(ctx, bodies[releasedTable], m, t.progress().of("drawing again"))
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %s %w", path, releasedTable, err)
 	}
-	v.Described = true
-	for _, x := range again {
-		if slices.Contains(releasedTexts, x.Name) && !bytes.Equal(x.Body, bodies[x.Name]) {
-			if v.Described = false; same {
-				return fmt.Errorf("%s is signed, and is not what the model gives", x.Name)
-			}
-		}
+	return verifiedRelease{fmt.Sprintf("%016X", key.ID()), names, said.Table, said.Ledger, same,
+		verified}, unbound
+}
+
+// drew reports whether a table is what the model gives. Of one that this version drew it must be.
+func (d drawn) drew(
+	ctx context.Context, table []byte, m *release.Model, at func(float64),
+) (bool, error) {
+	rest := expected(table)
+	err := d.draw(ctx, &rest, m, at)
+	if err != nil && !errors.Is(err, errDiffers) {
+		return false, err
 	}
-	return nil
+	same := err == nil && len(rest) == 0
+	if !same && d.Tool == thisVersion().Version {
+		return false, fmt.Errorf("is signed, and is not what the model gives with seed %d", d.Seed)
+	}
+	return same, nil
 }
 
 // expected is what is still to be written; the first byte that differs is an error.

@@ -43,7 +43,6 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"analyze":         "m.decoy --replicates 2 --program 'echo a 1 1'",
 		"queries answer":  "m.decoy --where readmission=1",
 		"verify":          "m.decoy",
-		"train":           "in.csv --schema s.yaml --target readmission --epsilon 1 --dry-run",
 		"schema check":    "s.yaml",
 		"schema infer":    "in.csv --epsilon 1 --header-is-public --dry-run",
 		"schema units":    "visits.csv --schema visits.yaml --epsilon 1",
@@ -71,7 +70,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		}
 	}
 	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
-		"predict", "release", "serve", "schema draft", "schema import", "schema export",
+		"predict", "train", "release", "serve", "schema draft", "schema import", "schema export",
 		"datasets export", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")

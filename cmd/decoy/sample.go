@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +17,6 @@ import (
 type sample struct {
 	jobFlags
 	where, uncertainty string
-	replicates         int
 	texts              []string
 }
 
@@ -28,24 +24,12 @@ func sampleCommand(t *terminal) *cobra.Command {
 	s := &sample{}
 	return t.verb("sample", func(cmd *cobra.Command, t *terminal, args []string) error {
 		m, err := s.open(args[0])
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case cmd.Flags().Changed("replicates"):
-			return s.runReplicates(cmd.Context(), t, args[0], m)
 		}
 		return s.run(cmd, t, m)
 	}, s.flags(), flags{"where": &s.where, "uncertainty": &s.uncertainty,
-		"texts": &s.texts, "replicates": &s.replicates})
-}
-
-// create starts an output for rows of the model.
-func (s *sample) create(t *terminal, out string) (*configs.Output, error) {
-	o, err := configs.CreateOutput("--out", out, t.stdout, t.force)
-	if err == nil {
-		o.Safe, o.Texts = s.SpreadsheetSafe, s.texts
-	}
-	return o, err
+		"texts": &s.texts})
 }
 
 // open opens the model, and checks --texts against its columns.
@@ -67,46 +51,6 @@ func (s *sample) open(path string) (*release.Model, error) {
 	return m, nil
 }
 
-// runReplicates writes several tables.
-func (s *sample) runReplicates(
-	ctx context.Context, t *terminal, path string, m *release.Model,
-) error {
-	switch {
-	case s.where != "" || s.uncertainty != "":
-		return usagef("--replicates goes with neither --where nor --uncertainty")
-	case s.Out == configs.Standard:
-		return usagef("--replicates writes files: --out must name one")
-	}
-	ext := filepath.Ext(s.Out)
-	n := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
-	var outs []*configs.Output
-	for i := range s.replicates {
-		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
-		err := configs.Distinct([]configs.NamedPath{configs.At("--out", name)},
-			[]configs.NamedPath{configs.At("MODEL", path)})
-		if err != nil {
-			return err
-		}
-		out, err := s.create(t, name)
-		if err != nil {
-			return err
-		}
-		defer out.Abort()
-		outs = append(outs, out)
-	}
-	t.sayGuarantee(m)
-	shown := t.progress()
-	_, err := m.Replicates(ctx, s.replicates, s.Seed, func(i int, r *release.Model) error {
-		shown.report("writing tables", float64(i)/float64(s.replicates))
-		return outs[i].Sample(ctx, r, m.Schema(), n, s.Seed+uint64(i), func(float64) {})
-	})
-	if err == nil {
-		t.say("wrote %s to %s: %d rows each, %d columns (seed %d)", outs[0].Name(),
-			outs[len(outs)-1].Name(), n, m.Schema().Width(), s.Seed)
-	}
-	return err
-}
-
 func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 	var from configs.Sampler = m
 	rows, condition := m.Rows, ""
@@ -117,10 +61,11 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 		}
 		from, rows, condition = given, given.Rows(), text
 	}
-	out, err := s.create(t, s.Out)
+	out, err := configs.CreateOutput("--out", s.Out, t.stdout, t.force)
 	if err != nil {
 		return err
 	}
+	out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 	defer out.Abort()
 	t.sayGuarantee(m)
 	if condition != "" {

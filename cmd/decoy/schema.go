@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -143,9 +142,8 @@ func doubts(s *schema.Schema) (out []string) {
 				c.Name, x.Max, c.Unit, x.After))
 		}
 		if x.Kind == schema.Date && s.Lenient && len(x.Missing) == 0 {
-			out = append(out, fmt.Sprintf("column %q: a cell that is no date in its format, such as one "+
-				"with a time of day (kind: timestamp is for these), counts as the first bin, %s; with "+
-				"missing: [\"\"] it is missing", c.Name, c.From))
+			out = append(out, fmt.Sprintf("column %q: a cell that is no date in its format counts as the "+
+				"first bin, %s; with missing: [\"\"] it is missing", c.Name, c.From))
 		}
 	}
 	return out
@@ -158,16 +156,10 @@ func advice(s *schema.Schema) []string {
 		out = append(out, text)
 	}
 	for _, c := range s.Columns {
-		texts := append([]string{c.Name}, c.Categories...)
-		if len(c.Missing) > 0 {
-			texts = append(texts, c.Missing[0])
-		}
-		for _, text := range texts {
-			if table.Formula(text) {
-				out = append(out, fmt.Sprintf("column %q: a spreadsheet would run %q as a formula; "+
-					"--spreadsheet-safe of generate and sample writes it as a text", c.Name, text))
-				break
-			}
+		texts := slices.Concat([]string{c.Name}, c.Categories, c.Missing[:min(1, len(c.Missing))])
+		if i := slices.IndexFunc(texts, table.Formula); i >= 0 {
+			out = append(out, fmt.Sprintf("column %q: a spreadsheet would run %q as a formula; "+
+				"--spreadsheet-safe of generate and sample writes it as a text", c.Name, texts[i]))
 		}
 	}
 	for i, size := range s.Sizes() {
@@ -204,30 +196,15 @@ func unordered(s *schema.Schema) string {
 		"schema says that one is after another (decoy help schema)", strings.Join(dates, ", "))
 }
 
-// idWords end the names of columns that tell people apart.
-var idWords = []string{"id", "identifier", "mrn", "pid", "ssn", "nhs", "uuid", "guid"}
-
-// idNames do so as they are, in one word.
-var idNames = []string{"patientid", "subjectid", "personid", "caseid", "userid", "customerid",
-	"patientnumber", "patientno", "nhsnumber", "nhsno", "medicalrecordnumber", "subject", "encounter",
-	"patnr", "patientnr", "patientennr", "patientennummer", "fallnr", "fallnummer"}
-
-var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`) // PatientID, patientId
-
-// looksLikeID reports whether the name of a column is one of ids.
-func looksLikeID(name string) bool {
-	name = strings.ToLower(camel.ReplaceAllString(name, "$1 $2"))
-	words := strings.FieldsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	return len(words) > 0 && (slices.Contains(idWords, words[len(words)-1]) ||
-		slices.Contains(idNames, strings.Join(words, "")))
-}
+// idName is the name of a column that tells people apart: it ends in a word for that, or is one.
+var idName = regexp.MustCompile(`(?i)(^|[^\pL])(id|identifier|mrn|pid|ssn|nhs|uuid|guid|subject|` +
+	`encounter|(patient|subject|person|case|user|customer|nhs|patienten|pat|fall)` +
+	`[^\pL]?(id|nr|no|number|nummer)|record[^\pL]?number)[^\pL]*$|(?-i:\p{Ll}I[Dd])$`)
 
 // sayIDs warns of columns whose public names are those of ids, in a table without a unit.
 func sayIDs(t *terminal, unit string, names []string) {
 	for _, name := range names {
-		if unit == "" && looksLikeID(name) {
+		if unit == "" && idName.MatchString(name) {
 			t.say("warning: %q looks like an id: every row counts as another person. If a person has "+
 				"several rows, or to leave the ids out: --unit, or 'unit:' in a schema, names that column",
 				name)

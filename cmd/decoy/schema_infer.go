@@ -27,13 +27,12 @@ type schemaInfer struct {
 
 // inferFlags are the flags of the verb.
 type inferFlags struct {
-	public, noHeader       bool
-	columns                names
-	comma, unit            string
-	maxRows, maxCategories int
-	partial, target        string
-	categories             []string // NAME=a,b
-	dryRun                 bool
+	public, noHeader bool
+	columns          names
+	comma, unit      string
+	maxRows          int
+	partial, target  string
+	dryRun           bool
 }
 
 // purchase is what the flags ask for.
@@ -46,13 +45,12 @@ type purchase struct {
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
-	s := &schemaInfer{newJob(), inferFlags{comma: ",", maxCategories: maxCategories}}
+	s := &schemaInfer{newJob(), inferFlags{comma: ","}}
 	return t.verb("schema infer", s.run, s.jobFlags.flags(), s.inferFlags.flags(), flags{
-		"schema": &s.partial, "categories": &s.categories, "max-categories": &s.maxCategories,
-		"target": &s.target, "dry-run": &s.dryRun})
+		"schema": &s.partial, "target": &s.target, "dry-run": &s.dryRun})
 }
 
-// maxCategories is how many categories a column may have where nobody says it.
+// maxCategories is how many categories a bought column may have.
 const maxCategories = 1000
 
 // flags are those by which a person says of a file what no schema does.
@@ -130,8 +128,9 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if p.declared == nil {
 		p.declared = infer.AllOpen(columns)
 	}
-	if err := s.declare(p.declared); err != nil {
-		return nil, err
+	if d := p.declared; s.target != "" && d.Index(s.target) < 0 {
+		return nil, usagef("--target: there is no column %q%s", s.target,
+			spelling.Hint(s.target, d.Names()))
 	}
 	asked, err := infer.Asked(p.declared, columns)
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	}
 	if elsewhere {
 		p.table, err = configs.CountedTexts(cmd.Context(), program, input,
-			configs.Undescribed(names, p.csv, s.unit, s.maxRows), asked, &s.counting)
+			configs.Undescribed(names, p.csv, s.unit, s.maxRows), asked)
 	} else {
 		p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
 			MaxRowsPerUnit: s.maxRows})
@@ -155,33 +154,6 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 		return p, err
 	}
 	return p, apart(cmd, p.ledger)
-}
-
-// declare takes --categories, and looks for --target.
-func (s *schemaInfer) declare(d *infer.Declared) error {
-	for _, given := range s.categories {
-		name, list, ok := strings.Cut(given, "=")
-		at := d.Index(name)
-		if !ok {
-			return usagef("--categories %q: want NAME=A,B with the name of a column", given)
-		}
-		if at < 0 {
-			return usagef("--categories: there is no column %q%s", name, spelling.Hint(name, d.Names()))
-		}
-		texts := strings.Split(list, ",")
-		c := schema.Column{Name: name, Kind: schema.Categorical, Categories: texts}
-		if blank := len(texts) - 1; texts[blank] == "" {
-			c.Categories, c.Missing, c.OnInvalid = texts[:blank], []string{""}, schema.Clamp
-		}
-		if _, err := schema.NewCodec(c); err != nil {
-			return usagef("--categories %q: %v", given, err)
-		}
-		d.Columns[at], d.Open[at] = c, false
-	}
-	if s.target != "" && d.Index(s.target) < 0 {
-		return usagef("--target: there is no column %q%s", s.target, spelling.Hint(s.target, d.Names()))
-	}
-	return nil
 }
 
 // checkFlags checks the flags one by one.
@@ -267,7 +239,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 	r, session, err := infer.Run(cmd.Context(), p.table, infer.Options{
 		Options: run.Options(s.Job), CSV: p.csv,
 		Declared: p.declared, Target: s.target,
-		MaxCategories: s.maxCategories, Progress: run.shown.of("measuring columns"),
+		MaxCategories: maxCategories, Progress: run.shown.of("measuring columns"),
 		Deliver: func(r *infer.Result) error {
 			sayBought(t, r)
 			run.SayTotal()
@@ -305,48 +277,30 @@ func sayBought(t *terminal, r *infer.Result) {
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
 func sayDoubts(t *terminal, r *infer.Result) {
-	var left, codes, joined, closed, commas []string
+	var left, doubtful []string
 	for _, column := range r.Columns {
 		name := fmt.Sprintf("%q", column.Name)
-		if column.Commas {
-			commas = append(commas, name)
-		}
 		switch found := column.Found; {
+		case column.Commas:
+			t.say("cells of %s look like numbers with a decimal comma, which are not read as numbers: "+
+				"write points into a copy of the table, and go on with the ledger of this one (--ledger)",
+				name)
 		case found == nil:
 			left = append(left, name)
-		case column.Codes:
-			codes = append(codes, fmt.Sprintf("%s (%v to %v)", name, found.Min, found.Max))
-		case found.Other != "":
-			joined = append(joined, name)
-		case found.Kind == schema.Categorical && len(found.Missing) > 0:
-			closed = append(closed, "missing in "+name)
-		case found.Kind == schema.Categorical: // code 0
-			closed = append(closed, fmt.Sprintf("%q in %s", found.Categories[0], name))
+		case column.Codes || found.Kind == schema.Categorical:
+			doubtful = append(doubtful, name)
 		}
 	}
-	other := fmt.Sprintf("texts in fewer than about %d rows are \"(other)\" in ", r.Threshold)
-	for _, said := range []struct {
-		before string
-		names  []string
-		after  string
-	}{
-		{"left out: ", left, " (see the comments in the schema)"},
-		{"cells of ", commas, " look like numbers with a decimal comma, which are not read as numbers: " +
-			"write points into a copy of the table, and go on with the ledger of this one (--ledger)"},
-		{"check ", codes, ": if these are codes, some may not exist"},
-		{other, joined, ""},
-		{"texts that are in none of a column's categories become ", closed, ""},
-	} {
-		if len(said.names) > 0 {
-			t.say("%s%s%s", said.before, strings.Join(said.names, ", "), said.after)
-		}
+	if len(left) > 0 {
+		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
+	}
+	if len(doubtful) > 0 {
+		t.say("texts in fewer than about %d rows, and codes that do not exist, may be wrong in %s: what "+
+			"you know costs nothing, so correct the schema, or declare them before (decoy schema infer "+
+			"--schema)", r.Threshold, strings.Join(doubtful, ", "))
 	}
 	if text := unordered(r.Schema()); text != "" {
 		t.say("%s", text)
-	}
-	if len(codes)+len(joined)+len(closed) > 0 {
-		t.say("texts and codes that you know cost nothing: correct the schema, or declare them before " +
-			"(decoy schema infer --categories 'NAME=A,B')")
 	}
 }
 
@@ -358,11 +312,8 @@ type inferNeeds struct {
 	Needs   infer.Needs       `json:"needs"`
 }
 
-// Fails reports that the table is likely to end up without a usable schema, Coarse that it is to
-// have one whose bounds are powers of two.
+// Fails reports that the table is likely to end up without a usable schema.
 func (n inferNeeds) Fails() bool { return float64(n.Rows) < n.Needs.Kind }
-
-func (n inferNeeds) Coarse() bool { return float64(n.Rows) < max(n.Needs.Bounds, n.Needs.Fine) }
 
 // refuse refuses a purchase that is likely to come to nothing, unless it is forced.
 func (n inferNeeds) refuse(t *terminal) error {

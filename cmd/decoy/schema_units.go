@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -80,48 +77,37 @@ func (u *schemaUnits) table(
 		return nil, nil, err
 	}
 	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit),
-			&u.counting)
+		return configs.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit))
 	})
 }
 
 // shownUnits is the report.
 type shownUnits struct{ *infer.UnitSizes }
 
-// text has a dash for a count that does not stand out of the noise; behind the last that does, one
-// line stands for the rest.
-func (r shownUnits) text(w io.Writer) {
-	visible := func(n int64) bool { return float64(n) >= 3*r.Sigma }
-	last := slices.Index(r.UpTo, r.MaxRowsPerUnit)
-	for i, n := range r.Counts {
-		if visible(n) {
-			last = max(last, i)
-		}
-	}
-	fmt.Fprintf(w, "ROWS\tUNITS (±%.0f)\tUSED\n", r.Sigma)
+// unitRange is how many units have so many rows.
+type unitRange struct{ Rows, Count, Used string }
+
+// Ranges have a dash for a count that does not stand out of the noise.
+func (r shownUnits) Ranges() (out []unitRange) {
 	from := 1
 	for i, n := range r.Counts {
-		rows, used, count := fmt.Sprint(from), "all", "-"
+		one := unitRange{Rows: fmt.Sprintf("%d or more", from), Count: "-", Used: "all"}
 		switch {
-		case i > last || i == len(r.UpTo):
-			rows = fmt.Sprintf("%d or more", from)
-		case r.UpTo[i] > from:
-			rows = fmt.Sprintf("%d to %d", from, r.UpTo[i])
+		case i < len(r.UpTo) && r.UpTo[i] == from:
+			one.Rows = fmt.Sprint(from)
+		case i < len(r.UpTo):
+			one.Rows = fmt.Sprintf("%d to %d", from, r.UpTo[i])
 		}
 		if from > r.MaxRowsPerUnit {
-			used = fmt.Sprintf("%d of them", r.MaxRowsPerUnit)
+			one.Used = fmt.Sprintf("%d of them", r.MaxRowsPerUnit)
 		}
-		if visible(n) {
-			count = fmt.Sprint(n)
+		if float64(n) >= 3*r.Sigma {
+			one.Count = fmt.Sprint(n)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", rows, count, used)
-		if i > last || i == len(r.UpTo) {
-			break
+		out = append(out, one)
+		if i < len(r.UpTo) {
+			from = r.UpTo[i] + 1
 		}
-		from = r.UpTo[i] + 1
 	}
-	all := math.Max(1, r.Whole+r.Bounded)
-	fmt.Fprintf(w, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), "+
-		"which lose at least about %.0f rows in all\n", r.Whole, 100*r.Whole/all, r.Bounded,
-		100*r.Bounded/all, r.LeftOut)
+	return out
 }

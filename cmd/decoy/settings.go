@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -62,10 +63,8 @@ func rank(place string) int {
 }
 
 // fill gives every flag that the command line left alone its value from the environment or the
-// config file, in this order; what is in neither keeps its default. What the verb does not use is
-// an error: a key of the file that it does not have, and a variable that no verb has. A verb that
-// spends refuses variables of other verbs, too; the others leave them alone, as all that runs in an
-// environment shares it.
+// config file, in this order; what is in neither keeps its default. A key of the file that the verb
+// does not have is an error, and so is a variable that no verb has.
 func fill(cmd *cobra.Command) error {
 	v := viper.New()
 	v.SetEnvPrefix("decoy")
@@ -90,7 +89,6 @@ func fill(cmd *cobra.Command) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settings); ok {
 			*s = append(*s, file.settings...)
-			s.fillFromEnvironment()
 		}
 		if err != nil || f.Changed || typed(f) {
 			return
@@ -101,7 +99,8 @@ func fill(cmd *cobra.Command) error {
 		}
 		place, what, value := variable(f.Name), "", v.GetString(f.Name)
 		if os.Getenv(place) == "" {
-			place, what = file.at(file.lines[f.Name]), f.Name+": "
+			place = fmt.Sprintf("--config %s, line %d", file.path, file.lines[f.Name])
+			what = f.Name + ": "
 		}
 		if f.Value.Set(value) != nil {
 			err = usagef("%s: %s%q is not %s", place, what, value, kindOf(f))
@@ -137,10 +136,6 @@ type configFile struct {
 	settings configs.Settings
 }
 
-func (c *configFile) at(line int) string {
-	return fmt.Sprintf("--config %s, line %d", c.path, line)
-}
-
 // read reads the file as the values of a verb's flags.
 func (c *configFile) read(cmd *cobra.Command) error {
 	text, err := configs.ReadBounded(c.path, 1<<20)
@@ -152,11 +147,12 @@ func (c *configFile) read(cmd *cobra.Command) error {
 	r := yamlfile.Reader{Report: func(line int, text string) {
 		problems = append(problems, fmt.Sprintf("--config %s, %s", c.path, yamlfile.At(line, text)))
 	}}
-	known := settable(cmd)
+	flags := settable(cmd)
+	names := slices.Sorted(maps.Keys(flags))
 	r.Unknown = func(key string, _ []string) string {
-		return known.refusal(cmd, "key", key, strconv.Quote)
+		return refusal(cmd, "key "+strconv.Quote(key), key, key, names)
 	}
-	values, names := map[string]*yaml.Node{}, known.of(cmd)
+	values := map[string]*yaml.Node{}
 	if root := r.Document(text, "a config file", "epsilon: 1"); root != nil {
 		values = r.Fields(root, "", names)
 	}
@@ -171,11 +167,7 @@ func (c *configFile) read(cmd *cobra.Command) error {
 		}
 		c.lines[name] = n.Line
 		var err error
-		f := cmd.Flag(name)
-		if f == nil { // of the verb that is planned
-			f = known[name][0].Flag(name)
-		}
-		if c.values[name], err = flagText(f, n); err != nil {
+		if c.values[name], err = flagText(flags[name], n); err != nil {
 			r.Report(n.Line, name+": "+err.Error())
 		}
 	}
@@ -210,109 +202,66 @@ func flagText(f *pflag.Flag, n *yaml.Node) (string, error) {
 	return n.Value, err
 }
 
-// keyNames are the keys of config files, and the verbs that each is a flag of.
-type keyNames map[string][]*cobra.Command
-
-// settable lists the flags of all verbs that a config file may hold.
-func settable(cmd *cobra.Command) keyNames {
-	known := keyNames{}
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			switch {
-			case f.Value.Type() == (&settings{}).Type():
-				known[settingsKey] = append(known[settingsKey], c)
-			case !typed(f):
-				known[f.Name] = append(known[f.Name], c)
-			}
-		})
-		for _, sub := range c.Commands() {
-			if sub.Name() != "completion" && sub.Name() != "help" {
-				walk(sub)
-			}
-		}
-	}
-	walk(cmd.Root())
-	return known
-}
-
 // passesKey is the head of a manual that names a verb whose config files this one takes, too.
 const passesKey = "passes"
 
-// of are the keys that a verb uses, and those that it may leave unused: a plan takes the file of
+// settable are the keys of config files that a verb takes, with their flags: its own, and those of
 // the run that it plans.
-func (k keyNames) of(cmd *cobra.Command) (names []string) {
-	for name, verbs := range k {
-		if slices.ContainsFunc(verbs, func(c *cobra.Command) bool {
-			return c == cmd || c == cmd.Root() || c.Name()+" " == cmd.Annotations[passesKey]
-		}) {
-			names = append(names, name)
+func settable(cmd *cobra.Command) map[string]*pflag.Flag {
+	out := map[string]*pflag.Flag{}
+	add := func(f *pflag.Flag) {
+		if _, ok := f.Value.(*settings); ok {
+			out[settingsKey] = f
+		} else if !typed(f) {
+			out[f.Name] = f
 		}
 	}
-	slices.Sort(names)
-	return names
+	for _, c := range cmd.Root().Commands() {
+		if c.Name()+" " == cmd.Annotations[passesKey] {
+			c.LocalFlags().VisitAll(add)
+		}
+	}
+	cmd.Flags().VisitAll(add)
+	return out
 }
 
-// refusal says why a verb does not take a key of a file or a variable: what says which it is, and
-// shown writes its name as there.
-func (k keyNames) refusal(
-	cmd *cobra.Command, what, key string, shown func(string) string,
-) string {
+// refusal says why a verb does not take a key of a file or a variable, which is called name there,
+// as the names are that it takes.
+func refusal(cmd *cobra.Command, what, key, name string, names []string) string {
 	if f := cmd.Flag(key); f != nil && typed(f) || slices.Contains(onlyByHand, key) {
-		return fmt.Sprintf("unknown %s %s: --%s must be typed each time", what, shown(key), key)
+		return fmt.Sprintf("unknown %s: --%s must be typed each time", what, key)
 	}
-	used := k.of(cmd)
-	var near string
-	if n := spelling.Nearest(key, used); n != "" {
-		near = fmt.Sprintf("; did you mean %s?", shown(n))
-	}
-	if verbs := k[key]; len(verbs) > 0 {
-		var names []string
-		for _, c := range verbs {
-			names = append(names, c.CommandPath())
-		}
-		return fmt.Sprintf("%s %s is not used by %s, but by %s%s", what, shown(key), cmd.CommandPath(),
-			strings.Join(names, ", "), near)
-	}
-	all := "; there are " + strings.Join(used, ", ")
-	return fmt.Sprintf("unknown %s %s%s", what, shown(key), cmp.Or(near, all))
+	hint := cmp.Or(spelling.Hint(name, names), fmt.Sprintf("; for %s there are %s", cmd.CommandPath(),
+		strings.Join(names, ", ")))
+	return fmt.Sprintf("unknown %s%s", what, hint)
 }
 
-// spends reports whether a ledger may refuse this run: the verb says so, and a budget that must be
-// typed was.
-func spends(cmd *cobra.Command) bool {
-	epsilon := cmd.Flag("epsilon")
-	return strings.Contains(cmd.Annotations[exitsKey], exitMeaning[exitBudget]) &&
-		(epsilon == nil || !typed(epsilon) || epsilon.Changed)
-}
-
-// otherVariables are read elsewhere.
-var otherVariables = []string{"DECOY_CONFIG", "DECOY_SPARK_TOKEN"}
-
-// checkEnvironment refuses variables that would be passed over in silence. An empty one is none.
+// checkEnvironment refuses variables that no verb would read. An empty one is none.
 func checkEnvironment(cmd *cobra.Command) error {
-	known := settable(cmd)
-	used := known.of(cmd)
+	known := map[string]bool{"config": true, "spark-token": true}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		for name := range settable(c) {
+			known[name] = name != settingsKey
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(cmd.Root())
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
-		key, ours := strings.CutPrefix(name, variable(""))
-		key = strings.ToLower(strings.ReplaceAll(key, "_", "-"))
-		if strings.HasPrefix(key, settingsKey+"-") {
-			key = settingsKey
+		key := strings.ToLower(strings.TrimPrefix(name, variable("")))
+		key = strings.ReplaceAll(key, "_", "-")
+		if strings.HasPrefix(name, variable("")) && value != "" &&
+			!(known[key] && name == variable(key)) {
+			var names []string
+			for key := range settable(cmd) {
+				names = append(names, variable(key))
+			}
+			slices.Sort(names)
+			return usagef("%s", refusal(cmd, "environment variable "+name, key, name, names))
 		}
-		exact := variable(strings.ToLower(strings.TrimPrefix(name, variable("")))) // as it is looked up
-		switch taken := slices.Contains(used, key) || known[key] != nil && !spends(cmd); {
-		case !ours || value == "" || slices.Contains(otherVariables, name):
-			continue
-		case name == strings.TrimSuffix(settingsVariable, "_"):
-			return usagef("unknown environment variable %s; each setting has its own, %sKEY", name,
-				settingsVariable)
-		case known[key] != nil && name != exact && !strings.HasPrefix(name, settingsVariable):
-			return usagef("unknown environment variable %s; did you mean %s?", name, exact)
-		case taken:
-			continue
-		}
-		return usagef("%s", known.refusal(cmd, "environment variable", key, variable))
 	}
 	return nil
 }
@@ -364,19 +313,6 @@ func (s *settings) Set(text string) error {
 		*s = append(*s, g)
 	}
 	return err
-}
-
-// settingsVariable begins the environment variables of single settings: DECOY_SETTINGS_STEPS.
-const settingsVariable = "DECOY_SETTINGS_"
-
-// fillFromEnvironment takes what the environment says.
-func (s *settings) fillFromEnvironment() {
-	for _, v := range os.Environ() {
-		name, value, _ := strings.Cut(v, "=")
-		if key, ok := strings.CutPrefix(name, settingsVariable); ok && value != "" {
-			*s = append(*s, configs.Given{Key: strings.ToLower(key), Value: value, From: name})
-		}
-	}
 }
 
 // shorthand are flags that set the method's setting of the same name, where it has one.

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
@@ -26,27 +23,20 @@ type terminal struct {
 	quiet          bool // no talk and no progress
 	force          bool // outputs may take the place of files that are there
 	json           bool // results are printed as JSON
-	shown          *progress
 }
 
 // say is one line of talk. What came from a file cannot make two of it, nor move the cursor.
 func (t *terminal) say(format string, args ...any) {
-	t.shown.finish()
 	if !t.quiet {
 		fmt.Fprintln(t.stderr, spelling.Visible(fmt.Sprintf(format, args...)))
 	}
 }
 
-// progress shows how far a long run is, until something else is to be shown.
+// progress shows how far a long run is.
 func (t *terminal) progress() *progress {
-	p := &progress{w: t.stderr, now: time.Now}
-	p.start, t.shown = p.now(), p
+	p := &progress{w: t.stderr, started: time.Now(), now: time.Now}
 	if t.quiet {
 		p.w = io.Discard
-	}
-	if f, ok := t.stderr.(*os.File); ok && !t.quiet {
-		info, err := f.Stat()
-		p.bar = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
 	return p
 }
@@ -54,7 +44,8 @@ func (t *terminal) progress() *progress {
 // privateProgress is that of a run on private rows.
 func (t *terminal) privateProgress() *progress {
 	p := t.progress()
-	p.private = true
+	began := p.started
+	p.now = func() time.Time { return began }
 	return p
 }
 
@@ -97,7 +88,6 @@ type result interface{ text(w io.Writer) }
 
 // print writes a result.
 func (t *terminal) print(r any) error {
-	t.shown.finish()
 	if t.json {
 		var text bytes.Buffer
 		if err := encode(&text, r); err != nil {
@@ -194,75 +184,38 @@ func row(values ...any) string {
 	return strings.Join(out, "\t")
 }
 
-const (
-	quietStart = 2 * time.Second // a run that takes no longer shows no progress
-	lineEvery  = time.Second     // at most one plain line in this time
-)
+// quietStart is how long a run takes at most that shows no progress.
+const quietStart = 2 * time.Second
 
-// progress shows the stage of a run in percent: as a bar on a terminal, else as plain lines. It
+// progress shows how far a long run is: a line at each new stage, and at each quarter of it. It
 // shows no count, which might be private. It may be used by several goroutines.
 //
-// How long something takes on private rows depends on them, and plain lines are kept by others. So
-// the lines of a private run follow no clock: there is one at each new stage and at each quarter of
-// it, if the run is expected to take long, else none.
+// How long something takes on private rows depends on them, and lines are kept by others. So the
+// clock of a private run stands still: it has lines if it is expected to take long, else none.
 type progress struct {
-	w       io.Writer
-	bar     bool
-	private bool
-	long    bool // a private run is expected to take more than quietStart
-	now     func() time.Time
+	w   io.Writer
+	now func() time.Time
 
-	mu    sync.Mutex
-	start time.Time
-	last  time.Time // of the last line
-	stage string
-	steps int                      // quarters of the stage that have a line
-	shown *progressbar.ProgressBar // nil before the first report after quietStart
+	mu      sync.Mutex
+	started time.Time
+	stage   string
+	quarter int // of the stage, which has a line
 }
 
-// report is a synth.Progress: fraction is 0 to 1.
+// report is a synth.Progress: fraction is 0 to 1. Stages that differ in a number only, such as the
+// steps of a training, are one.
 func (p *progress) report(stage string, fraction float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	percent := int(100 * min(max(fraction, 0), 1))
-	if p.private && !p.bar {
-		p.step(stage, percent/25)
-		return
-	}
-	now := p.now()
-	if now.Sub(p.start) < quietStart {
-		return
-	}
-	if !p.bar {
-		if now.Sub(p.last) >= lineEvery {
-			p.last = now
-			fmt.Fprintf(p.w, "%s: %d %%\n", stage, percent)
-		}
-		return
-	}
-	if p.shown == nil {
-		p.shown = progressbar.NewOptions(100, progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(true), progressbar.OptionThrottle(100*time.Millisecond))
-	}
-	if stage != p.stage {
-		p.stage = stage
-		p.shown.Describe(fmt.Sprintf("%-20s", stage))
-	}
-	p.shown.Set(percent)
-}
-
-// step prints a line of a private run that is expected to take long. Stages that differ in a number
-// only, such as the steps of a training, are one.
-func (p *progress) step(stage string, quarter int) {
 	kind := stage
 	if i := strings.IndexAny(stage, "0123456789"); i >= 0 {
 		kind = stage[:i]
 	}
-	if !p.long || kind == p.stage && quarter <= p.steps {
+	quarter := int(4 * min(max(fraction, 0), 1))
+	if p.now().Sub(p.started) < quietStart || kind == p.stage && quarter <= p.quarter {
 		return
 	}
-	p.stage, p.steps = kind, quarter
+	p.stage, p.quarter = kind, quarter
 	fmt.Fprintf(p.w, "%s: %d %%\n", stage, 25*quarter)
 }
 
@@ -270,20 +223,7 @@ func (p *progress) step(stage string, quarter int) {
 func (p *progress) expect(f synth.Forecast) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.long = f.Seconds > quietStart.Seconds()
-}
-
-// finish takes the bar off the terminal, before other text is printed.
-func (p *progress) finish() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown != nil {
-		p.shown.Clear()
-		p.shown = nil
-	}
+	p.started = p.started.Add(-time.Duration(f.Seconds * float64(time.Second)))
 }
 
 // of is a progress function of one stage.

@@ -91,7 +91,8 @@ func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 	}
 	for name, text := range texts {
 		define(cmd.Flags(), name, text, variables[name])
-		complete(cmd, name)
+		cmd.RegisterFlagCompletionFunc(name,
+			cobra.FixedCompletions(choices[name], cobra.ShellCompDirectiveDefault))
 	}
 	for _, name := range strings.Fields(keys["typed"]) {
 		cmd.Flags().SetAnnotation(name, typedKey, []string{})
@@ -192,62 +193,18 @@ func (v decimalValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// choices are the values that the shell offers for a flag; of gives those of other flags.
-var choices = map[string]func(of func(flag string) string) []string{
-	"adjacency": func(func(string) string) []string {
-		return []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
-	},
-	"rule": func(func(string) string) []string {
-		return []string{string(ledger.RuleBasic), string(ledger.RuleZCDP)}
-	},
-	"people": func(func(string) string) []string {
-		return []string{string(release.Disjoint), string(release.MayOverlap)}
-	},
-	"on-interrupted": func(func(string) string) []string { return []string{"stop", "rerun"} },
-	"by":             func(func(string) string) []string { return analysis.Ways },
-	"method":         func(func(string) string) []string { return synth.Choices() },
-	"dataset":        func(func(string) string) []string { return datasets.Names() },
-	"from":           func(func(string) string) []string { return exchange.Formats() },
-	"attack":         func(func(string) string) []string { return attackNames },
-	"tables":         func(func(string) string) []string { return append(attack.Shapes(), "all") },
-	"target": func(of func(string) string) []string {
-		if s, err := configs.SchemaOf(of("schema"), of("dataset")); err == nil {
-			return s.Names()
-		}
-		return nil
-	},
-	"set": func(of func(string) string) (keys []string) {
-		known, _ := synth.Settings(of("method"))
-		for _, s := range known {
-			keys = append(keys, s.Key+"=\t"+s.Text)
-		}
-		return keys
-	},
-}
-
-// complete has the shell offer the choices of a flag.
-func complete(cmd *cobra.Command, flag string) {
-	if choices[flag] == nil {
-		return
-	}
-	of := func(name string) string {
-		if f := cmd.Flag(name); f != nil {
-			return f.Value.String()
-		}
-		return ""
-	}
-	cmd.RegisterFlagCompletionFunc(flag, func(
-		_ *cobra.Command, _ []string, typed string,
-	) ([]string, cobra.ShellCompDirective) {
-		how := cobra.ShellCompDirectiveNoFileComp
-		if flag == "set" {
-			if strings.Contains(typed, "=") {
-				return nil, how
-			}
-			how |= cobra.ShellCompDirectiveNoSpace
-		}
-		return choices[flag](of), how
-	})
+// choices are the values that the shell offers for a flag.
+var choices = map[string][]string{
+	"adjacency":      {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
+	"rule":           {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
+	"people":         {string(release.Disjoint), string(release.MayOverlap)},
+	"on-interrupted": {"stop", "rerun"},
+	"by":             analysis.Ways,
+	"method":         synth.Choices(),
+	"dataset":        datasets.Names(),
+	"from":           exchange.Formats(),
+	"attack":         attackNames,
+	"tables":         append(attack.Shapes(), "all"),
 }
 
 // checkFlags checks what holds of flags in every verb, and chooses a public seed where none is
@@ -293,7 +250,7 @@ func checkLimits(cmd *cobra.Command) error {
 		}
 	}
 	for _, name := range strings.Fields(cmd.Annotations[oneOfKey]) {
-		words := choices[name](nil)
+		words := choices[name]
 		if f := cmd.Flag(name); f.Changed && !slices.Contains(words, f.Value.String()) {
 			return usagef("--%s %q must be one of %s", name, f.Value, strings.Join(words, ", "))
 		}

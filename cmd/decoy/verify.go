@@ -22,34 +22,19 @@ import (
 
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
-	var nist bool
 	return t.verb("verify", func(cmd *cobra.Command, t *terminal, args []string) error {
 		var v any
-		var m *release.Model
 		var err error
 		if cmd.Flags().Changed("key") {
-			v, m, err = t.verifyRelease(cmd.Context(), args[0], key)
+			v, err = t.verifyRelease(cmd.Context(), args[0], key)
 		} else {
-			v, m, err = verify(args[0])
+			v, err = verify(args[0])
 		}
-		switch {
-		case err != nil && (nist || !errors.Is(err, errUnbound)):
-			return err
-		case err != nil:
-			return errors.Join(t.print(v), err)
-		case nist && m == nil:
-			return usagef("--nist is about models: %s is none", args[0])
-		case nist:
-			v = layered{v, m.Layers()}
+		if err == nil || errors.Is(err, errUnbound) {
+			err = errors.Join(t.print(v), err)
 		}
-		return t.print(v)
-	}, flags{"key": &key, "nist": &nist})
-}
-
-// layered is what was verified of a model, with what its file says of each layer.
-type layered struct {
-	Verified any             `json:"verified"`
-	Layers   []release.Layer `json:"nist_sp_800_226"`
+		return err
+	}, flags{"key": &key})
 }
 
 // verified is what was recomputed of a claim that holds.
@@ -87,26 +72,24 @@ var errUnbound = errors.New("made before outputs were bound: nothing shows that 
 const notChecked = "that the program which wrote the file, whatever it calls itself, ran the " +
 	"mechanisms it logged"
 
-// verify recomputes the claim of a model, which it returns too, or of something else that a run
-// has bought. Of a file that is bound to no run it returns both, and errUnbound.
-func verify(path string) (any, *release.Model, error) {
+// verify recomputes the claim of a file that a run has delivered. Of a file that is bound to no run
+// it returns it, and errUnbound.
+func verify(path string) (any, error) {
 	m, err := readModel(path)
+	if err == nil {
+		return verifyFile(path, m)
+	}
 	if errors.Is(err, release.ErrFormat) {
 		text, failed := configs.ReadBounded(path, release.MaxSigned)
 		f, _ := analysis.Read(bytes.NewReader(text)) // nil of any other file
 		switch {
 		case failed == nil && f != nil:
-			v, err := verifyFile(path, f)
-			return v, nil, err
+			return verifyFile(path, f)
 		case release.IsSigned(text):
-			return nil, nil, usagef("%s is a signed release: --key names the signer's public key", path)
+			return nil, usagef("%s is a signed release: --key names the signer's public key", path)
 		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := verifyFile(path, m)
-	return v, m, err
+	return nil, err
 }
 
 // verifyFile recomputes the claim of a file, which errors call path. Of one that is bound to no

@@ -50,26 +50,18 @@ func versionCommand(t *terminal) *cobra.Command {
 }
 
 type version struct {
-	Version  string         `json:"version"`
-	Commit   string         `json:"commit,omitempty"`   // none if built outside of a clone
-	Modified bool           `json:"modified,omitempty"` // the clone differed from the commit
-	Go       string         `json:"go"`
-	Platform string         `json:"platform"`
-	SHA256   string         `json:"sha256,omitempty"` // of the program's file
-	Modules  []moduleOfThis `json:"modules"`
-}
-
-// moduleOfThis is a module that the program is built of.
-type moduleOfThis struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
-	Sum     string `json:"sum"`
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`   // none if built outside of a clone
+	Modified bool   `json:"modified,omitempty"` // the clone differed from the commit
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	SHA256   string `json:"sha256,omitempty"` // of the program's file
 }
 
 // thisVersion is what the linker wrote into this program.
 func thisVersion() version {
 	v := version{Version: "decoy devel", Go: runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: []moduleOfThis{}}
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -84,9 +76,6 @@ func thisVersion() version {
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
 		}
-	}
-	for _, m := range info.Deps {
-		v.Modules = append(v.Modules, moduleOfThis{m.Path, m.Version, m.Sum})
 	}
 	return v
 }
