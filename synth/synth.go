@@ -180,7 +180,7 @@ func Run(
 
 // Program is what decides how a fit computes.
 func Program(tool string) string {
-	return tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
+	return tool + ", " + runtime.GOARCH + " with " + kernels.Unit()
 }
 
 // release makes the model of a run from what its method released.

@@ -27,25 +27,26 @@ type pass struct {
 	back           [][]float32 // W of each layer transposed; nil for the first
 }
 
-func newPass(c *Critic, factor float64) *pass {
-	p := &pass{c: c, one: steps(factor), cells: make([][]int32, chunk),
+// newPass has room for so many rows at a time.
+func newPass(c *Critic, factor float64, rows int) *pass {
+	p := &pass{c: c, one: steps(factor), cells: make([][]int32, rows),
 		back: make([][]float32, len(c.layers))}
 	for i := range p.cells {
 		p.cells[i] = make([]int32, c.encoder.Columns())
 	}
 	for l, units := range c.sizes[1:] {
-		p.delta = append(p.delta, make([]float32, chunk*units))
-		p.deltas = append(p.deltas, make([]int64, chunk*units))
+		p.delta = append(p.delta, make([]float32, rows*units))
+		p.deltas = append(p.deltas, make([]int64, rows*units))
 		if l == 0 {
 			p.inputs = append(p.inputs, nil)
 		} else {
-			p.inputs = append(p.inputs, make([]int64, chunk*c.sizes[l]))
+			p.inputs = append(p.inputs, make([]int64, rows*c.sizes[l]))
 			p.back[l] = make([]float32, units*c.sizes[l])
 			transpose(p.back[l], c.layers[l].Weights, units)
 		}
 		if l < len(c.layers)-1 {
-			p.s = append(p.s, make([]float32, chunk*units))
-			p.x = append(p.x, make([]float32, chunk*units))
+			p.s = append(p.s, make([]float32, rows*units))
+			p.x = append(p.x, make([]float32, rows*units))
 		}
 	}
 	return p
@@ -58,7 +59,7 @@ func (c *Critic) each(
 	factor float64, columns []table.Codes, rows []int, move, use func(p *pass),
 ) {
 	total := c.selected(columns, rows)
-	p := newPass(c, factor)
+	p := newPass(c, factor, min(chunk, total))
 	for first := 0; first < total; first += chunk {
 		p.rows = min(chunk, total-first)
 		p.read(columns, rows, first)

@@ -117,15 +117,14 @@ var allowed = map[string][]string{
 		"schema", "accountant", "bounds", "marginal",
 		"privacy", "privacy/gradient", "privacy/shares", "release", "synth",
 	},
-	"datasets":             {"internal/spelling", "schema", "table"},
-	"internal/arch":        {},
-	"internal/kernels":     {},
-	"internal/kernels/asm": {},
-	"internal/matrix":      {"internal/kernels"},
-	"internal/spelling":    {},
-	"internal/yamlfile":    {"internal/spelling"},
-	"internal/stattest":    {},
-	"internal/disk":        {},
+	"datasets":          {"internal/spelling", "schema", "table"},
+	"internal/arch":     {},
+	"internal/kernels":  {},
+	"internal/matrix":   {"internal/kernels"},
+	"internal/spelling": {},
+	"internal/yamlfile": {"internal/spelling"},
+	"internal/stattest": {},
+	"internal/disk":     {},
 	"internal/cmd/bench": {
 		"schema", "schema/exchange", "table", "accountant", "privacy", "release", "synth",
 		"analysis", "configs", "eval",
@@ -164,7 +163,7 @@ var readers = []string{
 }
 
 // tools lists the packages that are not in the program, which write files as they like.
-var tools = []string{"internal/kernels/asm", "internal/cmd/bench"}
+var tools = []string{"internal/cmd/bench"}
 
 // changers are the functions of package os that change a folder or what a file holds.
 var changers = []string{

@@ -1,8 +1,11 @@
 package kernels
 
-// EachLevel runs f once as on each processor up to this machine's.
-func EachLevel(f func(name string)) {
-	for _, l := range levels() {
-		withLevel(l, func() { f(l.String()) })
+// EachUnit runs f once with plain Go, and once with the vector unit if this machine has it.
+func EachUnit(f func(unit string)) {
+	defer func() { vectors = Vectors() }()
+	vectors = false
+	f(Unit())
+	if vectors = Vectors(); vectors {
+		f(Unit())
 	}
 }

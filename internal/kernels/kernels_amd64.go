@@ -1,21 +1,5 @@
 package kernels
 
-import x86 "golang.org/x/sys/cpu"
-
-// cpu is changed by tests only.
-var cpu = Best()
-
-// Best is the level of this processor.
-func Best() Level {
-	switch {
-	case x86.X86.HasAVX512F && x86.X86.HasAVX2 && x86.X86.HasFMA:
-		return AVX512
-	case x86.X86.HasAVX2 && x86.X86.HasFMA:
-		return avx2
-	}
-	return Plain
-}
-
 // The kernels of sums_amd64.s; n is a positive multiple of 8 (of 4 for int64).
 
 //go:noescape
@@ -41,10 +25,7 @@ func productAVX2x64(k int, dst, x, w *float32, ldw int)
 //go:noescape
 func productAVX2x8(k int, dst, x, w *float32, ldw int)
 
-// n rows of 4 numbers of x and 8 (AVX-512: 32) of y; strides in bytes.
+// n rows of 4 numbers of x and 8 of y; strides in bytes.
 
 //go:noescape
 func outerAVX2(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)
-
-//go:noescape
-func outerAVX512(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)

@@ -136,7 +136,7 @@ func (s sums) of(
 func someSums(t *testing.T) (out []sums) {
 	add := func(name string, s sums) { s.name = name; out = append(out, s) }
 	plain := func(*critic.Critic, *rand.Rand) {}
-	for _, hidden := range [][]int{{1}, {33}, {13, 7}, {40, 5, 17}} {
+	for _, hidden := range [][]int{{33}, {13, 7}, {40, 5, 17}} {
 		add(fmt.Sprint("random ", hidden), newSums(t, 1, .2, plain, hidden...))
 		add(fmt.Sprint("at the limit ", hidden), newSums(t, 2, 0, edge, hidden...))
 	}
@@ -170,7 +170,7 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 				at++
 			}
 		}
-		kernels.EachLevel(func(level string) {
+		kernels.EachUnit(func(level string) {
 			for i := range sumRows {
 				g := make([]int64, len(centre))
 				s.c.AddSumTo(g, nil, factor, s.columns, []int{i})
@@ -213,7 +213,7 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 	wide.name, wide.certified = "random, products of several goroutines", true
 	all = append(all, wide)
 	for _, slope := range []float32{0, .2} {
-		for seed, hidden := range [][]int{{5}, {33}, {13, 7}} {
+		for seed, hidden := range [][]int{{33}, {13, 7}} {
 			s := newSums(t, uint64(seed), slope, func(c *critic.Critic, u *rand.Rand) {
 				for i, w := range c.Parameters() {
 					if u.IntN(3) > 0 {
@@ -245,13 +245,12 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 				}
 			}
 		}
-		kernels.EachLevel(func(level string) {
+		kernels.EachUnit(func(level string) {
 			want := s.of(factor, weigh, paid, []int{0})
 			for i := 1; i < sumRows; i++ {
 				add(want, s.of(factor, weigh, paid, []int{i}))
 			}
-			for _, cuts := range [][]int{{sumRows}, {256, 24}, {1, 12, 6, 7, 254}, {131, 149},
-				{3, 277}} {
+			for _, cuts := range [][]int{{sumRows}, {1, 12, 6, 7, 254}, {3, 277}} {
 				order := u.Perm(sumRows)
 				got := make([]int64, len(want))
 				for _, n := range cuts {

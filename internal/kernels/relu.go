@@ -15,11 +15,9 @@ func same(name string, n int, others ...int) {
 // dst may be src.
 func LeakyReLUTo(dst, src []float32, slope float32) {
 	same("LeakyReLU", len(dst), len(src))
-	n := len(src) &^ 7
-	if cpu != Plain && n > 0 {
+	n := whole(len(src), 8)
+	if n > 0 {
 		leakyAVX2(n, &dst[0], &src[0], slope)
-	} else {
-		n = 0
 	}
 	for i, x := range src[n:] {
 		// as VMAXPS does, NaN and all: the last rows of a batch end up here
@@ -34,11 +32,9 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 // slope.
 func DescendTo(dst, s []float32, slope float32) {
 	same("Descend", len(dst), len(s))
-	n := len(s) &^ 7
-	if cpu != Plain && n > 0 {
+	n := whole(len(s), 8)
+	if n > 0 {
 		descendAVX2(n, &dst[0], &s[0], slope)
-	} else {
-		n = 0
 	}
 	for i, x := range s[n:] {
 		if !(x > 0) {

@@ -9,11 +9,9 @@ import (
 // [−2³¹, 2³¹).
 func AddScaledTo(dst []int64, x int32, y []int64) {
 	same("AddScaled", len(dst), len(y))
-	n := len(y) &^ 3
-	if cpu != Plain && n > 0 {
+	n := whole(len(y), 4)
+	if n > 0 {
 		addScaledAVX2(n, &dst[0], int64(x), &y[0])
-	} else {
-		n = 0
 	}
 	for i, y := range y[n:] {
 		dst[n+i] += int64(x) * y
@@ -43,20 +41,12 @@ func AddOuterTo(dst []int64, n int, x, y []int64) {
 		return
 	}
 	// Whole tiles first; what is left are columns from wide on and rows from tall on.
-	tall, wide := 0, 0
-	if cpu != Plain {
-		tall, wide = in&^3, units&^7
-	}
+	tall, wide := whole(in, 4), whole(units, 8)
 	for from := 0; from < n && tall > 0; from += outerRows { // so many rows stay in the cache
 		x, y, m := x[from*in:], y[from*units:], min(outerRows, n-from)
-		for j, step := 0, 0; j < wide; j += step {
-			kernel := outerAVX2
-			step = 8
-			if cpu == AVX512 && wide-j >= 32 {
-				kernel, step = outerAVX512, 32
-			}
+		for j := 0; j < wide; j += 8 {
 			for k := 0; k < tall; k += 4 {
-				kernel(m, &dst[k*units+j], 8*units, &x[k], 8*in, &y[j], 8*units)
+				outerAVX2(m, &dst[k*units+j], 8*units, &x[k], 8*in, &y[j], 8*units)
 			}
 		}
 	}
@@ -82,11 +72,9 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 	// 1.5·2⁵² leaves in a float64 below 2⁵¹ no digits after the point, and the integer in its low
 	// bits.
 	const magic = 0x1.8p52
-	n := len(x) &^ 3
-	if cpu != Plain && n > 0 {
+	n := whole(len(x), 4)
+	if n > 0 {
 		roundAVX2(n, &dst[0], &x[0], factor, magic)
-	} else {
-		n = 0
 	}
 	for i, v := range x[n:] {
 		dst[n+i] = int64(math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
@@ -99,7 +87,7 @@ func AddProductTo(dst, x, w []float32) {
 	n := len(dst)
 	same("AddProduct", len(w), len(x)*n)
 	j := 0
-	for step := 64; cpu != Plain && !plain && len(x) > 0 && n-j >= 8; j += step {
+	for step := 64; vectors && !plain && len(x) > 0 && n-j >= 8; j += step {
 		kernel := productAVX2x64
 		if n-j < 64 {
 			kernel, step = productAVX2x8, 8
@@ -117,11 +105,9 @@ func AddProductTo(dst, x, w []float32) {
 // AddTo adds src to dst, element by element.
 func AddTo(dst, src []float32) {
 	same("Add", len(dst), len(src))
-	n := len(src) &^ 7
-	if cpu != Plain && n > 0 {
+	n := whole(len(src), 8)
+	if n > 0 {
 		addAVX2(n, &dst[0], &src[0])
-	} else {
-		n = 0
 	}
 	for i, x := range src[n:] {
 		dst[n+i] += x

@@ -1,10 +1,6 @@
 package matrix
 
-import (
-	"math"
-
-	"github.com/decoy-dp/decoy/internal/kernels"
-)
+import "math"
 
 // Adam holds the moments of the update of Kingma and Ba (2015, arXiv 1412.6980, algorithm 1) for
 // one slice of parameters.
@@ -36,11 +32,10 @@ func (a *Adam) Update(w, gradient []float32, rate float32) {
 	fix2 := math.Sqrt(1 - math.Pow(float64(a.Beta2), t))
 	c := adamStep{a.Beta1, 1 - a.Beta1, a.Beta2, 1 - a.Beta2, float32(float64(rate) * fix2 / fix1),
 		float32(float64(a.Epsilon) * fix2)}
-	n := len(w) &^ 7
-	if cpu != kernels.Plain && n > 0 {
+	n := 0
+	if vectors && len(w) >= 8 {
+		n = len(w) &^ 7
 		adamAVX2(n, &w[0], &a.M[0], &a.V[0], &gradient[0], &c)
-	} else {
-		n = 0
 	}
 	for i, g := range gradient[n:] {
 		m := c[0]*a.M[n+i] + c[1]*g

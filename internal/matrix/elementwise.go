@@ -1,13 +1,9 @@
 package matrix
 
-import (
-	"math"
-
-	"github.com/decoy-dp/decoy/internal/kernels"
-)
+import "math"
 
 // The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c,
-// https://netlib.org/cephes). The assembly has them from asm/elementwise.go.
+// https://netlib.org/cephes). The assembly has the same.
 const (
 	expMin = -87.3
 	expMax = 88.0
@@ -22,20 +18,28 @@ const (
 // 88 give what these give, so the result is positive and finite; NaN stays NaN. dst may be src.
 func expTo(dst, src []float32) {
 	same("Exp", len(dst), len(src))
-	if cpu == kernels.Plain {
+	eachTo(dst, src, exp, expAVX2)
+}
+
+// eachTo sets dst to f of src: where there is a vector unit by its twin, which takes eight numbers
+// at a time.
+func eachTo(
+	dst, src []float32, f func(float32) float32, vector func(n int, dst, src *float32),
+) {
+	if !vectors {
 		for i, x := range src {
-			dst[i] = exp(x)
+			dst[i] = f(x)
 		}
 		return
 	}
 	n := len(src) &^ 7
 	if n > 0 {
-		expAVX2(n, &dst[0], &src[0])
+		vector(n, &dst[0], &src[0])
 	}
 	if n < len(src) {
-		var rest [8]float32
+		rest := [8]float32{1, 1, 1, 1, 1, 1, 1, 1}
 		copy(rest[:], src[n:])
-		expAVX2(8, &rest[0], &rest[0])
+		vector(8, &rest[0], &rest[0])
 		copy(dst[n:], rest[:])
 	}
 }
@@ -63,22 +67,7 @@ func exp(x float32) float32 {
 // most 3·10⁻⁷. Other arguments give garbage. dst may be src.
 func negLogTo(dst, src []float32) {
 	same("NegLog", len(dst), len(src))
-	if cpu == kernels.Plain {
-		for i, x := range src {
-			dst[i] = negLog(x)
-		}
-		return
-	}
-	n := len(src) &^ 7
-	if n > 0 {
-		negLogAVX2(n, &dst[0], &src[0])
-	}
-	if n < len(src) {
-		rest := [8]float32{1, 1, 1, 1, 1, 1, 1, 1}
-		copy(rest[:], src[n:])
-		negLogAVX2(8, &rest[0], &rest[0])
-		copy(dst[n:], rest[:])
-	}
+	eachTo(dst, src, negLog, negLogAVX2)
 }
 
 // negLog is −ln x: with x = m·2^e, √½ ≤ m < √2 and f = m − 1, ln m = f − f²/2 + f³·p(f).

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-
-	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
 // Matrix is a view of Rows × Cols numbers in Data, row-major, or of their transpose: see
@@ -89,15 +87,15 @@ func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
 // split.
 const (
 	share     = 1 << 22
-	wholeRows = 12
+	wholeRows = 2 * mr
 )
 
 // mul adds alpha·a·b to c.
 func mul(c Matrix, alpha float32, a, b Matrix) {
-	if cpu == kernels.Plain {
-		mulPlain(c, alpha, a, b)
-	} else {
+	if vectors {
 		mulTiles(c, alpha, a, b)
+	} else {
+		mulPlain(c, alpha, a, b)
 	}
 }
 
@@ -149,12 +147,14 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 type buffer struct {
 	b, a []float32
-	tile [maxTile]float32
+	tile [mr * nr]float32
 }
+
+// mr and nr are the numbers of rows and columns of a tile.
+const mr, nr = 6, 16
 
 // mulTiles adds alpha·a·b to c, tile by tile.
 func mulTiles(c Matrix, alpha float32, a, b Matrix) {
-	mr, nr := tileSize()
 	buf := buffers.Get().(*buffer)
 	defer buffers.Put(buf)
 	panels := (c.Cols + nr - 1) / nr
@@ -162,14 +162,14 @@ func mulTiles(c Matrix, alpha float32, a, b Matrix) {
 	for from := 0; from < a.Cols; from += depth {
 		k := min(depth, a.Cols-from)
 		buf.b = grow(buf.b, panels*nr*k)
-		pack(buf.b, b, from, k, nr)
+		pack(buf.b, b, from, k)
 		for i := 0; i < c.Rows; i += mr {
 			rows, rs, cs := mr, a.rs, a.cs
 			var at *float32
 			switch {
 			case i < whole && rs == 1: // columns far apart in memory fall on few cache lines
 				buf.a = grow(buf.a, mr*k)
-				gather(buf.a, a.Data[i+from*cs:], mr, k, cs)
+				gather(buf.a, a.Data[i+from*cs:], k, cs)
 				at, cs = &buf.a[0], mr
 			case i < whole:
 				at = &a.Data[i*rs+from*cs]
@@ -188,10 +188,10 @@ func mulTiles(c Matrix, alpha float32, a, b Matrix) {
 				cols := min(nr, c.Cols-p*nr)
 				panel := &buf.b[p*nr*k]
 				if rows == mr && cols == nr {
-					tileTo(&c.Data[i*c.rs+p*nr], c.rs, k, at, rs, cs, panel, alpha, 1)
+					tileAVX2(k, at, 4*rs, 4*cs, panel, &c.Data[i*c.rs+p*nr], 4*c.rs, alpha, 1)
 					continue
 				}
-				tileTo(&buf.tile[0], nr, k, at, rs, cs, panel, alpha, 0)
+				tileAVX2(k, at, 4*rs, 4*cs, panel, &buf.tile[0], 4*nr, alpha, 0)
 				for r := range rows {
 					dst := c.Data[(i+r)*c.rs+p*nr:][:cols]
 					for j, x := range buf.tile[r*nr:][:cols] {
@@ -205,7 +205,7 @@ func mulTiles(c Matrix, alpha float32, a, b Matrix) {
 
 // pack lays out k rows of b from the given one in panels of nr columns, each row after row, the
 // last filled with zeros.
-func pack(dst []float32, b Matrix, from, k, nr int) {
+func pack(dst []float32, b Matrix, from, k int) {
 	for j := 0; j < b.Cols; j += nr {
 		cols := min(nr, b.Cols-j)
 		panel := dst[j*k:][:nr*k]
@@ -215,9 +215,9 @@ func pack(dst []float32, b Matrix, from, k, nr int) {
 		if b.cs == 1 {
 			for kk := range k {
 				src := b.Data[(from+kk)*b.rs+j:]
-				if cols == nr && nr == 32 {
-					piece := *(*[32]float32)(src)
-					*(*[32]float32)(panel[kk*32:]) = piece
+				if cols == nr {
+					piece := *(*[nr]float32)(src)
+					*(*[nr]float32)(panel[kk*nr:]) = piece
 				} else {
 					copy(panel[kk*nr:][:cols], src)
 				}
@@ -235,16 +235,10 @@ func pack(dst []float32, b Matrix, from, k, nr int) {
 
 // gather copies k pieces of mr numbers, stride apart in src, side by side. Through a variable a
 // copy of known length is moves, and no call, as the compiler knows that nothing overlaps.
-func gather(dst, src []float32, mr, k, stride int) {
-	if mr == 12 {
-		for kk := range k {
-			piece := *(*[12]float32)(src[kk*stride:])
-			*(*[12]float32)(dst[kk*12:]) = piece
-		}
-		return
-	}
+func gather(dst, src []float32, k, stride int) {
 	for kk := range k {
-		copy(dst[kk*mr:][:mr], src[kk*stride:])
+		piece := *(*[mr]float32)(src[kk*stride:])
+		*(*[mr]float32)(dst[kk*mr:]) = piece
 	}
 }
 

@@ -10,13 +10,14 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// levels are those that this machine has.
-func levels() []kernels.Level {
-	var out []kernels.Level
-	for l := kernels.Plain; l <= kernels.Best(); l++ {
-		out = append(out, l)
+// eachUnit runs f once with plain Go, and once with the vector unit if this machine has it.
+func eachUnit(f func(unit string)) {
+	defer func() { vectors = kernels.Vectors() }()
+	vectors = false
+	f("go")
+	if vectors = kernels.Vectors(); vectors {
+		f("avx2")
 	}
-	return out
 }
 
 func random(u *rand.Rand, n int) []float32 {
@@ -57,68 +58,54 @@ func TestMulTo(t *testing.T) {
 func checkProduct(t *testing.T, a, b Matrix, before []float32, alpha, beta float32) {
 	t.Helper()
 	m, k, n := a.Rows, a.Cols, b.Cols
-	var last []float32
-	for _, l := range levels() {
-		withLevel(l, func() {
-			c := New(m, n)
-			copy(c.Data, before)
-			if beta == 0 {
-				c.Data[0] = float32(math.NaN()) // must not be read
-			}
-			MulTo(c, alpha, a, b, beta)
-			for i := range m {
-				for j := range n {
-					want, size := 0., 1e-30
-					if beta != 0 {
-						want = float64(beta) * float64(before[i*n+j])
-						size = math.Abs(want)
-					}
-					for kk := range k {
-						x := float64(alpha) * float64(a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
-						want += x
-						size += math.Abs(x)
-					}
-					// n roundings of a sum: Higham 2002, section 3.1.
-					if got := float64(c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
-						t.Fatalf("%v: (%d × %d)(%d × %d) α %v β %v at %d, %d: got %v, want %v", l,
-							m, k, k, n, alpha, beta, i, j, got, want)
-					}
+	eachUnit(func(l string) {
+		c := New(m, n)
+		copy(c.Data, before)
+		if beta == 0 {
+			c.Data[0] = float32(math.NaN()) // must not be read
+		}
+		MulTo(c, alpha, a, b, beta)
+		for i := range m {
+			for j := range n {
+				want, size := 0., 1e-30
+				if beta != 0 {
+					want = float64(beta) * float64(before[i*n+j])
+					size = math.Abs(want)
+				}
+				for kk := range k {
+					x := float64(alpha) * float64(a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
+					want += x
+					size += math.Abs(x)
+				}
+				// n roundings of a sum: Higham 2002, section 3.1.
+				if got := float64(c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
+					t.Fatalf("%v: (%d × %d)(%d × %d) α %v β %v at %d, %d: got %v, want %v", l,
+						m, k, k, n, alpha, beta, i, j, got, want)
 				}
 			}
-			if l == kernels.AVX512 {
-				for i, x := range c.Data {
-					if x != last[i] {
-						t.Fatalf("%d × %d × %d: AVX-512 and AVX2 differ at %d: %v, %v", m, k, n, i,
-							x, last[i])
-					}
-				}
-			}
-			last = c.Data
-		})
-	}
+		}
+	})
 }
 
 // TestRowsAlone: the image of a row does not depend on where in the batch it stands, nor on the
 // batch.
 func TestRowsAlone(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
-	for _, l := range levels() {
-		withLevel(l, func() {
-			a, b := matrix(u, 29, 300, false), matrix(u, 300, 45, false)
-			all := New(29, 45)
-			MulTo(all, 1, a, b, 0)
-			for i := range a.Rows {
-				one := New(1, 45)
-				MulTo(one, 1, Dense(1, 300, a.Row(i)), b, 0)
-				for j, x := range one.Data {
-					if x != all.Row(i)[j] {
-						t.Fatalf("level %v, row %d: %v alone, %v in the batch", l, i, x,
-							all.Row(i)[j])
-					}
+	eachUnit(func(l string) {
+		a, b := matrix(u, 29, 300, false), matrix(u, 300, 45, false)
+		all := New(29, 45)
+		MulTo(all, 1, a, b, 0)
+		for i := range a.Rows {
+			one := New(1, 45)
+			MulTo(one, 1, Dense(1, 300, a.Row(i)), b, 0)
+			for j, x := range one.Data {
+				if x != all.Row(i)[j] {
+					t.Fatalf("%s, row %d: %v alone, %v in the batch", l, i, x,
+						all.Row(i)[j])
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 func TestExpLog(t *testing.T) {
@@ -137,69 +124,65 @@ func TestExpLog(t *testing.T) {
 	}
 	pos[0], pos[1], pos[2], pos[3] = 1, math.SmallestNonzeroFloat32*(1<<23), math.MaxFloat32,
 		1-0x1p-24
-	for _, l := range levels() {
-		withLevel(l, func() {
-			worst := 0.
-			expTo(dst, args)
-			for i, x := range args {
-				want := math.Exp(float64(x))
-				worst = max(worst, math.Abs(float64(dst[i])-want)/want)
-			}
-			if worst > 2e-7 {
-				t.Errorf("level %v: exp is off by %.3g", l, worst)
-			}
-			worst = 0
-			negLogTo(dst, pos)
-			for i, x := range pos {
-				want := -math.Log(float64(x))
-				if want == 0 {
-					if dst[i] != 0 {
-						t.Errorf("level %v: ln 1 = %v", l, dst[i])
-					}
-					continue
+	eachUnit(func(l string) {
+		worst := 0.
+		expTo(dst, args)
+		for i, x := range args {
+			want := math.Exp(float64(x))
+			worst = max(worst, math.Abs(float64(dst[i])-want)/want)
+		}
+		if worst > 2e-7 {
+			t.Errorf("%s: exp is off by %.3g", l, worst)
+		}
+		worst = 0
+		negLogTo(dst, pos)
+		for i, x := range pos {
+			want := -math.Log(float64(x))
+			if want == 0 {
+				if dst[i] != 0 {
+					t.Errorf("%s: ln 1 = %v", l, dst[i])
 				}
-				worst = max(worst, math.Abs(float64(dst[i])-want)/math.Abs(want))
+				continue
 			}
-			if worst > 3e-7 {
-				t.Errorf("level %v: log is off by %.3g", l, worst)
-			}
-			edge := []float32{float32(math.Inf(-1)), -1000, 1000, float32(math.Inf(1)),
-				float32(math.NaN())}
-			expTo(edge, edge)
-			if !(edge[0] > 0 && edge[0] == edge[1] && edge[2] == edge[3] &&
-				edge[3] < math.MaxFloat32 && edge[4] != edge[4]) {
-				t.Errorf("level %v: exp at the edges: %v", l, edge)
-			}
-		})
-	}
+			worst = max(worst, math.Abs(float64(dst[i])-want)/math.Abs(want))
+		}
+		if worst > 3e-7 {
+			t.Errorf("%s: log is off by %.3g", l, worst)
+		}
+		edge := []float32{float32(math.Inf(-1)), -1000, 1000, float32(math.Inf(1)),
+			float32(math.NaN())}
+		expTo(edge, edge)
+		if !(edge[0] > 0 && edge[0] == edge[1] && edge[2] == edge[3] &&
+			edge[3] < math.MaxFloat32 && edge[4] != edge[4]) {
+			t.Errorf("%s: exp at the edges: %v", l, edge)
+		}
+	})
 }
 
 func TestAdam(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	const n = 19
 	start, gradients := random(u, n), [][]float32{random(u, n), random(u, n), make([]float32, n)}
-	for _, l := range levels() {
-		withLevel(l, func() {
-			w := append([]float32(nil), start...)
-			a := NewAdam(n, .5, .9)
-			want, m, v := make([]float64, n), make([]float64, n), make([]float64, n)
-			for i := range want {
-				want[i] = float64(start[i])
-			}
-			for s, g := range gradients {
-				a.Update(w, g, .01)
-				for i, g := range g {
-					g := float64(g)
-					m[i], v[i] = .5*m[i]+.5*g, .9*v[i]+.1*g*g
-					want[i] -= .01 * m[i] / (1 - math.Pow(.5,
-						float64(s+1))) / (math.Sqrt(v[i]/(1-math.Pow(.9, float64(s+1)))) + 1e-8)
-					if math.Abs(float64(w[i])-want[i]) > 1e-6 {
-						t.Fatalf("level %v, step %d, %d: got %v, want %v", l, s, i, w[i], want[i])
-					}
+	eachUnit(func(l string) {
+		w := append([]float32(nil), start...)
+		a := NewAdam(n, .5, .9)
+		want, m, v := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range want {
+			want[i] = float64(start[i])
+		}
+		for s, g := range gradients {
+			a.Update(w, g, .01)
+			for i, g := range g {
+				g := float64(g)
+				m[i], v[i] = .5*m[i]+.5*g, .9*v[i]+.1*g*g
+				want[i] -= .01 * m[i] / (1 - math.Pow(.5,
+					float64(s+1))) / (math.Sqrt(v[i]/(1-math.Pow(.9, float64(s+1)))) + 1e-8)
+				if math.Abs(float64(w[i])-want[i]) > 1e-6 {
+					t.Fatalf("%s, step %d, %d: got %v, want %v", l, s, i, w[i], want[i])
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 func TestSoftmax(t *testing.T) {
@@ -212,43 +195,41 @@ func TestSoftmax(t *testing.T) {
 		SoftmaxTo(y, noise, offsets, temperature)
 		return y
 	}
-	for _, l := range levels() {
-		withLevel(l, func() {
-			y := soft(x)
-			for r := range rows {
-				for b := 1; b < len(offsets); b++ {
-					sum := 0.
-					for i := offsets[b-1]; i < offsets[b]; i++ {
-						sum += math.Exp(float64(x[r*cols+i]+noise[r*cols+i]) / temperature)
-					}
-					for i := offsets[b-1]; i < offsets[b]; i++ {
-						want := math.Exp(float64(x[r*cols+i]+noise[r*cols+i])/temperature) / sum
-						if math.Abs(float64(y.Row(r)[i])-want) > 1e-6 {
-							t.Fatalf("level %v: row %d, cell %d: got %v, want %v", l, r, i,
-								y.Row(r)[i], want)
-						}
+	eachUnit(func(l string) {
+		y := soft(x)
+		for r := range rows {
+			for b := 1; b < len(offsets); b++ {
+				sum := 0.
+				for i := offsets[b-1]; i < offsets[b]; i++ {
+					sum += math.Exp(float64(x[r*cols+i]+noise[r*cols+i]) / temperature)
+				}
+				for i := offsets[b-1]; i < offsets[b]; i++ {
+					want := math.Exp(float64(x[r*cols+i]+noise[r*cols+i])/temperature) / sum
+					if math.Abs(float64(y.Row(r)[i])-want) > 1e-6 {
+						t.Fatalf("%s: row %d, cell %d: got %v, want %v", l, r, i,
+							y.Row(r)[i], want)
 					}
 				}
 			}
-			back := Dense(rows, cols, append([]float32(nil), down...))
-			SoftmaxBackTo(back, y, offsets, temperature)
-			for i := range x {
-				loss := func(step float32) float64 {
-					moved := append([]float32(nil), x...)
-					moved[i] += step
-					sum := 0.
-					for k, y := range soft(moved).Data {
-						sum += float64(y) * float64(down[k])
-					}
-					return sum
+		}
+		back := Dense(rows, cols, append([]float32(nil), down...))
+		SoftmaxBackTo(back, y, offsets, temperature)
+		for i := range x {
+			loss := func(step float32) float64 {
+				moved := append([]float32(nil), x...)
+				moved[i] += step
+				sum := 0.
+				for k, y := range soft(moved).Data {
+					sum += float64(y) * float64(down[k])
 				}
-				want := (loss(.01) - loss(-.01)) / .02
-				if math.Abs(float64(back.Data[i])-want) > 2e-3 {
-					t.Fatalf("level %v, %d: gradient %v, differences %v", l, i, back.Data[i], want)
-				}
+				return sum
 			}
-		})
-	}
+			want := (loss(.01) - loss(-.01)) / .02
+			if math.Abs(float64(back.Data[i])-want) > 2e-3 {
+				t.Fatalf("%s, %d: gradient %v, differences %v", l, i, back.Data[i], want)
+			}
+		}
+	})
 }
 
 // TestGumbel: null: the numbers have distribution function e^(−e^(−x)), n = 20 000. By Dvoretzky,
@@ -304,21 +285,19 @@ func TestSplit(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	for _, transposed := range []bool{false, true} {
 		a, b := matrix(u, 403, 151, transposed), matrix(u, 151, 257, transposed)
-		for _, l := range levels() {
-			withLevel(l, func() {
-				var want []float32
-				for _, n := range []int{1, 2, 3, 8} {
-					runtime.GOMAXPROCS(n)
-					c := New(403, 257)
-					MulTo(c, .5, a, b, 0)
-					if want == nil {
-						want = c.Data
-					} else if !slices.Equal(c.Data, want) {
-						t.Errorf("%v, transposed %v: %d processors give another product", l,
-							transposed, n)
-					}
+		eachUnit(func(l string) {
+			var want []float32
+			for _, n := range []int{1, 2, 3, 8} {
+				runtime.GOMAXPROCS(n)
+				c := New(403, 257)
+				MulTo(c, .5, a, b, 0)
+				if want == nil {
+					want = c.Data
+				} else if !slices.Equal(c.Data, want) {
+					t.Errorf("%v, transposed %v: %d processors give another product", l,
+						transposed, n)
 				}
-			})
-		}
+			}
+		})
 	}
 }

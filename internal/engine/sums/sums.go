@@ -55,7 +55,7 @@ func New(s *schema.Schema, q engine.Question) (*Sum, error) {
 }
 
 // Kernel is the arithmetic of sums here: those of one question must all have the same.
-func Kernel() string { return runtime.GOARCH + " with " + kernels.UsePlain().String() }
+func Kernel() string { return runtime.GOARCH + " with " + kernels.UsePlain() }
 
 // Add adds rows.
 func (s *Sum) Add(t *table.Table) {

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package kernels
-
-func withLevel(_ Level, f func()) { f() }
