@@ -136,8 +136,8 @@ var allowed = map[string][]string{
 	"spark/cmd/decoy-spark": {"internal/engine", "spark/driver", "spark/worker"},
 	"postgres":              {"internal/engine", "schema"},
 	"docs":                  {},
-	"internal/serve": {"accountant", "configs", "internal/disk", "internal/spelling",
-		"schema", "schema/exchange"},
+	"internal/serve": {"accountant", "configs", "internal/disk", "internal/spelling", "ledger",
+		"schema"},
 	"cmd/decoy": {
 		"docs", "internal/serve", "internal/spelling", "internal/yamlfile",
 		"schema", "table", "accountant",

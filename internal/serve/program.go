@@ -2,13 +2,90 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
+
+// choice is what a person has chosen on the way, by the names of the flags that say it. It goes
+// from step to step in the address: names of files and columns and a budget, all of which are
+// public, and never a cell.
+type choice map[string]string
+
+// choices are what may be chosen; files are those of them that name files.
+var (
+	choices = strings.Fields("table schema header-is-public unit max-rows-per-unit epsilon delta " +
+		"target method out rows model holdout")
+	files = map[string]kind{"table": tables, "train": tables, "holdout": tables,
+		"synthetic": outputs, "out": outputs, "schema": schemas, "model": models, "report": reports}
+)
+
+// steps are the command lines of the verbs that read or write what was chosen: operands, and flags
+// with dashes. What ends in < is a file that is read, what ends in > one that is written. Flags of
+// which nothing was chosen are left out.
+var steps = map[string]string{
+	"plan": "--schema< --epsilon --delta --method --target",
+	"generate": "table< --schema< --header-is-public --unit --max-rows-per-unit --epsilon --delta " +
+		"--method --target --out> --model>",
+	"sample":   "model< --rows --out>",
+	"evaluate": "--train< --holdout< --synthetic< --schema< --target --report>",
+}
+
+func choiceOf(form url.Values) choice {
+	c := choice{"epsilon": "1"}
+	for _, name := range choices {
+		if value := strings.TrimSpace(form.Get(name)); value != "" {
+			c[name] = value
+		}
+	}
+	return c
+}
+
+// To is the address of another step with the same choices.
+func (c choice) To(path string) string {
+	v := url.Values{}
+	for name, value := range c {
+		v.Set(name, value)
+	}
+	return path + "?" + v.Encode()
+}
+
+// Bought tells whether the schema is bought in the run.
+func (c choice) Bought() bool { return c["schema"] == "" }
+
+// command is the command line of a step, and the files that it writes. A value is in one argument
+// with its flag, so that it is never taken for a flag.
+func (f *folder) command(verb string, c choice) (args, written []string, err error) {
+	args = []string{verb}
+	for _, part := range strings.Fields(steps[verb]) {
+		flag := strings.TrimRight(part, "<>")
+		name := strings.TrimLeft(flag, "-")
+		value := c[name]
+		switch {
+		case strings.HasSuffix(part, ">"):
+			err = cmp.Or(err, f.place(files[name], value))
+			written = append(written, value)
+		case value == "" && flag != name:
+			continue
+		case strings.HasSuffix(part, "<"):
+			err = cmp.Or(err, f.have(files[name], value))
+		}
+		switch {
+		case flag == name:
+			args = append(args, value)
+		case value == "yes":
+			args = append(args, flag)
+		default:
+			args = append(args, flag+"="+value)
+		}
+	}
+	return args, written, err
+}
 
 // program is decoy itself, run in the folder.
 type program struct {
@@ -23,16 +100,25 @@ func newProgram(path, dir string) program {
 	return program{path, dir, make(chan struct{}, atOnce)}
 }
 
-// command is one run of the program. DECOY_ variables, which stand for flags, do not reach it: what
-// is run is the command line that is shown.
+// command is one run of the program, which is interrupted when ctx ends, or killed where nothing
+// can be interrupted: its journal is complete at every moment, so that it can be resumed all the
+// same. DECOY_ variables, which stand for flags, do not reach it: what is run is the command line
+// that is shown.
 func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, args...)
 	cmd.Dir = p.dir
+	cmd.Cancel = func() error {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			return cmd.Process.Kill()
+		}
+		return nil
+	}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "DECOY_") {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
+	apart(cmd)
 	return cmd
 }
 

@@ -29,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -38,8 +39,8 @@ var pages embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"lines": func(text string) []string { return strings.Split(text, "\n") },
 	"bytes": spelling.Size,
-	"short": short,
-	"rows":  func(x float64) string { return short(math.Ceil(x)) },
+	"short": configs.Short,
+	"rows":  func(x float64) string { return fmt.Sprintf("%.0f", math.Ceil(x)) },
 	"time":  spelling.Time,
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
@@ -74,9 +75,9 @@ func Listen(dir, path string, port int) (*Server, error) {
 		root.Close()
 		return nil, err
 	}
-	p := newProgram(path, dir)
-	return &Server{folder: &folder{root, dir}, program: p, runs: &runs{program: p, folder: root},
-		listener: l, token: rand.Text()}, nil
+	f, p := &folder{root, dir}, newProgram(path, dir)
+	return &Server{folder: f, program: p, runs: &runs{program: p, folder: f}, listener: l,
+		token: rand.Text()}, nil
 }
 
 // Address is the page's own, with the token that lets a browser in.
@@ -95,15 +96,17 @@ func (s *Server) Serve(ctx context.Context) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
+	var stop context.CancelFunc
+	s.runs.ctx, stop = context.WithCancel(ctx)
+	defer s.runs.working.Wait()
+	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	select {
 	case err := <-ended:
-		s.runs.stop()
 		return err
 	case <-ctx.Done():
 	}
-	s.runs.stop()
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	return server.Shutdown(late)
@@ -114,24 +117,19 @@ func (s *Server) routes() http.Handler {
 	for pattern, handle := range map[string]func(*request) error{
 		"GET /{$}":             (*request).tables,
 		"GET /schema":          (*request).schema,
-		"POST /schema/compose": (*request).compose,
 		"POST /schema/check":   (*request).check,
 		"POST /schema/save":    (*request).save,
-		"POST /schema/import":  (*request).importSchema,
 		"GET /plan":            (*request).plan,
-		"GET /plan/figures":    (*request).figures,
 		"POST /run":            (*request).generate,
 		"GET /runs":            (*request).history,
 		"GET /run/{id}":        (*request).showRun,
-		"GET /run/{id}/state":  func(q *request) error { return q.write(200, "state", q.run.now()) },
-		"POST /run/{id}/stop":  func(q *request) error { q.run.interrupt(); return q.toRun(q.run) },
+		"POST /run/{id}/stop":  (*request).stop,
 		"POST /run/{id}/again": (*request).again,
 		"GET /result":          (*request).result,
 		"POST /sample":         func(q *request) error { return q.begin("sample") },
 		"POST /evaluate":       (*request).evaluate,
 		"GET /report/{id}":     (*request).report,
-		"GET /file/{id}/{n}":   (*request).file,
-		"GET /model":           (*request).model,
+		"GET /download":        (*request).download,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			q := &request{Server: s, w: w, r: r}
@@ -169,18 +167,21 @@ var errMissing = errors.New("missing")
 // parse reads the form. One that is too long, or is none, is an error before a step sees less than
 // was sent.
 func (q *request) parse() error {
-	err := q.r.ParseForm()
-	if large := (*http.MaxBytesError)(nil); err != nil && !errors.As(err, &large) {
-		return problemf("The request is not a form of this page.")
+	if err := q.r.ParseForm(); err != nil {
+		return problemf("The request is not a form of this page, or has more than the 1 MiB that it " +
+			"takes at once: nothing was done. A longer schema can be written into the folder.")
 	}
 	q.choice = choiceOf(q.r.Form)
-	if id := q.r.PathValue("id"); id != "" && err == nil {
+	if id := q.r.PathValue("id"); id != "" {
 		if q.run = q.runs.last(func(v view) bool { return v.ID == id }); q.run == nil {
 			return errMissing
 		}
 	}
-	return err
+	return nil
 }
+
+// part reports whether a part of a page is asked for, which the page's script puts in its place.
+func (q *request) part() bool { return q.r.Header.Get("X-Part") != "" }
 
 // value is a field of the form that parse has read.
 func (q *request) value(name string) string { return strings.TrimSpace(q.r.Form.Get(name)) }
@@ -202,7 +203,7 @@ type page struct {
 // show writes a page.
 func (q *request) show(name string, body any) error {
 	return q.write(http.StatusOK, name, page{Folder: q.folder.dir, Choice: q.choice,
-		Ledger: q.ledger(q.choice["table"]), Body: body})
+		Ledger: q.folder.ledger(q.choice["table"]), Body: body})
 }
 
 // write writes a page or a part of one.
@@ -221,33 +222,15 @@ func (q *request) write(status int, name string, data any) error {
 func (q *request) fail(err error) {
 	status, text := http.StatusInternalServerError, "Something went wrong: "+err.Error()
 	var p problem
-	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
-		status, text = http.StatusRequestEntityTooLarge, "That is more than the 1 MiB "+
-			"that this page takes at once: nothing was done. A schema that is longer can be written in an "+
-			"editor, into the folder."
 	case errors.Is(err, errMissing):
 		status, text = http.StatusNotFound, "There is no such page."
 	case errors.As(err, &p):
 		status, text = http.StatusUnprocessableEntity, string(p)
 	}
-	if q.r.Header.Get("X-Part") != "" {
+	if q.part() {
 		q.write(status, "problem", text)
 		return
 	}
 	q.write(status, "failure.html", page{Folder: q.folder.dir, Choice: q.choice, Body: text})
-}
-
-// short is a number with three digits, and from a thousand on with commas: 0.05, 1e-09, 15,500.
-func short(x float64) string {
-	if x < 1000 || x >= 1e15 {
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	text := strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

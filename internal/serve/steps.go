@@ -1,34 +1,33 @@
 package serve
 
 import (
-	"encoding/csv"
-	"fmt"
+	"cmp"
 	"io"
 	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// account is what 'ledger show --json' says.
+// account is the ledger of a table.
 type account struct {
-	File  string            `json:"-"`
-	Unit  string            `json:"unit"` // id column, "" if it counts rows
-	Spent accountant.Budget `json:"spent"`
-	Limit *struct {
-		accountant.Budget
-		Rule string `json:"rule"`
-	} `json:"limit"`
-	Runs    []map[string]any `json:"runs"`
-	Problem string           `json:"-"` // why the ledger could not be read
+	File    string
+	Spent   accountant.Budget
+	Limit   *accountant.Budget // nil: none is set
+	Runs    []ledger.Summary
+	Problem string // why the ledger could not be read
 }
 
 // Left is what may still be spent of a limit.
@@ -39,73 +38,122 @@ func (a *account) Share() int {
 	return int(math.Round(100 * math.Min(1, a.Spent.Epsilon/math.Max(a.Limit.Epsilon, 1e-300))))
 }
 
-// refuses says why no run that protects such units may begin, or nothing.
-func (a *account) refuses(unit string) string {
-	switch {
-	case a == nil || a.Problem == "" && a.Unit == unit:
-		return ""
-	case a.Problem != "":
-		return "This run would be refused: the ledger of the table cannot be read. " + a.Problem
-	}
-	people := func(unit string) string {
-		if unit != "" {
-			return "all rows of one " + unit
-		}
-		return "one row"
-	}
-	return fmt.Sprintf("This run would be refused: the ledger of the table counts %s, and the "+
-		"schema protects %s. Costs of the two do not add up: take a schema with the ledger's unit.",
-		people(a.Unit), people(unit))
-}
-
 // ledger is the account of a table, nil if it has none yet.
-func (q *request) ledger(table string) *account {
+func (f *folder) ledger(table string) *account {
 	a := account{File: table + ".ledger"}
-	info, err := q.folder.root.Stat(a.File)
-	if table == "" || err != nil {
+	if _, err := f.root.Lstat(a.File); table == "" || err != nil {
 		return nil
 	}
-	if !info.Mode().IsRegular() { // to open a pipe would wait for somebody who writes into it
-		a.Problem = a.File + " is not a file: no run of this table can begin"
-	} else if _, err := q.program.ask(q.r.Context(), &a, "ledger", "show", a.File); err != nil {
-		a.Problem = err.Error()
+	full, err := configs.LedgerAt(filepath.Join(f.dir, filepath.FromSlash(a.File)))
+	var l *ledger.Ledger
+	if err == nil {
+		l, err = ledger.NewFile(full).Read()
+	}
+	if err != nil {
+		a.Problem = spelling.Plain(err) + ": no run of this table can begin"
+		return &a
+	}
+	a.Spent, a.Runs = l.Spent(), l.Runs()
+	if limit, ok := l.LimitInForce(); ok {
+		a.Limit = limit.Budget
 	}
 	return &a
 }
 
-// mostLedgers are read for one page.
-const mostLedgers = 40
-
 // tables is step 1: which table.
 func (q *request) tables() error {
-	type row struct {
-		entry
-		Ledger *account
+	list := q.folder.files(tables)
+	for i, f := range list {
+		list[i].Ledger, list[i].Made = q.folder.ledger(f.Name), q.runs.of(f.Name) != nil
 	}
-	var rows, made []row
-	files, more := q.folder.files(tables)
-	asked := 0
-	for _, f := range files {
-		r := row{entry: f}
-		if asked < mostLedgers {
-			if r.Ledger = q.ledger(f.Name); r.Ledger != nil {
-				asked++
-			}
-		}
-		if q.synthetic(f.Name) {
-			made = append(made, r)
-		} else {
-			rows = append(rows, r)
-		}
-	}
-	return q.show("table.html", map[string]any{"Rows": rows, "Made": made, "More": more})
+	return q.show("table.html", list)
 }
 
-// synthetic tells whether a table is the output of a run of this page, as that left it. The names
-// of the files beside a table say nothing: a schema or a model may as well be of its private rows.
-func (q *request) synthetic(name string) bool {
-	r := q.runs.of(name)
-	return r != nil && r.left(q.folder.root, name)
+// anExample is the text that a schema which is written begins with.
+const anExample = `decoy: 1
+lenient: true
+columns:
+  - {name: sex, kind: categorical, categories: [female, male], missing: ["", NA]}
+  - {name: age, kind: integer, min: 0, max: 110}
+  - {name: admitted, kind: date, format: YYYY-MM-DD, min: 2020-01-01, max: 2029-12-31}
+`
+
+// schema is step 2: what is publicly known of the columns. A schema is bought in the run, chosen,
+// or written as text.
+func (q *request) schema() error {
+	c := q.choice
+	err := q.folder.have(tables, c["table"])
+	body := map[string]any{"Schemas": q.folder.files(schemas)}
+	if q.value("do") == "edit" {
+		text := anExample
+		if err == nil && !c.Bought() {
+			text, err = q.folder.text(c["schema"])
+		}
+		body["Text"], body["Checked"] = text, judge(text)
+		body["Name"] = cmp.Or(c["schema"], q.folder.free(stem(c["table"]), ".yaml"))
+	}
+	if err != nil {
+		return err
+	}
+	return q.show("schema.html", body)
+}
+
+func (f *folder) text(name string) (string, error) {
+	file, err := f.open(schemas, name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	const most = mostBody / 2
+	b, err := io.ReadAll(io.LimitReader(file, most+1))
+	if len(b) > most {
+		return "", problemf("%s is too long for this page: edit it in an editor", name)
+	}
+	return string(b), err
+}
+
+// judgement is what is to be said of a text that should be a schema.
+type judgement struct {
+	Problem string
+	Schema  *schema.Schema
+	Columns []schema.ColumnOverview
+}
+
+// judge reads a schema, as 'schema check' does.
+func judge(text string) (out judgement) {
+	var err error
+	if out.Schema, err = schema.Parse([]byte(text)); err == nil {
+		out.Columns, err = out.Schema.Overview()
+	}
+	if err != nil {
+		out.Problem = strings.TrimSpace(err.Error())
+	}
+	return out
+}
+
+// check is the live check of the editor: a part of the page.
+func (q *request) check() error { return q.write(200, "checked", judge(q.value("text"))) }
+
+// save writes the schema and goes on to the plan.
+func (q *request) save() error {
+	c, name := q.choice, q.value("name")
+	text := strings.ReplaceAll(q.value("text"), "\r\n", "\n") + "\n"
+	if wrong := judge(text).Problem; wrong != "" {
+		return problemf("The schema was not saved:\n%s", wrong)
+	}
+	if err := q.folder.place(schemas, name); err != nil {
+		return err
+	}
+	_, err := q.folder.root.Lstat(name)
+	if err == nil && (name != c["schema"] || q.value("replace") == "") {
+		return problemf("schema: %s is there already: choose another name", name)
+	}
+	full := filepath.Join(q.folder.dir, filepath.FromSlash(name))
+	if err := disk.WriteFile(full, []byte(text), 0o644); err != nil {
+		return err
+	}
+	c["schema"] = name
+	return q.redirect(c.To("/plan"))
 }
 
 // A group is the picture of some people in the table, seen through the noise. Lengths are percent
@@ -137,98 +185,58 @@ func groups(sigma float64) (out []group) {
 	return out
 }
 
-// columnNoise is how many rows the noise moves in the counts of one column.
-type columnNoise struct {
-	Name   string
-	Rows   int
-	Length float64 // percent of the noisiest
-}
-
-func columnNoises(columns []schema.ColumnOverview, sigma float64) (out []columnNoise) {
-	// Half the sum of the absolute errors: each is |N(0, σ²)|, σ√(2/π) on average.
-	each := 0.5 * sigma * math.Sqrt(2/math.Pi)
-	most := 1.0
-	for _, c := range columns {
-		most = max(most, each*float64(c.Codes))
-	}
-	for _, c := range columns {
-		rows := each * float64(c.Codes)
-		out = append(out, columnNoise{c.Name, int(math.Round(rows)), 100 * rows / most})
-	}
-	return out
-}
-
 // outcome is the plan of a choice, as a part of the page that is made anew when ε changes.
 type outcome struct {
 	Choice  choice
 	Planned struct { // what 'plan --json' says, as far as a page shows it
 		Method string
 		Cost   accountant.Budget
-		Usable float64            `json:"smallest_usable_count"` // three standard deviations
-		Rows   map[string]float64 `json:"rows_needed"`
+		Usable float64                        `json:"smallest_usable_count"` // three standard deviations
+		Rows   struct{ Column, Pair float64 } `json:"rows_needed"`
 		Needs  struct {
 			Memory  int64 `json:"memory_bytes"`
 			Seconds float64
 		}
 	}
-	Schema struct { // what 'schema check --json' says
-		Unit string
-		Each []schema.ColumnOverview
-	}
+	Schema  judgement
 	Groups  []group
-	Columns []columnNoise
 	Ledger  *account
 	Command string
 	After   float64 // ε of the ledger after the run
 	Over    bool
-	Refused string   // why the ledger would refuse the run, whatever is left in it
 	Talk    []string // warnings
 	Problem string   // of the budget
 }
 
 // outcome plans. An error is of the files.
-func (q *request) outcome() (out outcome, err error) {
+func (q *request) outcome() (*outcome, error) {
 	c := q.choice
-	if err := q.folder.reads(c); err != nil {
+	out := &outcome{Choice: c, Ledger: q.folder.ledger(c["table"])}
+	if err := q.folder.have(tables, c["table"]); err != nil || c.Bought() {
 		return out, err
 	}
-	if c.Bought() {
-		_, _, err = q.header(c["table"])
-		out.Schema.Unit = c["unit"]
-	} else {
-		_, err = q.program.ask(q.r.Context(), &out.Schema, "schema", "check", c["schema"])
-	}
+	text, err := q.folder.text(c["schema"])
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	out.Choice, out.Ledger = c, q.ledger(c["table"])
-	out.Refused = out.Ledger.refuses(out.Schema.Unit)
-	out.Talk, err = c.budget()
-	if err == nil && !c.Bought() { // else what is found decides the rest
-		err = q.planned(&out)
+	if out.Schema = judge(text); out.Schema.Problem != "" {
+		return nil, problem(out.Schema.Problem)
 	}
+	args, _, err := q.folder.command("plan", c)
 	if err != nil {
+		return nil, err
+	}
+	out.Command = shown(args)
+	if out.Talk, err = q.program.ask(q.r.Context(), &out.Planned, args...); err != nil {
 		out.Problem = err.Error()
+		return out, nil
 	}
-	return out, nil
-}
-
-// planned is the part of an outcome that follows from a schema.
-func (q *request) planned(out *outcome) error {
-	args, _, err := q.folder.command("plan", q.choice)
-	if err != nil {
-		return err
-	}
-	talk, err := q.program.ask(q.r.Context(), &out.Planned, args...)
-	out.Talk, out.Command = append(talk, out.Talk...), shown(args)
-	sigma := out.Planned.Usable / 3
-	out.Groups, out.Columns = groups(sigma), columnNoises(out.Schema.Each, sigma)
-	out.After = out.Planned.Cost.Epsilon
+	out.Groups, out.After = groups(out.Planned.Usable/3), out.Planned.Cost.Epsilon
 	if l := out.Ledger; l != nil {
 		out.After += l.Spent.Epsilon
 		out.Over = l.Limit != nil && out.After > l.Limit.Epsilon*(1+1e-12)
 	}
-	return err
+	return out, nil
 }
 
 // plan is step 3: how much noise, for how much budget.
@@ -237,18 +245,13 @@ func (q *request) plan() error {
 	if err != nil {
 		return err
 	}
+	if q.part() {
+		return q.write(200, "figures", out)
+	}
 	if q.choice["out"] == "" {
 		q.choice["out"] = q.folder.free(stem(q.choice["table"])+"-synthetic", ".csv")
 	}
 	return q.show("plan.html", out)
-}
-
-func (q *request) figures() error {
-	out, err := q.outcome()
-	if err != nil {
-		return err
-	}
-	return q.write(200, "figures", out)
 }
 
 // modelOf is where the model of a synthetic table is kept, boughtOf a schema that its run bought.
@@ -257,14 +260,7 @@ func boughtOf(out string) string { return stem(out) + ".schema.yaml" }
 
 // generate is step 4: run.
 func (q *request) generate() error {
-	c := q.choice
-	c["model"] = modelOf(c["out"])
-	if _, err := c.budget(); err != nil {
-		return err
-	}
-	if err := q.folder.reads(c); err != nil {
-		return err
-	}
+	q.choice["model"] = modelOf(q.choice["out"])
 	return q.begin("generate")
 }
 
@@ -274,25 +270,21 @@ func (q *request) begin(verb string) error {
 	if err != nil {
 		return err
 	}
-	if verb == "generate" && q.choice.Bought() {
-		written = append(written, boughtOf(q.choice["out"]))
-	}
 	return q.start(verb, args, written)
 }
 
-func (q *request) start(verb string, args, written []string) error {
-	r, err := q.runs.start(verb, args, written, q.choice)
-	if err != nil {
+func (q *request) start(verb string, args, written []string) (err error) {
+	if q.run, err = q.runs.start(verb, args, written, q.choice); err != nil {
 		return err
 	}
-	return q.toRun(r)
+	return q.toRun()
 }
 
-func (q *request) toRun(r *run) error { return q.redirect("/run/" + r.now().ID) }
+func (q *request) toRun() error { return q.redirect("/run/" + q.run.ID) }
 
 // again resumes a run that stopped, at no further cost.
 func (q *request) again() error {
-	v := q.run.now()
+	v := q.runs.now(q.run)
 	if !v.Resumable {
 		return problemf("This run cannot be resumed.")
 	}
@@ -305,24 +297,30 @@ func (q *request) again() error {
 }
 
 func (q *request) showRun() error {
+	if q.part() {
+		return q.write(200, "state", q.runs.now(q.run))
+	}
 	select { // a run that is soon done has the time to be
 	case <-q.run.done:
 	case <-time.After(300 * time.Millisecond):
 	}
-	v := q.run.now()
+	v := q.runs.now(q.run)
 	q.choice = v.Choice
 	return q.show("run.html", v)
 }
 
+func (q *request) stop() error {
+	q.runs.interrupt(q.run)
+	return q.toRun()
+}
+
 func (q *request) history() error {
-	models, _ := q.folder.files(models)
-	files, _ := q.folder.files(ledgers)
 	var accounts []*account
-	for _, f := range files[:min(len(files), mostLedgers)] {
-		accounts = append(accounts, q.ledger(strings.TrimSuffix(f.Name, ".ledger")))
+	for _, f := range q.folder.files(ledgers) {
+		accounts = append(accounts, q.folder.ledger(strings.TrimSuffix(f.Name, ".ledger")))
 	}
-	return q.show("runs.html", map[string]any{"Runs": q.runs.list(), "Models": models,
-		"Ledgers": accounts})
+	return q.show("runs.html", map[string]any{"Runs": q.runs.list(),
+		"Models": q.folder.files(models), "Ledgers": accounts})
 }
 
 // result is step 5: what came of it.
@@ -341,20 +339,16 @@ func (q *request) result() error {
 		body["Wrong"] = err.Error()
 	}
 	if r := q.runs.of(model); r != nil {
-		v := r.now()
+		v := q.runs.now(r)
 		body["Run"], q.choice = v, v.Choice
-		others, _ := q.folder.files(tables)
-		body["Tables"] = slices.DeleteFunc(others, func(e entry) bool {
-			return e.Name == v.Choice["table"] || q.synthetic(e.Name)
+		body["Tables"] = slices.DeleteFunc(q.folder.files(tables), func(e entry) bool {
+			return e.Name == v.Choice["table"] || q.runs.of(e.Name) != nil
 		})
-		if q.synthetic(v.Outputs[0]) {
-			body["Preview"], _ = q.preview(v.Outputs[0])
-		}
 	}
 	if r := q.runs.last(func(v view) bool {
 		return v.Verb == "evaluate" && v.State == done && modelOf(v.Choice["out"]) == model
 	}); r != nil {
-		body["Report"] = r.now().ID
+		body["Report"] = r.ID
 	}
 	return q.show("result.html", body)
 }
@@ -366,8 +360,7 @@ func (q *request) evaluate() error {
 	if made == nil {
 		return errMissing
 	}
-	c := maps.Clone(made.now().Choice)
-	delete(c, "resume")
+	c := maps.Clone(made.Choice)
 	if c.Bought() {
 		c["schema"] = boughtOf(c["out"])
 	}
@@ -380,43 +373,31 @@ func (q *request) evaluate() error {
 // report shows the page of an evaluation, the only one with figures of the real rows that are not
 // private. It brings its own style, and no script.
 func (q *request) report() error {
-	v := q.run.now()
+	v := q.runs.now(q.run)
 	if v.Verb != "evaluate" || v.State != done {
 		return errMissing
 	}
 	q.w.Header().Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	return q.send(v.Outputs[0], "text/html; charset=utf-8")
+	return q.send(reports, v.Outputs[0], "text/html; charset=utf-8")
 }
 
-// model downloads a model: all in it is noise or public.
-func (q *request) model() error {
-	if err := q.folder.have(models, q.choice["model"]); err != nil {
-		return err
+// download gives a model, all of which is noise or public, or a table that a run of this page
+// wrote.
+func (q *request) download() error {
+	name, k := q.value("file"), models
+	if q.runs.of(name) != nil {
+		k.endings = append(slices.Clip(k.endings), outputs.endings...)
 	}
-	return q.download(q.choice["model"])
-}
-
-// file downloads an output of a run.
-func (q *request) file() error {
-	v := q.run.now()
-	n, err := strconv.Atoi(q.r.PathValue("n"))
-	if err != nil || n < 0 || n >= len(v.Outputs) || v.Verb == "evaluate" {
-		return errMissing
-	}
-	return q.download(v.Outputs[n])
-}
-
-func (q *request) download(name string) error {
 	q.w.Header().Set("Content-Disposition",
 		"attachment; filename*=UTF-8''"+url.PathEscape(path.Base(name)))
-	return q.send(name, "application/octet-stream")
+	return q.send(k, name, "application/octet-stream")
 }
 
-func (q *request) send(name, mime string) error {
-	f, err := q.folder.open(name)
+func (q *request) send(k kind, name, mime string) error {
+	f, err := q.folder.open(k, name)
 	if err != nil {
-		return errMissing
+		return err
 	}
 	defer f.Close()
 	q.w.Header().Set("Content-Type", mime)
@@ -424,28 +405,15 @@ func (q *request) send(name, mime string) error {
 	return nil
 }
 
-// preview is the first rows of a synthetic CSV file, which may be shown to anyone.
-func (s *Server) preview(name string) (rows [][]string, err error) {
-	if !strings.HasSuffix(name, ".csv") {
-		return nil, errMissing
-	}
-	_, comma, err := s.header(name)
+// preview is the first lines of a synthetic CSV file, which may be shown to anyone; "" of others.
+func (f *folder) preview(name string) string {
+	const most, mostBytes = 7, 4 << 10
+	file, err := f.open(kind{"synthetic table", []string{".csv"}}, name)
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	f, err := s.folder.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	const most, mostBytes = 7, 64 << 10
-	lines := csv.NewReader(io.LimitReader(f, mostBytes))
-	lines.Comma, lines.FieldsPerRecord = rune(comma), -1
-	for len(rows) < most && err == nil {
-		var line []string
-		if line, err = lines.Read(); err == nil {
-			rows = append(rows, line)
-		}
-	}
-	return rows, nil
+	defer file.Close()
+	text, _ := io.ReadAll(io.LimitReader(file, mostBytes))
+	lines := strings.SplitAfterN(string(text), "\n", most+1)
+	return strings.Join(lines[:len(lines)-1], "")
 }

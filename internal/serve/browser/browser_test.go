@@ -294,7 +294,7 @@ func TestTheWholeWay(t *testing.T) {
 		browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).
 			WithDownloadPath(down),
 	)
-	s.focus(`a[href^="/file/"]`)
+	s.focus(`a[href^="/download"]`)
 	s.do(chromedp.KeyEvent(kb.Enter))
 	file := filepath.Join(down, "patients-synthetic.csv")
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -323,29 +323,16 @@ func TestTheWholeWay(t *testing.T) {
 	t.Logf("%d pages were looked at", s.pages)
 }
 
-// TestFormAndBought makes a schema in the form, and has one bought with the run.
-func TestFormAndBought(t *testing.T) {
+// TestWrittenAndBought writes a schema as text, and has one bought with the run.
+func TestWrittenAndBought(t *testing.T) {
 	s := open(t)
 	s.look(390, "light")
 	s.focus(`button[aria-label="Choose patients.csv"]`)
 	s.press(kb.Enter, "Describe the columns")
-	s.do(chromedp.Evaluate(`document.querySelector('input[value=form]').form["header-is-public"].checked = true;
-		document.querySelector('input[value=form]').form.querySelector("button").click()`, nil))
-	s.until(`document.querySelectorAll("fieldset").length === 12`)
-	s.check("2-form")
-	s.do(chromedp.Evaluate(`for (const f of document.querySelectorAll("fieldset")) {
-		const kind = f.querySelector("select");
-		const name = f.querySelector("legend").textContent;
-		kind.value = name === "sex" ? "categorical" : name === "sofa" ? "integer" : "skip";
-		kind.dispatchEvent(new Event("change"));
-		if (name === "sex") f.querySelector("[name=values]").value = "female, male";
-		if (name === "sofa")
-			f.querySelector("[name=min]").value = 0, f.querySelector("[name=max]").value = 24;
-	}`, nil))
+	s.do(chromedp.Evaluate(`[...document.querySelectorAll("button[value=edit]")].at(-1).click()`, nil))
+	s.until(`document.querySelector("#checked .good")?.textContent.includes("3 columns")`)
+	s.check("2-written")
 	s.look(1400, "light")
-	s.check("2-form-filled")
-	s.do(chromedp.Click("button.main"))
-	s.until(`document.querySelector("#checked .good")?.textContent.includes("2 columns")`)
 	s.do(chromedp.Click("button.main"))
 	s.heading("Plan the release")
 	if _, err := os.Stat(filepath.Join(s.dir, "patients-2.yaml")); err != nil {
@@ -407,7 +394,7 @@ func TestServerIsKilled(t *testing.T) {
 	s.do(chromedp.Navigate(s.serve(s.ctx)))
 	begin()
 	s.until(`[...document.querySelectorAll("#state button")].some(b => b.textContent === "Continue it")`)
-	s.until(`document.querySelector("#state").innerText.includes("was begun, and broke off")`)
+	s.until(`document.querySelector("#state").innerText.includes("its budget is spent")`)
 	s.errors = nil
 	s.look(390, "dark")
 	s.check("4-killed")

@@ -69,15 +69,3 @@ if (state && state.dataset.working === "true") {
   };
   setTimeout(poll, 700);
 }
-
-// Each column of the form asks only for what its kind needs.
-for (const field of document.querySelectorAll("[data-kinds]")) {
-  const kind = field.querySelector("select");
-  const show = () => {
-    for (const label of field.querySelectorAll("[data-for]")) {
-      label.hidden = !label.dataset.for.split(" ").includes(kind.value);
-    }
-  };
-  kind.addEventListener("change", show);
-  show();
-}
