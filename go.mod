@@ -6,6 +6,7 @@ require (
 	aead.dev/minisign v0.3.0
 	github.com/andybalholm/brotli v1.0.5
 	github.com/apache/arrow/go/v15 v15.0.2
+	github.com/apache/thrift v0.22.0
 	github.com/gofrs/flock v0.13.0
 	github.com/golang/snappy v0.0.4
 	github.com/google/flatbuffers v23.5.26+incompatible
@@ -28,7 +29,6 @@ require (
 require (
 	github.com/JohnCGriffin/overflow v0.0.0-20211019200055-46fa312c352c // indirect
 	github.com/apache/arrow/go/arrow v0.0.0-20211112161151-bc219186db40 // indirect
-	github.com/apache/thrift v0.22.0 // indirect
 	github.com/awalterschulze/gographviz v2.0.3+incompatible // indirect
 	github.com/chewxy/hm v1.0.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect

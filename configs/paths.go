@@ -118,13 +118,13 @@ const Separators = ";\t|"
 // Header is the first line of a table: the names of the columns, and the separator of a CSV file,
 // by which the line has the most names; comma where others have no more. No row has a say.
 func Header(path string, comma byte) (names []string, separator byte, err error) {
-	names, err = table.Header(path, comma, nil)
+	names, err = table.Header(path, comma)
 	separator = comma
 	if format, _ := table.FormatOf(path); err != nil || !format.IsCSV() {
 		return names, separator, err
 	}
 	for _, other := range []byte(Separators) {
-		more, err := table.Header(path, other, nil)
+		more, err := table.Header(path, other)
 		if err == nil && len(more) > len(names) {
 			names, separator = more, other
 		}

@@ -86,7 +86,7 @@ func (f *arrowFile) column(i int, s *sink) error {
 			}
 			var err error
 			if cells[j], err = s.cell(b); err != nil {
-				return s.wrong(at+j, err)
+				return s.refuse(at+j, err)
 			}
 		}
 		s.put(at, cells[:k])

@@ -6,58 +6,52 @@ import "bytes"
 type csvPart struct {
 	part
 	bytes int
-	blank int // strict: the line of the first of the blank lines at its end; 0 = none
-	// strict: cells that the schema does not allow, and what ended the parse before its end; with
-	// either the rows are of no use
-	wrong mistakes
-	err   error
+	err   error // what ended the parse before its end: the rows are of no use
 }
 
 // csvParser turns chunks into codes and texts. It is not for concurrent use.
 //
-// Every line of a lenient file is a row of its own, whatever is in it, so that no line can change
-// how another is read. A line with another number of cells than columns, or of more than maxRecord
+// Every line of a file is a row of its own, whatever is in it, so that no line can change how
+// another is read. A line with another number of cells than columns, or of more than maxRecord
 // bytes, cannot be read. A blank line is no row, but an empty cell where there is one column.
 // Without a header any line may be the first, and so has no byte-order mark.
 type csvParser struct {
 	*layout
-	z       *tokenizer
+	z       tokenizer
 	out     csvPart
+	dirty   bool        // the chunk has a NUL byte or is not UTF-8 somewhere
 	words   []numbering // of the columns of texts
-	id      []byte      // of the record at hand
+	id      []byte      // of the line at hand
 	related *related    // nil if no cell has to do with others of its row
 	buf     []byte      // for a chunk
-	line    int         // strict: of the record at hand
-	bad     mistakes    // strict: in it
+	maxCell int         // bytes
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	return &csvParser{layout: l, z: newTokenizer(l.comma, o.maxCell, !l.lenient),
+	return &csvParser{layout: l, z: tokenizer{comma: l.comma}, maxCell: o.maxCell,
 		words: make([]numbering, l.texts), related: newRelated(l)}
 }
 
-// parse encodes a chunk.
+// parse encodes a chunk. In a strict file it ends at the first line that is not allowed.
 func (p *csvParser) parse(c chunk) csvPart {
 	p.out = csvPart{part: p.newPart(c.lines + 1), bytes: len(c.buf)}
 	p.out.rows = 0 // so far
-	p.z.dirty = !isText(c.buf)
-	p.line = c.line
+	p.dirty = !isText(c.buf)
 	blankCell := p.blankCell()
-	for rest := c.buf; len(rest) > 0; {
-		var record []byte
-		record, rest = p.z.cut(rest)
-		long := len(record) > maxRecord(p.z.maxCell)
-		if p.lenient && !p.header {
-			record = bytes.TrimPrefix(record, []byte(mark))
+	for rest := c.buf; len(rest) > 0; c.line++ {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		if !p.header {
+			line = bytes.TrimPrefix(line, []byte(mark))
 		}
-		p.z.open(record)
-		switch blank := len(p.z.record) == 0 && !blankCell; {
-		case p.lenient && (long || !blank):
-			p.lenientRow(long)
-		case !p.lenient && !p.strictRow(blank, long, c.ended):
+		p.z.open(line)
+		if len(p.z.line) == 0 && !blankCell {
+			continue
+		}
+		if column, err := p.row(); err != nil {
+			p.out.err = p.wrap("line", c.line, column, err)
 			return p.out
 		}
-		p.line += 1 + bytes.Count(record, []byte{'\n'})
 	}
 	p.out.cut(p.out.rows)
 	for i := range p.words {
@@ -75,61 +69,62 @@ func (l *layout) blankCell() bool {
 	return err == nil
 }
 
-// lenientRow adds the row of the record at hand, if that can be read: one that cannot has the codes
-// of such cells. Where there are units it adds a row that can be read and names one: others are
-// nobody's.
-func (p *csvParser) lenientRow(long bool) {
-	read := false
-	if !long {
-		_, err := p.cells()
-		read = err == nil
-	}
-	if !read && p.unit >= 0 {
-		return
-	}
-	for _, d := range p.columns {
-		if !read {
+// row adds the row of the line at hand. In a strict file the error is about it, and a column of it
+// unless that is negative. In a lenient one there is none: a line that cannot be read has the codes
+// of such cells or, where there are units, is nobody's and left out, as is one that names none.
+func (p *csvParser) row() (column int, err error) {
+	if column, err = p.cells(); err != nil {
+		switch {
+		case !p.lenient:
+			return column, err
+		case p.unit >= 0:
+			return 0, nil
+		}
+		for _, d := range p.columns {
 			p.setUnread(d)
 		}
 	}
-	if _, err := p.related.settle(p.out.codes, p.out.rows); err != nil {
-		panic("table: a lenient schema refuses a row")
+	if column, err = p.related.settle(p.out.codes, p.out.rows); err != nil {
+		if p.lenient {
+			panic("table: a lenient schema refuses a row")
+		}
+		return column, err
 	}
 	p.out.rows++
+	return 0, nil
 }
 
-// cells encodes the cells of the record at hand. The error is about the record, and a column of it
-// unless that is negative; in a strict file bad has the cells that are not allowed.
+// cells encodes the cells of the line at hand. That they are too few or too many is said before what
+// is wrong with one of them.
 func (p *csvParser) cells() (column int, err error) {
+	if len(p.z.line) > maxRecord(p.maxCell) {
+		return -1, errLongLine(p.maxCell)
+	}
 	for i, last := 0, false; !last; i++ {
 		var cell []byte
-		if cell, last, err = p.z.next(); err != nil {
-			return i, err
-		}
+		cell, last = p.z.next()
 		switch more := i+1 < len(p.columns); {
 		case last && more:
 			return -1, errFewCells
 		case !last && !more:
 			return -1, errManyCells
 		}
-		if err := p.cell(p.columns[i], cell); err != nil {
-			if p.lenient {
-				return i, err
-			}
-			p.refuse(i, cell, err)
+		if bad := p.cell(p.columns[i], cell); bad != nil && err == nil {
+			column, err = i, bad
 		}
 	}
-	if p.unit >= 0 && len(p.bad) == 0 {
+	if p.unit >= 0 && err == nil {
 		p.out.texts[p.unit].Cells[p.out.rows] = p.words[p.unit].addBytes(p.id)
 	}
-	return 0, nil
+	return column, err
 }
 
-// cell stores what becomes of a cell, or keeps it until its row is settled.
+// cell stores what becomes of a cell, or keeps it until its row is settled. The error of a lenient
+// file is that its row has no unit.
 func (p *csvParser) cell(d destination, cell []byte) (err error) {
-	if p.lenient && (len(cell) > p.z.maxCell || d.to >= toText && p.z.dirty && !isText(cell)) {
-		if d.to == toUnit {
-			return errEmptyUnit
+	if err := p.readable(d, cell); err != nil {
+		if !p.lenient || d.to == toUnit {
+			return err
 		}
 		p.setUnread(d)
 		return nil
@@ -152,6 +147,18 @@ func (p *csvParser) cell(d destination, cell []byte) (err error) {
 		}
 	}
 	return err
+}
+
+// readable reports why a cell cannot be read. What is no text is no category either, of which a
+// strict file says why.
+func (p *csvParser) readable(d destination, cell []byte) error {
+	switch {
+	case len(cell) > p.maxCell:
+		return errLongCell(p.maxCell)
+	case p.dirty && (d.to >= toText || d.to != toNothing && !p.lenient):
+		return checkText(cell)
+	}
+	return nil
 }
 
 // setUnread stores what a cell that cannot be read becomes: its code, or an empty text.

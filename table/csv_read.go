@@ -9,8 +9,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// ReadCSV reads a table from CSV: RFC 4180 in UTF-8, with LF or CRLF line ends, a byte-order mark
-// or none, and blank lines at the end or none. size is its length in bytes, -1 if it is not known.
+// ReadCSV reads a table from CSV in UTF-8: a row is a line, with LF or CRLF at its end, whose cells
+// are as RFC 4180 has them. A byte-order mark and blank lines are passed over. size is its length in
+// bytes, -1 if it is not known.
 //
 // Columns are found by the names in the first line; those that the schema does not name are left
 // out and reported, and the schema decides about those that the file lacks. Without a header
@@ -20,12 +21,12 @@ import (
 // Under a lenient schema no row is an error: see csvParser. A line that cannot be read has the code
 // of [schema.Codec.Unreadable] in every column; where there are units it is left out, as is one
 // that names none. Errors are about reading and the header only. Otherwise they are about the first
-// ten cells that are not allowed, a typo that comes again counted once, and the first mistake of
-// another kind, whatever the number of processors. After an error a Read of r may be going on.
+// line that is not allowed, whatever the number of processors. After an error a Read of r may be
+// going on.
 //
-// A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
+// A cell has at most a megabyte, a line at most 65,536 cells and 16 megabytes. Memory holds the
 // codes, the ids of the units while they are being numbered, and for every processor and one more a
-// block of a megabyte or a record, at most 32 megabytes. Time is linear in the length of the file.
+// block of a megabyte or a line, at most 32 megabytes. Time is linear in the length of the file.
 func ReadCSV(
 	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
@@ -54,13 +55,13 @@ func (l *layout) readCSV(
 	if u, ok := r.(*unpacked); ok {
 		length = u.size
 	}
-	wrong, read := csvMistakes{layout: l}, 0
+	read := 0
 	for done := range l.chunks(split, length, o) {
 		p := <-done
 		if err == nil {
-			err = wrong.add(p)
+			err = p.err
 		}
-		if err == nil && len(wrong.cells) == 0 {
+		if err == nil {
 			err = put(p.part)
 		}
 		if read += p.bytes; err == nil && size > 0 && o.Progress != nil {
@@ -70,88 +71,61 @@ func (l *layout) readCSV(
 			cancel() // and what is on its way comes to its end
 		}
 	}
-	return wrong.cells.err(err)
+	return err
 }
 
-// openCSV binds the columns of a file. Of a lenient one no row is read, nor waited for.
-func (l *layout) openCSV(split *splitter, maxCell int) (err error) {
-	var first chunk
-	switch {
-	case split.strict:
-		first, err = split.next(nil)
-	case l.header:
-		first, err = split.firstLine()
+// openCSV binds the columns of a file. No row is read, nor waited for, but the first of a file that
+// has neither a header nor a known number of columns.
+func (l *layout) openCSV(split *splitter, maxCell int) error {
+	if !l.header && (l.schema != nil || l.lenient) {
+		return l.bind(nil)
 	}
+	line, err := split.firstLine()
 	if err != nil && err != io.EOF {
 		return readingError(err)
 	}
-	first.buf = bytes.TrimPrefix(first.buf, []byte(mark))
-	if len(first.buf) == 0 && l.header {
+	text := bytes.TrimPrefix(line, []byte(mark))
+	if len(text) == 0 && l.header {
 		return fmt.Errorf("table: %w", errEmptyFile)
 	}
-	names, rest := []string(nil), first
-	if err = nil; len(first.buf) > 0 && (l.header || l.schema == nil) {
-		names, rest, err = l.headerOf(first, maxCell)
+	names := []string(nil)
+	if len(text) > 0 {
+		if names, err = l.namesOf(bytes.TrimSuffix(text, []byte{'\n'}), maxCell); err != nil {
+			return err
+		}
 	}
-	if split.strict {
-		split.head = rest
-	}
-	if err != nil {
-		return err
+	if !l.header {
+		split.carry, split.line = line, 0
 	}
 	return l.bind(names)
 }
 
-// headerOf reads the first record as column names, and returns what is behind the header. If under
-// the separator of the schema that has none of the columns that are known, and under another it
-// has, that is taken which has most of them. A header is public, and no row has a say.
-func (l *layout) headerOf(first chunk, maxCell int) (names []string, rest chunk, err error) {
-	most := 0
-	for i, comma := range []byte{l.comma, ',', ';', '\t', '|'} {
-		other, behind, err2 := l.recordOf(newTokenizer(comma, maxCell, true), first)
-		found := 0
-		for _, name := range other {
-			if _, known := l.known[name]; known {
-				found++
-			}
-		}
-		if i == 0 || found > most {
-			names, rest, err, most, l.comma = other, behind, err2, found, comma
-		}
-		switch {
-		case !l.header:
-			return names, first, err
-		case i == 0 && found > 0:
-			return names, rest, nil
-		}
+// namesOf reads the first line as column names.
+func (l *layout) namesOf(line []byte, maxCell int) (names []string, err error) {
+	z := tokenizer{comma: l.comma}
+	z.open(line)
+	switch {
+	case len(z.line) == 0:
+		return nil, l.wrap("line", 1, -1, errBlankLine)
+	case len(line) > maxRecord(maxCell):
+		return nil, l.wrap("line", 1, -1, errLongLine(maxCell))
 	}
-	return names, rest, err
-}
-
-// recordOf reads the first record of a chunk as column names, and returns the chunk without it.
-func (l *layout) recordOf(z *tokenizer, c chunk) (names []string, rest chunk, err error) {
-	record, behind := z.cut(c.buf)
-	z.open(record)
-	z.dirty = true
-	if len(z.record) == 0 {
-		return nil, chunk{}, l.wrap("line", 1, -1, errBlankLine)
-	}
-	for last := false; !last && err == nil; {
+	for last := false; !last; {
 		var cell []byte
-		if cell, last, err = z.next(); err == nil && len(names) == maxColumns {
+		cell, last = z.next()
+		err := checkText(cell)
+		switch {
+		case len(cell) > maxCell:
+			err = errLongCell(maxCell)
+		case len(names) == maxColumns:
 			err = errTooMany
+		}
+		if err != nil {
+			return nil, l.wrap("line", 1, len(names), err)
 		}
 		names = append(names, string(cell))
 	}
-	switch {
-	case err == nil && len(record) > maxRecord(z.maxCell), err == errOpenQuote && !c.ended:
-		return nil, chunk{}, l.wrap("line", 1, -1, errLongRecord(z.maxCell))
-	case err != nil:
-		line := 1 + bytes.Count(record[:min(z.pos, len(record))], []byte{'\n'})
-		return nil, chunk{}, l.wrap("line", line, len(names)-1, err)
-	}
-	lines := 1 + bytes.Count(record, []byte{'\n'})
-	return names, chunk{buf: behind, line: c.line + lines, lines: c.lines - lines, ended: c.ended}, nil
+	return names, nil
 }
 
 // chunks parses the chunks of a file, several at once; the results come in the order of the file.

@@ -15,7 +15,6 @@ type layout struct {
 	lenient bool
 	header  bool // the file says the names of its columns
 	comma   byte
-	known   map[string]destination     // what its header may name; nil: the separator is sure
 	bind    func(names []string) error // sets what follows from the names; nil for none
 	columns []destination              // of the file
 	ignored []int                      // 1-based positions of those that the schema does not name
@@ -62,8 +61,7 @@ func newLayout(s *schema.Schema) (*layout, error) {
 		return nil, err
 	}
 	l := &layout{
-		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(),
-		known: map[string]destination{}, unit: -1,
+		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), unit: -1,
 		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, len(s.Columns)),
 		place: slices.Repeat([]int{-1}, len(s.Columns)+len(s.Made)),
 	}
@@ -87,12 +85,9 @@ func newLayout(s *schema.Schema) (*layout, error) {
 			columns = append(columns, destination{name: f.Name})
 		}
 	}
-	for _, d := range columns {
-		l.known[d.name] = d
-	}
 	l.bind = func(names []string) (err error) {
 		if l.columns = columns; l.header {
-			err = l.bindNames(names)
+			err = l.bindNames(names, columns)
 		}
 		for i, d := range l.columns {
 			switch d.to {
@@ -110,13 +105,16 @@ func newLayout(s *schema.Schema) (*layout, error) {
 	return l, nil
 }
 
-// bindNames lays out a file by its column names.
-func (l *layout) bindNames(names []string) error {
+// bindNames lays out a file by its column names, of which some are known.
+func (l *layout) bindNames(names []string, columns []destination) error {
 	l.columns = make([]destination, len(names))
-	position := map[string]int{}
+	known, position := map[string]destination{}, map[string]int{}
+	for _, d := range columns {
+		known[d.name] = d
+	}
 	for i, name := range names {
-		d, known := l.known[name]
-		if !known {
+		d, is := known[name]
+		if !is {
 			l.ignored = append(l.ignored, i+1)
 			continue
 		}

@@ -71,7 +71,8 @@ func TestLenientPackedNeighbours(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer u.close()
-				out, _, err := ReadCSV(context.Background(), u, -1, s, ReadOptions{maxCell: 32})
+				out, _, err := ReadCSV(context.Background(), u, -1, s,
+					ReadOptions{maxCell: 32, block: 1 << 12})
 				if err != nil {
 					t.Fatalf("%q: %v", rows, err)
 				}
@@ -174,47 +175,20 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// The separator of a file with a header is that of the schema or, if that finds none of its
-// columns, the one that finds most; rows have no say, and without a header it is the schema's.
-func TestSeparatorOfHeader(t *testing.T) {
-	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean},
-		{Name: "b", Kind: schema.Boolean}}}
-	for file, want := range map[string]bool{
-		"a;b\ntrue;false\n": true, "a\tb\ntrue\tfalse\n": true, "a|b\ntrue|false\n": true,
-		"\"a\";\"b\"\ntrue;false\n": true, "\ufeffa;b\r\ntrue;false\r\n": true,
-		"a,b\ntrue;false\n": false, "x;y\ntrue;false\n": false,
+// The separator of a file is that of the schema, or a tab where its name says so.
+func TestSeparator(t *testing.T) {
+	s := &schema.Schema{CSV: schema.CSV{Comma: ';'}, Columns: []schema.Column{
+		{Name: "a", Kind: schema.Boolean}, {Name: "b", Kind: schema.Boolean}}}
+	for text, want := range map[string]map[string]bool{
+		"a;b\ntrue;false\n":   {".csv": true, ".tsv": false},
+		"a\tb\ntrue\tfalse\n": {".csv": false, ".tsv": true},
+		"a,b\ntrue,false\n":   {".csv": false, ".tsv": false},
 	} {
-		got, err := readText(file, s, ReadOptions{}, blockSize)
-		if (err == nil) != want || err == nil && got.rows != 1 {
-			t.Errorf("%q: %v", file, err)
-		}
-		if err != nil {
-			continue
-		}
-		path := fileOf(t, ".csv", []byte(file))
-		names, err := Header(path, ',', s)
-		if err != nil || !slices.Equal(names, []string{"a", "b"}) {
-			t.Errorf("%q: header %q, %v", file, names, err)
-		}
-		o := ScanOptions{Lenient: true, Columns: 2, Schema: s}
-		err = ScanText(path, o, func(_, row []string) error {
-			if !slices.Equal(row, []string{"true", "false"}) {
-				t.Errorf("%q: scanned as %q", file, row)
+		for ending, reads := range want {
+			_, err := rereadFile(t, ending, []byte(text), s)
+			if (err == nil) != reads {
+				t.Errorf("%q in a file %s: %v", text, ending, err)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	s.CSV.Comma = ';'
-	if _, err := readText("a;b,a\ntrue;no\n", s, ReadOptions{}, blockSize); err == nil {
-		t.Error("the separator of the schema finds a column, and another is taken")
-	}
-	s.CSV = schema.CSV{NoHeader: true}
-	for _, row := range []string{"true;false\n", "a;b\ntrue;false\n"} {
-		if _, err := readText(row, s, ReadOptions{}, blockSize); !errors.Is(err, schema.ErrSchema) {
-			t.Errorf("without a header, the first row %q decides about the separator: %v", row, err)
 		}
 	}
 }

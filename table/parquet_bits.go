@@ -37,7 +37,7 @@ func (h *hybrid) read(dst []uint32) error {
 		case h.packed > 0:
 			n := min(h.packed, len(dst))
 			for i := range dst[:n] {
-				dst[i] = uint32(bitsAt(h.data, h.bit, h.width))
+				dst[i] = bitsAt(h.data, h.bit, h.width)
 				h.bit += h.width
 			}
 			h.packed -= n
@@ -77,89 +77,23 @@ func (h *hybrid) next() error {
 	if len(h.data) < size {
 		return errDamaged
 	}
-	h.value = uint32(bitsAt(h.data, 0, size*8))
+	h.value = bitsAt(h.data, 0, size*8)
 	h.data = h.data[size:]
 	h.equal = count
 	return nil
 }
 
-// bitsAt returns the width bits that start at the given bit, least significant
-// first. width is at most 64; bits beyond the end of data are 0.
-func bitsAt(data []byte, bit, width int) uint64 {
-	at, shift := bit/8, bit%8
-	var low, high uint64
-	if at+9 <= len(data) {
-		low, high = binary.LittleEndian.Uint64(data[at:]), uint64(data[at+8])
+// bitsAt returns the width bits that start at the given bit, least significant first. width is at
+// most 32; bits beyond the end of data are 0.
+func bitsAt(data []byte, bit, width int) uint32 {
+	at := bit / 8
+	var word uint64
+	if at+8 <= len(data) {
+		word = binary.LittleEndian.Uint64(data[at:])
 	} else {
-		var tail [9]byte
+		var tail [8]byte
 		copy(tail[:], data[min(at, len(data)):])
-		low, high = binary.LittleEndian.Uint64(tail[:]), uint64(tail[8])
+		word = binary.LittleEndian.Uint64(tail[:])
 	}
-	v := low>>shift | high<<(64-shift) // a shift by 64 gives 0
-	if width < 64 {
-		v &= 1<<width - 1
-	}
-	return v
-}
-
-// deltas decodes a DELTA_BINARY_PACKED run of at most limit integers at the
-// start of data, and returns what follows it (same page, "Delta Encoding").
-func deltas(data []byte, limit int) (values []int64, rest []byte, err error) {
-	r := varints{data: data}
-	block, minis, count := r.unsigned(), r.unsigned(), r.unsigned()
-	first := r.signed()
-	if r.err != nil || count > min(uint64(limit), maxDeltas) || minis == 0 || block == 0 ||
-		block > 1<<20 || block%minis != 0 || block/minis%8 != 0 {
-		return nil, nil, errDamaged
-	}
-	if count == 0 {
-		return nil, r.data, nil
-	}
-	perMini := int(block / minis)
-	values = append(make([]int64, 0, count), first)
-	for len(values) < int(count) {
-		least := r.signed()
-		if r.err != nil || len(r.data) < int(minis) {
-			return nil, nil, errDamaged
-		}
-		widths := r.data[:minis]
-		r.data = r.data[minis:]
-		for _, width := range widths {
-			n := min(perMini, int(count)-len(values))
-			if n == 0 {
-				break // its miniblocks are not stored
-			}
-			if width > 64 || len(r.data)*8 < n*int(width) {
-				return nil, nil, errDamaged
-			}
-			for i := range n {
-				delta := int64(bitsAt(r.data, i*int(width), int(width)))
-				values = append(values, values[len(values)-1]+least+delta)
-			}
-			r.data = r.data[min(len(r.data), perMini*int(width)/8):]
-		}
-	}
-	return values, r.data, nil
-}
-
-// varints reads numbers of 7 bits a byte. After an error it gives zeros.
-type varints struct {
-	data []byte
-	err  error
-}
-
-func (r *varints) unsigned() uint64 {
-	v, n := binary.Uvarint(r.data)
-	if n <= 0 {
-		r.data, r.err = nil, errDamaged
-		return 0
-	}
-	r.data = r.data[n:]
-	return v
-}
-
-// signed reads a number in zigzag order: 0, -1, 1, -2, ...
-func (r *varints) signed() int64 {
-	v := r.unsigned()
-	return int64(v>>1) ^ -int64(v&1)
+	return uint32(word >> (bit % 8) & (1<<width - 1))
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,17 +24,14 @@ func packBits(values []uint64, width int) []byte {
 
 func TestBitsAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for width := range 65 {
+	for width := range 33 {
 		values := make([]uint64, 50)
 		for i := range values {
-			values[i] = rng.Uint64()
-			if width < 64 {
-				values[i] &= 1<<width - 1
-			}
+			values[i] = rng.Uint64() & (1<<width - 1)
 		}
 		data := packBits(values, width)
 		for i, want := range values {
-			if got := bitsAt(data, i*width, width); got != want {
+			if got := bitsAt(data, i*width, width); uint64(got) != want {
 				t.Fatalf("value %d of width %d: got %x, want %x", i, width, got, want)
 			}
 		}
@@ -120,85 +118,43 @@ func TestHybridErrors(t *testing.T) {
 	}
 }
 
-func TestDeltas(t *testing.T) {
-	// The examples of the specification, of 128 values a block in 4 miniblocks.
-	head := func(count uint64, first int64) []byte {
-		out := []byte{0x80, 1, 4}
-		out = binary.AppendUvarint(out, count)
-		return binary.AppendVarint(out, first) // Go's varints have the same zigzag order
-	}
-	tests := []struct {
-		name string
-		data []byte
-		want []int64
-	}{
-		{"1 to 5", append(head(5, 1), 2, 0, 0, 0, 0), []int64{1, 2, 3, 4, 5}},
-		{"7 5 3 1 2 3 4 5", append(head(8, 7), append([]byte{3, 2, 0, 0, 0}, packBits([]uint64{0, 0, 0, 3,
-			3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-			0}, 2)...)...), []int64{7, 5, 3, 1, 2, 3, 4, 5}},
-		{"one value", head(1, -9), []int64{-9}},
-		{"no value", head(0, 0), nil},
-		{"wraps around", append(head(2, math.MaxInt64), 2, 0, 0, 0, 0), []int64{math.MaxInt64,
-			math.MinInt64}},
-	}
-	for _, tt := range tests {
-		got, rest, err := deltas(append(tt.data, "rest"...), 100)
-		if err != nil || !slices.Equal(got, tt.want) || string(rest) != "rest" {
-			t.Errorf("%s: got %v, %q, %v; want %v", tt.name, got, rest, err, tt.want)
-		}
-	}
-	for name, data := range map[string][]byte{
-		"nothing": {}, "no block": {0, 4, 5, 0, 0}, "no miniblocks": {0x80, 1, 0, 5, 0}, "uneven": {0x80,
-			1, 3, 5, 0},
-		"not by 8": {0x84, 1, 4, 5, 0}, "too many": append(head(101, 1), 2, 0, 0, 0,
-			0), "no widths": append(head(5, 1), 2, 0, 0),
-		"wide": append(head(5, 1), 2, 65, 0, 0, 0), "no bits": append(head(5, 1), 2, 8, 0, 0, 0,
-			1), "huge block": {0xff, 0xff, 0xff, 0xff, 1, 1, 5, 0},
-	} {
-		if _, _, err := deltas(data, 100); err != errDamaged {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-}
-
-func TestValueReaderErrors(t *testing.T) {
-	tests := []struct {
+func TestPlainErrors(t *testing.T) {
+	for _, tt := range []struct {
 		name     string
-		physical int64
 		width    int
 		encoding int64
 		data     string
+		want     error
 	}{
-		{"short integers", physicalInt32, 4, encodingPlain, "1234567"},
-		{"short text", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00\x00\x00b"},
-		{"short length", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00"},
-		{"huge length", physicalBytes, 0, encodingPlain, "\x01\x00\x00\x00a\xff\xff\xff\xffb"},
-		{"short split", 5, 8, encodingSplitBytes, "123456789abcdef"},
-		{"few deltas", physicalInt64, 8, encodingDeltas, "\x80\x01\x04\x01\x00"},
-		{"deltas of text", physicalBytes, 0, encodingDeltas, "\x80\x01\x04\x01\x00"},
-		{"few lengths", physicalBytes, 0, encodingLengths, "\x80\x01\x04\x01\x00"},
-		{"negative length", physicalBytes, 0, encodingLengths,
-			"\x80\x01\x04\x02\x01\x00\x00\x00\x00\x00"},
-		{"long length", physicalBytes, 0, encodingLengths,
-			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abc"},
-		{"prefix of nothing", physicalBytes, 0, encodingPrefixes,
-			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00"},
-		{"wrong width", physicalFixed, 4, encodingPrefixes,
-			"\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abcd"},
-		{"dictionary", physicalInt32, 4, encodingRLEDict, "1234"},
-		{"bit-packed", physicalInt32, 4, 4, "1234"},
-	}
-	for _, tt := range tests {
+		{"short integers", 4, encodingPlain, "1234567", errDamaged},
+		{"short text", 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00\x00\x00b", errDamaged},
+		{"short length", 0, encodingPlain, "\x01\x00\x00\x00a\x02\x00", errDamaged},
+		{"huge length", 0, encodingPlain, "\x01\x00\x00\x00a\xff\xff\xff\xffb", errDamaged},
+		{"differences", 8, 5, "\x80\x01\x04\x01\x00", errEncoding},
+		{"split bytes", 8, 9, "123456789abcdef", errEncoding},
+		{"dictionary", 4, encodingRLEDict, "1234", errDamaged},
+		{"bit-packed", 4, 4, "1234", errDamaged},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			read, err := newValueReader(&leaf{physical: tt.physical, width: tt.width}, tt.encoding,
-				[]byte(tt.data), 2)
+			values, err := newPlain(&leaf{width: tt.width}, tt.encoding, []byte(tt.data))
 			for i := 0; i < 2 && err == nil; i++ {
-				_, err = read()
+				_, err = values.next()
 			}
-			if err != errDamaged {
+			if err != tt.want {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// Files whose pages are by differences or by split bytes are refused in words.
+func TestRefusedEncodings(t *testing.T) {
+	for _, name := range []string{"delta", "delta-v2", "split"} {
+		err := ScanText("testdata/refused-"+name+".parquet", ScanOptions{},
+			func([]string, []string) error { return nil })
+		if !errors.Is(err, errEncoding) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

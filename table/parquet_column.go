@@ -13,8 +13,7 @@ type columnReader struct {
 	dictionary *dictionary // of the column
 	levels     *hybrid     // of the page; nil if it has no nulls
 	indices    *hybrid     // of the page, into the dictionary; or
-	values     valueReader // of the page
-	costly     bool        // values are longer than what the page stores
+	values     *plain      // of the page
 	present    [stride]uint32
 	index      [stride]uint32 // 1 for a value, 0 for a null
 	cells      [stride]uint32
@@ -56,15 +55,15 @@ func (r *columnReader) openDictionary(p page) error {
 		r.physical == physicalBool || p.values > int64(min(len(p.data), maxEntries)) {
 		return errDamaged
 	}
-	next, err := newValueReader(r.leaf, encodingPlain, p.data, int(p.values))
-	entries := make([][]byte, p.values)
+	values, entries := plain{p.data, r.width}, make([][]byte, p.values)
 	for i := range entries {
-		if entries[i], err = next(); err != nil {
+		var err error
+		if entries[i], err = values.next(); err != nil {
 			return err
 		}
 	}
 	r.dictionary = newDictionary(entries)
-	return err
+	return nil
 }
 
 // openData hands on a page of data. One of the first version has its levels before the values,
@@ -108,8 +107,7 @@ func (r *columnReader) open(p page) (err error) {
 			r.indices = &hybrid{data: p.data, width: 1}
 		}
 	case !isIndex:
-		r.costly = p.encoding == encodingPrefixes
-		r.values, err = newValueReader(r.leaf, p.encoding, p.data, int(p.values))
+		r.values, err = newPlain(r.leaf, p.encoding, p.data)
 		return err
 	case r.dictionary == nil || r.physical == physicalBool:
 		return errDamaged
@@ -150,7 +148,7 @@ func (r *columnReader) take(n int) (err error) {
 			at++
 		}
 		if err != nil {
-			return r.wrong(r.seen+row, err)
+			return r.refuse(r.seen+row, err)
 		}
 	}
 	r.put(r.seen, r.cells[:n])
@@ -161,10 +159,7 @@ func (r *columnReader) take(n int) (err error) {
 // next is the cell of the next value, which is the i-th of those that are taken.
 func (r *columnReader) next(i int) (uint32, error) {
 	if r.indices == nil {
-		b, err := r.values()
-		if err == nil && r.costly {
-			err = r.source.take(len(b))
-		}
+		b, err := r.values.next()
 		if err != nil {
 			return 0, err
 		}

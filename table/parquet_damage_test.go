@@ -84,7 +84,7 @@ func allTypes() *schema.Schema {
 // testFiles are the files to damage.
 func testFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/*.parquet")
+	paths, err := filepath.Glob("testdata/[^r]*.parquet") // but those that are refused
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}
@@ -101,7 +101,7 @@ func testFiles(t testing.TB) map[string][]byte {
 
 func TestTruncatedParquet(t *testing.T) {
 	for name, data := range testFiles(t) {
-		for n := 0; n < len(data); n += 7 {
+		for n := 0; n < len(data); n += 23 {
 			_, err := parquetOf(data[:n], allTypes(), ReadOptions{})
 			if !errors.Is(err, errDamaged) {
 				t.Fatalf("the first %d of %d bytes of %s: error %v", n, len(data), name, err)
@@ -117,7 +117,7 @@ func TestFlippedParquet(t *testing.T) {
 	files := testFiles(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
-		for range 300 {
+		for range 150 {
 			bad := bytes.Clone(data)
 			for range 1 + rng.IntN(3) {
 				switch i := rng.IntN(len(bad)); rng.IntN(4) {

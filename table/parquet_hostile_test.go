@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -19,6 +18,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decoy-dp/decoy/schema"
+)
+
+// The kinds of values of that protocol.
+const (
+	thriftInt32  = 5
+	thriftInt64  = 6
+	thriftBinary = 8
+	thriftList   = 9
+	thriftStruct = 12
 )
 
 // compact writes Thrift's compact protocol: a struct is a list of fields.
@@ -202,44 +210,6 @@ func zeros(t testing.TB, codec int, n int) []byte {
 	return b.Bytes()
 }
 
-// deltaZeros codes n integers, each step more than the one before, in some bytes
-// for every million.
-func deltaZeros(n, step int64) []byte {
-	const block = 1 << 20
-	out := binary.AppendUvarint(nil, block)
-	out = binary.AppendUvarint(out, 1)
-	out = binary.AppendUvarint(out, uint64(n))
-	out = append(out, 0)
-	for at := int64(1); at < n; at += block {
-		out = append(binary.AppendUvarint(out, uint64(step)<<1), 0) // least delta, width
-	}
-	return out
-}
-
-// prefixTexts codes 4001 texts of size bytes: a first one, and each other as all
-// of the one before.
-func textsOfPrefixes(size int) []byte {
-	const n = 4001
-	steps := func(first int, step int32) []byte { // first, first+step, and from there on the same
-		out := binary.AppendUvarint(nil, n-1)
-		out = binary.AppendUvarint(out, 1)
-		out = binary.AppendUvarint(out, n)
-		out = binary.AppendUvarint(out, uint64(first)<<1)
-		out = append(binary.AppendVarint(out, int64(min(step, 0))), 32)
-		deltas := make([]byte, 4*(n-1))
-		for i := range n - 1 {
-			delta := -min(step, 0)
-			if i == 0 {
-				delta += step
-			}
-			binary.LittleEndian.PutUint32(deltas[4*i:], uint32(delta))
-		}
-		return append(out, deltas...)
-	}
-	prefixes, lengths := steps(0, int32(size)), steps(size, -int32(size))
-	return append(append(prefixes, lengths...), bytes.Repeat([]byte("x"), size)...)
-}
-
 // memoryLimit is what the heap may grow by while a hostile file is read. What
 // they ask for, or mean, is 3 GB and more.
 const memoryLimit = 1 << 30
@@ -273,8 +243,11 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 				return nil
 			})
 		},
-		"header": func() error { _, err := Header(path, ',', nil); return err },
+		"header": func() error { _, err := Header(path, ','); return err },
 	} {
+		if !*long && name == "header" {
+			continue // as a file is opened
+		}
 		debug.FreeOSMemory()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -429,12 +402,6 @@ func TestHostilePages(t *testing.T) {
 			dataPage(8, 1<<10, 4, run(1<<10))...)}, false},
 		{"3 GB of cells", chunkSpec{6, 6, 3000, append(dictionaryPage(1, 1<<20+4, squeezed(text)),
 			dataPage(8, 3000, 4, squeezed(run(3000)))...)}, true},
-		{"integers by their differences", chunkSpec{2, 0, 1 << 26, dataPage(5, 1<<26,
-			int64(len(deltaZeros(1<<26, 0))), deltaZeros(1<<26, 0))}, true},
-		{"distinct integers", chunkSpec{2, 0, 1 << 18, repeated(dataPage(5, 1<<17,
-			int64(len(deltaZeros(1<<17, 1))), deltaZeros(1<<17, 1)), 2)}, false},
-		{"texts by their prefixes", chunkSpec{6, 0, 4001, dataPage(7, 4001,
-			int64(len(textsOfPrefixes(1<<18))), textsOfPrefixes(1<<18))}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name != "negative page" {
@@ -456,13 +423,15 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestHostileUnits: ids that a file need not store, because each is one more than
-// the one before, take of the file's allowance.
+// TestHostileUnits: ids take of the file's allowance.
 func TestHostileUnits(t *testing.T) {
 	s := oneColumn("b", schema.Boolean, 0, 0)
 	s.Unit, s.MaxRowsPerUnit, s.Columns[0].OnInvalid = "a", 1, schema.Clamp
-	ids := deltaZeros(5000, 1)
-	data := hostile(chunkSpec{2, 0, 5000, dataPage(5, 5000, int64(len(ids)), ids)})
+	var ids []byte
+	for i := range 5000 {
+		ids = binary.LittleEndian.AppendUint64(ids, uint64(i))
+	}
+	data := hostile(chunkSpec{2, 0, 5000, dataPage(0, 5000, int64(len(ids)), ids)})
 	for ids, want := range map[int64]error{4990: errTooMuch, 5010: nil} {
 		p, err := openTyped(t.Context(), inParquet(bytes.NewReader(data)))
 		if err != nil {
@@ -490,16 +459,13 @@ func squeezed(text []byte) []byte {
 	return w.EncodeAll(text, nil)
 }
 
-// TestUnsupportedCodec: the message names the codec and the way out.
+// TestUnsupportedCodec: the message names the way out.
 func TestUnsupportedCodec(t *testing.T) {
-	for codec, name := range map[int]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW", 99: "codec number 99"} {
+	for _, codec := range []int{3, 5, 7, 99} {
 		data := hostile(chunkSpec{2, codec, 1, dataPage(0, 1, 8, make([]byte, 8))})
-		_, _, err := readParquet(context.Background(), bytes.NewReader(data), oneColumn("a",
-			schema.Integer, 0, 9), ReadOptions{})
-		want := `table: column 1 ("a"): compressed with ` + name +
-			", which is not supported: write the file again with zstd or snappy"
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		_, err := parquetOf(data, oneColumn("a", schema.Integer, 0, 9), ReadOptions{})
+		if !errors.Is(err, errCodec) {
+			t.Errorf("codec %d: %v", codec, err)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package table
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
+	"errors"
 	"io"
 	"math"
 
@@ -29,8 +29,8 @@ const (
 	maxPageHeader = 16 << 20 // bytes; it may hold a smallest and a greatest text
 )
 
-// codecs are the names of those that are not supported.
-var codecs = map[int64]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW"}
+var errCodec = errors.New("compressed by a codec that is not supported (LZ4 and LZO are none): " +
+	"write the file again with zstd or snappy")
 
 // page is a page of a column.
 type page struct {
@@ -68,12 +68,7 @@ func newPageReader(r *source, off, end, codec int64) (*pageReader, error) {
 			return nil, errDamaged
 		}
 	default:
-		name := codecs[codec]
-		if name == "" {
-			name = fmt.Sprintf("codec number %d", codec)
-		}
-		return nil, fmt.Errorf(
-			"compressed with %s, which is not supported: write the file again with zstd or snappy", name)
+		return nil, errCodec
 	}
 	return p, nil
 }
@@ -202,5 +197,5 @@ func parsePageHeader(view []byte) (h page, length int64, ok bool) {
 		field{8, inside(pageV2, field{4, &h.encoding}, field{5, &h.defines}, field{6, &h.repeats},
 			field{7, &h.compressed})})
 	ok = t.err == nil && body >= 0 && body == h.kind && h.size >= 0 && h.stored >= 0
-	return h, int64(len(view) - len(t.data)), ok
+	return h, int64(len(view) - t.from.Len()), ok
 }

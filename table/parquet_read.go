@@ -89,16 +89,16 @@ func (p *parquetFile) parse(footer []byte) error {
 	tree := schemaTree{file: p.typedFile}
 	t.structure(field{2, each(func(i, n int) {
 		if n > maxElements {
-			t.fail()
+			t.fail(errDamaged)
 			return
 		}
 		tree.add(t, i == 0)
 	})}, field{4, each(func(i, n int) {
 		if n*max(tree.leaves, 1) > maxChunks {
-			t.data, t.err = nil, errLargeFooter
+			t.fail(errLargeFooter)
 			return
 		}
-		p.groups = append(p.groups, t.rowGroup())
+		p.groups = append(p.groups, t.rowGroup(tree.leaves))
 	})})
 	switch {
 	case t.err != nil:
@@ -115,8 +115,12 @@ func (p *parquetFile) parse(footer []byte) error {
 }
 
 // rowGroup reads RowGroup.
-func (t *thrift) rowGroup() (g rowGroup) {
-	t.structure(field{3, &g.rows}, field{1, each(func(int, int) {
+func (t *thrift) rowGroup(leaves int) (g rowGroup) {
+	t.structure(field{3, &g.rows}, field{1, each(func(_, n int) {
+		if n != leaves {
+			t.fail(errDamaged)
+			return
+		}
 		var c columnChunk
 		t.structure(
 			field{1, &c.path},
@@ -192,7 +196,7 @@ func (s *schemaTree) add(t *thrift, root bool) {
 	if depth > 0 {
 		s.open[depth-1]--
 	} else if !root {
-		t.fail()
+		t.fail(errDamaged)
 	}
 	if depth == 1 {
 		c := typedColumn{name: string(e.name), err: errNested}

@@ -64,7 +64,7 @@ const (
 	Parquet        // Apache Parquet
 	Arrow          // Arrow IPC: written as a file, read also as a stream
 
-	Tabs Format = 1 << 4 // with CSV: a tab between cells, whatever the schema says
+	Tabs Format = 1 << 4 // with CSV: a tab between cells, whatever else is said
 	Gzip Format = 1 << 5 // with CSV: compressed so
 	Zstd Format = 1 << 6 // likewise
 )
@@ -140,6 +140,9 @@ func (f *opened) read(
 ) error {
 	o = o.withDefaults()
 	if f.format.IsCSV() {
+		if f.format&Tabs != 0 {
+			l.comma = '\t'
+		}
 		return l.readCSV(ctx, f.text, f.size, o, put)
 	}
 	typed, err := openTyped(ctx, f)

@@ -11,12 +11,10 @@ import (
 
 // ScanOptions say how [ScanText] reads.
 type ScanOptions struct {
-	CSV     schema.CSV // of a CSV file
-	Lenient bool       // no row is an error: see ReadCSV; a cell that cannot be read is empty
-	Columns int        // required with Lenient: how many the file has, or it is refused
-	// optional: the separator of a file with a header follows from its columns too, as in ReadCSV
-	Schema *schema.Schema
-	Begin  func() error // optional: as in ReadOptions
+	CSV     schema.CSV   // of a CSV file
+	Lenient bool         // no row is an error: see ReadCSV; a cell that cannot be read is empty
+	Columns int          // required with Lenient: how many the file has, or it is refused
+	Begin   func() error // optional: as in ReadOptions
 
 	maxCell int // as in ReadOptions
 }
@@ -40,13 +38,10 @@ func ScanText(path string, o ScanOptions, fn func(names, row []string) error) er
 // scan is ScanText.
 func (f *opened) scan(o ScanOptions, fn func(names, row []string) error) error {
 	var names, row []string
-	l, err := o.layout(-1, func(header []string) error {
+	l := o.layout(-1, func(header []string) error {
 		names, row = header, make([]string, len(header))
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	return f.read(context.Background(), l, o.read(), func(p part) error {
 		for r := range p.rows {
 			size := 0
@@ -66,11 +61,9 @@ func (f *opened) scan(o ScanOptions, fn func(names, row []string) error) error {
 }
 
 // Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV
-// file, the names of the columns in the schema of another. It looks at no row: the names of a CSV
-// file are those of its first line alone. comma is for CSV only; where s is not nil, the separator
-// follows from its columns too, as in ReadCSV. Not for the standard input, which can be read once
-// only.
-func Header(path string, comma byte, s *schema.Schema) (names []string, err error) {
+// file, whose separator is comma, the names of the columns in the schema of another. It looks at no
+// row. Not for the standard input, which can be read once only.
+func Header(path string, comma byte) (names []string, err error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, err
@@ -79,15 +72,11 @@ func Header(path string, comma byte, s *schema.Schema) (names []string, err erro
 		return nil, errors.New("table: the standard input has no header of its own")
 	}
 	defer f.close()
-	o := ScanOptions{CSV: schema.CSV{Comma: comma}, Schema: s}
-	l, err := o.layout(-1, func(header []string) error {
+	o := ScanOptions{CSV: schema.CSV{Comma: comma}}
+	l := o.layout(-1, func(header []string) error {
 		names = header
 		return errHeader
 	})
-	if err != nil {
-		return nil, err
-	}
-	l.lenient = true // no byte behind the header is read
 	if err = f.read(context.Background(), l, o.read(), nil); err == errHeader {
 		err = nil
 	}
@@ -101,15 +90,8 @@ func (o ScanOptions) read() ReadOptions { return ReadOptions{Begin: o.Begin, max
 
 // layout is for a file whose columns all become texts, of which that at unitAt, if it is not
 // negative, holds ids. bound is told their names.
-func (o ScanOptions) layout(unitAt int, bound func(names []string) error) (*layout, error) {
+func (o ScanOptions) layout(unitAt int, bound func(names []string) error) *layout {
 	l := &layout{unit: unitAt, lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator()}
-	if o.Schema != nil {
-		named, err := newLayout(o.Schema)
-		if err != nil {
-			return nil, err
-		}
-		l.known = named.known
-	}
 	l.bind = func(names []string) error {
 		if !l.header {
 			n := len(names) // of the cells of a first record, if it was read
@@ -134,5 +116,5 @@ func (o ScanOptions) layout(unitAt int, bound func(names []string) error) (*layo
 		}
 		return bound(names)
 	}
-	return l, nil
+	return l
 }

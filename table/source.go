@@ -14,15 +14,12 @@ import (
 // these: to run out of memory ends the process. At most some two gigabytes, and what is in
 // proportion to the length of the file, are in use at a time.
 const (
-	maxFooter = 64 << 20 // bytes of a Parquet footer, or of a message's header
-	// structs and elements of lists in it
-	maxItems      = 1 << 22
+	maxFooter     = 64 << 20       // bytes of a Parquet footer, or of a message's header
 	maxElements   = 4 * maxColumns // fields of the schema, groups included
 	maxGroupDepth = 64             // fields of Arrow inside each other
 	maxChunks     = 1 << 19        // columns times row groups
 	maxPage       = 128 << 20      // bytes of a page, decompressed
 	maxEntries    = 1 << 22        // of a dictionary
-	maxDeltas     = 1 << 24        // integers of a page that are coded by their differences
 
 	maxCells = 1 << 27 // cells of a table, and maxRatio more for each byte of its file
 	maxBytes = 1 << 30 // bytes of its pages, decompressed, and of texts; likewise

@@ -41,10 +41,7 @@ func ReadArrowTexts(ctx context.Context, data []byte, columns, unitAt int) (*Tex
 
 // texts is ReadTexts.
 func (f *opened) texts(ctx context.Context, o ScanOptions, unitAt int) (*Texts, error) {
-	l, err := o.layout(unitAt, func([]string) error { return nil })
-	if err != nil {
-		return nil, err
-	}
+	l := o.layout(unitAt, func([]string) error { return nil })
 	a := assembly{layout: l, words: make([]numbering, o.Columns)}
 	if err := f.read(ctx, l, o.read(), a.add); err != nil {
 		return nil, err

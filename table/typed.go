@@ -3,11 +3,8 @@ package table
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -112,13 +109,18 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 			busy <- struct{}{}
 			wg.Go(func() {
 				s := newSink(l, f, i, &out, o.maxCell)
-				errs[i] = catch(func() error { return f.column(i, s) })
+				if err := catch(func() error { return f.column(i, s) }); err != nil {
+					errs[i] = l.wrap("row", s.bad(rows), i, err)
+				}
 				s.close()
 				<-busy
 			})
 		}
 		wg.Wait()
-		if err = l.complete(&out, rows, errs); err == nil {
+		if err = cmp.Or(errs...); err == nil {
+			err = l.complete(&out, rows)
+		}
+		if err == nil {
 			rows += int(n)
 			err = put(out)
 		}
@@ -131,12 +133,8 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 	}
 }
 
-// complete makes rows of the columns of a run that comes after rows other rows; errs are the errors
-// by file column.
-func (l *layout) complete(out *part, rows int, errs []error) error {
-	if err := l.firstError(errs, rows); err != nil {
-		return err
-	}
+// complete makes rows of the columns of a run that comes after rows other rows.
+func (l *layout) complete(out *part, rows int) error {
 	if out.values != nil {
 		if row, column, err := newRelated(l).settleRows(out); err != nil {
 			return l.wrap("row", rows+row+1, column, err)
@@ -147,36 +145,4 @@ func (l *layout) complete(out *part, rows int, errs []error) error {
 		out.dropNobody(l.unit)
 	}
 	return nil
-}
-
-// badCell is what is wrong with the first bad cell of a column.
-type badCell struct {
-	row    int // from 0 in its run
-	column int
-	err    error
-}
-
-func (b *badCell) Error() string { return b.err.Error() }
-
-// firstError returns the error about the first bad cell of each column of a row group, or that
-// about the first column that could not be read to its end.
-func (l *layout) firstError(errs []error, rows int) error {
-	var bad []*badCell
-	for i, err := range errs {
-		var one *badCell
-		switch {
-		case err == nil:
-		case !errors.As(err, &one):
-			return l.wrap("", 0, i, err)
-		default:
-			bad = append(bad, one)
-		}
-	}
-	slices.SortStableFunc(bad, func(a, b *badCell) int { return cmp.Compare(a.row, b.row) })
-	var out mistakes
-	for _, one := range bad {
-		err := l.wrap("row", rows+one.row+1, one.column, one.err)
-		out.add(mistake{err, strconv.Itoa(one.column)})
-	}
-	return out.err(nil)
 }

@@ -13,18 +13,18 @@ type sink struct {
 	*layout
 	*leaf
 	destination
-	column  int // of the file
 	source  *source
 	out     *part
 	maxCell int
 	want    schema.Stored // what the codec takes
 	words   numbering
 	related *values // nil if the cells are not settled with others of their row
+	wrong   int     // from 1, which row of the run has a cell that is not allowed; 0: none
 	scratch []byte
 }
 
 func newSink(l *layout, f *typedFile, column int, out *part, maxCell int) *sink {
-	s := &sink{layout: l, leaf: f.columns[column].leaf, destination: l.columns[column], column: column,
+	s := &sink{layout: l, leaf: f.columns[column].leaf, destination: l.columns[column],
 		source: f.source, out: out, maxCell: maxCell, want: schema.StoredText,
 		scratch: make([]byte, 0, 64)}
 	switch {
@@ -160,10 +160,18 @@ func (s *sink) close() {
 	}
 }
 
-// wrong is an error about the cell of a row, unless it is about the file.
-func (s *sink) wrong(row int, err error) error {
-	if err == errDamaged || err == errTooMuch {
-		return err
+// refuse is an error about the cell of a row, unless it is about the file.
+func (s *sink) refuse(row int, err error) error {
+	if err != errDamaged && err != errTooMuch {
+		s.wrong = row + 1
 	}
-	return &badCell{row, s.column, err}
+	return err
+}
+
+// bad is the number of the row whose cell is not allowed, of a run behind other rows; 0 for none.
+func (s *sink) bad(rows int) int {
+	if s.wrong == 0 {
+		return 0
+	}
+	return rows + s.wrong
 }

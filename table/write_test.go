@@ -20,7 +20,8 @@ import (
 // schemas draws schemas of every kind, with awkward names, categories and
 // missing tokens.
 func schemas() *rapid.Generator[*schema.Schema] {
-	word := rapid.StringOfN(rapid.RuneFrom([]rune("ab ,;\t\"\r\n'é\ufeff\u2028#=-0")), 0, 5, -1)
+	// no line feed, which no cell of a CSV file that is read here can have
+	word := rapid.StringOfN(rapid.RuneFrom([]rune("ab ,;\t\"\r'é\ufeff\u2028#=-0")), 0, 5, -1)
 	return rapid.Custom(func(t *rapid.T) *schema.Schema {
 		s := &schema.Schema{CSV: schema.CSV{Comma: rapid.SampledFrom([]byte(",;\t|-0")).Draw(t, "comma"),
 			NoHeader: rapid.Bool().Draw(t, "no header")}}

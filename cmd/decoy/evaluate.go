@@ -262,14 +262,14 @@ func readValues(path string, s *schema.Schema) (*eval.Values, error) {
 		header = append(header, c.Name)
 	}
 	if !s.CSV.NoHeader {
-		if header, err = table.Header(path, s.CSV.Separator(), s); err != nil {
+		if header, err = table.Header(path, s.CSV.Separator()); err != nil {
 			return nil, err
 		}
 	}
 	enough := errors.New("enough")
 	var scanned error
 	v, err := eval.NewValues(s, header, func(yield func([]string) bool) {
-		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header), Schema: s}
+		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header)}
 		scanned = table.ScanText(path, o, func(_, row []string) error {
 			if !yield(row) {
 				return enough

@@ -206,7 +206,7 @@ func (s *schemaInfer) header(
 	switch comma := s.comma[0]; {
 	case s.noHeader:
 	case cmd.Flags().Changed("comma"):
-		names, err = table.Header(input, comma, nil)
+		names, err = table.Header(input, comma)
 	default: // the header, which is public, decides
 		names, comma, err = configs.Header(input, comma)
 		s.comma = string(rune(comma))

@@ -65,8 +65,8 @@ table = pa.table(
 plain = table.set_column(0, "dict", table["dict"].cast(pa.string()))
 
 
-def write(name, t, **options):
-    pq.write_table(t, f"types-{name}.parquet", store_schema=False, write_statistics=False, **options)
+def write(name, t, to="types", **options):
+    pq.write_table(t, f"{to}-{name}.parquet", store_schema=False, write_statistics=False, **options)
 
 
 write("dictionary", table, compression="snappy")
@@ -88,10 +88,10 @@ for k in columns:
         delta[k] = "BYTE_STREAM_SPLIT"
     elif k == "bool":
         delta[k] = "RLE"
-write("delta", plain, compression="none", use_dictionary=False, column_encoding=delta)
-write("delta-v2", plain, compression="zstd", use_dictionary=False, column_encoding=delta, data_page_version="2.0")
+write("delta", plain, "refused", compression="none", use_dictionary=False, column_encoding=delta)
+write("delta-v2", plain, "refused", compression="zstd", use_dictionary=False, column_encoding=delta, data_page_version="2.0")
 split = {k: "BYTE_STREAM_SPLIT" for k in ("i32", "i64", "u8", "f32", "f64", "f16", "d9", "fixed", "ts_us")}
-write("split", plain, compression="none", use_dictionary=False, column_encoding=split)
+write("split", plain, "refused", compression="none", use_dictionary=False, column_encoding=split)
 
 
 
@@ -130,10 +130,6 @@ long = pa.table(
     }
 )
 pq.write_table(long, "long-dictionary.parquet", compression="zstd", store_schema=False, write_statistics=False)
-pq.write_table(
-    long, "long-delta.parquet", compression="zstd", store_schema=False, write_statistics=False, use_dictionary=False, data_page_version="2.0",
-    column_encoding={"run": "DELTA_BINARY_PACKED", "mixed": "DELTA_BINARY_PACKED", "sparse": "DELTA_BINARY_PACKED", "word": "DELTA_BYTE_ARRAY", "flag": "RLE"},
-)
 
 nested = pa.table(
     {
