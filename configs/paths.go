@@ -120,8 +120,12 @@ const Separators = ";\t|"
 func Header(path string, comma byte) (names []string, separator byte, err error) {
 	names, err = table.Header(path, comma)
 	separator = comma
-	if format, _ := table.FormatOf(path); err != nil || !format.IsCSV() {
+	format, _ := table.FormatOf(path)
+	switch {
+	case err != nil || !format.IsCSV():
 		return names, separator, err
+	case format&table.Tabs != 0:
+		return names, '\t', nil
 	}
 	for _, other := range []byte(Separators) {
 		more, err := table.Header(path, other)

@@ -80,134 +80,57 @@ type marginal struct {
 	cells int // product of sizes
 }
 
-// addTo counts rows lo to hi-1 into dst.
+// lanes are how many histograms rows are dealt to in turn, if they are small: with one, a row that
+// falls into the cell of the row before waits for its store to come back.
+const lanes = 4
+
+// addTo counts rows lo to hi-1 into dst. It builds the cell numbers of a block of rows one column
+// after the other.
 func (m *marginal) addTo(dst []int64, lo, hi int) {
-	for ; lo < hi; lo += maxSpan {
-		end := min(hi, lo+maxSpan)
-		if !m.fused(dst, lo, end) {
-			m.blocked(dst, lo, end)
-		}
+	counts, n := dst, 0 // of each histogram
+	if m.cells <= 1<<12 {
+		counts, n = make([]int64, lanes*m.cells), m.cells
 	}
-}
-
-// fused counts one, two or three narrow columns in one loop. It reports false
-// if the marginal is of another shape or too large for it.
-//
-// Rows are dealt in turn to several histograms: with one, a row that falls
-// into the cell of the row before waits for its store to come back.
-func (m *marginal) fused(dst []int64, lo, hi int) bool {
-	const lanes = 4
-	if len(m.cols) > 3 || m.cells > 1<<14 {
-		return false
+	var h [lanes][]int64
+	for i := range h {
+		h[i] = counts[i*n:][:m.cells]
 	}
-	var c [3][]uint8
-	for i, col := range m.cols {
-		if col.U16 != nil {
-			return false
-		}
-		c[i] = col.U8[lo:hi]
-	}
-	buf := scratch.Get().(*[]uint32)
-	defer scratch.Put(buf)
-	if cap(*buf) < lanes*m.cells {
-		*buf = make([]uint32, lanes*m.cells)
-	}
-	h := (*buf)[:lanes*m.cells]
-	clear(h)
-	switch len(m.cols) {
-	case 1:
-		count1(h, c[0], m.cells)
-	case 2:
-		count2(h, c[0], c[1], m.sizes[1], m.cells)
-	case 3:
-		count3(h, c[0], c[1], c[2], m.sizes[1], m.sizes[2], m.cells)
-	}
-	for i := range dst {
-		for l := range lanes {
-			dst[i] += int64(h[l*m.cells+i])
-		}
-	}
-	return true
-}
-
-// scratch keeps the histograms of fused between calls.
-var scratch = sync.Pool{New: func() any { return new([]uint32) }}
-
-// count1 counts a into the four histograms of n cells that make up h.
-func count1(h []uint32, a []uint8, n int) {
-	h0, h1, h2, h3 := h[:n], h[n:2*n], h[2*n:3*n], h[3*n:]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x := a[i : i+4 : i+4]
-		h0[x[0]]++
-		h1[x[1]]++
-		h2[x[2]]++
-		h3[x[3]]++
-	}
-	for ; i < len(a); i++ {
-		h0[a[i]]++
-	}
-}
-
-// count2 counts a·nb+b into the four histograms of n cells that make up h.
-func count2(h []uint32, a, b []uint8, nb, n int) {
-	h0, h1, h2, h3 := h[:n], h[n:2*n], h[2*n:3*n], h[3*n:]
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		h0[int(x[0])*nb+int(y[0])]++
-		h1[int(x[1])*nb+int(y[1])]++
-		h2[int(x[2])*nb+int(y[2])]++
-		h3[int(x[3])*nb+int(y[3])]++
-	}
-	for ; i < len(a); i++ {
-		h0[int(a[i])*nb+int(b[i])]++
-	}
-}
-
-// count3 counts (a·nb+b)·nc+c into the four histograms of n cells that make up h.
-func count3(h []uint32, a, b, c []uint8, nb, nc, n int) {
-	h0, h1, h2, h3 := h[:n], h[n:2*n], h[2*n:3*n], h[3*n:]
-	b, c = b[:len(a)], c[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y, z := a[i:i+4:i+4], b[i:i+4:i+4], c[i:i+4:i+4]
-		h0[(int(x[0])*nb+int(y[0]))*nc+int(z[0])]++
-		h1[(int(x[1])*nb+int(y[1]))*nc+int(z[1])]++
-		h2[(int(x[2])*nb+int(y[2]))*nc+int(z[2])]++
-		h3[(int(x[3])*nb+int(y[3]))*nc+int(z[3])]++
-	}
-	for ; i < len(a); i++ {
-		h0[(int(a[i])*nb+int(b[i]))*nc+int(c[i])]++
-	}
-}
-
-// blocked counts any marginal: it builds the cell numbers of a block of rows
-// one column after the other, then counts them straight into dst.
-func (m *marginal) blocked(dst []int64, lo, hi int) {
-	var cell [1024]int
+	h0, h1, h2, h3 := h[0], h[1], h[2], h[3]
+	var cell [1024]uint32
 	for ; lo < hi; lo += len(cell) {
-		end := min(hi, lo+len(cell))
-		x := cell[:end-lo]
-		clear(x)
+		x := cell[:min(hi-lo, len(cell))]
 		for i, col := range m.cols {
+			size := uint32(m.sizes[i])
+			if i == 0 {
+				size = 0
+			}
 			if col.U16 != nil {
-				shiftIn(x, col.U16[lo:end], m.sizes[i])
+				shiftIn(x, col.U16[lo:], size)
 			} else {
-				shiftIn(x, col.U8[lo:end], m.sizes[i])
+				shiftIn(x, col.U8[lo:], size)
 			}
 		}
+		for ; len(x) >= lanes; x = x[lanes:] {
+			h0[x[0]]++
+			h1[x[1]]++
+			h2[x[2]]++
+			h3[x[3]]++
+		}
 		for _, c := range x {
-			dst[c]++
+			h0[c]++
+		}
+	}
+	if n > 0 {
+		for i := range dst {
+			dst[i] += h0[i] + h1[i] + h2[i] + h3[i]
 		}
 	}
 }
 
 // shiftIn sets x[i] = x[i]·size + codes[i].
-func shiftIn[C uint8 | uint16](x []int, codes []C, size int) {
+func shiftIn[C uint8 | uint16](x []uint32, codes []C, size uint32) {
 	codes = codes[:len(x)]
 	for i, c := range codes {
-		x[i] = x[i]*size + int(c)
+		x[i] = x[i]*size + uint32(c)
 	}
 }

@@ -34,7 +34,8 @@ func records(in []byte, block int) (lines [][]byte, rows [][]string) {
 // the same.
 func FuzzCSV(f *testing.F) {
 	for _, in := range []string{
-		"a,b\n1,2\n", "a,\"b\"\r\n\"1\n\",\"\"\"2\"\r\n\n", "\"", "a\"b", "\"a\"b", "a\rb", "\r", "\r\n",
+		"a,b\n1,2\n",
+		"a,\"b\"\r\n\"1\n\",\"\"\"2\"\r\n\n", "\"", "a\"b", "\"a\"b", "a\rb", "\r", "\r\n",
 		",", "\"\"", "a\n\r", "\"a\r\nb\"\r",
 		"\x00", "\xff", "é,\"é\"\n", "\"a\"\r\r\n", "a\r\r\n", "\"\r\"", "\n\n,\n",
 	} {

@@ -94,8 +94,8 @@ func (p *csvParser) row() (column int, err error) {
 	return 0, nil
 }
 
-// cells encodes the cells of the line at hand. That they are too few or too many is said before what
-// is wrong with one of them.
+// cells encodes the cells of the line at hand. That they are too few or too many is said before
+// what is wrong with one of them.
 func (p *csvParser) cells() (column int, err error) {
 	if len(p.z.line) > maxRecord(p.maxCell) {
 		return -1, errLongLine(p.maxCell)

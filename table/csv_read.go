@@ -10,8 +10,8 @@ import (
 )
 
 // ReadCSV reads a table from CSV in UTF-8: a row is a line, with LF or CRLF at its end, whose cells
-// are as RFC 4180 has them. A byte-order mark and blank lines are passed over. size is its length in
-// bytes, -1 if it is not known.
+// are as RFC 4180 has them. A byte-order mark and blank lines are passed over. size is its length
+// in bytes, -1 if it is not known.
 //
 // Columns are found by the names in the first line; those that the schema does not name are left
 // out and reported, and the schema decides about those that the file lacks. Without a header

@@ -68,10 +68,11 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	return chunk{}, io.EOF
 }
 
-// firstLine takes the first line off a file. It reads no byte behind it, as the rows may have to be
-// paid for first.
+// firstLine takes the first line off a file. It reads no byte behind it, as the rows may have to
+// be paid for first.
 func (s *splitter) firstLine() (line []byte, err error) {
-	for one := make([]byte, 1); len(line) <= s.most+len(mark) && !bytes.HasSuffix(line, []byte{'\n'}); {
+	for one := make([]byte, 1); len(line) <= s.most+len(mark) &&
+		!bytes.HasSuffix(line, []byte{'\n'}); {
 		n, err := s.r.Read(one)
 		line = append(line, one[:n]...)
 		if err == io.EOF && len(line) > 0 {

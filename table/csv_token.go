@@ -9,9 +9,9 @@ import (
 const mark = "\xef\xbb\xbf"
 
 // tokenizer cuts a line of CSV into cells, as RFC 4180 has it where cells end on their lines. No
-// space is trimmed. No line is an error: where no quote closes a quoted cell, or something else than
-// a separator follows that quote, quotes are ordinary characters of that cell, and any byte may be
-// in a cell of any length.
+// space is trimmed. No line is an error: where no quote closes a quoted cell, or something else
+// than a separator follows that quote, quotes are ordinary characters of that cell, and any byte
+// may be in a cell of any length.
 type tokenizer struct {
 	comma   byte
 	line    []byte // at hand

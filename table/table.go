@@ -24,14 +24,13 @@
 //     on what is in a row: errors are about reading, the header, the columns, and of
 //     Parquet, Arrow and compressed files damage and the limits stated with maxFooter
 //     and unpacked.
-//   - The separator of a CSV file is that of the schema, or follows from it and the
-//     header (see headerOf); without a header it is the schema's.
+//   - The separator of a CSV file is that of the schema, or a tab where its name says so.
 //
-// A row is a record in a strict CSV file, a physical line in a lenient one (see csvParser), and
-// a row of a row group in a Parquet file or of a record batch in an Arrow file. These tests hold
+// A row is a line of a CSV file (see csvParser), and a row of a row group in a Parquet file or of a
+// record batch in an Arrow file. These tests hold
 // the premise: TestLenientNeighbours and FuzzLenientNeighbours (a bad row of any bytes changes no
 // other, in blocks of any size), TestLenientPackedNeighbours, TestLenientHeader,
-// TestSeparatorOfHeader, TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
+// TestSeparator, TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
 // TestLenientArrowNeighbours, TestLenientArrowTypes, TestRelatedAbsent, FuzzRelatedNeighbours,
 // TestLenientReadsWhatStrictDoes and FuzzCSV here; TestLenient, TestLenientNeverFails,
 // FuzzEncodeText and TestDecodeEncode in package schema; and the replays of whole programs in
