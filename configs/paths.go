@@ -120,12 +120,8 @@ const Separators = ";\t|"
 func Header(path string, comma byte) (names []string, separator byte, err error) {
 	names, err = table.Header(path, comma)
 	separator = comma
-	format, _ := table.FormatOf(path)
-	switch {
-	case err != nil || !format.IsCSV():
-		return names, separator, err
-	case format&table.Tabs != 0:
-		return names, '\t', nil
+	if format, _ := table.FormatOf(path); format&table.Tabs != 0 {
+		separator = '\t'
 	}
 	for _, other := range []byte(Separators) {
 		more, err := table.Header(path, other)
@@ -133,7 +129,7 @@ func Header(path string, comma byte) (names []string, separator byte, err error)
 			names, separator = more, other
 		}
 	}
-	return names, separator, nil
+	return names, separator, err
 }
 
 // Readable refuses an input that is not a regular file or may not be opened, and reads nothing.

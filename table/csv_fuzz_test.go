@@ -30,8 +30,8 @@ func records(in []byte, block int) (lines [][]byte, rows [][]string) {
 	}
 }
 
-// FuzzCSV compares with encoding/csv, line by line, where that takes a line. Blocks of any size give
-// the same.
+// FuzzCSV compares with encoding/csv, line by line, where that takes a line. Blocks of any size
+// give the same.
 func FuzzCSV(f *testing.F) {
 	for _, in := range []string{
 		"a,b\n1,2\n",
