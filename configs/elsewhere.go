@@ -174,7 +174,7 @@ func sourceOf(
 	rand.Read(r.Nonce)
 	ask := func(q engine.Question, check bool) ([]int64, error) {
 		r.Question, r.Check = q, check
-		return engine.Count(ctx, program, r, nil)
+		return engine.Count(ctx, program, r)
 	}
 	return engine.Source{
 		Ask: func(q engine.Question) ([]int64, error) { return ask(q, false) },

@@ -29,7 +29,7 @@ const settings = "SET LOCAL search_path = pg_catalog; " +
 	"SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; SET LOCAL jit = off"
 
 // count counts a table.
-func count(ctx context.Context, r engine.Request, _ func(float64)) ([]int64, error) {
+func count(ctx context.Context, r engine.Request) ([]int64, error) {
 	key := make([]byte, 64)
 	rand.Read(key)
 	return countBy(ctx, r, key)

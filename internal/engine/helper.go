@@ -45,11 +45,10 @@ type Request struct {
 // Reply is a line: how far it is, or a part of the answer, which is the number of rows and the
 // sums, or an error, which is the last. The end is a line that says so.
 type Reply struct {
-	Progress float64 `json:"progress,omitempty"` // 0 to 1; depends on the rows
-	Counts   []int64 `json:"counts,omitempty"`
-	Error    string  `json:"error,omitempty"`
-	Data     bool    `json:"data,omitempty"` // the error is that the rows break the schema
-	Done     bool    `json:"done,omitempty"`
+	Counts []int64 `json:"counts,omitempty"`
+	Error  string  `json:"error,omitempty"`
+	Data   bool    `json:"data,omitempty"` // the error is that the rows break the schema
+	Done   bool    `json:"done,omitempty"`
 }
 
 // Spark is the helper that answers questions of every kind, not of engine.Sets alone.
@@ -85,10 +84,7 @@ func Sums(source string) bool { return strings.HasPrefix(source, "sc://") }
 const patience = 20 * time.Second
 
 // Count has the program count. If ctx ends it is told to end, and stops the work of the engine.
-// progress may be nil.
-func Count(
-	ctx context.Context, program string, r Request, progress func(float64),
-) ([]int64, error) {
+func Count(ctx context.Context, program string, r Request) ([]int64, error) {
 	r.Version = version
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -105,7 +101,7 @@ func Count(
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	counts, err := read(out, progress)
+	counts, err := read(out)
 	if err != nil && ctx.Err() == nil {
 		cmd.Process.Kill() // it has nothing more to say
 	}
@@ -125,7 +121,7 @@ func Count(
 var errShort = errors.New("engine: the helper ended before it had counted")
 
 // read reads the replies.
-func read(from io.Reader, progress func(float64)) (counts []int64, err error) {
+func read(from io.Reader) (counts []int64, err error) {
 	for lines := json.NewDecoder(from); ; {
 		var r Reply
 		if err := lines.Decode(&r); err != nil {
@@ -138,10 +134,7 @@ func read(from io.Reader, progress func(float64)) (counts []int64, err error) {
 			return nil, errors.New(r.Error)
 		case r.Done:
 			return counts, nil
-		case r.Counts != nil:
-			counts = append(counts, r.Counts...)
-		case progress != nil:
-			progress(r.Progress)
 		}
+		counts = append(counts, r.Counts...)
 	}
 }

@@ -17,9 +17,7 @@ import (
 // Serve is a helper's side of the talk: it answers the one request of standard input on standard
 // output, and returns the exit status. Counting ends on SIGTERM, on an interrupt, and when the
 // program that started this one has ended, however it did. Of the error of count the text is shown.
-func Serve(
-	count func(ctx context.Context, r Request, progress func(float64)) ([]int64, error),
-) int {
+func Serve(count func(ctx context.Context, r Request) ([]int64, error)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE) // what cannot be written is an error
@@ -43,7 +41,7 @@ const part = 1 << 20
 // answer answers one request.
 func answer(
 	ctx context.Context, in io.Reader, out io.Writer,
-	count func(ctx context.Context, r Request, progress func(float64)) ([]int64, error),
+	count func(ctx context.Context, r Request) ([]int64, error),
 ) error {
 	lines := json.NewEncoder(out)
 	var counts []int64
@@ -52,7 +50,7 @@ func answer(
 	if err != nil || r.Version != version {
 		err = errors.New("engine: the program that counts is of another version than decoy")
 	} else {
-		counts, err = count(ctx, r, func(done float64) { lines.Encode(Reply{Progress: done}) })
+		counts, err = count(ctx, r)
 	}
 	if err != nil {
 		return errors.Join(err, lines.Encode(Reply{Error: err.Error(),

@@ -94,7 +94,7 @@ func (c *cluster) count(
 		return nil, err
 	}
 	return Count(ctx, engine.Request{Source: "sc://" + c.host + "/" + source, Schema: string(text),
-		Question: engine.AskSets(sets, s.Sizes())}, c.program, nil)
+		Question: engine.AskSets(sets, s.Sizes())}, c.program)
 }
 
 // sql runs statements on the cluster.
@@ -183,17 +183,17 @@ const nasty = `columns:
   - {name: day, kind: date, min: 2020-01-01, max: 2020-12-31}
 `
 
-// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit,
+// nastyCSV is n rows with tabs, commas, quotes and escapes in their cells, four of each unit,
 // whose id has blanks around it in two of them.
 // What row i has depends on which(i).
 func nastyCSV(n int, which func(i int) int) string {
-	notes := []string{"a\tb", "\"a\nb\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
+	notes := []string{"a\tb", "\"a,b\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
 	var b strings.Builder
 	b.WriteString("n,note,other,x,day,id\n")
 	for i := range n {
 		k := which(i)
 		x := []string{"", "NA", "3.5", "-4", "1e1"}[k%5]
-		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,%su%d%s\n", k%10, notes[k%len(notes)], x, k%12+1,
+		fmt.Fprintf(&b, "%d,%s,\"zz\",%s,2020-%02d-01,%su%d%s\n", k%10, notes[k%len(notes)], x, k%12+1,
 			[]string{"", " \t", "", ""}[i%4], i/4, []string{"", "", "\t ", ""}[i%4])
 	}
 	return b.String()
@@ -201,11 +201,6 @@ func nastyCSV(n int, which func(i int) int) string {
 
 // inTurn has all rows differ as much as they can.
 func inTurn(i int) int { return i }
-
-// flatCSV is nastyCSV without line ends in cells: in a private file each line is a row.
-func flatCSV(n int, which func(i int) int) string {
-	return strings.NewReplacer("\"a\nb\"", "ä", "\"z\nz\"", "z").Replace(nastyCSV(n, which))
-}
 
 // TestCluster is everything that needs a cluster, on one.
 func TestCluster(t *testing.T) {
@@ -253,13 +248,13 @@ func TestCluster(t *testing.T) {
 		const cell = "zzsecretzz"
 		bad := c.file(t, "bad.csv", strings.Replace(nastyCSV(50, inTurn), "2020-03-01", cell, 1), 0o644)
 		for source, want := range map[string]string{
-			bad + "?worker=/no":   "the query has failed",
-			"no_such_table":       "the source is not there",
-			c.dir + "/no.csv":     "the source is not there",
-			c.program + ".key":    "does not end in",
-			"t?format=csv":        "are for a path",
-			"t?worker=a%20b":      "absolute path",
-			path + "?lines=maybe": "true or false",
+			bad + "?worker=/no": "the query has failed",
+			"no_such_table":     "the source is not there",
+			c.dir + "/no.csv":   "the source is not there",
+			c.program + ".key":  "does not end in",
+			"t?format=csv":      "is for a path",
+			"t?worker=a%20b":    "absolute path",
+			path + "?tls=maybe": "true or false",
 		} {
 			_, err := c.count(background, source, s, pairs(s))
 			if err == nil || !strings.Contains(err.Error(), want) ||
@@ -366,8 +361,8 @@ func TestCluster(t *testing.T) {
 		files, _ := filepath.Glob(*tables + "/*.csv")
 		for _, f := range files {
 			if s, err := schema.Load(strings.TrimSuffix(f, ".csv") + ".yaml"); err == nil {
-				c.same(t, f+"?lines=true", f, s)
-				c.sumsHere(t, f+"?lines=true", f, s, 64)
+				c.same(t, f, f, s)
+				c.sumsHere(t, f, f, s, 64)
 				t.Logf("%s: equal", filepath.Base(f))
 			}
 		}

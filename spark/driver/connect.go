@@ -12,31 +12,29 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // tokenVariable is the environment variable of a bearer token. It is sent over TLS only.
 const tokenVariable = "DECOY_SPARK_TOKEN"
 
-// connection is a channel to Spark Connect. It looks at the messages for two things that the
-// client does not do: it hears of progress, and it can end the session.
+// connection is a channel to Spark Connect. It looks at the messages for what the client does not
+// do: it can end the session.
 type connection struct {
 	*channel.BaseBuilder
-	source   *Source
-	progress func(float64)
-	conn     *grpc.ClientConn
+	source *Source
+	conn   *grpc.ClientConn
 
 	mu      sync.Mutex
 	session string
 }
 
-func newConnection(s *Source, progress func(float64)) (*connection, error) {
+func newConnection(s *Source) (*connection, error) {
 	base, err := channel.NewBuilder("sc://" + s.Host)
 	if err != nil {
 		return nil, errAddress
 	}
-	return &connection{BaseBuilder: base, source: s, progress: progress}, nil
+	return &connection{BaseBuilder: base, source: s}, nil
 }
 
 // User is who Spark Connect takes us for.
@@ -96,82 +94,13 @@ func (w *watched) SendMsg(m any) error {
 	return w.ClientStream.SendMsg(m)
 }
 
-func (w *watched) RecvMsg(m any) error {
-	err := w.ClientStream.RecvMsg(m)
-	if m, ok := m.(proto.Message); err == nil && ok && w.c.progress != nil {
-		if done, all := tasks(m.ProtoReflect().GetUnknown()); all > 0 {
-			w.c.progress(float64(done) / float64(all))
-		}
-	}
-	return err
-}
-
 // The numbers of fields in Spark's protocol, version 4, that the client does not know yet
 // (spark/connect/base.proto).
 const (
-	executionProgress = 18 // of ExecutePlanResponse
-	progressStages    = 1  // of ExecutionProgress
-	stageTasks        = 2  // of StageInfo
-	stageCompleted    = 3
-	requestSession    = 1 // of ReleaseSessionRequest
-	requestUser       = 2
-	userName          = 1 // of UserContext
+	requestSession = 1 // of ReleaseSessionRequest
+	requestUser    = 2
+	userName       = 1 // of UserContext
 )
-
-// tasks are the tasks of all stages in a message of progress; 0 of 0 in another one.
-func tasks(message []byte) (done, all uint64) {
-	fields(message, func(n protowire.Number, progress []byte, _ uint64) {
-		if n != executionProgress {
-			return
-		}
-		fields(progress, func(n protowire.Number, stage []byte, _ uint64) {
-			if n != progressStages {
-				return
-			}
-			fields(stage, func(n protowire.Number, _ []byte, x uint64) {
-				switch n {
-				case stageTasks:
-					all += x
-				case stageCompleted:
-					done += x
-				}
-			})
-		})
-	})
-	return min(done, all), all
-}
-
-// fields calls do for each field of a message: with its bytes, or its number.
-func fields(message []byte, do func(n protowire.Number, b []byte, x uint64)) {
-	for len(message) > 0 {
-		n, kind, size := protowire.ConsumeTag(message)
-		if size < 0 {
-			return
-		}
-		message = message[size:]
-		switch kind {
-		case protowire.BytesType:
-			b, size := protowire.ConsumeBytes(message)
-			if size < 0 {
-				return
-			}
-			do(n, b, 0)
-			message = message[size:]
-		case protowire.VarintType:
-			x, size := protowire.ConsumeVarint(message)
-			if size < 0 {
-				return
-			}
-			do(n, nil, x)
-			message = message[size:]
-		default:
-			if size = protowire.ConsumeFieldValue(n, kind, message); size < 0 {
-				return
-			}
-			message = message[size:]
-		}
-	}
-}
 
 // release ends the session: the server stops all that it has begun, and begins nothing of it that
 // comes late.

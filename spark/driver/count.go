@@ -47,11 +47,8 @@ func failure(what string, err error) error {
 	return e
 }
 
-// Count answers a question about a table. program is the path of this program; progress, which may
-// be nil, is told of the tasks.
-func Count(
-	ctx context.Context, r engine.Request, program string, progress func(float64),
-) ([]int64, error) {
+// Count answers a question about a table. program is the path of this program.
+func Count(ctx context.Context, r engine.Request, program string) ([]int64, error) {
 	source, err := parseSource(r.Source)
 	if err != nil {
 		return nil, err
@@ -61,7 +58,7 @@ func Count(
 		return nil, err
 	}
 	s = s.ForPrivate()
-	conn, err := newConnection(source, progress)
+	conn, err := newConnection(source)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ func (c *cluster) fits(t *testing.T) {
 	c.file(t, "units.yaml", "decoy: 1\nunit: id\nmax_rows_per_unit: 4\n"+columns, 0o644)
 	random := rand.New(rand.NewPCG(1, 2))
 	some := func(int) int { return int(random.ExpFloat64() * 9) }
-	path := c.file(t, "fit.csv", flatCSV(2000, some), 0o644)
-	other := c.file(t, "other.csv", flatCSV(2000, some), 0o644)
+	path := c.file(t, "fit.csv", nastyCSV(2000, some), 0o644)
+	other := c.file(t, "other.csv", nastyCSV(2000, some), 0o644)
 
 	// At this epsilon all noise rounds to nothing, and the best is always selected: models are
 	// functions of the counts. (The noise of aim's first rounds is larger.)

@@ -129,7 +129,7 @@ func measureOn(t *testing.T, workers int) {
 			count := func() error {
 				_, err := engine.Count(ctx, c.program, engine.Request{
 					Source: "sc://" + c.host + "/" + path, Schema: string(text),
-					Question: engine.AskSets(pairs(s), s.Sizes())}, nil)
+					Question: engine.AskSets(pairs(s), s.Sizes())})
 				return err
 			}
 			t.Run("decoy-spark", func(t *testing.T) {
@@ -142,7 +142,7 @@ func measureOn(t *testing.T, workers int) {
 				q := gradient(t, s, 64)
 				timed(t, rows, func() error {
 					_, err := engine.Count(ctx, c.program, engine.Request{
-						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: q}, nil)
+						Source: "sc://" + c.host + "/" + path, Schema: string(text), Question: q})
 					return err
 				})
 			})

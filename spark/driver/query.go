@@ -35,12 +35,12 @@ func (s *Source) viewOf(csv schema.CSV) string {
 		if strings.HasSuffix(strings.ToLower(s.Path), ".tsv") {
 			comma = "\t"
 		}
-		// As RFC 4180 has it; a record of another length ends the query. The names in each file are
-		// compared with those in the first.
+		// As RFC 4180 has it, where a row is a line; one of another length ends the query. The names
+		// in each file are compared with those in the first.
 		options = append(options, "header 'true'", "sep "+text(comma), "encoding 'UTF-8'",
 			`quote '"'`, `escape '"'`, "mode 'FAILFAST'", "enforceSchema 'false'",
 			"inferSchema 'false'", "maxCharsPerColumn '1048576'", "maxColumns '65536'",
-			fmt.Sprintf("multiLine '%v'", !s.Lines))
+			"multiLine 'false'")
 	}
 	return fmt.Sprintf("CREATE OR REPLACE TEMPORARY VIEW %s USING %s OPTIONS (%s)", view, s.Format,
 		strings.Join(options, ", "))

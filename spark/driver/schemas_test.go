@@ -21,7 +21,7 @@ func (c *cluster) schemas(t *testing.T) {
 	c.build(t)
 	const free = " --epsilon 10000 --delta 1e-9 "
 	random := rand.New(rand.NewPCG(3, 4))
-	rows := flatCSV(2000, func(int) int { return random.IntN(40) })
+	rows := nastyCSV(2000, func(int) int { return random.IntN(40) })
 	whole := c.file(t, "whole.csv", rows, 0o644)
 	rows = strings.NewReplacer("a\nb", `a\b`, "z\nz", "ö").Replace(rows) // else a line is not a row
 	path := c.file(t, "unknown.csv", rows, 0o644)

@@ -20,7 +20,6 @@ type Source struct {
 	Table   string // in a catalogue, its parts divided by dots; or:
 	Path    string // file or folder, as the cluster sees it
 	Format  string // of the path: csv, parquet, orc
-	Lines   bool   // of CSV: no cell has a line end, so that files can be divided among tasks
 	Program string // path of decoy-spark on the workers; "" is that of this program
 }
 
@@ -34,7 +33,7 @@ var (
 )
 
 // parseSource reads sc://HOST[:PORT]/TABLE or sc://HOST[:PORT]/PATH, behind which settings may
-// follow: ?format=csv&lines=true&tls=true&user=NAME&worker=PATH. A path begins with a slash of its
+// follow: ?format=csv&tls=true&user=NAME&worker=PATH. A path begins with a slash of its
 // own or a scheme (s3://, hdfs://, file:).
 func parseSource(text string) (*Source, error) {
 	rest, ok := strings.CutPrefix(text, "sc://")
@@ -59,21 +58,16 @@ func parseSource(text string) (*Source, error) {
 		switch name {
 		case "format":
 			s.Format = value
-		case "lines", "tls":
-			if value != "true" && value != "false" {
-				return nil, fmt.Errorf("setting %s is true or false", name)
-			}
-			if name == "lines" {
-				s.Lines = value == "true"
-			} else {
-				s.TLS = value == "true"
+		case "tls":
+			if s.TLS = value == "true"; !s.TLS && value != "false" {
+				return nil, errors.New("setting tls is true or false")
 			}
 		case "user":
 			s.User = value
 		case "worker":
 			s.Program = value
 		default:
-			return nil, fmt.Errorf("there is no setting %q: format, lines, tls, user, worker", name)
+			return nil, fmt.Errorf("there is no setting %q: format, tls, user, worker", name)
 		}
 	}
 	if s.Program != "" && !programs.MatchString(s.Program) {
@@ -89,8 +83,8 @@ func parseSource(text string) (*Source, error) {
 				"path begins with one more slash, or a scheme")
 		}
 	}
-	if s.Format != "" || s.Lines {
-		return nil, errors.New("settings format and lines are for a path")
+	if s.Format != "" {
+		return nil, errors.New("setting format is for a path")
 	}
 	return s, nil
 }
@@ -106,9 +100,6 @@ func (s *Source) setPath(text string) error {
 	}
 	if strings.ContainsAny(text, "\x00\n\r") {
 		return errors.New("the path has a control character")
-	}
-	if s.Lines && s.Format != "csv" {
-		return errors.New("setting lines is for CSV")
 	}
 	return nil
 }

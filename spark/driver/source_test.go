@@ -14,8 +14,8 @@ func TestParseSource(t *testing.T) {
 		"sc://h//a/b.parquet":  {Host: "h:15002", Path: "/a/b.parquet", Format: "parquet"},
 		"sc://h//a/b.tsv":      {Host: "h:15002", Path: "/a/b.tsv", Format: "csv"},
 		"sc://h/s3://b/c.csv/": {Host: "h:15002", Path: "s3://b/c.csv/", Format: "csv"},
-		"sc://h//a?format=csv&lines=true&worker=/o/d&user=me": {Host: "h:15002", Path: "/a",
-			Format: "csv", Lines: true, Program: "/o/d", User: "me"},
+		"sc://h//a?format=csv&worker=/o/d&user=me": {Host: "h:15002", Path: "/a",
+			Format: "csv", Program: "/o/d", User: "me"},
 	} {
 		got, err := parseSource(text)
 		if err != nil || *got != want {
@@ -24,8 +24,8 @@ func TestParseSource(t *testing.T) {
 	}
 	for _, text := range []string{
 		"h/t", "sc:///t", "sc://h", "sc://h/", "sc://h/a..b", "sc://u@h/t", "sc://h;token=x/t",
-		"sc://h//a.txt", "sc://h//a?format=xml", "sc://h/t?format=csv", "sc://h/t?lines=true",
-		"sc://h//a.parquet?lines=true", "sc://h/t?tls=yes", "sc://h/t?what=1", "sc://h/t?worker=a",
+		"sc://h//a.txt", "sc://h//a?format=xml", "sc://h/t?format=csv", "sc://h//a.csv?lines=true",
+		"sc://h/t?tls=yes", "sc://h/t?what=1", "sc://h/t?worker=a",
 		"sc://h/t?worker=/a;rm", "sc://h//a%0a.csv?%zz", "sc://h//a\n.csv",
 	} {
 		if s, err := parseSource(text); err == nil {

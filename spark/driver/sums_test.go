@@ -56,7 +56,7 @@ func (c *cluster) sumsHere(t *testing.T, source, path string, s *schema.Schema, 
 		t.Fatal(err)
 	}
 	got, err := Count(context.Background(), engine.Request{Source: "sc://" + c.host + "/" + source,
-		Schema: string(text), Question: q}, c.program, nil)
+		Schema: string(text), Question: q}, c.program)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,7 @@ func main() {
 	}
 }
 
-func count(
-	ctx context.Context, r engine.Request, progress func(float64),
-) ([]int64, error) {
+func count(ctx context.Context, r engine.Request) ([]int64, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
@@ -42,5 +40,5 @@ func count(
 	if err != nil {
 		return nil, errors.New("spark: this program does not know its path")
 	}
-	return driver.Count(ctx, r, program, progress)
+	return driver.Count(ctx, r, program)
 }
