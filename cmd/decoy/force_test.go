@@ -38,7 +38,6 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		{"sample m.decoy --rows 9 --out - --uncertainty OUT", "o.json", false},
 		{"schema infer t.csv --header-is-public --epsilon 4 --out OUT", "o.yaml", true},
 		{"schema import --from mbi domain.json --out OUT", "o.yaml", false},
-		{"schema export --json-schema t.yaml --out OUT", "o.json", false},
 		{"datasets export icu-readmission --out OUT", "out.csv", false},
 		{"datasets export icu-readmission --schema-out OUT", "o.yaml", false},
 		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --json OUT", "o.json", false},

@@ -87,7 +87,7 @@ func newRoot(t *terminal) *cobra.Command {
 	})
 
 	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
-		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
+		schemaUnitsCommand(t), schemaImportCommand(t))
 	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))
@@ -111,7 +111,8 @@ func newRoot(t *terminal) *cobra.Command {
 var goneVerbs = map[string]string{
 	"config schema": "a wrong key of a file is told with its line and the nearest right one; 'decoy " +
 		"config settings' lists the settings of a method",
-	"config show": "'decoy plan --config FILE' says what a run would do",
+	"config show":   "'decoy plan --config FILE' says what a run would do",
+	"schema export": "'decoy schema check' checks rows, and a schema is a YAML file of its own form",
 }
 
 // goneFlags say the same of flags.

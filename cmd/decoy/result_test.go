@@ -70,8 +70,8 @@ func TestEveryResultIsJSON(t *testing.T) {
 		}
 	}
 	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
-		"predict", "train", "release", "serve", "schema draft", "schema import", "schema export",
-		"datasets export", "ledger limit"}
+		"predict", "train", "release", "serve", "schema draft", "schema import", "datasets export",
+		"ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")
 		f := c.Flags().Lookup("json")

@@ -304,26 +304,3 @@ func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
 	}
 	return t.writeText("--out", s.out, configs.ReleaseMode, yaml)
 }
-
-type schemaExport struct {
-	jsonSchema bool
-	out        string
-}
-
-func schemaExportCommand(t *terminal) *cobra.Command {
-	s := &schemaExport{out: configs.Standard}
-	return t.verb("schema export", func(_ *cobra.Command, t *terminal, args []string) error {
-		if !s.jsonSchema {
-			return usagef("--json-schema is required: it is the one form that there is")
-		}
-		in, err := configs.LoadSchema(args[0])
-		if err != nil {
-			return err
-		}
-		text, err := exchange.JSONSchema(in)
-		if err != nil {
-			return err
-		}
-		return t.writeText("--out", s.out, configs.ReleaseMode, text)
-	}, flags{"json-schema": &s.jsonSchema, "out": &s.out})
-}

@@ -1,6 +1,5 @@
-// Package exchange reads and writes descriptions of tables in the forms of other tools: it imports
-// the domain files of mbi (private-pgm) and dpsynth, the metadata of SDV, Frictionless, CSVW and
-// Croissant, and JSON Schemas of one row, and exports a schema as such a one.
+// Package exchange imports descriptions of tables in the forms of other tools: the domain files of
+// mbi (private-pgm), the metadata of SDV, and Frictionless Table Schemas.
 //
 // Some forms say less than a schema needs: SDV knows no bounds and no categories. What is not said
 // is left open in a [Draft], for a person to fill in or for schema infer to buy; it is never
@@ -9,9 +8,10 @@ package exchange
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -51,14 +51,15 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 	if i < 0 {
 		return nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
 	}
-	file, err := treeOf(data, forms[i].yaml)
+	list, err := forms[i].read(data, table)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{form: forms[i], file: file}
-	d, err := r.draft(table)
-	if err != nil {
-		return nil, err
+	d := &Draft{Notes: []string{forms[i].note}}
+	for _, x := range list {
+		if err := d.add(x); err != nil {
+			return nil, err
+		}
 	}
 	if len(d.Columns) == 0 {
 		return nil, invalid("no column is left: %s", strings.Join(d.Notes, "; "))
@@ -108,11 +109,84 @@ func (d *Draft) YAML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// quoted is a text in double quotes, as JSON and YAML have it.
-func quoted(text string) string {
-	b, err := json.Marshal(text)
-	if err != nil {
-		return `""`
+// said is what a form says of a column.
+type said struct {
+	schema.Column
+	min, max string // as they are written; "": not said
+	pattern  string // of dates and timestamps, as schema.Layout reads it; "": the usual one
+	leftOut  string // why a schema cannot have the column; "": it can
+	note     string // for people
+}
+
+// add makes a column, or a note that there is none. What is not said stays open.
+func (d *Draft) add(x said) (err error) {
+	if x.leftOut != "" {
+		x.note = "left out: " + x.leftOut
 	}
-	return string(b)
+	if x.note != "" {
+		d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", x.Name, x.note))
+	}
+	if x.leftOut != "" {
+		return nil
+	}
+	c := Column{Column: x.Column}
+	switch {
+	case x.Kind == schema.Boolean:
+	case len(x.Categories) > 0:
+		c.Kind = schema.Categorical
+	case x.Kind == 0:
+		c.Open = "the kind, and what belongs to it"
+	case x.Kind == schema.Categorical:
+		c.Open = "the categories"
+	default:
+		if err = c.bound(x); err != nil {
+			err = invalid("column %q: %v", x.Name, err)
+		}
+	}
+	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
+		number, err := strconv.ParseFloat(token, 64)
+		return slices.Contains(c.Categories, token) ||
+			err == nil && c.Open == "" && c.Kind.Ordered() && number >= c.Min && number <= c.Max
+	})
+	d.Columns = append(d.Columns, c)
+	return err
+}
+
+// bound sets the format and the bounds of a column of an ordered kind.
+func (c *Column) bound(x said) error {
+	moment := c.Kind == schema.Date || c.Kind == schema.Timestamp
+	c.Open = "the bounds min and max, inclusive"
+	if moment {
+		c.Open = "the bounds min and max, in the format"
+	}
+	layout, ok := schema.Layout(x.pattern)
+	switch {
+	case ok && moment:
+		c.Format = layout
+	case moment && x.pattern != "":
+		c.Open += fmt.Sprintf("; and the format, as a Go layout (the file says %q)", x.pattern)
+		return nil
+	}
+	var ends [2]float64
+	for i, text := range []string{x.min, x.max} {
+		if text == "" {
+			continue
+		}
+		if ends[i], ok = c.ParseValue(text); !ok && moment {
+			return fmt.Errorf("the bound %q is no date", text)
+		} else if !ok {
+			return fmt.Errorf("the bound %q is no number", text)
+		}
+		if x.min == "" || x.max == "" {
+			c.Open += fmt.Sprintf(" (the file says only %s %q)", []string{"min", "max"}[i], text)
+		}
+	}
+	if x.min == "" || x.max == "" {
+		return nil
+	}
+	if c.Kind == schema.Integer { // the whole numbers within
+		ends[0], ends[1] = math.Ceil(ends[0]), math.Floor(ends[1])
+	}
+	c.Open, c.Min, c.Max = "", ends[0], ends[1]
+	return nil
 }

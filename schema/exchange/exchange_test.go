@@ -1,13 +1,15 @@
 package exchange
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -26,12 +28,10 @@ func complete(d *Draft) bool {
 
 // FuzzImport: no panic, and what is complete is a schema.
 func FuzzImport(f *testing.F) {
-	for _, name := range []string{"mbi.json", "dpsynth.yaml", "sdv.json", "sdv_tables.json",
-		"csvw.json", "croissant.json", "row.schema.json"} {
+	for _, name := range []string{"mbi.json", "sdv.json", "sdv_tables.json"} {
 		f.Add(load(f, name), "")
 	}
 	f.Add(load(f, "frictionless.json"), "stays")
-	f.Add([]byte("a: &x {possible_values: [1]}\nb: *x\n"), "")
 	f.Add([]byte(`{"columns": {"a\u2028": {"sdtype": "datetime", "datetime_format": "%Q\n"}}}`), "")
 	f.Fuzz(func(t *testing.T, data []byte, table string) {
 		for _, format := range Formats() {
@@ -53,53 +53,104 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-const everything = `decoy: 1
-columns:
-  - {name: z, kind: integer, min: -3, max: 9, missing: [""]}
-  - {name: a, kind: real, min: 0, max: 1.5}
-  - {name: c, kind: categorical, categories: [x, "y\"z"], missing: [NA]}
-  - {name: b, kind: boolean}
-  - {name: d, kind: boolean, categories: [alive, dead]}
-  - {name: e, kind: date, min: 2001-01-01, max: 2001-12-31}
-  - {name: f, kind: timestamp, min: 2001-01-01T00:00:00Z, max: 2001-12-31T00:00:00Z, missing: [""]}
-  - {name: g, kind: date, format: 02/01/2006, min: 01/01/2001, max: 31/12/2001}
-`
+// show is a column in a line.
+func show(c Column) string {
+	text := fmt.Sprintf("%s %v", c.Name, c.Kind)
+	switch {
+	case c.Kind == 0:
+		text = c.Name + " any"
+	case len(c.Categories) > 0:
+		text += fmt.Sprintf(" %q", c.Categories)
+	case len(c.Edges) > 0:
+		text += fmt.Sprint(" ", c.Edges)
+	case c.Kind.Ordered() && c.Open == "":
+		text += fmt.Sprintf(" %v..%v", c.Min, c.Max)
+	}
+	if c.Format != "" {
+		text += " " + c.Format
+	}
+	if len(c.Missing) > 0 {
+		text += fmt.Sprintf(" missing %q", c.Missing)
+	}
+	if c.OnInvalid != schema.Refuse {
+		text += " " + c.OnInvalid.String() + c.Other
+	}
+	if c.Open != "" {
+		text += " open"
+	}
+	return text
+}
 
-// TestJSONSchema: a property for each column, in the order of the schema.
-func TestJSONSchema(t *testing.T) {
-	s, err := schema.Parse([]byte(everything))
+// TestForms: what each form says is taken, and what it does not say is open.
+func TestForms(t *testing.T) {
+	var forms []struct {
+		Form, File, Table string
+		Want              []string
+		LeftOut           []string `yaml:"left_out"`
+	}
+	check(t, yaml.Unmarshal(load(t, "forms.yaml"), &forms))
+	if len(forms) <= len(Formats()) {
+		t.Fatalf("%d files", len(forms))
+	}
+	for _, tt := range forms {
+		d, err := Import(tt.Form, load(t, tt.File), tt.Table)
+		if err != nil {
+			t.Errorf("%s: %v", tt.Form, err)
+			continue
+		}
+		var got []string
+		for _, c := range d.Columns {
+			got = append(got, show(c))
+		}
+		if !slices.Equal(got, tt.Want) {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.Form, strings.Join(got, "\n"), strings.Join(tt.Want, "\n"))
+		}
+		notes := strings.Join(d.Notes, "\n")
+		for _, name := range tt.LeftOut {
+			if !strings.Contains(notes, fmt.Sprintf("column %q: left out: ", name)) {
+				t.Errorf("%s: nothing says that %s is left out:\n%s", tt.Form, name, notes)
+			}
+		}
+		opened(t, d)
+	}
+}
+
+// opened reads the file that a draft becomes as schema infer does: the same columns are open, and
+// what is known of them is there.
+func opened(t *testing.T, d *Draft) {
+	t.Helper()
+	yaml, err := d.YAML()
 	check(t, err)
-	text, err := JSONSchema(s)
-	check(t, err)
-	var got struct {
-		Type       string
-		Properties map[string]property
-		Required   []string
-		Additional *bool `json:"additionalProperties"`
+	path := filepath.Join(t.TempDir(), "open.yaml")
+	check(t, os.WriteFile(path, yaml, 0o600))
+	p, err := schema.LoadPartial(path)
+	if err != nil {
+		t.Errorf("%v\n%s", err, yaml)
+		return
 	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	if strings.Index(string(text), `"z"`) > strings.Index(string(text), `"a"`) ||
-		!slices.Equal(got.Required, []string{"z", "a", "c", "b", "d", "e", "f", "g"}) || *got.Additional {
-		t.Errorf("order or members:\n%s", text)
-	}
-	for name, want := range map[string]string{
-		"z": `{"type":["integer","null"],"minimum":-3,"maximum":9}`,
-		"a": `{"type":"number","minimum":0,"maximum":1.5}`, "c": `{"enum":["x","y\"z",null]}`,
-		"b": `{"type":"boolean"}`, "d": `{"enum":["alive","dead"]}`,
-		"f": `{"type":["string","null"],"format":"date-time","$comment":"Go layout ` +
-			`2006-01-02T15:04:05Z07:00"}`,
-	} {
-		if p, _ := json.Marshal(got.Properties[name]); string(p) != want {
-			t.Errorf("column %s: %s, want %s", name, p, want)
+	for i, c := range d.Columns {
+		if got := p.Columns[i]; p.Open[i] != (c.Open != "") || got.Name != c.Name ||
+			got.Kind != c.Kind || !slices.Equal(got.Missing, c.Missing) {
+			t.Errorf("%s: open %v, %+v", show(c), p.Open[i], got)
 		}
 	}
-	if f := got.Properties["g"].Format; f != "" {
-		t.Errorf("a date in another layout has the format %s", f)
-	}
-	if _, err := JSONSchema(&schema.Schema{}); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("an invalid schema: %v", err)
+}
+
+// TestFormsRefuse: each with the words that tell what is wrong.
+func TestFormsRefuse(t *testing.T) {
+	var refused [][]string
+	check(t, yaml.Unmarshal(load(t, "refused.yaml"), &refused))
+	refused = append(refused, []string{"mbi", strings.Repeat(" ", maxFile+1), "",
+		"longer than 16 MiB"})
+	for _, tt := range refused {
+		data := []byte(tt[1])
+		if name, ok := strings.CutPrefix(tt[1], "@"); ok {
+			data = load(t, name)
+		}
+		_, err := Import(tt[0], data, tt[2])
+		if !errors.Is(err, schema.ErrInvalid) || !strings.Contains(err.Error(), tt[3]) {
+			t.Errorf("%s %.99s: %v, want %q", tt[0], tt[1], err, tt[3])
+		}
 	}
 }
 

@@ -1,367 +1,330 @@
 package exchange
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// form is where the files of another tool have what a schema needs: paths, as [at] takes them.
-type form struct {
+// forms are those that there are. Each reads what a file says of the columns of a table.
+var forms = []struct {
 	name, note string
-	yaml       bool   // else JSON
-	tables     string // of a file of several tables, which have a name
-	table      string // the name of one
-	inline     string // rows in the file, which make a table a list of values
-	inherits   string // objects whose keys the columns of a table inherit, besides it and the file
-	row        string // what describes a row, if it is not the table itself
-	columns    string // of a table: a list, or an object; "": it is the columns
-	none       string // what to say if there are none
-	ids        string // of a table: its key
-
-	// of a column
-	column         string // its name, in a list
-	kind           string
-	min, max       string
-	above, below   string // bounds that are no values themselves
-	categories     string
-	format         string
-	lists          string      // something but false, if cells are lists
-	required       string      // true, if no cell is missing
-	missing        string      // tokens
-	emptyIsMissing bool        // if these are not said
-	noKind         schema.Kind // of a column that does not say its kind
-	// what paths do not say; may be nil
-	more func(r *reading, n *yaml.Node, x *described) error
+	read       func(data []byte, table string) ([]said, error)
+}{
+	{"mbi", "imported from an mbi domain: each column holds the codes 0 to size-1", mbi},
+	{"sdv", "imported from SDV metadata, which say neither bounds nor categories: fill in what is " +
+		"open, or buy a schema with decoy schema infer", sdv},
+	{"frictionless", "imported from a Frictionless Table Schema", frictionless},
 }
 
-// forms are those that there are.
-var forms = []form{
-	{
-		// {"age": 85, "sex": 2}: the number of codes of each column, whole numbers from 0
-		name: "mbi", more: mbiColumn, note: "imported from an mbi domain: each column holds the codes " +
-			"0 to size-1",
-		none: "it has no columns",
-	},
-	{
-		// https://github.com/google-deepmind/dpsynth: an attribute with possible_values is categorical,
-		// one with min_value and max_value numerical, one with default_value or public_possible_values
-		// an open set of texts; max_tokens is free text
-		name: "dpsynth", note: "imported from a dpsynth domain", yaml: true, more: dpsynthColumn,
-		none:       "it has no columns",
-		categories: "possible_values", min: "min_value", max: "max_value",
-	},
-	{
-		name: "sdv", note: "imported from SDV metadata, which say neither bounds nor categories: fill " +
-			"in what is open, or buy a schema with decoy schema infer", tables: "tables",
-		columns: "columns", none: "it has no columns", kind: "sdtype", format: "datetime_format",
-		more: sdvColumn,
-	},
-	{
-		// https://specs.frictionlessdata.io/table-schema, alone or in the resources of a Data Package
-		name: "frictionless", note: "imported from a Frictionless Table Schema", tables: "resources",
-		table: "name", columns: "schema.fields fields", ids: "schema.primaryKey primaryKey",
-		none: "it has no fields, or no schema of its own: is it a Table Schema or a Data Package?",
-		kind: "type", column: "name", min: "constraints.minimum", max: "constraints.maximum",
-		categories: "constraints.enum categories", required: "constraints.required", format: "format",
-		more: frictionlessField,
-	},
-	{
-		// https://www.w3.org/TR/tabular-metadata
-		name: "csvw", note: "imported from CSVW metadata, which say no categories", tables: "tables",
-		table: "url", columns: "tableSchema.columns", ids: "tableSchema.primaryKey",
-		none:   "it has no tableSchema of its own, or no columns in it",
-		column: "titles.* titles name", kind: "datatype.base datatype", lists: "separator",
-		min:      "datatype.minimum datatype.minInclusive datatype.minExclusive",
-		max:      "datatype.maximum datatype.maxInclusive datatype.maxExclusive",
-		above:    "datatype.minExclusive",
-		below:    "datatype.maxExclusive",
-		required: "required", missing: "null", emptyIsMissing: true, format: "datatype.format",
-		more: csvwColumn, noKind: schema.Categorical, inherits: "tableSchema",
-	},
-	{
-		// https://docs.mlcommons.org/croissant: a record set is a table, unless its rows are in the file
-		// itself; such are the enumerations that fields refer to
-		name: "croissant", note: "imported from Croissant metadata, which say no bounds",
-		tables: "recordSet", table: "name @id", inline: "data", columns: "field",
-		none:   "it has no recordSet, or no field in it",
-		column: "source.extract.column name @id", kind: "dataType", lists: "repeated isArray",
-		format: "source.format", more: croissantField,
-	},
-	{
-		// https://json-schema.org: of one row, an object with a property for each column, or of a list
-		// of such rows
-		name: "json-schema", note: "imported from a JSON Schema of one row", columns: "properties",
-		row:  "items",
-		none: "it has no properties: a row is an object with a property for each column",
-		kind: "type", min: "exclusiveMinimum minimum", max: "exclusiveMaximum maximum",
-		above: "exclusiveMinimum", below: "exclusiveMaximum", categories: "enum const",
-		format: "format", more: rowProperty,
-	},
+// Reasons to leave a column out.
+const (
+	isID         = "an id. If one person has several rows, name it as unit, with max_rows_per_unit"
+	decimalComma = "its numbers have decimal commas or grouped digits: write 1234.5 first"
+)
+
+// noValue is the reason for a kind that no schema has.
+func noValue(kind string) string {
+	return fmt.Sprintf("of the kind %q no synthetic value can be made", kind)
 }
 
-// words are the kinds of all forms, in lower case, that a schema can have; others it cannot.
-var words = func() map[string]described {
-	out := map[string]described{}
-	for _, x := range []struct {
-		names    string
-		kind     schema.Kind
-		min, max string
-	}{
-		{"any anyatomictype", 0, "", ""},
-		{"string normalizedstring token text enumeration categorical", schema.Categorical, "", ""},
-		{"boolean", schema.Boolean, "", ""},
-		{"number numerical decimal double float float16 float32 float64", schema.Real, "", ""},
-		{"integer int long year gyear int32 int64", schema.Integer, "", ""},
-		{"unsignedlong unsignedint nonnegativeinteger uint32 uint64", schema.Integer, "0", ""},
-		{"positiveinteger", schema.Integer, "1", ""},
-		{"nonpositiveinteger", schema.Integer, "", "0"},
-		{"negativeinteger", schema.Integer, "", "-1"},
-		{"byte int8", schema.Integer, "-128", "127"},
-		{"unsignedbyte uint8", schema.Integer, "0", "255"},
-		{"short int16", schema.Integer, "-32768", "32767"},
-		{"unsignedshort uint16", schema.Integer, "0", "65535"},
-		{"date", schema.Date, "", ""},
-		{"datetime datetimestamp date-time", schema.Timestamp, "", ""},
-	} {
-		for name := range strings.FieldsSeq(x.names) {
-			out[name] = described{Column: schema.Column{Kind: x.kind}, min: x.min, max: x.max}
+// parse reads a file, a JSON object.
+func parse(data []byte, to any) error {
+	if first := bytes.TrimLeft(data, " \t\r\n"); !json.Valid(data) || first[0] != '{' {
+		return invalid("not a JSON object")
+	}
+	err := json.Unmarshal(data, to)
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &other):
+		key := other.Field[strings.LastIndex(other.Field, ".")+1:]
+		return invalid("%s cannot be a %s", strings.ToLower(key), other.Value)
+	case err != nil:
+		return invalid("%v", err)
+	}
+	return nil
+}
+
+// object is a JSON object in the order of its keys.
+type object[T any] []member[T]
+
+type member[T any] struct {
+	key   string
+	value T
+}
+
+// UnmarshalJSON reads an object.
+func (o *object[T]) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return fmt.Errorf("%.30q is no object with a key for each name", data)
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	_, err := in.Token()
+	for err == nil && in.More() {
+		var m member[T]
+		t, _ := in.Token() // of valid JSON
+		m.key = t.(string)
+		if slices.ContainsFunc(*o, func(x member[T]) bool { return x.key == m.key }) {
+			return fmt.Errorf("key %q is there twice", m.key)
 		}
+		err = in.Decode(&m.value)
+		*o = append(*o, m)
+	}
+	return err
+}
+
+// text is a text, a number or a truth value as it is written, or the value of an object that says
+// what it means, too.
+type text string
+
+// UnmarshalJSON reads a text.
+func (x *text) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '"':
+		return json.Unmarshal(data, (*string)(x))
+	case '{':
+		labelled := struct{ Value *text }{x}
+		return json.Unmarshal(data, &labelled)
+	case '[':
+		return fmt.Errorf("%.30q is no single value", data)
+	}
+	*x = text(data)
+	return nil
+}
+
+// texts are the values of a list of them.
+func texts(list []text) (out []string) {
+	for _, x := range list {
+		out = append(out, string(x))
 	}
 	return out
-}()
+}
 
-func mbiColumn(_ *reading, n *yaml.Node, x *described) error {
-	size, err := strconv.Atoi(n.Value)
-	if err != nil || size < 1 || size > 1<<16 {
-		return invalid("column %q: its size must be a whole number from 1 to 65536", x.Name)
+// choose finds one of the tables that a file describes; its only one has no need of a name.
+func choose(names []string, table string) (int, error) {
+	switch at := slices.Index(names, table); {
+	case len(names) == 0:
+		return 0, invalid("it describes no table")
+	case table == "" && len(names) == 1:
+		return 0, nil
+	case table == "":
+		return 0, invalid("it describes %d tables (%s): name one", len(names), strings.Join(names, ", "))
+	case at < 0:
+		return 0, invalid("it has no table %q, but %s", table, strings.Join(names, ", "))
+	default:
+		return at, nil
 	}
-	x.Kind, x.min, x.max, x.Bins = schema.Integer, "0", strconv.Itoa(size-1), size
+}
+
+// alone refuses the name of a table for a file that describes one without a name.
+func alone(table string) error {
+	if table != "" {
+		return invalid("it describes one table without a name, not %q", table)
+	}
 	return nil
 }
 
-func dpsynthColumn(_ *reading, n *yaml.Node, x *described) error {
-	public, _ := texts(n, "public_possible_values")
-	unlisted := "<OOD>"
-	if v := at(n, "default_value"); v != nil {
-		unlisted = v.Value
+// mbi reads {"age": 85, "sex": 2}: the number of codes of each column, whole numbers from 0.
+func mbi(data []byte, table string) (out []said, err error) {
+	var file object[text]
+	if err := parse(data, &file); err != nil {
+		return nil, err
 	}
-	switch {
-	case n.Kind != yaml.MappingNode:
-		return invalid("column %q is no attribute", x.Name)
-	case at(n, "possible_values") != nil:
-		x.Kind = schema.Categorical
-		i, _ := strconv.Atoi(text(n, "out_of_domain_index")) // by default the first
-		if i >= 0 && i < len(x.Categories) {
-			x.OnInvalid, x.Other = schema.Other, x.Categories[i]
+	for _, m := range file {
+		size, err := strconv.Atoi(string(m.value))
+		if err != nil || size < 1 || size > 1<<16 {
+			return nil, invalid("column %q: its size must be a whole number from 1 to 65536", m.key)
 		}
-	case at(n, "min_value") != nil && at(n, "max_value") != nil:
-		x.Kind, x.OnInvalid = schema.Real, schema.Clamp
-		if text(n, "dtype") == "int" {
-			x.Kind = schema.Integer
-		}
-		if x.edges, _ = texts(n, "bin_edges"); len(x.edges) > 0 {
-			x.note = "its bin_edges are its edges: values beyond them are clamped to them"
-		}
-		if text(n, "clip_to_range") == "false" {
-			x.Missing = []string{""}
-			x.note = "values out of range are clamped; only cells that are no numbers are missing"
-		}
-	case at(n, "max_tokens") != nil:
-		x.leftOut = "free text"
-	case len(public) > 0:
-		x.Kind, x.OnInvalid, x.Other = schema.Categorical, schema.Other, unlisted
-		x.Categories = append([]string{unlisted}, public...)
-	case len(n.Content) == 0 || at(n, "default_value public_possible_values") != nil:
-		x.Kind = schema.Categorical
-	default:
-		x.leftOut = "it has neither possible_values nor min_value and max_value"
+		out = append(out, said{Column: schema.Column{Name: m.key, Kind: schema.Integer, Bins: size},
+			min: "0", max: strconv.Itoa(size - 1)})
 	}
-	return nil
+	if len(file) == 0 {
+		return nil, invalid("it has no columns")
+	}
+	return out, alone(table)
 }
 
 // clock has the codes of a format that tell the time of day.
 var clock = regexp.MustCompile("%[HIMSfTcX]")
 
-func sdvColumn(_ *reading, n *yaml.Node, x *described) error {
-	if n.Kind != yaml.MappingNode {
-		return invalid("column %q has no sdtype", x.Name)
+// whole are the numbers that SDV stores in so many bits.
+var whole = map[string]said{"int8": {min: "-128", max: "127"}, "uint8": {min: "0", max: "255"},
+	"int16": {min: "-32768", max: "32767"}, "uint16": {min: "0", max: "65535"},
+	"int32": {}, "int64": {}, "uint32": {min: "0"}, "uint64": {min: "0"}}
+
+// sdv reads the metadata of one table, or of several.
+func sdv(data []byte, table string) (out []said, err error) {
+	type columns struct {
+		Columns object[struct {
+			SDType string `json:"sdtype"`
+			Format string `json:"datetime_format"`
+			Stored string `json:"computer_representation"`
+		}]
 	}
-	switch kind := text(n, "sdtype"); {
-	case kind == "id":
-		x.leftOut = isID
-	case kind == "datetime" && !clock.MatchString(x.pattern):
-		x.Kind = schema.Date
-	case kind == "numerical":
-		stored := text(n, "computer_representation")
-		if small := words[strings.ToLower(stored)]; small.Kind == schema.Integer {
-			x.Kind, x.min, x.max = small.Kind, small.min, small.max
+	var file struct {
+		Tables *object[columns]
+		columns
+	}
+	if err := parse(data, &file); err != nil {
+		return nil, err
+	}
+	one := file.columns
+	if file.Tables == nil {
+		err = alone(table)
+	} else {
+		var names []string
+		for _, m := range *file.Tables {
+			names = append(names, m.key)
 		}
-		if x.max != "" {
-			x.note = fmt.Sprintf("bounds are those of %s: narrower ones need less noise", stored)
+		var at int
+		if at, err = choose(names, table); err == nil {
+			one = (*file.Tables)[at].value
 		}
 	}
-	return nil
+	if err == nil && len(one.Columns) == 0 {
+		err = invalid("it has no columns")
+	}
+	for _, m := range one.Columns {
+		c := m.value
+		x := said{pattern: c.Format}
+		switch c.SDType {
+		case "id":
+			x.leftOut = isID
+		case "boolean":
+			x.Kind = schema.Boolean
+		case "categorical":
+			x.Kind = schema.Categorical
+		case "datetime":
+			if x.Kind = schema.Date; clock.MatchString(c.Format) {
+				x.Kind = schema.Timestamp
+			}
+		case "numerical":
+			small, is := whole[strings.ToLower(c.Stored)]
+			if x.Kind = schema.Real; is {
+				x, x.Kind = small, schema.Integer
+			}
+			if x.max != "" {
+				x.note = fmt.Sprintf("bounds are those of %s: narrower ones need less noise", c.Stored)
+			}
+		default:
+			x.leftOut = noValue(c.SDType)
+		}
+		x.Name = m.key
+		out = append(out, x)
+	}
+	return out, err
 }
 
-// textFormat is what the format of a text makes of it.
-func (x *described) textFormat() {
-	if x.Kind == schema.Categorical && x.pattern != "" {
-		if x.Kind = words[x.pattern].Kind; x.Kind == 0 {
-			x.leftOut = noValue(x.pattern)
-		}
-		x.pattern = ""
+// tableSchema is https://specs.frictionlessdata.io/table-schema.
+type tableSchema struct {
+	Fields        []field
+	MissingValues []text
+	PrimaryKey    any // a name, or a list of them
+}
+
+type field struct {
+	Name, Type, Format     string
+	DecimalChar, GroupChar string
+	BareNumber             text
+	TrueValues             []text
+	FalseValues            []text
+	Categories             []text
+	Constraints            struct {
+		Required, Unique text
+		Minimum, Maximum text
+		Enum             []text
 	}
 }
 
-func frictionlessField(r *reading, n *yaml.Node, x *described) error {
-	if text(n, "constraints.required") != "true" {
-		x.Missing = []string{""}
-		if at(r.table, "schema.missingValues missingValues") != nil {
-			x.Missing, _ = texts(r.table, "schema.missingValues missingValues")
+// frictionless reads a Table Schema, alone or in the resources of a Data Package.
+func frictionless(data []byte, table string) (out []said, err error) {
+	var file struct {
+		tableSchema
+		Schema    json.RawMessage // of a resource alone
+		Resources *[]struct {
+			Name   string
+			Schema json.RawMessage // or the name of a file
 		}
+	}
+	if err := parse(data, &file); err != nil {
+		return nil, err
+	}
+	inner := file.Schema
+	if file.Resources == nil {
+		err = alone(table)
+	} else {
+		var names []string
+		for _, r := range *file.Resources {
+			names = append(names, r.Name)
+		}
+		var at int
+		if at, err = choose(names, table); err == nil {
+			inner = (*file.Resources)[at].Schema
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := file.tableSchema
+	if len(inner) > 0 && inner[0] == '{' {
+		err = parse(inner, &s)
+	}
+	if err == nil && len(s.Fields) == 0 {
+		err = invalid("it has no fields, or no schema of its own: is it a Table Schema or a Data Package?")
+	}
+	for _, f := range s.Fields {
+		x := f.said()
+		if f.Constraints.Required != "true" && s.MissingValues == nil {
+			x.Missing = []string{""}
+		} else if f.Constraints.Required != "true" {
+			x.Missing = texts(s.MissingValues)
+		}
+		if key := fmt.Sprint(s.PrimaryKey); key == f.Name || key == "["+f.Name+"]" {
+			x.leftOut = isID
+		}
+		out = append(out, x)
+	}
+	return out, err
+}
+
+// frictionlessKinds are the types of fields that a schema can have.
+var frictionlessKinds = map[string]schema.Kind{"": 0, "any": 0, "string": schema.Categorical,
+	"boolean": schema.Boolean, "number": schema.Real, "integer": schema.Integer,
+	"year": schema.Integer, "date": schema.Date, "datetime": schema.Timestamp}
+
+// said is what a field says but for its missing values.
+func (f *field) said() said {
+	kind, known := frictionlessKinds[f.Type]
+	x := said{Column: schema.Column{Name: f.Name, Kind: kind}, min: string(f.Constraints.Minimum),
+		max: string(f.Constraints.Maximum), pattern: f.Format}
+	if x.Categories = texts(f.Constraints.Enum); len(x.Categories) == 0 {
+		x.Categories = texts(f.Categories)
 	}
 	if x.pattern == "any" || x.pattern == "default" {
 		x.pattern = ""
 	}
-	x.textFormat()
-	if text(n, "constraints.unique") == "true" {
+	switch {
+	case !known:
+		x.leftOut = noValue(f.Type)
+	case f.Constraints.Unique == "true":
 		x.leftOut = isID
-	}
-	if char := text(n, "decimalChar"); char != "" && char != "." || text(n, "groupChar") != "" ||
-		text(n, "bareNumber") == "false" {
+	case f.DecimalChar != "" && f.DecimalChar != ".", f.GroupChar != "", f.BareNumber == "false":
 		x.leftOut = decimalComma
-	}
-	if x.Kind == schema.Boolean {
-		no, _ := texts(n, "falseValues")
-		yes, _ := texts(n, "trueValues")
-		x.Categories = nil
-		if len(no) == 1 && len(yes) == 1 && no[0] != yes[0] {
-			x.Categories = []string{no[0], yes[0]}
-		} else if len(no)+len(yes) > 0 {
-			x.note = "it has several texts for true or false: they are read as far as they are usual"
+	case kind == schema.Categorical && x.pattern != "":
+		x.leftOut = noValue(x.pattern)
+	case kind == schema.Boolean:
+		x.Categories = append(texts(f.FalseValues), texts(f.TrueValues)...)
+		if len(f.FalseValues) != 1 || len(f.TrueValues) != 1 {
+			x.Categories = nil
+			x.note = "its texts for true and false are read as far as they are usual"
 		}
 	}
-	return nil
-}
-
-func csvwColumn(_ *reading, n *yaml.Node, x *described) error {
-	number := at(n, "datatype.format")
-	switch char := text(number, "decimalChar"); {
-	case text(n, "virtual") == "true":
-		x.leftOut = "it is virtual"
-	case text(n, "suppressOutput") == "true":
-		x.note = "it is suppressed there, and kept here"
-	case char != "" && char != "." || text(number, "groupChar") != "":
-		x.leftOut = decimalComma
-	case x.Kind == schema.Boolean && x.pattern != "":
-		yes, no, ok := strings.Cut(x.pattern, "|")
-		if !ok || yes == "" || no == "" || yes == no {
-			return invalid("column %q: the format %s of a boolean is not true|false in two texts", x.Name,
-				quoted(x.pattern))
-		}
-		x.Categories = []string{no, yes}
-	}
-	x.pattern = strings.ReplaceAll(x.pattern, "'", "") // around literal letters
-	return nil
-}
-
-func croissantField(r *reading, n *yaml.Node, x *described) error {
-	if text(n, "source.extract.column name") == "" {
-		x.Name = shortID(x.Name)
-	}
-	if id := text(n, "@id"); id != "" && id == text(r.table, "key.@id") {
-		x.leftOut = isID
-	}
-	for _, path := range []string{"references.@id", "references.field.@id"} {
-		if listed := r.listed(text(n, path)); len(listed) > 0 {
-			x.Categories = listed
-		}
-	}
-	return nil
-}
-
-// listed are the values of a field, or of the first of a record set, whose rows are in the file.
-func (r *reading) listed(id string) (out []string) {
-	sets, _ := entriesOf(at(r.file, "recordSet"), "@id")
-	for _, set := range sets {
-		rows, _ := entriesOf(at(set.node, "data"), "")
-		fields, _ := entriesOf(at(set.node, "field"), "@id")
-		for i, f := range fields {
-			if f.name != id && (i > 0 || set.name != id) || id == "" {
-				continue
-			}
-			for _, row := range rows {
-				for _, key := range []string{f.name, shortID(f.name), text(f.node, "name")} {
-					v := member(row.node, key)
-					if v != nil && v.Kind == yaml.ScalarNode && !slices.Contains(out, v.Value) {
-						out = append(out, v.Value)
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-// shortID is the end of an id, or of the name of a kind.
-func shortID(id string) string { return id[strings.LastIndexAny(id, ":/#")+1:] }
-
-func rowProperty(r *reading, n *yaml.Node, x *described) error {
-	if n.Kind != yaml.MappingNode {
-		return invalid("property %q is no object", x.Name)
-	}
-	required, _ := texts(r.table, "required")
-	null := !slices.Contains(required, x.Name)
-	for _, choices := range []*yaml.Node{at(n, "anyOf"), at(n, "oneOf")} { // one type, or null
-		list, _ := entriesOf(choices, "type")
-		rest := slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return e.name == "null" })
-		null = null || len(rest) < len(list)
-		if len(rest) == 1 {
-			one, err := r.resolve(x.Name, rest[0].node)
-			if err != nil {
-				return err
-			}
-			name, missing := x.Name, x.Missing
-			*x = r.described(one)
-			if x.Name = name; len(x.Missing) == 0 {
-				x.Missing = missing
-			}
-		}
-	}
-	if null {
-		x.Missing = []string{""}
-	}
-	if x.Kind == schema.Boolean {
-		x.Categories = nil
-	}
-	x.textFormat()
-	return nil
-}
-
-// mostReferences is how many a chain of references may have.
-const mostReferences = 16
-
-// resolve follows the references of a JSON Schema within the file.
-func (r *reading) resolve(name string, n *yaml.Node) (*yaml.Node, error) {
-	for range mostReferences {
-		reference := text(n, "$ref")
-		if reference == "" && n != nil {
-			return n, nil
-		}
-		path, ok := strings.CutPrefix(reference, "#/")
-		if n = r.file; !ok {
-			break
-		}
-		for key := range strings.SplitSeq(path, "/") {
-			n = member(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
-		}
-	}
-	return nil, invalid("property %q is no object, or refers to none in the file", name)
+	return x
 }
