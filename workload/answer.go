@@ -100,29 +100,24 @@ func (w *Workload) itemOnModel(i int, m *marginal.Model, g *marginal.Grouping) (
 	if cells == n {
 		return over, nil
 	}
-	return ungroup(over, it.Cols, g), nil
-}
-
-// ungroup spreads a table over groups of codes to one over codes.
-func ungroup(over []float64, cols []int, g *marginal.Grouping) []float64 {
-	groups, sizes := g.Sizes(), g.CodeSizes()
-	inner := 1
-	for k := len(cols) - 1; k >= 0; k-- {
-		c := cols[k]
-		if of, shares := g.Groups(c), g.Shares(c); of != nil {
-			next := make([]float64, len(over)/groups[c]*sizes[c])
-			for outer := range len(over) / (groups[c] * inner) {
-				for code := range sizes[c] {
-					from := over[(outer*groups[c]+int(of[code]))*inner:][:inner]
-					to := next[(outer*sizes[c]+code)*inner:][:inner]
-					for j, x := range from {
-						to[j] = x * shares[code]
-					}
-				}
-			}
-			over = next
-		}
-		inner *= sizes[c]
+	out, shares := make([]float64, n), make([][]float64, len(sizes))
+	for _, c := range it.Cols {
+		shares[c] = g.Shares(c)
 	}
-	return over
+	for i := range out { // the share of a cell of groups that a cell of codes has
+		x, at, stride, left := 1.0, 0, 1, i
+		for k := len(it.Cols) - 1; k >= 0; k-- {
+			c := it.Cols[k]
+			code := left % sizes[c]
+			left /= sizes[c]
+			if of := g.Groups(c); of != nil {
+				x *= shares[c][code]
+				code = int(of[code])
+			}
+			at += code * stride
+			stride *= groups[c]
+		}
+		out[i] = x * over[at]
+	}
+	return out, nil
 }

@@ -11,16 +11,65 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// column turns comparisons with texts into sets of codes.
-type column struct {
-	index  int
-	schema *schema.Schema
-	codec  *schema.Codec
-	// where conditions cut bins, by column, of which this is one; nil: that is an error
-	cuts map[int][]float64
+// Conditions are the counts of the given conditions, written as under the key where of a workload
+// file, each named by its text. An error says which text it is about and wraps ErrInvalid.
+// A bound may cut a bin: then the item has a [Fine].
+func Conditions(s *schema.Schema, texts ...string) ([]Item, error) {
+	p, err := newReading(s, true)
+	if err != nil {
+		return nil, err
+	}
+	var out []Item
+	for _, text := range texts {
+		it, err := p.condition(text)
+		if err != nil {
+			return nil, &problem{0, yamlfile.Quote(text) + ": " + err.Error()}
+		}
+		out = append(out, it)
+	}
+	return out, nil
 }
 
-func (c column) name() string { return c.codec.Column().Name }
+// condition is the count of a condition. One that may cut bins is read twice: to see where it does,
+// and with columns whose bins begin there.
+func (p *reading) condition(text string) (Item, error) {
+	it := Item{Name: text, Weight: 1}
+	var err error
+	if p.finer = nil; p.fine {
+		p.cuts = map[int][]float64{}
+	}
+	if it.Where, err = p.where(text); err == nil && len(p.cuts) > 0 {
+		p.finer = map[int]Fine{}
+		for c, at := range p.cuts {
+			p.finer[c] = fineOf(p.codecs[c], at)
+		}
+		it.Fine, p.cuts = p.finer, nil
+		it.Where, err = p.where(text)
+	}
+	return it, err
+}
+
+// column turns comparisons with texts into sets of codes.
+type column struct {
+	*reading
+	index int
+	codec *schema.Codec
+}
+
+// column finds a column by its name.
+func (p *reading) column(name string) (column, error) {
+	i := p.schema.Index(name)
+	if i < 0 {
+		return column{}, fmt.Errorf("there is no column %s%s", yamlfile.Quote(name), p.schema.Hint(name))
+	}
+	c := column{p, i, p.codecs[i]}
+	if f, ok := p.finer[i]; ok {
+		c.codec = f.Codec
+	}
+	return c, nil
+}
+
+func (c column) name() string { return c.schema.Columns[c.index].Name }
 
 // values is the number of codes that are not "missing".
 func (c column) values() int {
@@ -69,25 +118,22 @@ func (c column) compare(op string, texts ...string) (table.Condition, error) {
 
 // category is compare for a column without an order.
 func (c column) category(op, text string) ([]bool, error) {
-	if op != "=" {
+	all := c.codec.Column().Categories
+	i := slices.Index(all, text)
+	switch {
+	case op != "=":
 		return nil, fmt.Errorf("column %q is %v: its values have no order, use =, != or in", c.name(),
 			c.codec.Column().Kind)
+	case i < 0:
+		const most = 10
+		more := ""
+		if len(all) > most {
+			more = fmt.Sprintf(" and %d more", len(all)-most)
+		}
+		return nil, fmt.Errorf("%q is not a category of column %q, which has %q%s", text, c.name(),
+			all[:min(most, len(all))], more)
 	}
-	all := c.codec.Column().Categories
-	if i := slices.Index(all, text); i >= 0 {
-		return c.run(i, i).Allow, nil
-	}
-	const most = 10
-	var shown []string
-	for _, x := range all[:min(most, len(all))] {
-		shown = append(shown, yamlfile.Quote(x))
-	}
-	more := ""
-	if len(all) > most {
-		more = fmt.Sprintf(" and %d more", len(all)-most)
-	}
-	return nil, fmt.Errorf("%q is not a category of column %q, which has %s%s", text, c.name(),
-		strings.Join(shown, ", "), more)
+	return c.run(i, i).Allow, nil
 }
 
 // between is compare for a column with an order: what it allows is the values from one on and below
@@ -103,17 +149,16 @@ func (c column) between(op, text string) ([]bool, error) {
 		return nil, fmt.Errorf("%q is not a value for column %q (%s)", text, c.name(), what)
 	}
 	from, below := math.Inf(-1), math.Inf(1)
-	switch op {
-	case "=":
-		from, below = v, c.codec.Next(v)
-	case "<":
-		below = v
-	case "<=":
-		below = c.codec.Next(v)
-	case ">":
-		from = c.codec.Next(v)
-	case ">=":
+	if op[0] != '<' {
 		from = v
+	}
+	if op == ">" {
+		from = c.codec.Next(v)
+	}
+	if op == "<" {
+		below = v
+	} else if op[0] != '>' {
+		below = c.codec.Next(v)
 	}
 	allow, cut := c.codec.Between(from, below)
 	switch label := c.codec.Label(uint16(max(cut, 0))); {
@@ -123,24 +168,11 @@ func (c column) between(op, text string) ([]bool, error) {
 		return nil, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text,
 			label)
 	case cut >= 0:
-		lo, hi, _ := strings.Cut(strings.Trim(label, "[)]"), ", ")
-		would := fmt.Sprintf("%s %s %s", c.name(), side(op), lo)
-		if cut < c.values()-1 {
-			would += fmt.Sprintf(" or %s %s %s", c.name(), side(op), hi)
-		}
-		return nil, fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins, as in %s",
-			c.name(), op, text, label, would)
+		return nil, fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins",
+			c.name(), op, text, label)
 	case op == "=" && !slices.Contains(allow, true):
 		return nil, fmt.Errorf("column %q has no value %s: it goes from %s to %s", c.name(), text, label,
 			c.codec.Label(uint16(c.values()-1)))
 	}
 	return allow, nil
-}
-
-// side is a comparison like op that a bin does not stand in the way of.
-func side(op string) string {
-	if op[0] == '>' {
-		return ">="
-	}
-	return "<"
 }

@@ -25,7 +25,7 @@ decoy_workload: 1
 queries:
   - marginal: [sex, age]
   - where: sex = F and age >= 40
-  - range: {column: age, from: 20, below: 60}
+  - where: age >= 20 and age < 60
   - prefix: age
 `), s)
 	if err != nil {
@@ -55,5 +55,5 @@ queries:
 	// age up to [0, 20): [1]
 	// age up to [20, 40): [2]
 	// age up to [40, 60): [3]
-	// workload: line 3: where: character 5: age < 30 cuts the bin [20, 40): a bound must lie between two bins, as in age < 20 or age < 40
+	// workload: line 3: where: character 5: age < 30 cuts the bin [20, 40): a bound must lie between two bins
 }

@@ -124,7 +124,7 @@ func between(s *schema.Schema, text string) error {
 func TestFineFile(t *testing.T) {
 	s, err := schema.Parse([]byte(fineSchema))
 	check(t, err)
-	file := "decoy_workload: 1\nqueries:\n  - range: {column: age, from: 33, below: 61}\n" +
+	file := "decoy_workload: 1\nqueries:\n  - where: age >= 33 and age < 61\n" +
 		"  - where: weight > 3.3\n"
 	w, err := parse([]byte(file), s, true)
 	if err != nil || w.Item(0).Fine == nil || w.Item(1).Fine == nil ||

@@ -1,29 +1,28 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 const (
 	maxFile     = 4 << 20 // bytes
 	maxProblems = 30      // reported one by one
-	version     = "1"     // of the format, the value of the key decoy_workload
+	version     = 1       // of the format, the value of the key decoy_workload
 	// bytes of conditions that ranges and prefix may make: one a code and item
 	maxAllow = 1 << 28
 )
 
-// Load reads the workload file at path, as Parse does, for questions to a model: its conditions and
-// ranges may begin and end anywhere (see [Item.Fine]).
+// Load reads the workload file at path, as Parse does, for questions to a model: its conditions may
+// begin and end anywhere (see [Item.Fine]).
 func Load(path string, s *schema.Schema) (*Workload, error) {
 	data, err := yamlfile.ReadFile(path, maxFile)
 	if err != nil {
@@ -42,7 +41,6 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 //	  - marginals: all pairs                  # all pairs, all triples, or a degree
 //	    columns: [age, sex, income]           # optional: among these
 //	  - where: age >= 30 and not (sex = F or married in (yes, "no, but"))
-//	  - range: {column: age, from: 30, below: 50}  # from, and below or to (inclusive)
 //	  - ranges: age                           # every interval of its bins
 //	  - prefix: age                           # up to each of its bins: cumulative counts
 //
@@ -58,7 +56,28 @@ func parse(data []byte, s *schema.Schema, fine bool) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := p.file(data)
+	var file struct {
+		Version int     `yaml:"decoy_workload"`
+		Queries []entry `yaml:"queries"`
+	}
+	yamlfile.Reader{Report: p.report}.Read(data, "a workload", "decoy_workload: 1", &file)
+	if len(p.found) == 0 && file.Version != version {
+		p.report(0, fmt.Sprintf("the key decoy_workload must be %d, the version of the format", version))
+	}
+	if len(p.found) == 0 && len(file.Queries) == 0 {
+		p.report(0, "the key queries must hold a list of queries")
+	}
+	var items []Item
+	for i := range file.Queries {
+		e := &file.Queries[i]
+		more, err := p.entry(e)
+		if items = append(items, more...); err == nil && len(items) > MaxItems {
+			p.report(e.line, fmt.Sprintf("more than %d items", MaxItems))
+			break
+		} else if err != nil && !e.broken {
+			p.report(e.line, err.Error())
+		}
+	}
 	if len(p.found) > 0 {
 		return nil, errors.Join(p.found...)
 	}
@@ -74,17 +93,14 @@ type problem struct {
 func (e *problem) Error() string { return "workload: " + yamlfile.At(e.line, e.text) }
 func (e *problem) Unwrap() error { return ErrInvalid }
 
-// wrong is a problem of a node.
-func wrong(n *yaml.Node, format string, args ...any) error {
-	return &problem{n.Line, fmt.Sprintf(format, args...)}
-}
-
 // reading reads a file or conditions about the columns of a schema.
 type reading struct {
 	schema *schema.Schema
 	codecs []*schema.Codec
-	fine   bool // conditions may cut bins
-	allow  int  // bytes of conditions that ranges and prefix made
+	fine   bool              // conditions may cut bins
+	cuts   map[int][]float64 // where a condition does, by column; nil: that is an error
+	finer  map[int]Fine      // of columns that it cuts, when it is read again
+	allow  int               // bytes of conditions that ranges and prefix made
 	found  []error
 }
 
@@ -94,259 +110,148 @@ func newReading(s *schema.Schema, fine bool) (*reading, error) {
 }
 
 // report keeps a problem.
-func (p *reading) report(err error) {
+func (p *reading) report(line int, text string) {
 	if len(p.found) == maxProblems {
-		err = &problem{0, "and more problems"}
+		line, text = 0, "and more problems"
 	}
 	if len(p.found) <= maxProblems {
-		p.found = append(p.found, err)
+		p.found = append(p.found, &problem{line, text})
 	}
 }
 
-// keys gives the values of keys and values; nil if there are none.
-func (p *reading) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node {
-	values := p.reader().Fields(n, "", allowed)
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	return values
+// entry is one of the list of queries.
+type entry struct {
+	Marginal  []string `yaml:"marginal"`
+	Marginals string   `yaml:"marginals"`
+	Where     string   `yaml:"where"`
+	Ranges    string   `yaml:"ranges"`
+	Prefix    string   `yaml:"prefix"`
+	Columns   []string `yaml:"columns"` // of Marginals
+	Weight    float64  `yaml:"weight"`
+	Name      string   `yaml:"name"`
+	line      int
+	broken    bool // a problem of it is reported
 }
 
-func (p *reading) reader() yamlfile.Reader {
-	return yamlfile.Reader{Report: func(line int, text string) {
-		p.report(&problem{max(1, line), text})
-	}}
+// FromYAML reads an entry.
+func (e *entry) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
+	type plain entry // reads itself no more
+	report := r.Report
+	r.Report = func(line int, text string) {
+		report(line, text)
+		e.broken = true
+	}
+	r.Unknown = func(key string, _ []string) string {
+		if key == "range" {
+			return "range is gone: write where: age >= 30 and age < 50"
+		}
+		return fmt.Sprintf("unknown key %s; there is marginal, marginals with columns, where, ranges, "+
+			"prefix; weight, name", yamlfile.Quote(key))
+	}
+	e.line, e.Weight = n.Line, 1
+	r.Decode(n, key, (*plain)(e))
 }
 
-// file reads the whole document.
-func (p *reading) file(data []byte) (items []Item) {
-	root := p.reader().Document(data, "a workload", "decoy_workload: 1")
-	if root == nil {
-		return nil
-	}
-	top := p.keys(root, "decoy_workload", "queries")
-	node := func(key string) *yaml.Node {
-		if n := top[key]; n != nil {
-			return n
-		}
-		return root
-	}
-	if n := node("decoy_workload"); n.Value != version {
-		p.report(wrong(n, "the key decoy_workload must be %s, the version of the format", version))
-	}
-	list := node("queries")
-	if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		p.report(wrong(list, "the key queries must hold a list of queries"))
-		return nil
-	}
-	for _, n := range list.Content {
-		more, err := p.entry(n)
-		items = append(items, more...)
-		if err == nil && len(items) > MaxItems {
-			err = wrong(n, "more than %d items", MaxItems)
-		}
-		if err != nil {
-			p.report(err)
-		}
-		if len(items) > MaxItems {
-			break
+// entry gives the items of an entry.
+func (p *reading) entry(e *entry) (items []Item, err error) {
+	said := 0
+	for _, is := range []bool{e.Marginal != nil, e.Marginals != "", e.Where != "", e.Ranges != "",
+		e.Prefix != ""} {
+		if is {
+			said++
 		}
 	}
-	return items
-}
-
-var kinds = []string{"marginal", "marginals", "where", "range", "ranges", "prefix"}
-
-// entry reads one entry of the list.
-func (p *reading) entry(n *yaml.Node) ([]Item, error) {
-	values := p.keys(n, append([]string{"weight", "name", "columns"}, kinds...)...)
-	if values == nil {
-		return nil, nil
-	}
-	has := slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return values[k] == nil })
 	switch {
-	case len(has) == 0:
-		return nil, wrong(n, "an entry needs one of %s", strings.Join(kinds, ", "))
-	case len(has) > 1:
-		return nil, wrong(n, "has both %s and %s: an entry is one of %s", has[0], has[1],
-			strings.Join(kinds, ", "))
-	}
-	weight, err := 1.0, error(nil)
-	if w := values["weight"]; w != nil {
-		if weight, err = yamlfile.Number(w); err != nil || !(weight > 0 && weight <= 1024) {
-			return nil, wrong(w, "weight must be a number in (0, 1024]")
+	case said != 1:
+		return nil, errors.New("an entry is one of marginal, marginals, where, ranges and prefix")
+	case !(e.Weight > 0 && e.Weight <= maxWeight):
+		return nil, fmt.Errorf("weight must be a number in (0, %d]", maxWeight)
+	case e.Columns != nil && e.Marginals == "":
+		return nil, errors.New("columns goes with marginals only")
+	case e.Marginal != nil:
+		items = []Item{{}}
+		items[0].Cols, err = p.indices(e.Marginal)
+	case e.Marginals != "":
+		items, err = p.marginals(e)
+	case e.Where != "":
+		items = []Item{{}}
+		if items[0], err = p.condition(e.Where); err != nil {
+			err = fmt.Errorf("where: %w", err)
 		}
+	default:
+		items, err = p.intervals(cmp.Or(e.Ranges, e.Prefix), e.Prefix != "")
 	}
-	if c := values["columns"]; c != nil && has[0] != "marginals" {
-		return nil, wrong(c, "columns goes with marginals only")
-	}
-	items, err := p.items(has[0], values[has[0]], values["columns"])
-	if err != nil {
-		return nil, err
-	}
-	if name := values["name"]; name != nil {
-		if len(items) != 1 || name.Kind != yaml.ScalarNode {
-			return nil, wrong(name, "name must be a text, and the entry a single item")
-		}
-		items[0].Name = name.Value
+	if err == nil && e.Name != "" && len(items) != 1 {
+		err = errors.New("name goes with a single item only")
 	}
 	for i := range items {
-		items[i].Weight = weight
+		items[i].Weight = e.Weight
+		items[i].Name = cmp.Or(e.Name, items[i].Name)
 	}
-	return items, nil
+	return items, err
 }
 
-// items reads the value of the key that says what an entry is.
-func (p *reading) items(kind string, n, columns *yaml.Node) ([]Item, error) {
-	switch kind {
-	case "marginal":
-		cols, err := p.columns(n)
-		return []Item{{Cols: cols}}, err
-	case "marginals":
-		return p.marginals(n, columns)
-	case "where":
-		if n.Kind != yaml.ScalarNode {
-			return nil, wrong(n, "where must be a text such as age >= 30 and sex = F")
-		}
-		it, err := p.condition(n.Value)
-		if err != nil {
-			return nil, wrong(n, "where: %v", err)
-		}
-		return []Item{it}, nil
-	case "range":
-		return p.interval(n)
-	}
-	col, err := p.columnOf(n)
-	if err != nil {
-		return nil, err
-	}
-	return p.intervals(col, kind == "prefix", n)
-}
-
-func (p *reading) marginals(n, columns *yaml.Node) ([]Item, error) {
-	degree, err := strconv.Atoi(n.Value)
-	if i := slices.Index([]string{"all pairs", "all triples"}, n.Value); i >= 0 {
+func (p *reading) marginals(e *entry) ([]Item, error) {
+	degree, err := strconv.Atoi(e.Marginals)
+	if i := slices.Index([]string{"all pairs", "all triples"}, e.Marginals); i >= 0 {
 		degree, err = i+2, nil
 	}
-	if n.Kind != yaml.ScalarNode || err != nil || degree < 1 {
-		return nil, wrong(n, "marginals must be all pairs, all triples, or a degree of at least 1")
+	if err != nil || degree < 1 {
+		return nil, errors.New("marginals must be all pairs, all triples, or a degree of at least 1")
 	}
 	cols := count(len(p.codecs))
-	if columns != nil {
-		if cols, err = p.columns(columns); err != nil {
+	if e.Columns != nil {
+		if cols, err = p.indices(e.Columns); err != nil {
 			return nil, err
 		}
 	}
 	if degree > len(cols) {
-		return nil, wrong(n, "marginals of degree %d need more than %d columns", degree, len(cols))
+		return nil, fmt.Errorf("marginals of degree %d need more than %d columns", degree, len(cols))
 	}
 	items := combinations(p.schema.Sizes(), cols, degree, mostCells)
 	if len(items) == 0 {
-		return nil, wrong(n, "every such marginal has more than %d cells", mostCells)
+		err = fmt.Errorf("every such marginal has more than %d cells", mostCells)
 	}
-	return items, nil
-}
-
-// interval reads {column, from, to, below}.
-func (p *reading) interval(n *yaml.Node) ([]Item, error) {
-	values := p.keys(n, "column", "from", "to", "below")
-	if values == nil {
-		return nil, nil
-	}
-	from, to, below := values["from"], values["to"], values["below"]
-	if values["column"] == nil || from == nil && to == nil && below == nil ||
-		to != nil && below != nil {
-		return nil, wrong(n, "range needs a column, and from, or to (inclusive) or below "+
-			"(exclusive), or from with one of them")
-	}
-	known, err := p.columnOf(values["column"])
-	if err != nil {
-		return nil, err
-	}
-	var name []string
-	it, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
-		col, _ := columns(known.name())
-		cond := col.run(0, col.values()-1)
-		name = nil
-		for _, bound := range []struct{ key, op string }{{"from", ">="}, {"to", "<="}, {"below", "<"}} {
-			b := values[bound.key]
-			if b == nil {
-				continue
-			}
-			one, err := col.compare(bound.op, b.Value)
-			if b.Kind != yaml.ScalarNode {
-				err = errors.New("must be a value")
-			}
-			if err != nil {
-				return nil, wrong(b, "range: %s: %v", bound.key, err)
-			}
-			for code := range cond.Allow {
-				cond.Allow[code] = cond.Allow[code] && one.Allow[code]
-			}
-			name = append(name, fmt.Sprintf("%s %s %s", col.name(), bound.op, b.Value))
-		}
-		return cond, nil
-	})
-	it.Name = strings.Join(name, " and ")
-	return []Item{it}, err
+	return items, err
 }
 
 // intervals are every interval of the column's codes, in their order, or those that begin with the
 // first; not the one that holds all.
-func (p *reading) intervals(col column, prefix bool, n *yaml.Node) (items []Item, err error) {
+func (p *reading) intervals(name string, prefix bool) (items []Item, err error) {
+	col, err := p.column(name)
+	if err != nil {
+		return nil, err
+	}
 	k := col.values()
-	most := k*(k+1)/2 - 1
+	most, starts := k*(k+1)/2-1, k
 	if prefix {
-		most = k - 1
+		most, starts = k-1, 1
 	}
 	switch p.allow += most * k; {
 	case most > MaxItems || p.allow > maxAllow:
-		return nil, wrong(n, "column %q has %d intervals, too many to list", col.name(), most)
+		return nil, fmt.Errorf("column %q has %d intervals, too many to list", name, most)
 	case most == 0:
-		return nil, wrong(n, "column %q has one bin and so no intervals", col.name())
+		return nil, fmt.Errorf("column %q has one bin and so no intervals", name)
 	}
-	for from := 0; from < k && !(prefix && from > 0); from++ {
+	for from := range starts {
 		for to := from; to < k; to++ {
-			name := "up to"
+			text := name + " up to "
 			if from > 0 {
-				name = "from " + col.codec.Label(uint16(from)) + " to"
+				text = fmt.Sprintf("%s from %s to ", name, col.codec.Label(uint16(from)))
 			}
 			items = append(items, Item{Where: col.run(from, to),
-				Name: fmt.Sprintf("%s %s %s", col.name(), name, col.codec.Label(uint16(to)))})
+				Name: text + col.codec.Label(uint16(to))})
 		}
 	}
 	return slices.Delete(items, k-1, k), nil // all
 }
 
-// column finds a column by its name.
-func (p *reading) column(name string) (column, error) {
-	i := p.schema.Index(name)
-	if i < 0 {
-		return column{}, fmt.Errorf("there is no column %s%s", yamlfile.Quote(name), p.schema.Hint(name))
-	}
-	return column{index: i, schema: p.schema, codec: p.codecs[i]}, nil
-}
-
-func (p *reading) columnOf(n *yaml.Node) (column, error) {
-	if n.Kind != yaml.ScalarNode {
-		return column{}, wrong(n, "want the name of a column")
-	}
-	c, err := p.column(n.Value)
-	if err != nil {
-		err = wrong(n, "%v", err)
-	}
-	return c, err
-}
-
-// columns reads a list of different columns.
-func (p *reading) columns(n *yaml.Node) (out []int, err error) {
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		return nil, wrong(n, "want a list of columns, such as [age, sex]")
-	}
-	for _, one := range n.Content {
-		c, err := p.columnOf(one)
+// indices are the positions of different columns.
+func (p *reading) indices(names []string) (out []int, err error) {
+	for _, name := range names {
+		c, err := p.column(name)
 		if err == nil && slices.Contains(out, c.index) {
-			err = wrong(one, "column %q is named twice", c.name())
+			err = fmt.Errorf("column %q is named twice", name)
 		}
 		if err != nil {
 			return nil, err

@@ -73,18 +73,18 @@ func tokens(text string) (out []token, err error) {
 
 // conditionParser reads one condition by recursive descent.
 type conditionParser struct {
-	columns func(name string) (column, error)
-	left    []token
-	depth   int
+	*reading
+	left  []token
+	depth int
 }
 
-// condition reads a whole condition.
-func condition(text string, columns func(string) (column, error)) (table.Expr, error) {
+// where reads a whole condition.
+func (r *reading) where(text string) (table.Expr, error) {
 	list, err := tokens(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &conditionParser{columns: columns, left: list}
+	p := &conditionParser{reading: r, left: list}
 	x, err := p.any()
 	if err == nil && !p.left[0].is("") {
 		return nil, p.expected("and, or, or the end")
@@ -92,19 +92,11 @@ func condition(text string, columns func(string) (column, error)) (table.Expr, e
 	return x, err
 }
 
-func (p *conditionParser) next() token {
-	t := p.left[0]
-	if len(p.left) > 1 {
-		p.left = p.left[1:]
-	}
-	return t
-}
-
 // take takes the next token if it is this sign or keyword.
 func (p *conditionParser) take(text string) bool {
 	is := p.left[0].is(text)
 	if is {
-		p.next()
+		p.left = p.left[1:]
 	}
 	return is
 }
@@ -169,76 +161,82 @@ func (p *conditionParser) one() (table.Expr, error) {
 }
 
 // word takes a word that is not a sign.
-func (p *conditionParser) word(what string) (token, error) {
+func (p *conditionParser) word(what string) (string, error) {
 	t := p.left[0]
 	switch {
 	case t.sign:
-		return t, p.expected(what)
+		return "", p.expected(what)
 	case slices.ContainsFunc(keywords, t.is):
-		return t, p.expected(what + " (a keyword needs quotes)")
+		return "", p.expected(what + " (a keyword needs quotes)")
 	}
-	return p.next(), nil
+	p.left = p.left[1:]
+	return t.text, nil
 }
 
-func (p *conditionParser) comparison() (table.Expr, error) {
+func (p *conditionParser) comparison() (x table.Expr, err error) {
+	at := p.left[0].at
 	name, err := p.word("a column")
 	if err != nil {
 		return nil, err
 	}
-	col, err := p.columns(name.text)
+	col, err := p.column(name)
 	if err != nil {
-		return nil, fmt.Errorf("character %d: %w", name.at, err)
+		return nil, fmt.Errorf("character %d: %w", at, err)
 	}
-	x, negated, err := p.comparedTo(col)
+	at = p.left[0].at
+	negated, compare, err := p.comparedTo(col)
+	if err != nil {
+		return nil, err
+	}
+	c, err := compare()
+	if err != nil {
+		return nil, fmt.Errorf("character %d: %w", at, err)
+	}
 	if negated {
-		return table.Not{Of: x}, err
+		return table.Not{Of: c}, nil
 	}
-	return x, err
+	return c, nil
 }
 
 // comparedTo reads what a column is compared to.
-func (p *conditionParser) comparedTo(col column) (x table.Condition, negated bool, err error) {
-	at := p.left[0].at
-	placed := func(x table.Condition, err error) (table.Condition, bool, error) {
-		if err != nil {
-			err = fmt.Errorf("character %d: %w", at, err)
-		}
-		return x, negated, err
-	}
+func (p *conditionParser) comparedTo(col column) (
+	negated bool, compare func() (table.Condition, error), err error,
+) {
 	if p.take("is") {
 		if negated = p.take("not"); !p.take("missing") {
-			return x, false, p.expected("missing")
+			err = p.expected("missing")
 		}
-		return placed(col.missing())
+		return negated, col.missing, err
 	}
+	op, texts := "=", []string(nil)
 	if negated = p.take("not"); negated || p.left[0].is("in") {
 		if !p.take("in") {
-			return x, false, p.expected("in")
+			return false, nil, p.expected("in")
 		}
-		texts, err := p.values()
-		if err != nil {
-			return x, false, err
-		}
-		return placed(col.compare("=", texts...))
+		texts, err = p.values()
+	} else {
+		negated = p.left[0].is("!=")
+		op, texts, err = p.value()
 	}
-	op := p.left[0]
-	if !op.sign || op.text == "" || strings.Contains("(),", op.text) {
-		return x, false, p.expected("a comparison such as =, <, in or is missing")
+	return negated, func() (table.Condition, error) { return col.compare(op, texts...) }, err
+}
+
+// value reads a sign and what is behind it: behind = and != a value may begin with < or >.
+func (p *conditionParser) value() (op string, texts []string, err error) {
+	sign := p.left[0]
+	if !sign.sign || sign.text == "" || strings.Contains("(),", sign.text) {
+		return "", nil, p.expected("a comparison such as =, <, in or is missing")
 	}
-	p.next()
-	negated = op.text == "!="
-	sign, begins := op.text, ""
-	if strings.Contains("==!=", sign) {
-		sign = "="
+	p.left = p.left[1:]
+	begins := ""
+	if op = sign.text; strings.Contains("==!=", op) {
+		op = "="
 		if t := p.left[0]; t.sign && t.text != "" && strings.Contains("<=>=", t.text) {
-			begins = p.next().text
+			begins, p.left = t.text, p.left[1:]
 		}
 	}
 	v, err := p.word("a value")
-	if err != nil {
-		return x, false, err
-	}
-	return placed(col.compare(sign, begins+v.text))
+	return op, []string{begins + v}, err
 }
 
 // values reads a list in parentheses.
@@ -251,7 +249,7 @@ func (p *conditionParser) values() (out []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v.text)
+		out = append(out, v)
 		if p.take(")") {
 			return out, nil
 		}

@@ -21,6 +21,7 @@ var ErrTooLarge = errors.New("too many")
 const (
 	MaxItems  = 1 << 18
 	mostCells = 1 << 27
+	maxWeight = 1024
 )
 
 // Item is one thing to know: a marginal or a count.
@@ -118,8 +119,8 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 // check says what is wrong with an item.
 func (w *Workload) check(it Item) error {
 	switch {
-	case !(it.Weight > 0 && it.Weight <= 1024):
-		return fmt.Errorf("weight %v must be in (0, 1024]", it.Weight)
+	case !(it.Weight > 0 && it.Weight <= maxWeight):
+		return fmt.Errorf("weight %v must be in (0, %d]", it.Weight, maxWeight)
 	case it.IsCount() == (len(it.Cols) > 0):
 		return errors.New("it must be a marginal of at least one column or a count")
 	case it.IsCount():

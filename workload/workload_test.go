@@ -125,7 +125,7 @@ func TestParseEntries(t *testing.T) {
 			t.Errorf("%s: %d items, the first is %q", tt[0], w.Len(), w.Item(0).Name)
 		}
 	}
-	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"),
+	w, err := Parse(file("where: age >= 20 and age < 40", "{ranges: kids, weight: 3}"),
 		s)
 	check(t, err)
 	if got := allowed(t, w.Item(0).Where, 1, 11); got != "00110000000" {
@@ -535,7 +535,6 @@ func TestLabels(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, e := range []string{"marginals: all pairs", "prefix: age", "ranges: pay",
 		"{marginal: [kids, sex], weight: 2, name: x}",
-		"range: {column: age, from: 20, below: 40}",
 		"where: not (sex = F or age is missing) and kids in (1, '2') or born < 2000-03-01"} {
 		f.Add(file(e))
 	}
@@ -567,7 +566,7 @@ func FuzzCondition(f *testing.F) {
 	p, err := newReading(s, false)
 	check(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
-		x, err := condition(text, p.column)
+		x, err := p.where(text)
 		if err != nil {
 			return
 		}

@@ -28,7 +28,7 @@ queries:
   - marginals: 1
   - marginals: all pairs
   - prefix: gcs
-  - range: {column: sofa, from: 4, below: 10}
+  - where: sofa >= 4 and sofa < 10
 `), tab.Schema())
 	check(t, err)
 	return tab, w
