@@ -40,39 +40,6 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-func TestByName(t *testing.T) {
-	for name, want := range map[string]bool{"age": true, "Age (years)": true, "patient_age": true,
-		"age_group": false, "page": false, "SEX": true, "Alter": true,
-		"Alter (Jahre)": true, "Alternative": false, "wages": false} {
-		c := byName(name, nil, []string{""})
-		if (c != nil) != want {
-			t.Errorf("%s: %+v", name, c)
-		}
-		if c == nil {
-			continue
-		}
-		if _, err := schema.NewCodec(*c); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, found := range []schema.Column{
-		{Kind: schema.Integer, Min: 2000, Max: 4000}, // days?
-		{Kind: schema.Integer, Min: -3, Max: 3}, {Kind: schema.Real, Max: 90},
-		{Kind: schema.Integer, Max: 4095},
-	} {
-		if byName("age", &found, nil) != nil {
-			t.Errorf("%+v is taken for an age", found)
-		}
-	}
-	if c := byName("GCS", &schema.Column{Kind: schema.Integer, Max: 31}, nil); c == nil ||
-		c.Min != 3 || c.Max != 15 {
-		t.Errorf("a coma score of 31: %+v", c)
-	}
-	if byName("age", &schema.Column{Kind: schema.Integer, Min: 32, Max: 63}, nil) == nil {
-		t.Error("half of an age is left as it is")
-	}
-}
-
 // TestToken: one text among numbers means missing, several are values.
 func TestToken(t *testing.T) {
 	of := func(rows ...int64) (found []text.Found) {

@@ -19,5 +19,5 @@ func ExamplePlan_Needs() {
 	fmt.Printf("a column needs %.0f values, bounds %.0f numbers, a category %.0f rows\n",
 		n.Kind, n.Bounds, n.Category)
 	// Output:
-	// a column needs 334 values, bounds 764 numbers, a category 467 rows
+	// a column needs 401 values, bounds 764 numbers, a category 467 rows
 }

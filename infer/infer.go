@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -212,7 +211,7 @@ func rowsOf(classes [][]float64, sigma float64) float64 {
 	rows := 0.0
 	for _, column := range classes {
 		for _, n := range column {
-			if n > clearBest*sigma {
+			if n > counted*sigma {
 				rows += n / float64(len(classes))
 			}
 		}
@@ -234,14 +233,13 @@ func (r *Result) question(i int, v *judged) text.Wanted {
 func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
 	sigma := r.Noise.Values.Sigma
 	coarse := perPower(r.Rows, sigma) == 1
-	var cells, within []magnitude // all that a value may be in, and those within the bounds
 	if v.kind.Ordered() {
 		if !v.token(held.Texts, sigma, r.Noise.Kinds) {
 			return false
 		}
 		m := r.question(0, v).Magnitudes
-		cells = possible(m, v.decimals, held.Magnitudes)
-		c.Found, within = bounds(c.Name, m, slices.Clone(cells), v, sigma)
+		var within []magnitude // the bounds
+		c.Found, within = bounds(c.Name, m, possible(m, v.decimals, held.Magnitudes), v, sigma)
 		c.counts = countsOf(within, nil, *v, sigma)
 		if c.Found == nil && v.mixed && len(held.Texts) > 0 {
 			v.list() // the few numbers among tokens are others
@@ -253,20 +251,6 @@ func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
 	case schema.Categorical:
 		c.counts = countsOf(nil, held.Texts, *v, sigma)
 		c.Found = categories(c.Name, held.Texts, v, o.MaxCategories, r.Threshold, sigma)
-	}
-	if c.Found == nil || c.Found.Kind.Ordered() {
-		common := byName(c.Name, c.Found, v.missing)
-		if common != nil && (c.Found == nil || coarse || c.Found.Max > common.Max) {
-			c.bought = c.Found != nil
-			c.Found, c.Note, c.counts = common, byNameNote, counts{}
-			cells = slices.DeleteFunc(cells, func(m magnitude) bool {
-				return m.hi < common.Min || m.lo > common.Max
-			})
-			if len(cells) > 0 && v.kind == common.Kind {
-				c.counts = countsOf(cells, nil, *v, sigma)
-			}
-			return true
-		}
 	}
 	c.Commas, c.bought = v.commas > 0, c.Found != nil
 	switch {

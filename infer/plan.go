@@ -104,7 +104,7 @@ const surely = 2
 func (p Plan) Needs() Needs {
 	v := p.values(true, p.Columns)
 	return Needs{
-		Kind:     (clearBest + surely) * p.sigma(kindShare+againShare, p.Columns),
+		Kind:     (clear + surely) * p.sigma(kindShare+againShare, p.Columns),
 		Bounds:   (core + surely) * 2 * v.Sigma, // four cells
 		Fine:     coarseRows * v.Sigma,
 		Category: float64(text.SelectionThreshold(p.Neighbours, v)) + surely*v.Sigma,

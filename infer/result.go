@@ -38,7 +38,7 @@ type Column struct {
 	// so many of its cells look like numbers with a decimal comma that it is said
 	Commas bool
 
-	bought bool // rather than declared, or known by its name
+	bought bool // rather than declared
 	counts counts
 }
 

@@ -13,8 +13,8 @@ import (
 // The rule for kinds. A count stands out of the noise at clear standard deviations: over the some
 // 500 cells of a table of 20 columns a count of zero does so once in 60 runs.
 const (
-	clear     = 4.0
-	clearBest = 3.0 // of the one class that most cells of a column must have, if no other is clear
+	clear   = 4.0
+	counted = 3.0 // of a class that counts towards the number of rows
 	// of texts among numbers none of which is frequent, and of dates, numbers or truth values among
 	// others of these: fewer are strays, for wide tables have thousands of classes
 	hidden     = 5.0
@@ -133,12 +133,6 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 			best = k
 		}
 	}
-	if c := mostly(classes); all == 0 && c != schema.ClassBoolean && classes[c] > clearBest*sigma {
-		best, all = kindOf(c, classes[c]), classes[c]
-		if broken = 0; c >= schema.ClassDecimals1 && c <= schema.ClassReal {
-			broken = all
-		}
-	}
 	if all == 0 {
 		v.note = fmt.Sprintf(
 			"left out: about %.0f cells that are not missing do not stand out of the noise (±%.0f)",
@@ -210,17 +204,6 @@ func kindOf(c schema.Class, rows float64) standingKind {
 		kind = schema.Integer
 	}
 	return standingKind{kind, rows, layout}
-}
-
-// mostly is the class that has the most cells, of those that hold values.
-func mostly(classes []float64) schema.Class {
-	best := schema.ClassWhole
-	for c := best; c < schema.Classes; c++ {
-		if classes[c] > classes[best] {
-			best = c
-		}
-	}
-	return best
 }
 
 // list makes texts of a column, of which only the empty one means missing.

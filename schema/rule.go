@@ -23,9 +23,8 @@ type Cells struct {
 // CodeSet is some codes of a column.
 type CodeSet struct {
 	Column int
-	Allow  []bool   // by code
-	first  uint16   // the first of the Values
-	bits   []uint64 // a bit a code: Allow, but for a missing one
+	Allow  []bool // by code
+	first  uint16 // the first of the Values
 }
 
 // rule is a Rule about codes.
@@ -57,21 +56,25 @@ func holds(sets []CodeSet, code func(column int) uint16) bool {
 	return true
 }
 
-// allowed are the codes that the rules leave to column t of a row; nil: all.
+// allowed are the codes that the rules leave to column t of a row; nil: all. A rule that leaves none
+// of its values beside earlier ones says nothing of the row.
 func (r *RowCodec) allowed(t *then, code func(column int) uint16) []bool {
 	var allow []bool
 	for k, i := range t.rules {
-		switch one := t.sets[k].Allow; {
-		case !holds(r.rules[i].when, code):
-		case allow == nil:
-			allow = one
-		default:
+		one := t.sets[k].Allow
+		if !holds(r.rules[i].when, code) {
+			continue
+		}
+		if allow != nil {
 			both := make([]bool, len(one))
 			for c, ok := range one {
 				both[c] = allow[c] && ok
 			}
-			allow = both
+			if one = both; !slices.Contains(one[:t.values], true) {
+				continue
+			}
 		}
+		allow = one
 	}
 	return allow
 }

@@ -8,12 +8,10 @@ import (
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
-// The bounds of rules. The first bounds the time that a row takes; all three, that of comparing
-// every pair of rules, and the memory of their sets of codes.
+// The bounds of rules: of the time that a row takes, and of the memory of their sets of codes.
 const (
 	maxRules     = 1000
-	maxRuleCells = 1 << 15
-	maxRuleCodes = 1 << 23 // of the columns of all these cells
+	maxRuleCodes = 1 << 23 // of the columns that all of them name
 )
 
 // compileRules turns the rules into sets of codes, and orders the columns that they are about.
@@ -28,7 +26,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		return
 	}
 	byColumn := map[int]*then{}
-	var sorted [][]CodeSet // when of each rule
 	for j, x := range s.Rules {
 		fail := func(format string, args ...any) {
 			ps.add(-1, "rules", j, "rule number %d: "+format, append([]any{j + 1}, args...)...)
@@ -56,12 +53,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		if len(ps.found) > before {
 			continue
 		}
-		sorted = append(sorted, slices.SortedStableFunc(slices.Values(y.when),
-			func(a, b CodeSet) int { return a.Column - b.Column }))
-		apart := make([]bool, j) // no row satisfies the earlier rule and this one
-		for i := range apart {
-			apart[i] = disjoint(sorted[i], sorted[j])
-		}
 		for _, set := range y.then {
 			t := byColumn[set.Column]
 			if t == nil {
@@ -70,13 +61,8 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 					ordered: c.bins != nil}
 				byColumn[set.Column] = t
 			}
-			for k, i := range t.rules {
-				if i == j {
-					fail("then names column %s twice", yamlfile.Quote(s.Columns[set.Column].Name))
-				} else if !apart[i] && !t.agree(t.sets[k], set) {
-					fail("it and rule number %d may both hold, and leave column %s nothing in common", i+1,
-						yamlfile.Quote(s.Columns[set.Column].Name))
-				}
+			if slices.Contains(t.rules, j) {
+				fail("then names column %s twice", yamlfile.Quote(s.Columns[set.Column].Name))
 			}
 			t.rules, t.sets = append(t.rules, j), append(t.sets, set)
 		}
@@ -86,56 +72,15 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 	}
 }
 
-// agree reports whether rules that allow these codes can be kept together: ranges that meet have a
-// code in common however many they are, lists have if the first value of the later is in both.
-func (t *then) agree(a, b CodeSet) bool {
-	if !t.ordered {
-		return a.Allow[b.first]
-	}
-	return a.meets(b)
-}
-
-// disjoint reports whether no row satisfies both; each is in the order of the columns.
-func disjoint(a, b []CodeSet) bool {
-	for len(a) > 0 && len(b) > 0 {
-		switch x, y := a[0], b[0]; {
-		case x.Column < y.Column:
-			a = a[1:]
-		case x.Column > y.Column:
-			b = b[1:]
-		case !x.meets(y):
-			return true
-		default:
-			a, b = a[1:], b[1:]
-		}
-	}
-	return false
-}
-
-// meets reports whether both have one of the values.
-func (x CodeSet) meets(y CodeSet) bool {
-	for w := range x.bits {
-		if x.bits[w]&y.bits[w] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// largeRules says which bound of the cells of rules is exceeded, "" if none is.
+// largeRules says that the bound of codes is exceeded, "" if it is not.
 func (r *RowCodec) largeRules(s *Schema) string {
-	sizes, cells, codes := map[string]int{}, 0, 0
+	sizes, codes := map[string]int{}, 0
 	for i, c := range s.Columns {
 		sizes[c.Name] = r.codecs[i].size
 	}
 	for _, x := range s.Rules {
 		for _, y := range append(slices.Clone(x.When), x.Then...) {
-			cells, codes = cells+1, codes+sizes[y.Column]
-			if cells > maxRuleCells {
-				return fmt.Sprintf("when and then name more than %d columns, of all rules together",
-					maxRuleCells)
-			}
-			if codes > maxRuleCodes {
+			if codes += sizes[y.Column]; codes > maxRuleCodes {
 				return fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
 					"categories), of all rules together: %s has %d; name fewer, or give them fewer bins",
 					maxRuleCodes, yamlfile.Quote(y.Column), sizes[y.Column])
@@ -197,7 +142,7 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 		return set, "not a column that a model has"
 	}
 	c := r.codecs[i]
-	set = CodeSet{Column: i, Allow: make([]bool, c.size), bits: make([]uint64, c.size/64+1)}
+	set = CodeSet{Column: i, Allow: make([]bool, c.size)}
 	ranged := x.From != "" || x.To != "" || x.Below != ""
 	switch {
 	case c.bins == nil && ranged:
@@ -222,11 +167,6 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 		set.Allow[code] = true
 		if k == 0 {
 			set.first = uint16(code)
-		}
-	}
-	for code, ok := range set.Allow {
-		if ok {
-			set.bits[code/64] |= 1 << (code % 64)
 		}
 	}
 	return set, ""
