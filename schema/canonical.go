@@ -34,12 +34,12 @@ func (s *Schema) YAML() ([]byte, error) {
 	made := s.Made
 	for i := range s.Width() {
 		if len(made) > 0 && made[0].At == i {
-			b.WriteString(item(made[0].fields(), nil, false))
+			b.WriteString(item(made[0].fields(), nil))
 			made = made[1:]
 			continue
 		}
 		c := &s.Columns[i-len(s.Made)+len(made)]
-		b.WriteString(item(c.fields(), c, false))
+		b.WriteString(item(c.fields(), c))
 	}
 	if len(s.Rules) > 0 {
 		b.WriteString("rules:\n")
@@ -50,30 +50,11 @@ func (s *Schema) YAML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// YAML writes c as an item of the list of columns of a schema file. If c is open it has the keys
-// without a value that [LoadPartial] takes; else the error is that of NewCodec.
-func (c Column) YAML(open bool) (string, error) {
-	if open {
-		return item(c.fields(), &c, true), nil
-	}
-	codec, err := NewCodec(c)
-	if err != nil {
-		return "", err
-	}
-	return item(codec.column.fields(), &codec.column, false), nil
-}
-
 // item writes the fields of a column c, or of a made one.
-func item(fields []field, c *Column, open bool) (out string) {
+func item(fields []field, c *Column) (out string) {
 	lead := "  - "
 	for _, f := range fields {
-		text := f.text(c)
-		bare := open && slices.Contains(openKeys, f.key) && f.key != "edges" &&
-			slices.Contains(c.Kind.facts().keys, f.key)
-		if bare || open && f.key == "bins" {
-			text = ""
-		}
-		if text != "" || bare || open && f.key == "kind" {
+		if text := f.text(c); text != "" {
 			out += lead + f.key + ":" + text + "\n"
 		}
 		lead = "    "

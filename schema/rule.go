@@ -56,8 +56,8 @@ func holds(sets []CodeSet, code func(column int) uint16) bool {
 	return true
 }
 
-// allowed are the codes that the rules leave to column t of a row; nil: all. A rule that leaves none
-// of its values beside earlier ones says nothing of the row.
+// allowed are the codes that the rules leave to column t of a row; nil: all. A rule that leaves no
+// value beside earlier ones says nothing of the row.
 func (r *RowCodec) allowed(t *then, code func(column int) uint16) []bool {
 	var allow []bool
 	for k, i := range t.rules {

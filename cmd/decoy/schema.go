@@ -289,18 +289,12 @@ func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return configs.Bare(args[0], err)
 	}
-	d, err := exchange.Import(s.from, data, s.table)
+	yaml, open, err := exchange.Import(s.from, data, s.table)
 	if err != nil {
 		return err
 	}
-	yaml, err := d.YAML()
-	if err != nil {
-		return err
-	}
-	for _, c := range d.Columns {
-		if c.Open != "" {
-			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
-		}
+	for _, text := range open {
+		t.say("to fill in: %s", spelling.Visible(text))
 	}
 	return t.writeText("--out", s.out, configs.ReleaseMode, yaml)
 }

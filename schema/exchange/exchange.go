@@ -2,14 +2,14 @@
 // mbi (private-pgm), the metadata of SDV, and Frictionless Table Schemas.
 //
 // Some forms say less than a schema needs: SDV knows no bounds and no categories. What is not said
-// is left open in a [Draft], for a person to fill in or for schema infer to buy; it is never
+// is left open in the schema file, for a person to fill in or for schema infer to buy; it is never
 // guessed.
 package exchange
 
 import (
 	"bytes"
 	"fmt"
-	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,18 +21,6 @@ import (
 // maxFile is the longest file that is read, in bytes.
 const maxFile = 16 << 20
 
-// Draft is an imported schema, complete or not.
-type Draft struct {
-	Columns []Column
-	Notes   []string // what the form says that a schema cannot, and what was left out
-}
-
-// Column is an imported column. With Open it lacks what Open says and is no valid column yet.
-type Column struct {
-	schema.Column
-	Open string // "" or, for people, what has to be filled in
-}
-
 // Formats are the names of the forms that [Import] reads.
 func Formats() (names []string) {
 	for _, f := range forms {
@@ -41,30 +29,54 @@ func Formats() (names []string) {
 	return names
 }
 
-// Import reads a file in one of the [Formats]. table names the table of a file that has several;
-// "" is the only one. Errors wrap schema.ErrInvalid.
-func Import(format string, data []byte, table string) (*Draft, error) {
+// Import reads a file in one of the [Formats], and writes the schema file, as schema.ParsePartial
+// reads it: what is open is there as a key without a value, and with a comment. open says what has
+// to be filled in. table names the table of a file that has several; "" is the only one. Errors
+// wrap schema.ErrInvalid.
+func Import(format string, data []byte, table string) (file []byte, open []string, err error) {
 	if len(data) > maxFile {
-		return nil, invalid("the file is longer than %d MiB", maxFile>>20)
+		return nil, nil, invalid("the file is longer than %d MiB", maxFile>>20)
 	}
 	i := slices.Index(Formats(), format)
 	if i < 0 {
-		return nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
+		return nil, nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
 	}
 	list, err := forms[i].read(data, table)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d := &Draft{Notes: []string{forms[i].note}}
+	notes := []string{forms[i].note}
+	var columns bytes.Buffer
 	for _, x := range list {
-		if err := d.add(x); err != nil {
-			return nil, err
+		switch {
+		case x.leftOut != "":
+			notes = append(notes, fmt.Sprintf("column %q: left out: %s", x.name, x.leftOut))
+			continue
+		case x.note != "":
+			notes = append(notes, fmt.Sprintf("column %q: %s", x.name, x.note))
+		}
+		keys, lacks, err := x.keys()
+		if err != nil {
+			return nil, nil, invalid("column %q: %v", x.name, err)
+		}
+		fmt.Fprintf(&columns, "  - name: %s\n", scalar(x.name))
+		if lacks != "" {
+			open = append(open, fmt.Sprintf("column %q, %s", x.name, lacks))
+			fmt.Fprintf(&columns, "    # fill in: %s\n", lacks)
+		}
+		for _, key := range keys {
+			fmt.Fprintf(&columns, "    %s\n", key)
 		}
 	}
-	if len(d.Columns) == 0 {
-		return nil, invalid("no column is left: %s", strings.Join(d.Notes, "; "))
+	if columns.Len() == 0 {
+		return nil, nil, invalid("no column is left: %s", strings.Join(notes, "; "))
 	}
-	return d, d.check()
+	file = fmt.Appendf(nil, "# %s\ndecoy: 1\ncolumns:\n%s",
+		strings.Join(each(notes, spelling.Visible), "\n# "), columns.Bytes())
+	if _, err := schema.ParsePartial(file); err != nil {
+		return nil, nil, fmt.Errorf("exchange: %w", err)
+	}
+	return file, open, nil
 }
 
 func invalid(format string, args ...any) error {
@@ -72,121 +84,113 @@ func invalid(format string, args ...any) error {
 		args...)))
 }
 
-// check validates the names, and the columns that are complete.
-func (d *Draft) check() error {
-	s := &schema.Schema{}
-	for _, c := range d.Columns {
-		if c.Open != "" {
-			c.Column = schema.Column{Name: c.Name, Kind: schema.Boolean}
-		}
-		s.Columns = append(s.Columns, c.Column)
+// plain is a text that needs no quotes in a schema file.
+var plain = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_]*$")
+
+// scalar writes a text for a schema file.
+func scalar(text string) string {
+	if plain.MatchString(text) {
+		return text
 	}
-	if err := s.Validate(); err != nil {
-		return fmt.Errorf("exchange: %w", err)
-	}
-	return nil
+	return strconv.Quote(text)
 }
 
-// YAML is the schema file. What is open stands there as a key without a value, which decoy refuses
-// by its line, and with a comment.
-func (d *Draft) YAML() ([]byte, error) {
-	var b bytes.Buffer
-	for _, note := range d.Notes {
-		fmt.Fprintf(&b, "# %s\n", spelling.Visible(note))
+func each(list []string, do func(string) string) (out []string) {
+	for _, x := range list {
+		out = append(out, do(x))
 	}
-	fmt.Fprintf(&b, "decoy: 1\ncolumns:\n")
-	for _, c := range d.Columns {
-		item, err := c.YAML(c.Open != "")
-		if err != nil {
-			return nil, fmt.Errorf("exchange: %w", err)
-		}
-		if c.Open != "" {
-			name, rest, _ := strings.Cut(item, "\n")
-			item = fmt.Sprintf("%s\n    # fill in: %s\n%s", name, spelling.Visible(c.Open), rest)
-		}
-		b.WriteString(item)
-	}
-	return b.Bytes(), nil
+	return out
 }
 
 // said is what a form says of a column.
 type said struct {
-	schema.Column
-	min, max string // as they are written; "": not said
-	pattern  string // of dates and timestamps, as schema.Layout reads it; "": the usual one
-	leftOut  string // why a schema cannot have the column; "": it can
-	note     string // for people
+	name       string
+	kind       schema.Kind // 0: not said
+	categories []string
+	missing    []string
+	min, max   string // as they are written; "": not said
+	bins       int
+	pattern    string // of dates and timestamps, as schema.Layout reads it; "": the usual one
+	leftOut    string // why a schema cannot have the column; "": it can
+	note       string // for people
 }
 
-// add makes a column, or a note that there is none. What is not said stays open.
-func (d *Draft) add(x said) (err error) {
-	if x.leftOut != "" {
-		x.note = "left out: " + x.leftOut
+// keys are the keys of the column behind its name, and, for people, what of them is open.
+func (x said) keys() (keys []string, open string, err error) {
+	add := func(key, value string) {
+		keys = append(keys, strings.TrimSpace(key+": "+value))
 	}
-	if x.note != "" {
-		d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", x.Name, x.note))
+	kind := x.kind.String()
+	if len(x.categories) > 0 && x.kind != schema.Boolean {
+		x.kind, kind = schema.Categorical, schema.Categorical.String()
+	} else if x.kind == 0 {
+		kind, open = "", "the kind, and what belongs to it"
 	}
-	if x.leftOut != "" {
-		return nil
-	}
-	c := Column{Column: x.Column}
-	switch {
-	case x.Kind == schema.Boolean:
-	case len(x.Categories) > 0:
-		c.Kind = schema.Categorical
-	case x.Kind == 0:
-		c.Open = "the kind, and what belongs to it"
-	case x.Kind == schema.Categorical:
-		c.Open = "the categories"
-	default:
-		if err = c.bound(x); err != nil {
-			err = invalid("column %q: %v", x.Name, err)
+	add("kind", kind)
+	list := func(key string, list []string) {
+		if len(list) > 0 {
+			add(key, "["+strings.Join(each(list, scalar), ", ")+"]")
 		}
 	}
-	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
-		number, err := strconv.ParseFloat(token, 64)
-		return slices.Contains(c.Categories, token) ||
-			err == nil && c.Open == "" && c.Kind.Ordered() && number >= c.Min && number <= c.Max
-	})
-	d.Columns = append(d.Columns, c)
-	return err
+	list("categories", x.categories)
+	switch {
+	case x.kind == schema.Categorical && len(x.categories) == 0:
+		add("categories", "")
+		open = "the categories"
+	case x.kind.Ordered():
+		open, err = x.bounds(add)
+	}
+	list("missing", slices.DeleteFunc(slices.Clone(x.missing), func(token string) bool {
+		return slices.Contains(x.categories, token) || open == "" && x.holds(token)
+	}))
+	return keys, open, err
 }
 
-// bound sets the format and the bounds of a column of an ordered kind.
-func (c *Column) bound(x said) error {
-	moment := c.Kind == schema.Date || c.Kind == schema.Timestamp
-	c.Open = "the bounds min and max, inclusive"
+// bounds adds the format and the bounds of a column of an ordered kind.
+func (x said) bounds(add func(key, value string)) (open string, err error) {
+	moment := x.kind == schema.Date || x.kind == schema.Timestamp
+	open = "the bounds min and max, inclusive"
 	if moment {
-		c.Open = "the bounds min and max, in the format"
+		open = "the bounds min and max, in the format"
 	}
-	layout, ok := schema.Layout(x.pattern)
-	switch {
-	case ok && moment:
-		c.Format = layout
-	case moment && x.pattern != "":
-		c.Open += fmt.Sprintf("; and the format, as a Go layout (the file says %q)", x.pattern)
-		return nil
+	if layout, ok := schema.Layout(x.pattern); moment && x.pattern != "" && !ok {
+		open += fmt.Sprintf("; and the format, as a Go layout (the file says %q)", x.pattern)
+		x.min, x.max = "", ""
+	} else if moment && ok {
+		add("format", scalar(layout))
 	}
-	var ends [2]float64
-	for i, text := range []string{x.min, x.max} {
-		if text == "" {
+	if x.bins > 0 {
+		add("bins", strconv.Itoa(x.bins))
+	}
+	whole := x.min != "" && x.max != ""
+	if whole {
+		open = ""
+	}
+	for _, end := range [][2]string{{"min", x.min}, {"max", x.max}} {
+		text := scalar(end[1])
+		if end[1] != "" && !moment {
+			number, err := strconv.ParseFloat(end[1], 64)
+			if err != nil {
+				return "", fmt.Errorf("the bound %q is no number", end[1])
+			}
+			text = strconv.FormatFloat(number, 'f', -1, 64)
+		}
+		switch {
+		case whole:
+			add(end[0], text)
 			continue
+		case end[1] != "":
+			open += fmt.Sprintf(" (the file says only %s %q)", end[0], end[1])
 		}
-		if ends[i], ok = c.ParseValue(text); !ok && moment {
-			return fmt.Errorf("the bound %q is no date", text)
-		} else if !ok {
-			return fmt.Errorf("the bound %q is no number", text)
-		}
-		if x.min == "" || x.max == "" {
-			c.Open += fmt.Sprintf(" (the file says only %s %q)", []string{"min", "max"}[i], text)
-		}
+		add(end[0], "")
 	}
-	if x.min == "" || x.max == "" {
-		return nil
-	}
-	if c.Kind == schema.Integer { // the whole numbers within
-		ends[0], ends[1] = math.Ceil(ends[0]), math.Floor(ends[1])
-	}
-	c.Open, c.Min, c.Max = "", ends[0], ends[1]
-	return nil
+	return open, nil
+}
+
+// holds reports whether a token is a number within the bounds.
+func (x said) holds(token string) bool {
+	number, err := strconv.ParseFloat(token, 64)
+	least, err2 := strconv.ParseFloat(x.min, 64)
+	most, err3 := strconv.ParseFloat(x.max, 64)
+	return err == nil && err2 == nil && err3 == nil && number >= least && number <= most
 }

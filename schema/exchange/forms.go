@@ -142,8 +142,8 @@ func mbi(data []byte, table string) (out []said, err error) {
 		if err != nil || size < 1 || size > 1<<16 {
 			return nil, invalid("column %q: its size must be a whole number from 1 to 65536", m.key)
 		}
-		out = append(out, said{Column: schema.Column{Name: m.key, Kind: schema.Integer, Bins: size},
-			min: "0", max: strconv.Itoa(size - 1)})
+		out = append(out, said{name: m.key, kind: schema.Integer, bins: size, min: "0",
+			max: strconv.Itoa(size - 1)})
 	}
 	if len(file) == 0 {
 		return nil, invalid("it has no columns")
@@ -198,17 +198,17 @@ func sdv(data []byte, table string) (out []said, err error) {
 		case "id":
 			x.leftOut = isID
 		case "boolean":
-			x.Kind = schema.Boolean
+			x.kind = schema.Boolean
 		case "categorical":
-			x.Kind = schema.Categorical
+			x.kind = schema.Categorical
 		case "datetime":
-			if x.Kind = schema.Date; clock.MatchString(c.Format) {
-				x.Kind = schema.Timestamp
+			if x.kind = schema.Date; clock.MatchString(c.Format) {
+				x.kind = schema.Timestamp
 			}
 		case "numerical":
 			small, is := whole[strings.ToLower(c.Stored)]
-			if x.Kind = schema.Real; is {
-				x, x.Kind = small, schema.Integer
+			if x.kind = schema.Real; is {
+				x, x.kind = small, schema.Integer
 			}
 			if x.max != "" {
 				x.note = fmt.Sprintf("bounds are those of %s: narrower ones need less noise", c.Stored)
@@ -216,7 +216,7 @@ func sdv(data []byte, table string) (out []said, err error) {
 		default:
 			x.leftOut = noValue(c.SDType)
 		}
-		x.Name = m.key
+		x.name = m.key
 		out = append(out, x)
 	}
 	return out, err
@@ -277,14 +277,15 @@ func frictionless(data []byte, table string) (out []said, err error) {
 		err = parse(inner, &s)
 	}
 	if err == nil && len(s.Fields) == 0 {
-		err = invalid("it has no fields, or no schema of its own: is it a Table Schema or a Data Package?")
+		err = invalid("it has no fields, or no schema of its own: is it a Table Schema or a Data " +
+			"Package?")
 	}
 	for _, f := range s.Fields {
 		x := f.said()
 		if f.Constraints.Required != "true" && s.MissingValues == nil {
-			x.Missing = []string{""}
+			x.missing = []string{""}
 		} else if f.Constraints.Required != "true" {
-			x.Missing = texts(s.MissingValues)
+			x.missing = texts(s.MissingValues)
 		}
 		if key := fmt.Sprint(s.PrimaryKey); key == f.Name || key == "["+f.Name+"]" {
 			x.leftOut = isID
@@ -302,10 +303,10 @@ var frictionlessKinds = map[string]schema.Kind{"": 0, "any": 0, "string": schema
 // said is what a field says but for its missing values.
 func (f *field) said() said {
 	kind, known := frictionlessKinds[f.Type]
-	x := said{Column: schema.Column{Name: f.Name, Kind: kind}, min: string(f.Constraints.Minimum),
+	x := said{name: f.Name, kind: kind, min: string(f.Constraints.Minimum),
 		max: string(f.Constraints.Maximum), pattern: f.Format}
-	if x.Categories = texts(f.Constraints.Enum); len(x.Categories) == 0 {
-		x.Categories = texts(f.Categories)
+	if x.categories = texts(f.Constraints.Enum); len(x.categories) == 0 {
+		x.categories = texts(f.Categories)
 	}
 	if x.pattern == "any" || x.pattern == "default" {
 		x.pattern = ""
@@ -320,9 +321,9 @@ func (f *field) said() said {
 	case kind == schema.Categorical && x.pattern != "":
 		x.leftOut = noValue(x.pattern)
 	case kind == schema.Boolean:
-		x.Categories = append(texts(f.FalseValues), texts(f.TrueValues)...)
+		x.categories = append(texts(f.FalseValues), texts(f.TrueValues)...)
 		if len(f.FalseValues) != 1 || len(f.TrueValues) != 1 {
-			x.Categories = nil
+			x.categories = nil
 			x.note = "its texts for true and false are read as far as they are usual"
 		}
 	}

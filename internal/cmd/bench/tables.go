@@ -143,9 +143,13 @@ func codesSchema(path string) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := exchange.Import("mbi", text, "")
+	file, _, err := exchange.Import("mbi", text, "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	d, err := schema.Parse(file)
+	if err != nil {
+		return nil, err
 	}
 	s := &schema.Schema{}
 	for _, c := range d.Columns {
