@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -63,26 +64,17 @@ func (x *Cells) limits() []field {
 
 func keysOf(fields []field) []string { return each(fields, func(f field) string { return f.key }) }
 
-// given are the keys that say something of c. Bounds of zero do for a kind that has bounds, unless
-// edges give them.
-func (c *Column) given() []string {
-	var keys []string
-	for _, f := range c.fields() {
-		bound := (f.key == "min" || f.key == "max") && c.Kind.Ordered() && c.Edges == nil
-		says := false
-		switch at := f.at.(type) {
-		case word:
-			says = *at.to != 0
-		case binning:
-			says = c.Bins != 0 || c.Spacing != Linear || c.BuyBins != 0 || c.BuyShare != 0
-		default:
-			says = !reflect.ValueOf(at).Elem().IsZero()
-		}
-		if bound || says {
-			keys = append(keys, f.key)
-		}
+// says reports whether a field says something of c.
+func (c *Column) says(f field) bool {
+	switch at := f.at.(type) {
+	case word:
+		return *at.to != 0
+	case binning:
+		return c.Bins != 0 || c.Spacing != Linear || c.BuyBins != 0 || c.BuyShare != 0
+	case *float64: // NaN in a file that does not say it
+		return *at != 0 && !math.IsNaN(*at)
 	}
-	return keys
+	return !reflect.ValueOf(f.at).Elem().IsZero()
 }
 
 // readAll reads the fields of keys and values, and gives the nodes of those that there are. c is
@@ -209,13 +201,13 @@ func (w word) read(n *yaml.Node) error {
 	return nil
 }
 
-// boundOf gives a bound or an edge of a column whose kind and format are known, and 0 for a column
-// that has none, or whose share of a budget it is.
+// boundOf gives a bound or an edge of a column whose kind and format are known, and 1 for a column
+// that has none.
 func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	t := c.Kind.facts()
 	switch {
 	case t.parse == nil:
-		return 0, nil // said later
+		return 1, nil // said later
 	case !t.quoted():
 		x, err := yamlfile.Number(n)
 		return x + 0, err // +0 makes 0 of -0

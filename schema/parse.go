@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -113,16 +114,19 @@ func parse(data []byte) (*Partial, *problems, error) {
 	if ps.root = ps.reader("").Document(data, "a schema", "decoy: 1"); ps.root == nil {
 		return nil, nil, ps.err()
 	}
-	given := ps.read(p)
+	broken := ps.read(p)
 	codes := 0
 	codecs := make([]*Codec, len(p.Columns))
 	for i := range p.Columns {
 		switch {
-		case given[i] == nil: // said already
+		case broken[i]: // said already
 		case p.Open[i]:
-			ps.open(i, given[i])
+			ps.open(i)
 		default:
-			codecs[i] = ps.column(i, &p.Columns[i], given[i])
+			codecs[i] = ps.column(i, &p.Columns[i])
+		}
+		if c := &p.Columns[i]; p.Open[i] || c.Edges != nil || !c.Kind.Ordered() {
+			c.Min, c.Max = 0, 0 // nothing is NaN any more
 		}
 		if c := codecs[i]; c != nil {
 			codes += c.Size()
@@ -148,9 +152,9 @@ func parse(data []byte) (*Partial, *problems, error) {
 	return p, ps, nil
 }
 
-// read reads the whole file, checks what is not about one column alone, and gives the keys that
-// each column has; nil for one with a problem.
-func (ps *problems) read(p *Partial) (given [][]string) {
+// read reads the whole file, checks what is not about one column alone, and says which columns have
+// a problem.
+func (ps *problems) read(p *Partial) (columns []bool) {
 	s, version := &p.Schema, 0
 	fields := []field{{"decoy", &version}, {"unit", &s.Unit},
 		{"max_rows_per_unit", &s.MaxRowsPerUnit}, {"lenient", &s.Lenient}, {"csv", &s.CSV},
@@ -192,21 +196,24 @@ func (ps *problems) read(p *Partial) (given [][]string) {
 				s.Made = append(s.Made, m)
 				continue
 			}
-			keys, open := ps.readColumn(node)
-			given, p.Open = append(given, keys), append(p.Open, open)
+			before := len(ps.found)
+			p.Open = append(p.Open, ps.readColumn(node))
+			columns = append(columns, len(ps.found) > before)
 		}
 	}
 	if !broken {
 		ps.schema()
 	}
-	return given
+	return columns
 }
 
-// readColumn reads an item of the list of columns.
-func (ps *problems) readColumn(node *yaml.Node) (given []string, open bool) {
-	before, i := len(ps.found), len(ps.s.Columns)
+// readColumn reads an item of the list of columns, and says whether it is open. Bounds that it does
+// not say are NaN.
+func (ps *problems) readColumn(node *yaml.Node) (open bool) {
+	i := len(ps.s.Columns)
 	ps.nodes = append(ps.nodes, node)
-	ps.s.Columns = append(ps.s.Columns, Column{Name: scalarOf(node, "name")})
+	ps.s.Columns = append(ps.s.Columns, Column{Name: scalarOf(node, "name"), Min: math.NaN(),
+		Max: math.NaN()})
 	c := &ps.s.Columns[i]
 	r := ps.reader(ps.label(i))
 	nodes := r.Fields(node, "", keysOf(c.fields()))
@@ -219,16 +226,12 @@ func (ps *problems) readColumn(node *yaml.Node) (given []string, open bool) {
 			open = true
 			continue
 		}
-		given = append(given, f.key)
 		known := len(ps.found)
 		if f.read(r, n, "", c); f.key == "format" && len(ps.found) > known {
 			break // there is no telling of bounds
 		}
 	}
-	if len(ps.found) > before {
-		return nil, open
-	}
-	return append(given, "name"), open
+	return open
 }
 
 // scalarOf gives the scalar of a key early, for what is said of the rest.
@@ -250,14 +253,12 @@ func valueOf(node *yaml.Node, key string) *yaml.Node {
 }
 
 // open checks what is known of an open column, with other values for what is not.
-func (ps *problems) open(i int, given []string) {
+func (ps *problems) open(i int) {
 	c := ps.s.Columns[i]
-	has := func(key string) bool { return slices.Contains(given, key) }
 	switch {
-	case !has("kind") && valueOf(ps.nodes[i], "kind") != nil:
+	case c.Kind == 0 && valueOf(ps.nodes[i], "kind") != nil:
 		c.Kind = Boolean
-		given = append(given, "kind")
-	case c.Kind.Ordered() && (has("min") || has("max") || has("edges")):
+	case c.Kind.Ordered() && !(math.IsNaN(c.Min) && math.IsNaN(c.Max) && c.Edges == nil):
 		ps.add(i, "min", -1, "min and max are open, or none of them")
 		return
 	case c.Kind.Ordered():
@@ -268,13 +269,11 @@ func (ps *problems) open(i int, given []string) {
 			_, err := strconv.ParseFloat(token, 64) // the bounds may be such that it is no value
 			return err == nil
 		})
-		given = append(given, "min", "max")
 	case c.Kind == Categorical:
 		c.Categories = []string{c.Other}
 		if c.OnInvalid != Other {
 			c.Categories[0] += "?"
 		}
-		given = append(given, "categories")
 	}
-	ps.column(i, &c, given)
+	ps.column(i, &c)
 }

@@ -26,7 +26,7 @@ func (s *Schema) compile() (codecs []*Codec, rows *RowCodec, err error) {
 	ps := &problems{s: s}
 	ps.schema()
 	for i := range s.Columns {
-		c := ps.column(i, &s.Columns[i], s.Columns[i].given())
+		c := ps.column(i, &s.Columns[i])
 		if codecs = append(codecs, c); c != nil {
 			c.lenient = s.Lenient
 		}
@@ -44,7 +44,7 @@ func (s *Schema) compile() (codecs []*Codec, rows *RowCodec, err error) {
 // wrong with the column, and wraps ErrInvalid.
 func NewCodec(c Column) (*Codec, error) {
 	ps := &problems{s: &Schema{Columns: []Column{c}}}
-	codec := ps.column(0, &c, c.given())
+	codec := ps.column(0, &c)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
@@ -97,9 +97,8 @@ func (ps *problems) schema() {
 // checked is a column that is being checked.
 type checked struct {
 	*Column
-	ps    *problems
-	at    int
-	given []string // keys that say something
+	ps *problems
+	at int
 }
 
 // wrong reports a problem at a key, if there is one.
@@ -110,13 +109,10 @@ func (c *checked) wrong(bad bool, key, format string, args ...any) bool {
 	return bad
 }
 
-func (c *checked) has(key string) bool { return slices.Contains(c.given, key) }
-
-// column checks column i, of which these keys say something, and, where nothing is wrong, makes its
-// codec.
-func (ps *problems) column(i int, column *Column, given []string) *Codec {
+// column checks column i and, where nothing is wrong, makes its codec.
+func (ps *problems) column(i int, column *Column) *Codec {
 	before := len(ps.found)
-	c := &checked{column, ps, i, given}
+	c := &checked{column, ps, i}
 	why := badText(c.Name)
 	c.wrong(c.Name == "", "name", "a column needs a name")
 	c.wrong(why != "", "name", "name %s", why)
@@ -126,7 +122,7 @@ func (ps *problems) column(i int, column *Column, given []string) *Codec {
 	}
 	allowed := append([]string{"name", "kind", "missing", "on_invalid"}, c.Kind.facts().keys...)
 	for _, f := range c.fields() {
-		c.wrong(c.has(f.key) && !slices.Contains(allowed, f.key), f.key,
+		c.wrong(c.says(f) && !slices.Contains(allowed, f.key), f.key,
 			"%s does not apply to kind %s%s", f.key, c.Kind, instead(f.key, c.Kind))
 	}
 	c.wrong(!spacingNames.has(uint8(c.Spacing)), "bins", "%s",
@@ -219,8 +215,8 @@ func (c *checked) invalid() {
 // numbers checks the bounds and bins of a numeric column.
 func (c *checked) numbers() {
 	missing, values := min(len(c.Missing), 1), math.Inf(1)
-	if c.has("edges") {
-		c.wrong(c.has("bins"), "edges", "edges and bins cannot both be set")
+	if c.Edges != nil {
+		c.wrong(c.says(field{"bins", binning{c.Column}}), "edges", "edges and bins cannot both be set")
 		c.edges()
 	} else if least, most := c.bound("min", c.Min), c.bound("max", c.Max); least && most {
 		c.wrong(c.Min > c.Max, "min", "min %s is greater than max %s", c.show(c.Min), c.show(c.Max))
@@ -255,7 +251,7 @@ func (c *checked) numbers() {
 // bound checks a bound, and reports whether it is one.
 func (c *checked) bound(key string, x float64) bool {
 	why := c.badValue(x)
-	return !c.wrong(!c.has(key), key, "%s is missing: kind %s needs min and max, or edges", key,
+	return !c.wrong(math.IsNaN(x), key, "%s is missing: kind %s needs min and max, or edges", key,
 		c.Kind) && !c.wrong(why != "", key, "%s %s", key, why)
 }
 
@@ -278,8 +274,9 @@ func (c *checked) edges() {
 				c.show(e), c.show(c.Edges[j-1]))
 		}
 	}
-	c.wrong(c.has("min") && c.Min != c.Edges[0], "min", "min is not the first edge; leave it out")
-	c.wrong(c.has("max") && c.Max != c.Edges[k-1], "max", "max is not the last edge; leave it out")
+	says := func(x float64) bool { return x != 0 && !math.IsNaN(x) }
+	c.wrong(says(c.Min) && c.Min != c.Edges[0], "min", "min is not the first edge; leave it out")
+	c.wrong(says(c.Max) && c.Max != c.Edges[k-1], "max", "max is not the last edge; leave it out")
 }
 
 // badValue says what is wrong with x as a bound of an ordered column, or "".

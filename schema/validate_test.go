@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 			"unknown spacing"},
 		"zero bounds": {column(Column{Name: "x", Kind: Integer}), ""},
 		"NaN bound": {column(Column{Name: "x", Kind: Real, Min: math.NaN(), Max: 1}),
-			"min is not a finite number"},
+			"min is missing"},
 		"infinite bound": {column(Column{Name: "x", Kind: Real, Max: math.Inf(1)}),
 			"max is not a finite number"},
 		"fraction of a day": {column(Column{Name: "x", Kind: Date, Max: 0.5}),
