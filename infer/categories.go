@@ -54,42 +54,29 @@ func categories(
 	return c
 }
 
-// boolean makes a column of the words true and false, spelled as they were found. The word that was
-// not found is spelled like the other; with several spellings the schema's default reads them all.
+// spellings of false and true. Where one of a pair was found, the other is public.
+var spellings = [][]string{{"false", "true"}, {"False", "True"}, {"FALSE", "TRUE"}}
+
+// boolean makes a column of the words true and false, spelled as they were found; with several
+// spellings the schema's default reads them all.
 func boolean(name string, found []text.Found, v judged) *schema.Column {
 	c := &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing}
 	if len(v.missing) > 0 {
 		c.OnInvalid = schema.Clamp
 	}
-	words := [2]string{}
-	for _, f := range found {
-		of := slices.Index([]string{"false", "true"}, strings.ToLower(f.Text))
-		if of < 0 {
-			continue
+	for _, pair := range spellings[1:] {
+		own := 0
+		for _, f := range found {
+			switch lower := strings.ToLower(f.Text); {
+			case slices.Contains(pair, f.Text):
+				own++
+			case slices.Contains(spellings[0], lower):
+				own = -len(found)
+			}
 		}
-		if words[of] != "" {
-			return c
+		if own > 0 {
+			c.Categories = pair
 		}
-		words[of] = f.Text
-	}
-	for of, other := range words {
-		if words[1-of] == "" {
-			words[1-of] = alike([]string{"true", "false"}[of], other)
-		}
-	}
-	if words[0] != "" && words[1] != "" && words != [2]string{"false", "true"} {
-		c.Categories = words[:]
 	}
 	return c
-}
-
-// alike is a word in the case of another; "" for no case of these.
-func alike(word, other string) string {
-	for _, to := range []func(string) string{strings.ToLower, strings.ToUpper,
-		func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }} {
-		if other != "" && to(strings.ToLower(other)) == other {
-			return to(word)
-		}
-	}
-	return ""
 }

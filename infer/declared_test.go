@@ -72,7 +72,7 @@ func TestToken(t *testing.T) {
 
 func TestBooleanKeepsItsSpelling(t *testing.T) {
 	for words, want := range map[string]string{
-		"False True": "False True", "TRUE": "FALSE TRUE", "False": "False True", "false true": "",
+		"False True": "False True", "TRUE": "FALSE TRUE", "False N": "False True", "false true": "",
 		"False True true": "", "fALSE": "", "": "",
 	} {
 		var found []text.Found

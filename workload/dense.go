@@ -71,9 +71,8 @@ func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
 	return d, nil
 }
 
-// grow prepares the items that touch all columns of a node, and hangs below it what computes the
-// others in left: again and again it sums out the column that most of these lack, the one of most
-// codes among equals.
+// grow prepares the items of left that touch all columns of a node, and hangs below it what computes
+// the others: those that lack the same first column go on without it.
 func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, left []int) {
 	if len(d.buffers) <= depth {
 		d.buffers = append(d.buffers, nil)
@@ -81,40 +80,31 @@ func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, lef
 	if depth > 0 && len(d.buffers[depth]) < n.cells {
 		d.buffers[depth] = make([]float64, n.cells)
 	}
-	left = slices.DeleteFunc(slices.Clone(left), func(i int) bool {
-		here := len(touched[i]) == len(n.cols)
-		if here {
-			n.items = append(n.items, i)
-			d.out[i] = denseItem{cells: n.cells}
-			if items[i].IsCount() {
-				d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
-			}
+	lacking := make([][]int, len(n.cols))
+	for _, i := range left {
+		k := slices.IndexFunc(n.cols, func(c int) bool { return !slices.Contains(touched[i], c) })
+		if k >= 0 {
+			lacking[k] = append(lacking[k], i)
+			continue
 		}
-		return here
-	})
-	for len(left) > 0 {
-		best, most := 0, 0
-		for k, c := range n.cols {
-			lack := 0
-			for _, i := range left {
-				if !slices.Contains(touched[i], c) {
-					lack++
-				}
-			}
-			if lack > most || lack == most && d.sizes[c] > d.sizes[n.cols[best]] {
-				best, most = k, lack
-			}
+		n.items = append(n.items, i)
+		d.out[i] = denseItem{cells: n.cells}
+		if items[i].IsCount() {
+			d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
 		}
-		has := func(i int) bool { return slices.Contains(touched[i], n.cols[best]) }
-		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), best, best+1),
-			n: d.sizes[n.cols[best]], inner: 1}
+	}
+	for k, some := range lacking {
+		if some == nil {
+			continue
+		}
+		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), k, k+1), n: d.sizes[n.cols[k]],
+			inner: 1}
 		kid.cells = n.cells / kid.n
-		for _, c := range n.cols[best+1:] {
+		for _, c := range n.cols[k+1:] {
 			kid.inner *= d.sizes[c]
 		}
 		n.kids = append(n.kids, kid)
-		d.grow(kid, depth+1, items, touched, slices.DeleteFunc(slices.Clone(left), has))
-		left = slices.DeleteFunc(left, func(i int) bool { return !has(i) })
+		d.grow(kid, depth+1, items, touched, some)
 	}
 }
 
