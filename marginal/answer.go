@@ -17,7 +17,7 @@ type factor struct {
 // clique or not; empty cols give Total.
 //
 // Outside the cliques it eliminates variables over the part of the junction tree that connects
-// cols, which is exact. A product that would need more than Options.MaxCells terms is refused
+// cols, which is exact. A product that would need more than 10⁸ terms is refused
 // (errTooLarge). It is safe for concurrent use.
 func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	sizes := m.tree.sizes
@@ -111,9 +111,9 @@ func (m *Model) eliminate(
 func (m *Model) join(a, b factor, out colset) (factor, error) {
 	sizes := m.tree.sizes
 	order := ranked(sizes, colsetOf(len(sizes), slices.Concat(a.cols, b.cols)...).cols())
-	if n := cellsOf(sizes, order); n > float64(m.limit) {
+	if n := cellsOf(sizes, order); n > mostCells {
 		return factor{}, fmt.Errorf("marginal: an answer of %.4g terms, limit %d: %w", n,
-			m.limit, errTooLarge)
+			mostCells, errTooLarge)
 	}
 	cols := shared(order, out)
 	f := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}

@@ -44,15 +44,14 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary decodes what MarshalBinary wrote. Damaged or hostile input is an error that wraps
 // errModel, found before memory beyond a small multiple of len(data) is taken. It checks the tree,
-// and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree. The
-// answers of the model have the default limit of cells.
+// and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree.
 func (m *Model) UnmarshalBinary(data []byte) error {
 	r := Reader{Data: data}
 	t, p, total := r.model()
 	if err := r.end(); err != nil {
 		return err
 	}
-	*m = *newModel(t, p, total, defaultMaxCells)
+	*m = *newModel(t, p, total)
 	return nil
 }
 

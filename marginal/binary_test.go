@@ -144,13 +144,13 @@ func FuzzModel(f *testing.F) {
 	u := rand.New(rand.NewPCG(31, 1))
 	for _, d := range domains {
 		if newJoint(d.sizes).cells() < 100 {
-			tree, err := newJunctionTree(d.sizes, d.cliques, maxCells)
+			tree, err := newJunctionTree(d.sizes, d.cliques)
 			if err != nil {
 				f.Fatal(err)
 			}
 			p := newPropagator(tree, nil)
 			p.run(nil, nil)
-			b, err := newModel(tree, p.tables(), 1+u.Float64(), 100).MarshalBinary()
+			b, err := newModel(tree, p.tables(), 1+u.Float64()).MarshalBinary()
 			if err != nil {
 				f.Fatal(err)
 			}

@@ -174,7 +174,7 @@ func TestPropagatorAgainstBruteForce(t *testing.T) {
 	for _, d := range domains {
 		for _, scale := range []float64{0, 1, 30, 2000} {
 			t.Run(fmt.Sprintf("%s/scale=%v", d.name, scale), func(t *testing.T) {
-				tree, err := newJunctionTree(d.sizes, d.cliques, maxCells)
+				tree, err := newJunctionTree(d.sizes, d.cliques)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,7 +230,7 @@ func randomModel(
 	t *testing.T, sizes []int, cliques [][]int, scale float64, u *rand.Rand,
 ) (*Model, *joint) {
 	t.Helper()
-	tree, err := newJunctionTree(sizes, cliques, maxCells)
+	tree, err := newJunctionTree(sizes, cliques)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func randomModel(
 	}
 	j.normalize()
 	p.run(make([]float64, p.dim), theta)
-	return newModel(tree, p.tables(), 1, 1e6), j
+	return newModel(tree, p.tables(), 1), j
 }
 
 func TestMarginalToAgainstBruteForce(t *testing.T) {

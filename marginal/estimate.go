@@ -9,12 +9,10 @@ import (
 // How Fit shrinks; chosen on the adult and nltcs tables for σ from 2 to 600 rows, where every
 // choice is within 2 % of the best for each σ.
 const (
-	bregmanSteps = 3 // more give 1 % less error for a third more time each
-	// w ∝ σ^1.25: 1 follows the noisiest tables too closely, 2 the least noisy only
-	sigmaPower = 1.25
-	stopGain   = 1e-4 // of n, in stopWindow iterations
-	stopWindow = 5
-	leastCount = 1e-3 // of the start, in rows
+	bregmanSteps = 3    // more give 1 % less error for a third more time each
+	stopGain     = 1e-4 // of n, in stopWindow iterations
+	stopWindow   = 5
+	leastCount   = 1e-3 // of the start, in rows
 )
 
 // An estimator minimises
@@ -63,26 +61,18 @@ func newEstimator(
 			tables = append(tables, resolution{cols: []int{c}})
 		}
 	}
-	tree, err := newJunctionTree(sizes, cols, o.MaxCells)
+	tree, err := newJunctionTree(sizes, cols)
 	if err != nil {
 		return nil, err
 	}
 	e := &estimator{prop: newPropagator(tree, tables), n: n, tables: tables}
 	v := func() []float64 { return make([]float64, e.prop.dim) }
 	e.y, e.weight, e.center, e.mu = v(), v(), v(), v()
-	logs, cells := 0.0, 0
-	for _, t := range ts {
-		for _, s := range t.sigma {
-			logs += math.Log(s)
-		}
-		cells += len(t.sigma)
-	}
-	mean := math.Exp(logs / float64(max(cells, 1)))
 	for i, t := range ts {
 		off := e.prop.terms[i].off
 		copy(e.y[off:], t.y)
 		for k, s := range t.sigma {
-			e.weight[off+k] = bregmanSteps * o.Shrink * s * math.Pow(s/mean, sigmaPower-1)
+			e.weight[off+k] = bregmanSteps * o.Shrink * s
 		}
 	}
 	for c, k := range oneWay {

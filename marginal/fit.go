@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,6 @@ type Options struct {
 	Progress func(done, total int)
 	// optional: what merged the columns' codes; a group of many is expected to hold more rows
 	Grouping *Grouping
-	// limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
-	MaxCells int
 	// optional: a model of the same columns that Fit made; saves time, does not move the result by
 	// more than the tolerance
 	Warm *Model
@@ -30,7 +29,7 @@ type Options struct {
 
 const (
 	defaultIterations = 2000
-	defaultMaxCells   = 100_000_000
+	mostCells         = 100_000_000 // of the junction tree, and of an answer
 	maxColumns        = 10_000
 	maxCodes          = 1 << 16
 )
@@ -51,8 +50,7 @@ const (
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
 // from θ_0 = independent columns with the one-way counts that are to be expected (see expected),
-// which stand for the measured ones, where w_i = 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric
-// mean of σ. Cells far above the noise end up within a fraction of σ of their measurement; cells
+// which stand for the measured ones, where w_i = 3·Shrink·σ_i. Cells far above the noise end up within a fraction of σ of their measurement; cells
 // that the noise drowns stay near what the other cells predict. (Osher, Burger, Goldfarb, Xu,
 // Yin, An iterative regularization method for total variation-based image restoration, MMS 2005,
 // with the Kullback-Leibler divergence. The steps are implicit Euler steps of the mirror descent
@@ -73,7 +71,7 @@ const (
 // is not given, is [Total]. Columns in no measurement are uniform and independent. The result is
 // the same on any number of processors.
 //
-// Errors: an argument out of range; a junction tree over MaxCells (errTooLarge); ctx's error
+// Errors: an argument out of range; a junction tree of too many cells (errTooLarge); ctx's error
 // when it is cancelled, noticed within an iteration.
 func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model, error) {
 	if err := o.check(sizes, ms); err != nil {
@@ -98,7 +96,7 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(e.prop.tree, e.prop.tables(), n, o.MaxCells)
+	m := newModel(e.prop.tree, e.prop.tables(), n)
 	m.path = e.path
 	return m, nil
 }
@@ -118,34 +116,17 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 			return fmt.Errorf("marginal: measurement %d: %w", i, err)
 		}
 	}
-	if o.Total != 0 && !(o.Total >= 1 && o.Total <= math.MaxFloat64) {
-		return fmt.Errorf("marginal: total %v, want ≥ 1 and finite, or 0 to estimate it", o.Total)
-	}
-	if o.Total == 0 && len(ms) == 0 {
+	switch {
+	case o.Total == 0 && len(ms) == 0:
 		return errors.New("marginal: neither a total nor a measurement to estimate it from")
+	case o.Total != 0 && !(o.Total >= 1 && o.Total <= math.MaxFloat64),
+		!(o.Shrink >= 0 && o.Shrink <= math.MaxFloat64), o.Iterations < 0:
+		return fmt.Errorf("marginal: total %v, shrink %v, %d iterations", o.Total, o.Shrink, o.Iterations)
+	case o.Grouping != nil && !slices.Equal(o.Grouping.Sizes(), sizes),
+		o.Warm != nil && !slices.Equal(o.Warm.tree.sizes, sizes):
+		return errors.New("marginal: the grouping, or the model to start from, has other columns")
 	}
-	if !(o.Shrink >= 0) || math.IsInf(o.Shrink, 1) {
-		return fmt.Errorf("marginal: shrink %v, want > 0 and finite, or 0 for the default",
-			o.Shrink)
-	}
-	if o.Grouping != nil && !slices.Equal(o.Grouping.Sizes(), sizes) {
-		return errors.New("marginal: the grouping has other columns")
-	}
-	if o.Iterations < 0 || o.MaxCells < 0 || o.MaxCells > maxCells {
-		return fmt.Errorf("marginal: %d iterations, %d cells: want ≥ 0, and cells at most %d",
-			o.Iterations, o.MaxCells, maxCells)
-	}
-	if o.Warm != nil && !slices.Equal(o.Warm.tree.sizes, sizes) {
-		return errors.New("marginal: the model to start from has other columns")
-	}
-	if o.Iterations == 0 {
-		o.Iterations = defaultIterations
-	}
-	if o.Shrink == 0 {
-		o.Shrink = 1
-	}
-	if o.MaxCells == 0 {
-		o.MaxCells = defaultMaxCells
-	}
+	o.Iterations = cmp.Or(o.Iterations, defaultIterations)
+	o.Shrink = cmp.Or(o.Shrink, 1)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
 	e, err := newEstimator(sizes, targets(sizes, ms), Total(ms),
-		Options{Shrink: 1, MaxCells: maxCells})
+		Options{Shrink: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestFitWarm(t *testing.T) {
 		if err := e.run(ctx, 10_000, func(int) { its++ }); err != nil {
 			t.Fatal(err)
 		}
-		m := newModel(e.prop.tree, e.prop.tables(), e.n, maxCells)
+		m := newModel(e.prop.tree, e.prop.tables(), e.n)
 		m.path = e.path
 		return m, its
 	}
@@ -419,7 +419,6 @@ func TestFitRefuses(t *testing.T) {
 		{"total infinite", []int{2}, nil, Options{Total: math.Inf(1)}, "total +Inf"},
 		{"shrink", []int{2}, nil, Options{Total: 5, Shrink: -1}, "shrink -1"},
 		{"iterations", []int{2}, nil, Options{Total: 5, Iterations: -1}, "-1 iterations"},
-		{"limit", []int{2}, nil, Options{Total: 5, MaxCells: -1}, "-1 cells"},
 		{"other columns to start from", []int{2}, nil, Options{Total: 5, Warm: other},
 			"other columns"},
 		{"column out of range", []int{2}, []Measurement{good, {Cols: []int{1}, Counts: []float64{1},
@@ -453,12 +452,6 @@ func TestFitRefuses(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
-	}
-	_, err := Fit(context.Background(), []int{10, 10},
-		[]Measurement{{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1}},
-		Options{MaxCells: 99})
-	if !errors.Is(err, errTooLarge) || !strings.Contains(fmt.Sprint(err), "100 cells, limit 99") {
-		t.Errorf("one cell over the limit: %v", err)
 	}
 }
 
@@ -506,13 +499,14 @@ func TestMarginalToRefuses(t *testing.T) {
 		}()
 		m.MarginalTo(make([]float64, 5), []int{0, 1})
 	}()
-	small := fit(t, []int{10, 10, 10}, []Measurement{
-		{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1},
-		{Cols: []int{1, 2}, Counts: make([]float64, 100), Sigma: 1},
-	}, Options{Total: 6, MaxCells: 999})
-	if err := small.MarginalTo(make([]float64, 100), []int{0, 2}); !errors.Is(err, errTooLarge) ||
-		!strings.Contains(err.Error(), "1000 terms") {
-		t.Errorf("an answer of 1000 terms with a limit of 999: %v", err)
+	sizes := []int{1100, 100, 1000}
+	large := fit(t, sizes, []Measurement{
+		{Cols: []int{0, 1}, Counts: make([]float64, 110_000), Sigma: 1},
+		{Cols: []int{1, 2}, Counts: make([]float64, 100_000), Sigma: 1},
+	}, Options{Total: 6, Iterations: 3})
+	err := large.MarginalTo(make([]float64, 1_100_000), []int{0, 2})
+	if !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "1.1e+08 terms") {
+		t.Errorf("an answer of more terms than possible: %v", err)
 	}
 }
 

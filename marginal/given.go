@@ -61,7 +61,7 @@ func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 		up := project(t.sizes, p[t.parent[i]], t.seps[i]).v
 		multiply(t.sizes, p[i], t.seps[i], ratio(up, kept[i]))
 	}
-	return newModel(t, tables, m.total*share, m.limit), nil
+	return newModel(t, tables, m.total*share), nil
 }
 
 // ratio is a/b, and 0 where b is next to nothing.

@@ -206,37 +206,39 @@ func (g *Grouping) Groups(col int) []uint16 { return g.columns[col].group }
 
 // GroupMeasurement returns the measurement over groups: counts add up, and so do the variances of
 // their noise. A table that is yet to be measured is better counted over groups, with noise added
-// once a group. A measurement over groups of codes of its own becomes one over groups of these
-// groups, as fine as both allow.
+// once a group. Groups of codes that the measurement is of become groups of these groups, which
+// they must not cut.
 func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	out := Measurement{Cols: slices.Clone(m.Cols), Sigma: m.Sigma}
-	changed := false
-	// Of each column: codes or groups, and which groups of the result these are in.
-	sizes, to := m.Shape(g.CodeSizes()), make([][]uint16, len(m.Cols))
+	merged, at := false, make([]int, len(m.Cols))
+	to := make([][]uint16, len(m.Cols)) // the group of each code; nil where the counts are of groups
 	for i, col := range m.Cols {
-		var own []uint16
-		if m.Groups != nil {
-			own = m.Groups[i]
+		at[i] = i
+		c := g.columns[col]
+		if m.Groups == nil || m.Groups[i] == nil {
+			to[i] = c.group
+			merged = merged || c.group != nil
+			continue
 		}
-		var groups []uint16
-		to[i], groups = g.columns[col].common(own)
-		if groups != nil && out.Groups == nil {
-			out.Groups = make([][]uint16, len(m.Cols))
+		of, coarse := m.Groups[i], make([]uint16, c.groups())
+		for code, x := range of {
+			if c.group != nil {
+				code = int(c.group[code])
+			}
+			coarse[code] = x
 		}
-		if groups != nil {
-			out.Groups[i] = groups
+		if int(slices.Max(of))+1 < c.groups() {
+			if out.Groups == nil {
+				out.Groups = make([][]uint16, len(m.Cols))
+			}
+			out.Groups[i] = coarse
 		}
-		changed = changed || int(slices.Max(to[i]))+1 != sizes[i]
 	}
-	if !changed {
+	if !merged {
 		out.Counts, out.Sigmas = slices.Clone(m.Counts), slices.Clone(m.Sigmas)
 		return out
 	}
-	at := make([]int, len(sizes))
-	for i := range at {
-		at[i] = i
-	}
-	cells, n := resolution{at, to}.cells(sizes)
+	cells, n := resolution{at, to}.cells(m.Shape(g.CodeSizes()))
 	out.Counts, out.Sigmas = make([]float64, n), make([]float64, n)
 	for i, cell := range cells {
 		out.Counts[cell] += m.Counts[i]
@@ -246,56 +248,6 @@ func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 		out.Sigmas[i] = math.Sqrt(v)
 	}
 	return out
-}
-
-// common is the finest partition of the codes that is coarser than the column's groups and than
-// own, nil for each code by itself: which part each code or group of own is in, and each of the
-// column's groups; the latter is nil if the parts are these groups.
-func (c grouped) common(own []uint16) (to, groups []uint16) {
-	mine := c.group
-	if mine == nil {
-		mine = make([]uint16, c.codes)
-		for code := range mine {
-			mine[code] = uint16(code)
-		}
-	}
-	if own == nil {
-		return mine, nil
-	}
-	part := make([]int, c.groups()) // of each group: the least one that it is joined with
-	for i := range part {
-		part[i] = i
-	}
-	first := slices.Repeat([]int{-1}, int(slices.Max(own))+1) // the same of each group of own
-	for code, g := range own {
-		b := part[mine[code]]
-		if a := first[g]; a >= 0 && a != b {
-			from, into := max(a, b), min(a, b)
-			for _, list := range [][]int{part, first} {
-				for i, x := range list {
-					if x == from {
-						list[i] = into
-					}
-				}
-			}
-			b = into
-		}
-		first[g] = b
-	}
-	number := map[int]uint16{}
-	for _, x := range part {
-		if _, seen := number[x]; !seen {
-			number[x] = uint16(len(number))
-		}
-		groups = append(groups, number[x])
-	}
-	for _, x := range first {
-		to = append(to, number[x])
-	}
-	if len(number) == len(part) {
-		groups = nil
-	}
-	return to, groups
 }
 
 // Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses

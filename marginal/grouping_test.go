@@ -87,6 +87,14 @@ func TestGroupMeasurement(t *testing.T) {
 			t.Errorf("sigma of cell %d is %v, want %v", i, got.Sigmas[i], want)
 		}
 	}
+	for _, own := range [][]uint16{{0, 3, 1, 3, 3, 2}, {0, 1, 1, 1, 1, 0}} { // these groups, and coarser
+		m := Measurement{Cols: []int{1, 0}, Sigma: 2, Groups: [][]uint16{nil, own},
+			Counts: make([]float64, 2*(slices.Max(own)+1))}
+		got := g.GroupMeasurement(m)
+		if err := got.Check(g.Sizes()); err != nil || (got.Groups == nil) != (slices.Max(own) == 3) {
+			t.Errorf("groups %v became %v: %v", own, got.Groups, err)
+		}
+	}
 	same := g.GroupMeasurement(Measurement{Cols: []int{1}, Sigma: 2, Counts: []float64{7, 8}})
 	if !slices.Equal(same.Counts, []float64{7, 8}) || same.Sigma != 2 || same.Sigmas != nil {
 		t.Errorf("a column without groups became %+v", same)

@@ -8,15 +8,14 @@ type Model struct {
 	tree  *junctionTree
 	p     [][]float64 // probabilities per clique, rank order, each sums to 1; separators agree
 	total float64
-	limit int   // cells of an answer
 	path  *path // how Fit came here, nil after decoding
 
 	holds, below []colset // columns of a clique; of it and all below
 }
 
 // newModel takes ownership of its arguments.
-func newModel(t *junctionTree, p [][]float64, total float64, limit int) *Model {
-	m := &Model{tree: t, p: p, total: total, limit: limit}
+func newModel(t *junctionTree, p [][]float64, total float64) *Model {
+	m := &Model{tree: t, p: p, total: total}
 	m.holds = make([]colset, len(t.cliques))
 	m.below = make([]colset, len(t.cliques))
 	for i, q := range t.cliques {

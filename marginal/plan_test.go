@@ -119,7 +119,7 @@ func TestSpans(t *testing.T) {
 		for c := range all {
 			all[c] = c
 		}
-		tree, err := newJunctionTree(sizes, [][]int{all}, maxCells)
+		tree, err := newJunctionTree(sizes, [][]int{all})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,9 @@ package marginal
 
 import (
 	"fmt"
-	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Counts are consistent counts of all nodes of a tree: each parent is the sum of its children.
@@ -24,7 +25,7 @@ type Counts struct {
 //	upwards     z_v = (y_v + Σz/ΣV) / (1 + 1/ΣV),   V_v = 1/(1 + 1/ΣV)    over the children of v
 //	downwards   h_c = z_c + (h_v − Σz)·V_c/ΣV                              for each child c of v
 //
-// The error, for shapes and for counts that are not finite, wraps [errShape].
+// The error, for other shapes, wraps [errShape].
 func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 	if err := t.check(levels); err != nil {
 		return nil, err
@@ -56,20 +57,12 @@ func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 }
 
 func (t *Tree) check(levels [][]float64) error {
-	if len(levels) != t.Height() {
-		return fmt.Errorf("marginal: %d levels for a tree of height %d: %w", len(levels), t.Height(),
-			errShape)
+	fits := len(levels) == t.Height()
+	for l := 0; fits && l < len(levels); l++ {
+		fits = len(levels[l]) == t.counts[l+1]
 	}
-	for l, y := range levels {
-		if len(y) != t.counts[l+1] {
-			return fmt.Errorf("marginal: level %d: %d counts for %d nodes: %w", l+1, len(y),
-				t.counts[l+1], errShape)
-		}
-		for _, x := range y {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("marginal: level %d: a count is not finite: %w", l+1, errShape)
-			}
-		}
+	if !fits {
+		return fmt.Errorf("marginal: levels that do not fit a tree of %d: %w", t.counts, errShape)
 	}
 	return nil
 }
@@ -77,11 +70,7 @@ func (t *Tree) check(levels [][]float64) error {
 // below is the sum of the children's values, and of their variances.
 func (c *Counts) below(level, i int) (sum, variance float64) {
 	lo, hi := c.tree.children(level, i)
-	for k := lo; k < hi; k++ {
-		sum += c.values[level+1][k]
-		variance += c.within[level+1][k]
-	}
-	return sum, variance
+	return floats.Sum(c.values[level+1][lo:hi]), floats.Sum(c.within[level+1][lo:hi])
 }
 
 // Range is the rows of the leaves lo to hi−1, and the variance of that number for measurements of
@@ -106,7 +95,6 @@ func (c *Counts) NonNegative() *Counts {
 		next := slices.Clone(c.values[level+1])
 		for i, total := range out.values[level] {
 			lo, hi := c.tree.children(level, i)
-			shift(next[lo:hi], c.within[level+1][lo:hi], total-c.values[level][i])
 			closest(next[lo:hi], c.within[level+1][lo:hi], total)
 		}
 		out.values[level+1] = next
@@ -114,42 +102,32 @@ func (c *Counts) NonNegative() *Counts {
 	return out
 }
 
-// shift spreads a change of the sum over x in proportion to the variances.
-func shift(x, variance []float64, by float64) {
-	sum := 0.0
-	for _, v := range variance {
-		sum += v
-	}
-	for i := range x {
-		x[i] += by * variance[i] / sum
-	}
-}
-
 // closest replaces x by the non-negative numbers of the given sum that are closest to it, by Σ(x' −
-// x)²/V: x' = max(0, x − λV). The cells that stay positive are those with the largest x/V.
+// x)²/V: x' = max(0, x − λV). A cell that would be negative is 0, for any λ that follows (Michelot,
+// Journal of Optimization Theory and Applications 50, 1986).
 func closest(x, variance []float64, total float64) {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch ra, rb := x[a]/variance[a], x[b]/variance[b]; {
-		case ra > rb:
-			return -1
-		case ra < rb:
-			return 1
+	zero := make([]bool, len(x))
+	for lambda, again := 0.0, true; ; {
+		sum, weight := -total, 0.0
+		for i, v := range variance {
+			if !zero[i] {
+				sum, weight = sum+x[i], weight+v
+			}
 		}
-		return a - b
-	})
-	sum, weight, lambda := 0.0, 0.0, math.Inf(1)
-	for _, i := range order {
-		next := (sum + x[i] - total) / (weight + variance[i])
-		if weight > 0 && x[i]/variance[i] <= next {
-			break
+		lambda, again = sum/weight, false
+		for i, v := range variance {
+			if !zero[i] && x[i] < lambda*v {
+				zero[i], again = true, true
+			}
 		}
-		sum, weight, lambda = sum+x[i], weight+variance[i], next
-	}
-	for i := range x {
-		x[i] = max(0, x[i]-lambda*variance[i])
+		if again {
+			continue
+		}
+		for i, v := range variance {
+			if x[i] -= lambda * v; zero[i] {
+				x[i] = 0
+			}
+		}
+		return
 	}
 }

@@ -208,7 +208,7 @@ func TestSampleIsReproducible(t *testing.T) {
 }
 
 func pinnedTree() *junctionTree {
-	tree, err := newJunctionTree([]int{3, 4, 5, 2}, [][]int{{0, 1}, {1, 2}, {2, 3}}, maxCells)
+	tree, err := newJunctionTree([]int{3, 4, 5, 2}, [][]int{{0, 1}, {1, 2}, {2, 3}})
 	if err != nil {
 		panic(err)
 	}
@@ -231,7 +231,7 @@ func pinnedModel() []byte {
 		}
 		p = append(p, v)
 	}
-	b, err := newModel(tree, p, 10, 1e6).MarshalBinary()
+	b, err := newModel(tree, p, 10).MarshalBinary()
 	if err != nil {
 		panic(err)
 	}

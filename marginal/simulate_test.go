@@ -73,3 +73,11 @@ func binaryProblem(d int) (sizes []int, ms []Measurement) {
 	}
 	return sizes, simulate(sizes, cliques, 20_000, 40, u)
 }
+
+// must is a value of which a test is sure.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}

@@ -45,17 +45,14 @@ func ranked(sizes, cols []int) []int {
 // newJunctionTree builds the tree: a maximum-weight spanning tree over the sizes of the cliques'
 // intersections, rooted at the clique of most cells. Jensen and Jensen, Optimal junction trees (UAI
 // 1994), theorem 1.
-func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, error) {
+func newJunctionTree(sizes []int, cliques [][]int) (*junctionTree, error) {
 	sets, cells, err := triangulate(sizes, cliques, 0)
 	if err != nil {
 		return nil, err
 	}
-	if limit > maxCells {
-		limit = maxCells
-	}
-	if cells > float64(limit) {
+	if cells > mostCells {
 		return nil, fmt.Errorf("marginal: a junction tree of %.4g cells, limit %d: %w", cells,
-			limit, errTooLarge)
+			mostCells, errTooLarge)
 	}
 	k := len(sets)
 	t := &junctionTree{sizes: slices.Clone(sizes)}

@@ -120,7 +120,7 @@ rules:
 		return out
 	}
 	other := []float64{3, 2, 1}
-	m := must(marginal.FromTables(sizes, [][]int{{0, 1, 2}, {3}}, [][]float64{cells(sizes[0]), other},
+	m := must(marginal.FromFactors(sizes, [][]int{{0, 1, 2}, {3}}, [][]float64{cells(sizes[0]), other},
 		5000))
 	var ms []marginal.Measurement
 	for c, size := range sizes {
@@ -132,7 +132,7 @@ rules:
 		ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 2})
 	}
 	g := must(marginal.NewGrouping(sizes, ms, 2))
-	m = must(marginal.FromTables(g.Sizes(), [][]int{{0, 1, 2}, {3}},
+	m = must(marginal.FromFactors(g.Sizes(), [][]int{{0, 1, 2}, {3}},
 		[][]float64{cells(g.Sizes()[0]), other}, 5000))
 	model := &Model{schema: s, params: &Marginal{Model: m, Grouping: g}}
 	type row struct {

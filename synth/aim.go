@@ -76,28 +76,6 @@ func (p *aimPlan) sigma(mu2 float64) float64 {
 // cells is the most cells that the junction tree may have at the end.
 func (p *aimPlan) cells() float64 { return float64(p.cfg.MemoryMB) * 1e6 / bytesPerCell }
 
-// workRate is how many cells of work count as one second of TimeLimit: what one ordinary core does.
-// It is a constant, so that when a fit stops follows from settings and releases, and no clock is
-// read.
-const workRate = 1 / 16e-9
-
-// Measured on adult, salary and nltcs: how many rows are counted in the time of a cell of work, and
-// the work of looking at a candidate in a round.
-const (
-	countRate     = 8
-	candidateWork = 4000
-)
-
-// work is the limit, in cells: those of the model in each iteration of the estimation, those of
-// answers that it gives, candidateWork for each candidate of a round, and one for each countRate
-// rows of a table that is counted for the first time, the noisy number of rows.
-func (p *aimPlan) work() float64 {
-	if p.cfg.TimeLimit == 0 {
-		return math.Inf(1)
-	}
-	return p.cfg.TimeLimit.Seconds() * workRate
-}
-
 // columnShares divides what is spent on columns, in μ², so that the sum of L1 errors is least:
 // that of k codes is k·σ·√(2/π) with σ² ∝ 1/μ², so μ² ∝ k^(2/3).
 func (p *aimPlan) columnShares() []float64 {
@@ -123,18 +101,13 @@ func (p *aimPlan) columnNoise(rows float64) float64 {
 }
 
 // oneWay is the share for one-way marginals of a table with that columnNoise, with which it grows
-// up to .8: pairs that noise drowns bring nothing. From onlyColumns up they get all of it, evenly,
-// for of wide columns nothing can be known, unless a target is named: independent columns then have
-// the smaller error in pairs too. Columns of fewer than 16 codes on average get less, for their
-// pairs have few cells and say the same, as long as that error is small. Chosen on adult cut to
-// 300, 1000, 3000 and 10 000 rows, heart_cleveland, mammography, titanic, nltcs and cervical at
-// ε = .1 to 1, where the two-way error is flat around it.
+// up to .8: pairs that noise drowns bring nothing. Columns of fewer than 16 codes on average get
+// less, for their pairs have few cells and say the same, as long as that error is small. Chosen on
+// adult cut to 300, 1000, 3000 and 10 000 rows, heart_cleveland, mammography, titanic, nltcs and
+// cervical at ε = .1 to 1, where the two-way error is flat around it.
 func (p *aimPlan) oneWay(noise float64) float64 {
 	if p.cfg.OneWayShare > 0 {
 		return p.cfg.OneWayShare
-	}
-	if noise > onlyColumns && p.cfg.Target == "" {
-		return 1
 	}
 	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Min(1, math.Max(p.codes()/16, noise/0.1))
 	pairs := p.targetShare(noise)
@@ -171,13 +144,9 @@ func (p *aimPlan) codes() float64 {
 	return sum / float64(len(p.schema.Columns))
 }
 
-// onlyColumns was chosen on adult cut to 300 and 1000 rows, heart_cleveland, titanic and cervical,
-// smallTable and largeTable on those, mammography, acs_ma2019, bank and more of adult.
-const (
-	onlyColumns = 1.6
-	smallTable  = 0.1
-	largeTable  = 0.01
-)
+// smallTable was chosen on adult cut to 300 rows and more, heart_cleveland, titanic, cervical,
+// mammography, acs_ma2019 and bank.
+const smallTable = 0.1
 
 // firstShare is what the first look at the columns costs, from which the row count is known.
 const firstShare = 0.05
@@ -191,63 +160,47 @@ func (p *aimPlan) rounds() float64 {
 	return math.Min(4*d, 100)
 }
 
-// full is a forecast that assumes the full memory and half of the rounds.
-func (p *aimPlan) full() Forecast {
-	d := len(p.schema.Columns)
-	total := p.mu2
-	round := total * 0.6 / p.rounds()
-	f := Forecast{Noise: []Noise{{What: "one-way marginal", Columns: 1, Count: d,
-		Sigma: p.sigma(total * 0.35 / float64(d))}}}
-	if d == 1 {
-		f.Noise[0].Sigma = p.sigma(total)
-		return f
-	}
-	f.Noise = append(f.Noise,
-		Noise{What: "choice of a round", Count: int(p.rounds()),
-			Eps: accountant.ExponentialFor(math.Sqrt(p.cfg.SelectShare * round))},
-		Noise{What: "marginal of a round, at most", Columns: 2, Count: int(p.rounds()),
-			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
-	// The full tree that the columns can have at all, or what the memory allows.
-	cells := 1.0
-	for _, n := range p.schema.Sizes() {
-		cells = math.Min(cells*float64(n), p.cells())
-	}
-	f.MemoryBytes = int64(heldShare * bytesPerCell * cells)
-	// Measured, in processor time: 6 ns a cell and iteration, 15 iterations in each of some 25
-	// estimates over a tree half as large, 500 at the end.
-	f.Seconds = 6e-9 * cells * (0.5*25*iterations + 500)
-	if p.cfg.TimeLimit > 0 {
-		f.Seconds = math.Min(f.Seconds, p.cfg.TimeLimit.Seconds()+6e-9*cells*500)
-	}
-	return f
-}
-
 // Forecast has memory and time for a table of that many rows, which says how many marginals stand
-// out of the noise, and so how large the tree grows: about as w columns side by side. w, the time
-// of a column and that of a cell were fitted to 26 runs at ε = 1, on cuts of nine tables from 303
-// to 48 842 rows, and to cervical, mammography and acs_ma2019 at ε = 1, 3 and 10 (go test
-// ./cmd/decoy -run TestForecasts -v -args -tables DIR prints such). The joints are the sets of
-// the workload; the closure is inside them.
+// out of the noise, and so how large the tree grows: about as w columns side by side, or, of a
+// number that is not known, as the memory allows. w, the time of a column and that of a cell were
+// fitted to 26 runs at ε = 1, on cuts of nine tables from 303 to 48 842 rows, and to cervical,
+// mammography and acs_ma2019 at ε = 1, 3 and 10 (go test ./cmd/decoy -run TestForecasts -v -args
+// -tables DIR prints such). The joints are the sets of the workload; the closure is inside them.
 func (p *aimPlan) Forecast(rows int) Forecast {
-	f := p.full()
-	sets := make([][]int, len(p.sets))
+	sizes, sets := p.schema.Sizes(), make([][]int, len(p.sets))
 	for i, s := range p.sets {
 		sets[i] = s.Cols
 	}
-	f.Joints = jointsOf(len(p.schema.Columns), sets)
-	d := float64(len(p.schema.Columns))
-	if rows == 0 || d == 1 {
-		return f
+	d, n := float64(len(sizes)), int(p.rounds())
+	round := p.mu2 * 0.6 / float64(n)
+	f := Forecast{Joints: jointsOf(len(sizes), sets), Noise: []Noise{
+		{What: "one-way marginal", Columns: 1, Count: len(sizes), Sigma: p.sigma(p.mu2 * 0.35 / d)},
+		{What: "choice of a round", Count: n,
+			Eps: accountant.ExponentialFor(math.Sqrt(p.cfg.SelectShare * round))},
+		{What: "marginal of a round, at most", Columns: 2, Count: n,
+			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)}}}
+	if d == 1 {
+		f.Noise = f.Noise[:1]
+		f.Noise[0].Sigma = p.sigma(p.mu2)
 	}
-	x := math.Max(float64(rows)/f.Noise[0].Sigma, 1.01)
-	squares := 0.0 // of ln of the codes of a column, of which x/2 may be told apart
-	for _, k := range p.schema.Sizes() {
-		squares += math.Pow(math.Log(math.Min(float64(k), x/2+2)), 2) / d
+	cells := 1.0
+	for _, k := range sizes {
+		cells = math.Min(cells*float64(k), p.cells())
 	}
-	w := math.Min(0.047*math.Pow(math.Log(x), 3.2)*math.Pow(d/20, 0.45),
-		(0.8*math.Sqrt(d)+1.2/math.Sqrt(d))*math.Pow(math.Log(x), 0.4))
-	cells := math.Min(math.Exp(w*math.Sqrt(squares)), p.cells())
+	// Measured, in processor time: 6 ns a cell and iteration, 15 iterations in each of some 25
+	// estimates over a tree half as large, 500 at the end.
+	f.Seconds = 6e-9 * cells * (0.5*25*iterations + 500)
+	if rows > 0 && d > 1 {
+		x := math.Max(float64(rows)/f.Noise[0].Sigma, 1.01)
+		squares := 0.0 // of ln of the codes of a column, of which x/2 may be told apart
+		for _, k := range sizes {
+			squares += math.Pow(math.Log(math.Min(float64(k), x/2+2)), 2) / d
+		}
+		w := math.Min(0.047*math.Pow(math.Log(x), 3.2)*math.Pow(d/20, 0.45),
+			(0.8*math.Sqrt(d)+1.2/math.Sqrt(d))*math.Pow(math.Log(x), 0.4))
+		cells = math.Min(math.Exp(w*math.Sqrt(squares)), p.cells())
+		f.Seconds = math.Min(f.Seconds, 0.1+0.0033*d+2.6e-6*cells)
+	}
 	f.MemoryBytes = int64(heldShare * bytesPerCell * cells)
-	f.Seconds = math.Min(f.Seconds, 0.1+0.0033*d+2.6e-6*cells)
 	return f
 }

@@ -29,7 +29,6 @@ type wanted struct {
 	age    int            // rounds since the estimates were made
 	tables []aimCandidate // from full detail down, of those that noise does not drown
 	sigma  float64        // the noise with which those were told; 0 until first needed
-	known  int            // most of them that were counted in the rows
 }
 
 // candidate is a marginal that a round may choose, at one resolution.
@@ -103,7 +102,7 @@ func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
 // turnOf is candidates of one turn.
 func (f *aimFit) turnOf(turns int, sigma, share float64) (out []aimCandidate) {
 	most := f.model.Total()
-	use, fresh := make([]bool, len(f.closure)), make([]bool, len(f.closure))
+	use := make([]bool, len(f.closure))
 	each((len(f.closure)-f.turn+turns-1)/turns, func(i int) {
 		i = i*turns + f.turn
 		c := &f.closure[i]
@@ -120,28 +119,14 @@ func (f *aimFit) turnOf(turns int, sigma, share float64) (out []aimCandidate) {
 			if f.refresh(c, sigma) != nil {
 				return // an answer that would need too much memory
 			}
-			fresh[i] = true
 		}
 		use[i] = true
 	})
-	f.work += candidateWork * float64(len(f.closure)) / float64(turns)
-	for i := range f.closure {
-		if !use[i] {
-			continue
-		}
-		c, offered := &f.closure[i], 0
+	for i, c := range f.closure {
 		for _, t := range c.tables {
-			if l1*sigma*float64(len(t.estimate)) < most {
+			if use[i] && l1*sigma*float64(len(t.estimate)) < most {
 				out = append(out, t)
-				offered++
 			}
-			if fresh[i] {
-				f.work += float64(len(t.estimate))
-			}
-		}
-		if offered > c.known { // the gate counts a table of a run once
-			f.work += float64(offered-c.known) * most / countRate
-			c.known = offered
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// groupSigmas is the noisy count in σ below which codes are merged where columnNoise is below
-// largeTable. Elsewhere such codes have most of the rows, and merging them hides what pairs say; of
-// columns of more than apartCodes they are merged all the same, for the model has to hold pairs.
+// Of columns of more than apartCodes codes, those with a noisy count below groupSigmas σ are merged,
+// for the model has to hold pairs. Elsewhere such codes may have most of the rows, and merging them
+// hides what pairs say.
 const (
 	groupSigmas = 2
 	apartCodes  = 128
@@ -26,7 +25,7 @@ func (f *aimFit) columns() error {
 	if d == 1 {
 		share = 1
 	}
-	raw, err := f.measureColumns(share, f.columnShares())
+	raw, err := f.measureColumns(share)
 	if err != nil {
 		return err
 	}
@@ -34,11 +33,7 @@ func (f *aimFit) columns() error {
 	noise := f.columnNoise(rows)
 	all := f.oneWay(noise)
 	if more := all - share; more > 0 && d > 1 {
-		parts := f.columnShares()
-		if all == 1 {
-			parts = slices.Repeat([]float64{1 / float64(d)}, d)
-		}
-		second, err := f.measureColumns(more, parts)
+		second, err := f.measureColumns(more)
 		if err != nil {
 			return err
 		}
@@ -53,9 +48,7 @@ func (f *aimFit) columns() error {
 	if f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas); err != nil {
 		return err
 	}
-	if noise >= largeTable {
-		f.groups = f.groups.Apart(apartCodes)
-	}
+	f.groups = f.groups.Apart(apartCodes)
 	f.groupSizes = f.groups.Sizes()
 	mass := make([][]float64, d)
 	for i, m := range raw {
@@ -73,13 +66,13 @@ func (f *aimFit) columns() error {
 		return nil
 	}
 	share = math.Min(f.targetShare(noise), 1-all)
-	pairs := f.targetPairs(t, rows, share)
+	pairs := f.targetPairs(t)
 	each := share * f.total / float64(len(pairs))
 	for _, pair := range pairs {
-		if !f.fits(pair, 1) { // beside those before
+		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
+		if t < 0 && most < 4 || !f.fits(pair, 1) { // noise drowns it, or no place beside those before
 			continue
 		}
-		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
 		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
 			return err
 		}
@@ -87,13 +80,21 @@ func (f *aimFit) columns() error {
 	return nil
 }
 
-// targetPairs lists the pairs that are measured in any case, with that share of the budget: those
-// of the target t, or, if nobody says which that is, of columns that somebody may want to predict:
-// each of one or two such columns with every other, more of them with each other.
-func (f *aimFit) targetPairs(t int, rows, share float64) (out [][]int) {
+// mostCategories is the most categories of a column that somebody may want to predict.
+const mostCategories = 4
+
+// targetPairs lists the pairs that have a share of the budget of their own: those of the target t,
+// or, if nobody says which that is, of columns that somebody may want to predict: of one or two
+// such columns with every other, of more of them with each other.
+func (f *aimFit) targetPairs(t int) (out [][]int) {
 	targets := []int{t}
 	if t < 0 {
-		targets = f.short(rows, share)
+		targets = nil
+		for c, column := range f.schema.Columns {
+			if f.sizes[c] <= mostCategories && !column.Kind.Ordered() {
+				targets = append(targets, c)
+			}
+		}
 	}
 	for i := range f.sizes {
 		for j := range i {
@@ -105,52 +106,6 @@ func (f *aimFit) targetPairs(t int, rows, share float64) (out [][]int) {
 	}
 	return out
 }
-
-// mostCategories is the most categories of a column that somebody may want to predict.
-const mostCategories = 4
-
-// short lists columns of few categories. More than two are those whose pairs with each other stand
-// out of the noise if all are measured, and have a joint table of few cells: of a pair, the L1
-// distance from independence is at most 2·rows·(1 − Σp²), p the shares of either column's codes.
-func (f *aimFit) short(rows, share float64) (out []int) {
-	worth := map[int]float64{} // that distance beside the L1 error of such a table at σ = 1
-	for c, m := range f.ms {
-		if f.sizes[c] > mostCategories || f.schema.Columns[c].Kind.Ordered() {
-			continue
-		}
-		equal, sum := 0.0, 0.0
-		for _, x := range m.Counts {
-			x = math.Max(x, 0)
-			equal += x * x
-			sum += x
-		}
-		k := float64(len(m.Counts))
-		out, worth[c] = append(out, c), 2*rows*(1-equal/(sum*sum))/(l1*k*k)
-	}
-	if len(out) < 3 {
-		return out
-	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	for ; len(out) > 2; out = out[:len(out)-1] {
-		cells := 1
-		for _, c := range out {
-			cells = min(cells*f.groupSizes[c], shortCells+1)
-		}
-		pairs := float64(len(out) * (len(out) - 1) / 2)
-		noise := f.sigma(share * f.total / pairs)
-		if cells <= shortCells && worth[out[len(out)-1]] > shortWorth*noise {
-			return out
-		}
-	}
-	return nil
-}
-
-// A joint table of short columns has at most shortCells cells, and the distances of its pairs are
-// at least shortWorth of their noise. Chosen on heart_cleveland, titanic, acs_ma2019 and cervical.
-const (
-	shortCells = 2048
-	shortWorth = 0.5
-)
 
 // The table of a pair of the target has at most targetCells cells, and as many as have an L1 error
 // of targetNoise of the rows: with more, numeric columns seem to tell the target where noise does.
@@ -171,10 +126,8 @@ func (f *aimFit) coarsest(pair []int, most float64) int {
 }
 
 // measureColumns spends the share on the columns, each its part.
-func (f *aimFit) measureColumns(
-	share float64, parts []float64,
-) (ms []marginal.Measurement, err error) {
-	for c, part := range parts {
+func (f *aimFit) measureColumns(share float64) (ms []marginal.Measurement, err error) {
+	for c, part := range f.columnShares() {
 		mu2 := share * part * f.total
 		m, err := measureOne(f.session, privacy.Marginal{Cols: []int{c}}, f.sigma(mu2))
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -48,8 +47,6 @@ type AIM struct {
 	SelectShare float64 `mapstructure:"select_share" min:"0" max:"0.999999"`
 	// memory of the fit besides the rows, in MB; default 80
 	MemoryMB int `mapstructure:"memory_mb" default:"80" min:"1" max:"1048576"`
-	// most work of choosing, in the time of one ordinary core; default none
-	TimeLimit time.Duration `mapstructure:"time_limit"`
 }
 
 // columnSet is one set of columns whose marginal should be right.
@@ -78,8 +75,6 @@ func (c *AIM) check() error {
 	case c.TargetShare+max(c.OneWayShare, firstShare) >= 1:
 		return fmt.Errorf("target_share %v and one_way_share %v must add up to less than 1",
 			c.TargetShare, c.OneWayShare)
-	case c.TimeLimit < 0:
-		return fmt.Errorf("time_limit %v must not be negative", c.TimeLimit)
 	}
 	return nil
 }
@@ -88,23 +83,14 @@ func (c *AIM) check() error {
 func (c *AIM) columnSets(s *schema.Schema) ([]columnSet, error) {
 	var out []columnSet
 	d := len(s.Columns)
-	switch c.Workload {
-	case "pairs":
-		for i := range d {
-			for j := i + 1; j < d; j++ {
+	for i := range d {
+		for j := i + 1; j < d; j++ {
+			if c.Workload == "pairs" || c.Workload == "triples" && d == 2 {
 				out = append(out, columnSet{[]int{i, j}, 1})
 			}
-		}
-	case "triples":
-		for i := range d {
-			for j := i + 1; j < d; j++ {
-				for k := j + 1; k < d; k++ {
-					out = append(out, columnSet{[]int{i, j, k}, 1})
-				}
+			for k := j + 1; k < d && c.Workload == "triples"; k++ {
+				out = append(out, columnSet{[]int{i, j, k}, 1})
 			}
-		}
-		if d == 2 {
-			out = append(out, columnSet{[]int{0, 1}, 1})
 		}
 	}
 	for _, text := range c.Sets {

@@ -3,7 +3,6 @@ package synth
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
@@ -30,8 +29,7 @@ var l1 = math.Sqrt(2 / math.Pi)
 //	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, halve σ_t and double ε_t; where less
 //	        than two rounds are left, spend it all                               (algorithm 3)
 //
-// Its steps are marked in the code. Beside them stand what bounds the work, and what differs from
-// the paper.
+// Its steps are marked in the code. Beside them stands what differs from the paper.
 func (p *aimPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
@@ -44,7 +42,7 @@ func (p *aimPlan) Fit(
 	if err = f.estimate(3 * iterations); err != nil {
 		return out, err
 	}
-	f.step = f.firstStep()
+	f.step = (f.total - f.used) / f.rounds()
 	var candidates, batch []aimCandidate // batch: measured since the last estimate
 	for last := len(f.sizes) == 1; !last; {
 		progress.Report("choosing and measuring", f.used/f.total)
@@ -95,12 +93,6 @@ func (p *aimPlan) Fit(
 			f.step *= 4 // half the noise, twice the ε of the choice
 		}
 		batch = nil
-		if f.work > p.work() {
-			if err := f.remeasure(); err != nil {
-				return out, err
-			}
-			break
-		}
 	}
 	progress.Report("fitting the model", 0)
 	if err = f.estimate(0); err != nil {
@@ -115,7 +107,6 @@ type aimFit struct {
 	*aimPlan
 	session *privacy.Session
 	ctx     context.Context
-	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
 
 	total, used float64 // μ², of the filter
 	step        float64 // what a round spends
@@ -130,22 +121,6 @@ type aimFit struct {
 	turn        int   // of the sets of columns that are candidates
 	chosen      []any // for the settings of the model
 	released    []marginal.Measurement
-}
-
-// minRounds is into how many rounds the budget is divided at least where rows are few.
-const minRounds = 6
-
-// firstStep is what the first round spends: the budget would last for p.rounds() of them, or for
-// fewer where rows are few.
-func (f *aimFit) firstStep() float64 {
-	left := f.total - f.used
-	return math.Max(left/f.rounds(), math.Min(left/minRounds, f.minRoundBudget()))
-}
-
-// minRoundBudget is the μ² at which the noise in a table of 16 cells moves a quarter of the rows: a
-// round with less learns next to nothing.
-func (f *aimFit) minRoundBudget() float64 {
-	return math.Pow(f.sigma(1)*l1*16/(0.25*f.model.Total()), 2)
 }
 
 // batch is how many marginals are measured before the model is estimated anew: more of them late,
@@ -175,44 +150,21 @@ func (f *aimFit) measure(cols []int, level int, mu2 float64) error {
 	return nil
 }
 
-// remeasure spends what is left on the tables that were chosen, once more and evenly, or on the
-// columns if noise drowned every other table: no choice, no new clique.
+// remeasure spends what is left on the columns, where no table fits or stands out of the noise.
 func (f *aimFit) remeasure() error {
-	left, n := f.total-f.used, len(f.chosen)
+	left := f.total - f.used
 	if left < 1e-3*f.total {
 		return nil
 	}
-	if n == 0 {
-		ms, err := f.measureColumns(left/f.total*(1-1e-9), f.columnShares())
-		for _, m := range ms {
-			f.ms = append(f.ms, f.groups.GroupMeasurement(m))
-		}
-		return err
+	ms, err := f.measureColumns(left / f.total * (1 - 1e-9))
+	for _, m := range ms {
+		f.ms = append(f.ms, f.groups.GroupMeasurement(m))
 	}
-	// Measurements follow the d columns in the order of f.chosen.
-	for _, m := range slices.Clone(f.ms[len(f.sizes):]) {
-		level := 0
-		for _, l := range levels {
-			runs, _ := f.fine.of(m.Cols, l, f.groupSizes)
-			if runs != nil && slices.EqualFunc(runs, m.Groups, slices.Equal[[]uint16]) {
-				level = l
-			}
-		}
-		if err := f.measure(m.Cols, level, left/float64(n)*(1-1e-9)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether
-// they are needed or not.
+// estimate fits the model; 0 iterations: until it has converged.
 func (f *aimFit) estimate(iterations int) error {
-	cells, err := marginal.TreeCells(f.groupSizes, f.tables)
-	if err != nil {
-		return err
-	}
-	f.work += float64(cells * iterations)
 	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
 		Warm: f.model, Grouping: f.groups})
 	if err == nil {

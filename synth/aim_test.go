@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -84,7 +81,7 @@ func TestShares(t *testing.T) {
 	last := 1.
 	for _, rows := range []float64{-50, 0, 100, 1e4, 1e6} {
 		share := p.oneWay(p.columnNoise(rows))
-		if share > last || rows < 100 && share != 1 || rows == 1e6 && share > .1 {
+		if share > last || rows < 100 && share < .6 || rows == 1e6 && share > .1 {
 			t.Errorf("%v rows: share %v, after %v for fewer", rows, share, last)
 		}
 		last = share
@@ -113,7 +110,7 @@ func TestShares(t *testing.T) {
 }
 
 // TestTargets: the pairs of the one that is named, or of columns of two to four categories: of one
-// or two with every other column, each pair once, of more with each other where they stand out.
+// or two with every other column, each pair once, of more with each other.
 func TestTargets(t *testing.T) {
 	column := func(kind schema.Kind, n int) schema.Column {
 		c := schema.Column{Kind: kind, Max: float64(n - 1)}
@@ -124,34 +121,25 @@ func TestTargets(t *testing.T) {
 	}
 	wide, small := column(schema.Categorical, 5), column(schema.Categorical, 4)
 	flag, two := column(schema.Categorical, 2), column(schema.Integer, 2)
-	many := slices.Repeat([]schema.Column{flag}, 20)
 	for _, tt := range []struct {
 		columns []schema.Column
 		named   int
-		rows    float64
 		want    int // pairs
 	}{
-		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, 1000, 9},
-		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, 1000, 5},
-		{[]schema.Column{wide, wide, two}, -1, 1000, 0},
-		{[]schema.Column{wide, small, flag, flag, two}, -1, 1000, 3},
-		{[]schema.Column{wide, small, flag, flag, two}, 1, 1000, 4},
-		{[]schema.Column{wide, small, flag, flag, two}, -1, 10, 0},
-		{[]schema.Column{wide, small, flag, flag, two}, -1, -10, 0},
-		{many, -1, 1e6, 11 * 10 / 2}, // 2¹¹ cells
-		{many, -1, 100, 7 * 6 / 2},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, 9},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, 5},
+		{[]schema.Column{wide, wide, two}, -1, 0},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 3},
+		{[]schema.Column{wide, small, flag, flag, two}, 1, 4},
 	} {
 		f := &aimFit{aimPlan: &aimPlan{cfg: AIM{MemoryMB: 80}, mu2: .04,
 			schema: &schema.Schema{Columns: tt.columns}}, total: .04}
 		for c := range tt.columns {
 			f.sizes = append(f.sizes, len(tt.columns[c].Categories))
-			f.ms = append(f.ms, marginal.Measurement{Cols: []int{c},
-				Counts: slices.Repeat([]float64{tt.rows}, f.sizes[c])})
 		}
 		f.groupSizes = f.sizes
-		if pairs := f.targetPairs(tt.named, tt.rows, f.targetShare(0)); len(pairs) != tt.want {
-			t.Errorf("%d columns, %v named, %v rows: pairs %v, want %d", len(f.sizes), tt.named,
-				tt.rows, pairs, tt.want)
+		if pairs := f.targetPairs(tt.named); len(pairs) != tt.want {
+			t.Errorf("%d columns, %v named: pairs %v, want %d", len(f.sizes), tt.named, pairs, tt.want)
 		}
 	}
 }
@@ -177,26 +165,6 @@ func TestRuns(t *testing.T) {
 		if tt.want != nil && !slices.Equal(got, tt.want) {
 			t.Errorf("%v in %d: %v, want %v", tt.mass, tt.n, got, tt.want)
 		}
-	}
-}
-
-// TestWorkLimit: the work stops the choice; what is left is spent on what was chosen, and the claim
-// holds. A limit of an hour's work is more than the whole fit takes, on any machine.
-func TestWorkLimit(t *testing.T) {
-	f := checked(&AIM{TimeLimit: time.Nanosecond})
-	m := Fit(t, f, synthtest.Table(t, synthtest.Schema(8), 2000), aimOne)
-	v, err := m.Verify(pld.Epsilon)
-	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .95 {
-		t.Errorf("%+v, %v", v, err)
-	}
-	chosen := m.Settings["marginals"].([]any)
-	if half := len(chosen) / 2; half < 1 || !reflect.DeepEqual(chosen[:half], chosen[half:]) {
-		t.Errorf("after the time was up: %v, want those of short columns and one, all twice", chosen)
-	}
-	f = checked(&AIM{TimeLimit: time.Hour})
-	m = Fit(t, f, synthtest.Table(t, synthtest.Schema(8), 2000), aimOne)
-	if n := len(m.Settings["marginals"].([]any)); n < 5 {
-		t.Errorf("%d marginals though an hour of work was left", n)
 	}
 }
 
@@ -239,30 +207,22 @@ func TestTargetKeepsARareClass(t *testing.T) {
 	}
 }
 
-// TestMergesInLargeTables: three codes of each column hold all rows. The others are one group if
-// the table is large beside the noise, or the column wide, and are left apart if not.
-func TestMergesInLargeTables(t *testing.T) {
+// TestMergesWideColumns: three codes of each column hold all rows. The others are one group if the
+// column is wide, and are left apart if not.
+func TestMergesWideColumns(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{
 		{Name: "long", Kind: schema.Integer, Min: 0, Max: 19},
-		{Name: "flag", Kind: schema.Boolean},
 		{Name: "wide", Kind: schema.Integer, Min: 0, Max: apartCodes},
 	}}
-	for rows, merged := range map[int]bool{200: false, 50_000: true} {
-		long, flag := make([]uint8, rows), make([]uint8, rows)
-		for r := range rows {
-			long[r], flag[r] = uint8(r%3), uint8(r%2)
-		}
-		tab, err := table.FromColumns(s, []table.Codes{{U8: long}, {U8: flag}, {U8: long}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := Fit(t, checked(&AIM{}), tab, accountant.Budget{Epsilon: 10, Delta: 1e-9})
-		sizes := m.Params().(*release.Marginal).Grouping.Sizes()
-		// 4 but for what noise of 2σ keeps apart: of 17 codes, 9 or more once in 10⁹ runs
-		if (sizes[0] == 20) == merged || merged && sizes[0] > 12 || sizes[1] != 2 ||
-			sizes[2] > apartCodes/2 {
-			t.Errorf("%d rows: groups %v", rows, sizes)
-		}
+	long := make([]uint8, 50_000)
+	for r := range long {
+		long[r] = uint8(r % 3)
+	}
+	tab := synthtest.Must(table.FromColumns(s, []table.Codes{{U8: long}, {U8: long}}, nil))
+	m := Fit(t, checked(&AIM{}), tab, accountant.Budget{Epsilon: 10, Delta: 1e-9})
+	sizes := m.Params().(*release.Marginal).Grouping.Sizes()
+	if sizes[0] != 20 || sizes[1] > apartCodes/2 {
+		t.Errorf("groups %v", sizes)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 
@@ -103,27 +102,5 @@ func TestPosteriorMeans(t *testing.T) {
 	}
 	if math.Abs(model.Total()-600) > 1e-6 {
 		t.Errorf("%v rows", model.Total())
-	}
-}
-
-// TestFromFactors: what is not a network of tables is refused.
-func TestFromFactors(t *testing.T) {
-	two, four := []float64{.5, .5}, []float64{.1, .9, .5, .5}
-	for name, tt := range map[string]struct {
-		sets   [][]int
-		tables [][]float64
-		total  float64
-	}{
-		"a column in no set": {[][]int{{0}}, [][]float64{two}, 1},
-		"a short table":      {[][]int{{0}, {0, 1}}, [][]float64{two, two}, 1},
-		"a weight of 0":      {[][]int{{0}, {0, 1}}, [][]float64{{0, 1}, four}, 1},
-		"a column twice":     {[][]int{{0}, {1, 1}}, [][]float64{two, four}, 1},
-		"no rows":            {[][]int{{0}, {0, 1}}, [][]float64{two, four}, .5},
-		"another column":     {[][]int{{0}, {0, 2}}, [][]float64{two, four}, 1},
-		"two sets, a table":  {[][]int{{0}, {0, 1}}, [][]float64{two}, 1},
-	} {
-		if _, err := marginal.FromFactors([]int{2, 2}, tt.sets, tt.tables, tt.total); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
 	}
 }

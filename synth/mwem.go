@@ -110,8 +110,8 @@ func (f *MWEM) workloadOf(s *schema.Schema) (*workload.Workload, error) {
 	return w, nil
 }
 
-// Reserve takes whichever noise of a count has the smaller variance: Gaussian noise from one
-// filter, which marginals need, or Laplace noise from one pure step.
+// Reserve is one filter of Gaussian noise, or one pure step where there is no δ, of a workload of
+// counts.
 func (f *MWEM) Reserve(t Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
@@ -119,30 +119,10 @@ func (f *MWEM) Reserve(t Terms, b accountant.Budget, before float64) (
 	if err != nil {
 		return nil, nil, err
 	}
-	var best accountant.Composition
-	if b.Delta > 0 {
-		if best, _, err = (gaussian{}).Reserve(t, b, before); err != nil {
-			return nil, nil, err
-		}
-		t.Left = accountant.NewReservation(best).Left()
-		t.Left.Mu2 -= before
-		p.pay(t.Left)
-	} else if p.tables > 0 {
-		return nil, nil, fmt.Errorf("marginals are measured with Gaussian noise, which needs "+
-			"delta > 0: %w", accountant.ErrBudgetRange)
+	if p.counts && b.Delta == 0 {
+		return pure(t, b, before, 1)
 	}
-	if p.tables == 0 {
-		pure, _, err := pure(t, b, before, 1)
-		if err != nil {
-			return nil, nil, err
-		}
-		gaussian := *p
-		if p.pay(accountant.NewReservation(pure).Left()); best == nil ||
-			p.deviation(p.count) < gaussian.deviation(gaussian.count) {
-			best = pure
-		}
-	}
-	return best, nil, nil
+	return gaussian{}.Reserve(t, b, before)
 }
 
 // Plan reads the workload against the schema, chooses the form, and has the noise that is left.

@@ -57,7 +57,7 @@ func (r *mwemRun) dense() (*marginal.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t := range r.tables + r.counts {
+	for t := range r.rounds {
 		item, m, err := r.round(t, func(i int, it workload.Item) (privacy.Query, []float64) {
 			var expected []float64
 			for _, x := range h.answers[i] {
@@ -79,7 +79,7 @@ func (r *mwemRun) dense() (*marginal.Model, error) {
 			h.fit(n)
 		}
 	}
-	cliques, tables := [][]int{h.cols}, [][]float64{h.weights}
+	cliques, tables := [][]int{h.cols}, [][]float64{h.p}
 	if r.algorithm == paper {
 		tables[0] = h.sum
 	}
@@ -89,7 +89,7 @@ func (r *mwemRun) dense() (*marginal.Model, error) {
 			tables = append(tables, slices.Repeat([]float64{1}, n))
 		}
 	}
-	return marginal.FromTables(r.sizes, cliques, tables, n)
+	return marginal.FromFactors(r.sizes, cliques, tables, n)
 }
 
 // graph fits a graphical model to one-way marginals, then to the marginals that are picked. A
@@ -114,7 +114,7 @@ func (r *mwemRun) graph(out *release.Marginal) error {
 		return err
 	}
 	var cliques [][]int
-	for t := range r.tables {
+	for t := range r.rounds {
 		_, m, err := r.round(t, func(_ int, it workload.Item) (privacy.Query, []float64) {
 			with := append(cliques[:len(cliques):len(cliques)], it.Cols)
 			if !marginal.TreeFits(sizes, with, float64(r.cfg.MaxCells)) {
@@ -147,37 +147,29 @@ func (r *mwemRun) graph(out *release.Marginal) error {
 // cells. That is public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
-// tableRound reports whether round t of the plan measures a marginal: those rounds are spread
-// evenly.
-func (p *mwemPlan) tableRound(t int) bool {
-	rounds := p.tables + p.counts
-	return (t+1)*p.tables/rounds > t*p.tables/rounds
-}
-
 // round lets the gate pick the item of round t that is worst answered, and buys its answer. offer
 // has the query of an item and what is expected of it; nil for one that cannot be picked.
 func (r *mwemRun) round(
 	t int, offer func(i int, it workload.Item) (privacy.Query, []float64),
 ) (item int, m marginal.Measurement, err error) {
-	r.progress.Report("picking and measuring queries", float64(t)/float64(r.tables+r.counts))
+	r.progress.Report("picking and measuring queries", float64(t)/float64(r.rounds))
 	if err := r.ctx.Err(); err != nil {
 		return 0, m, err
 	}
 	var items []int
 	var candidates []privacy.Candidate
 	for i, it := range r.items {
-		if it.IsCount() == r.tableRound(t) {
-			continue
-		}
 		query, expected := offer(i, it)
 		if query == nil {
 			continue
 		}
-		c := privacy.Candidate{Query: query, Estimate: expected, Weight: it.Weight}
-		if !it.IsCount() { // the L1 error that noise alone leaves
-			c.Penalty = min(l1*r.sigma*float64(len(expected)), 1<<27)
+		noise := r.sigma
+		if it.IsCount() {
+			noise = r.deviation(r.count)
 		}
-		items, candidates = append(items, i), append(candidates, c)
+		// The penalty is the L1 error that noise alone leaves.
+		items, candidates = append(items, i), append(candidates, privacy.Candidate{Query: query,
+			Estimate: expected, Weight: it.Weight, Penalty: min(l1*noise*float64(len(expected)), 1<<27)})
 	}
 	if len(items) == 0 {
 		return 0, m, errNothing
@@ -221,7 +213,7 @@ func (r *mwemRun) settings() map[string]any {
 	if r.laplace {
 		noise = "laplace"
 	}
-	return map[string]any{"algorithm": r.algorithm, "rounds": r.tables + r.counts,
+	return map[string]any{"algorithm": r.algorithm, "rounds": r.rounds,
 		"queries": len(r.items), "left_out": r.leftOut,
 		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
 }

@@ -8,24 +8,17 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// histogram is a distribution over the columns that items speak of, and its answers to them. Every
-// measurement multiplies all cells of a query, or of a cell of a marginal, by one factor; so cells
-// that lie in the same parts of all measurements keep one density for ever. They form a class, and
-// fitting works on classes, of which there are few as long as the measurements cut the table into
-// few parts.
+// histogram is a distribution over the columns that items speak of, and its answers to them.
 type histogram struct {
 	cols     []int     // increasing
-	class    []int32   // of each cell, row-major, last column fastest
-	size     []float64 // cells of each class
-	mass     []float64 // probability of each class
+	p        []float64 // probability of each cell, row-major, last column fastest
+	sum      []float64 // of the probabilities after each update of the paper
 	measured []*measured
 
 	items   []workload.Item
 	all     []int // codes of every column of the table
 	dense   *workload.Dense
 	answers workload.Answers // to each item, as probabilities
-	weights []float64        // of each cell
-	sum     []float64        // of the weights after each update of the paper
 }
 
 // measured is a noisy query or marginal.
@@ -34,15 +27,14 @@ type measured struct {
 	y     []float64
 	sigma float64
 	theta []float64 // log potential of each part
-	group []int32   // part of each class; -1: outside the query
+	part  []int32   // of each cell: that of a marginal; of a count 0, or 1 outside
 }
 
 // newHistogram is the uniform distribution over the columns that the items speak of.
 func newHistogram(sizes []int, items []workload.Item) (*histogram, error) {
-	h := &histogram{cols: named(items), items: items, all: sizes, mass: []float64{1}}
+	h := &histogram{cols: named(items), items: items, all: sizes}
 	cells := int(cellsOf(sizes, h.cols))
-	h.size, h.class = []float64{float64(cells)}, make([]int32, cells)
-	h.weights, h.sum = make([]float64, cells), make([]float64, cells)
+	h.p, h.sum = slices.Repeat([]float64{1 / float64(cells)}, cells), make([]float64, cells)
 	var err error
 	if h.dense, err = workload.NewDense(sizes, h.cols, items); err != nil {
 		return nil, err
@@ -54,7 +46,7 @@ func newHistogram(sizes []int, items []workload.Item) (*histogram, error) {
 		}
 		h.answers = append(h.answers, make([]float64, n))
 	}
-	h.refresh()
+	h.dense.AnswersTo(h.answers, h.p)
 	return h, nil
 }
 
@@ -68,26 +60,6 @@ func named(items []workload.Item) (cols []int) {
 	}
 	slices.Sort(cols)
 	return slices.Compact(cols)
-}
-
-// refresh makes the weights of cells and the answers those of the classes.
-func (h *histogram) refresh() {
-	for i, k := range h.class {
-		h.weights[i] = h.mass[k] / h.size[k]
-	}
-	h.dense.AnswersTo(h.answers, h.weights)
-}
-
-// index is for every cell its cell in the table over cols, which are among the histogram's columns
-// and in increasing order.
-func (h *histogram) index(cols []int) []int32 {
-	m := marginal.Measurement{Cols: h.cols, Groups: make([][]uint16, len(h.cols))}
-	for i, c := range h.cols {
-		if !slices.Contains(cols, c) {
-			m.Groups[i] = make([]uint16, h.all[c]) // summed out
-		}
-	}
-	return m.Cells(h.all)
 }
 
 // add takes up a measurement of an item: y is the measured number of rows of each part. A second
@@ -104,88 +76,65 @@ func (h *histogram) add(item int, y []float64, sigma float64) *measured {
 			return m
 		}
 	}
-	m := &measured{item: item, y: slices.Clone(y), sigma: sigma, theta: make([]float64, len(y))}
-	it := h.items[item]
-	h.cut(m, h.index(it.Columns()), partsOf(it, h.all))
+	m := &measured{item: item, y: slices.Clone(y), sigma: sigma, theta: make([]float64, len(y)),
+		part: h.parts(h.items[item])}
 	h.measured = append(h.measured, m)
 	return m
 }
 
-// cut numbers the classes anew, so that each lies in one part of the measurement or outside all.
-func (h *histogram) cut(m *measured, index, part []int32) {
-	type pair struct{ class, part int32 }
-	number := map[pair]int32{}
-	var from []int32 // the old class of each
-	var size []float64
-	last, id := pair{-1, -1}, int32(0)
-	for i, k := range h.class {
-		if p := (pair{k, part[index[i]]}); p != last {
-			var known bool
-			if id, known = number[p]; !known {
-				id = int32(len(from))
-				number[p] = id
-				from, size = append(from, k), append(size, 0)
-				m.group = append(m.group, p.part)
-			}
-			last = p
-		}
-		h.class[i] = id
-		size[id]++
-	}
-	mass := make([]float64, len(from))
-	for id, k := range from {
-		mass[id] = h.mass[k] * size[id] / h.size[k]
-	}
-	for _, other := range h.measured {
-		group := make([]int32, len(from))
-		for id, k := range from {
-			group[id] = other.group[k]
-		}
-		other.group = group
-	}
-	h.size, h.mass = size, mass
-}
-
-// partsOf is the part of each cell of the table over the columns of an item: of a marginal the cell
-// itself, of a count 0 or, outside, -1.
-func partsOf(it workload.Item, sizes []int) []int32 {
+// parts is the part of an item that each cell is in.
+func (h *histogram) parts(it workload.Item) []int32 {
 	cols := it.Columns()
-	out := make([]int32, int(cellsOf(sizes, cols)))
-	if !it.IsCount() {
-		for i := range out {
-			out[i] = int32(i)
+	m := marginal.Measurement{Cols: h.cols, Groups: make([][]uint16, len(h.cols))}
+	for i, c := range h.cols {
+		if !slices.Contains(cols, c) {
+			m.Groups[i] = make([]uint16, h.all[c]) // summed out
 		}
+	}
+	out := m.Cells(h.all)
+	if !it.IsCount() {
 		return out
 	}
-	for i := range out {
-		out[i] = -1
+	outside := slices.Repeat([]int32{1}, int(cellsOf(h.all, cols)))
+	for _, r := range workload.Runs(it.Where, h.all, cols) {
+		clear(outside[r.Lo:r.Hi])
 	}
-	for _, r := range workload.Runs(it.Where, sizes, cols) {
-		clear(out[r.Lo:r.Hi])
+	for i, k := range out {
+		out[i] = outside[k]
+	}
+	return out
+}
+
+// mass is the probability of each part of a measurement.
+func (h *histogram) mass(m *measured) []float64 {
+	out := make([]float64, max(2, len(m.y)))
+	for i, g := range m.part {
+		out[g] += h.p[i]
 	}
 	return out
 }
 
 // scale multiplies the mass of each part of a measurement by a factor, and normalises.
-func (h *histogram) scale(m *measured, factors []float64) {
-	sum := 0.0
-	for k, g := range m.group {
-		if g >= 0 {
-			h.mass[k] *= factors[g]
-		}
-		sum += h.mass[k]
+func (h *histogram) scale(m *measured, mass, factors []float64) {
+	z := 0.0
+	for g, q := range mass {
+		z += q * factors[g]
 	}
-	for k := range h.mass {
-		h.mass[k] /= sum
+	for g := range factors {
+		factors[g] /= z
+	}
+	for i, g := range m.part {
+		h.p[i] *= factors[g]
 	}
 }
 
 // update makes the update of the paper with a measured count, and adds the distribution to the sum.
 func (h *histogram) update(item int, y, n float64) {
 	gap := y/n - h.answers[item][0]
-	h.scale(h.add(item, []float64{y}, 1), []float64{math.Exp(gap / 2)})
-	h.refresh()
-	for k, x := range h.weights {
+	m := h.add(item, []float64{y}, 1)
+	h.scale(m, h.mass(m), []float64{math.Exp(gap / 2), 1})
+	h.dense.AnswersTo(h.answers, h.p)
+	for k, x := range h.p {
 		h.sum[k] += x
 	}
 }
@@ -219,24 +168,20 @@ func (h *histogram) fit(n float64) {
 			break
 		}
 	}
-	h.refresh()
+	h.dense.AnswersTo(h.answers, h.p)
 }
 
 // step makes the coordinate step of a count, or those of all cells of a marginal at once, each as
 // if the sum of all were free, and normalises.
 func (h *histogram) step(m *measured, n float64) (moved float64) {
-	factors := make([]float64, len(m.y))
-	for k, g := range m.group {
-		if g >= 0 {
-			factors[g] += h.mass[k]
-		}
-	}
-	count := len(m.y) == 1
-	for g, q := range factors {
-		if factors[g] = 1; !(q > 1e-300) || count && q >= 1 {
+	mass := h.mass(m)
+	factors, count := slices.Repeat([]float64{1}, len(mass)), len(m.y) == 1
+	for g, y := range m.y {
+		q := mass[g]
+		if !(q > 1e-300) || count && q >= 1 {
 			continue
 		}
-		d := solve(m.y[g], shrink*m.sigma, m.theta[g], func(d float64) (value, slope float64) {
+		d := solve(y, shrink*m.sigma, m.theta[g], func(d float64) (value, slope float64) {
 			x := q * math.Exp(d)
 			if count {
 				x /= 1 - q + x
@@ -248,7 +193,7 @@ func (h *histogram) step(m *measured, n float64) (moved float64) {
 		moved = max(moved, math.Abs(d)*math.Min(1, n*q/m.sigma))
 		factors[g] = math.Exp(d)
 	}
-	h.scale(m, factors)
+	h.scale(m, mass, factors)
 	return moved
 }
 

@@ -30,16 +30,6 @@ func randomItem(sizes, cols []int, u *rand.Rand) workload.Item {
 	return workload.Item{Where: x}
 }
 
-// partsIn is the part of every cell of the histogram by definition.
-func (h *histogram) partsIn(item int) []int32 {
-	part, index := partsOf(h.items[item], h.all), h.index(h.items[item].Columns())
-	out := make([]int32, len(index))
-	for i, k := range index {
-		out[i] = part[k]
-	}
-	return out
-}
-
 // randomHistogram is uniform over four of five columns.
 func randomHistogram(t *testing.T, items int, u *rand.Rand) *histogram {
 	sizes := []int{3, 4, 7, 2, 5}
@@ -51,17 +41,16 @@ func randomHistogram(t *testing.T, items int, u *rand.Rand) *histogram {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if items > 1 && len(h.class) != 120 {
-		t.Fatalf("%d cells", len(h.class))
+	if items > 1 && len(h.p) != 120 {
+		t.Fatalf("%d cells", len(h.p))
 	}
 	return h
 }
 
-// TestUpdatesByCells makes the paper's updates on classes and on plain cells, and sums answers from
-// these.
+// TestUpdatesByCells makes the paper's updates once more, and sums answers from cells.
 func TestUpdatesByCells(t *testing.T) {
 	h := randomHistogram(t, 25, rand.New(rand.NewPCG(1, 2)))
-	plain, sum := make([]float64, len(h.class)), make([]float64, len(h.class))
+	plain, sum := make([]float64, len(h.p)), make([]float64, len(h.p))
 	for i := range plain {
 		plain[i] = 1 / float64(len(plain))
 	}
@@ -74,7 +63,7 @@ func TestUpdatesByCells(t *testing.T) {
 		h.update(item, y, 1000)
 		got := h.sum
 		z := 0.0
-		for i, g := range h.partsIn(item) {
+		for i, g := range h.parts(it) {
 			if g == 0 {
 				plain[i] *= math.Exp(gap / 2)
 			}
@@ -88,8 +77,8 @@ func TestUpdatesByCells(t *testing.T) {
 		}
 		for other := range h.items {
 			want := make([]float64, len(h.answers[other]))
-			for cell, g := range h.partsIn(other) {
-				if g >= 0 {
+			for cell, g := range h.parts(h.items[other]) {
+				if int(g) < len(want) {
 					want[g] += plain[cell]
 				}
 			}
@@ -130,7 +119,7 @@ func TestFitIsStationary(t *testing.T) {
 			}
 		}
 		sum := 0.0
-		for _, x := range h.weights {
+		for _, x := range h.p {
 			sum += x
 		}
 		if math.Abs(sum-1) > 1e-9 {

@@ -18,8 +18,8 @@ type mwemPlan struct {
 	w         *workload.Workload
 	items     []workload.Item // that can be measured; columns of a marginal in increasing order
 	algorithm string
-	tables    int // rounds that pick and measure a marginal
-	counts    int // rounds that pick and measure a count
+	rounds    int  // each picks and measures an item
+	counts    bool // all items are counts
 	laplace   bool
 	columns   int
 	leftOut   int // items that are too large to be measured
@@ -34,10 +34,28 @@ type mwemPlan struct {
 // choose settles the form, the items and the rounds.
 func (p *mwemPlan) choose() error {
 	p.algorithm, p.columns = p.cfg.Algorithm, len(p.w.Schema().Columns)
-	counts := 0
+	p.counts = true
+	counts, sizes := 0, p.w.Schema().Sizes()
 	for i := range p.w.Len() {
-		if p.w.Item(i).IsCount() {
+		it := p.w.Item(i)
+		if it.IsCount() {
 			counts++
+		}
+		switch cells := cellsOf(sizes, it.Columns()); {
+		case cells > float64(min(p.cfg.MaxCells, privacy.MaxCells)):
+			p.leftOut++
+		case it.IsCount():
+			p.items = append(p.items, it)
+		case p.algorithm == paper:
+			all, err := it.Counts(sizes, workload.MaxItems-len(p.items))
+			if err != nil {
+				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w",
+					err, ErrConfig)
+			}
+			p.items = append(p.items, all...)
+		default:
+			it.Cols = slices.Sorted(slices.Values(it.Cols))
+			p.items, p.counts = append(p.items, it), false
 		}
 	}
 	if p.algorithm == "" {
@@ -50,32 +68,6 @@ func (p *mwemPlan) choose() error {
 		return fmt.Errorf("mwem: %d items of the workload are counts, which the algorithm graph "+
 			"cannot fit; use dense: %w", counts, ErrConfig)
 	}
-	sizes := p.w.Schema().Sizes()
-	var heavy, light float64 // weight of marginals and counts
-	for i := range p.w.Len() {
-		it := p.w.Item(i)
-		if cellsOf(sizes, it.Columns()) > float64(min(p.cfg.MaxCells, privacy.MaxCells)) {
-			p.leftOut++
-			continue
-		}
-		switch {
-		case it.IsCount():
-			light += it.Weight
-			p.items = append(p.items, it)
-		case p.algorithm == paper:
-			cells, err := it.Counts(sizes, workload.MaxItems-len(p.items))
-			if err != nil {
-				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w",
-					err, ErrConfig)
-			}
-			light += it.Weight
-			p.items = append(p.items, cells...)
-		default:
-			it.Cols = slices.Sorted(slices.Values(it.Cols))
-			heavy += it.Weight
-			p.items = append(p.items, it)
-		}
-	}
 	if len(p.items) == 0 {
 		return fmt.Errorf("mwem: every query of the workload spans more than %d cells: %w",
 			p.cfg.MaxCells, ErrConfig)
@@ -86,21 +78,13 @@ func (p *mwemPlan) choose() error {
 			"names, %.4g cells; the limit is %d: name fewer columns, or marginals only, which the "+
 			"algorithm graph fits: %w", p.algorithm, cells, p.cfg.MaxCells, ErrConfig)
 	}
-	rounds := p.cfg.Rounds
-	if rounds == 0 {
-		rounds = 30
+	if p.rounds = p.cfg.Rounds; p.rounds == 0 {
+		p.rounds = 30
 		if p.algorithm == graph {
-			rounds = 2 * p.columns
+			p.rounds = 2 * p.columns
 		}
-		rounds = min(rounds, len(p.items))
+		p.rounds = min(p.rounds, len(p.items))
 	}
-	// Rounds are divided between marginals and counts by the weights of the workload, publicly and
-	// in advance.
-	p.tables = int(math.Round(float64(rounds) * heavy / (heavy + light)))
-	if heavy > 0 && light > 0 && rounds > 1 {
-		p.tables = min(max(p.tables, 1), rounds-1)
-	}
-	p.counts = rounds - p.tables
 	return nil
 }
 
@@ -117,7 +101,7 @@ func cellsOf(sizes, cols []int) float64 {
 // Laplace's, and of ε the parts have what gives them their shares of zCDP: the roots, and a
 // selection twice that, as it counts ε²/8 and not ε²/2.
 func (p *mwemPlan) pay(left accountant.Account) {
-	rounds, first := float64(p.tables+p.counts), mwemTotalShare
+	rounds, first := float64(p.rounds), mwemTotalShare
 	k := float64(max(1, p.nb.MaxRowsPerUnit))
 	unit := k
 	if p.nb.Adjacency == accountant.ReplaceOne {
@@ -140,54 +124,37 @@ func (p *mwemPlan) pay(left accountant.Account) {
 }
 
 // Forecast assumes the largest distribution that the plan allows. The joints are the marginals of
-// the workload; other forms than graph also count single queries.
+// the workload; other forms than graph also count single queries. Its constants were measured on
+// adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a factor of 1.7.
 func (p *mwemPlan) Forecast(int) Forecast {
-	f := Forecast{}
-	if p.algorithm == graph {
-		f.Noise = append(f.Noise, Noise{What: "one-way marginal", Columns: 1, Count: p.columns,
-			Sigma: p.oneWay})
-		var sets [][]int
-		for _, it := range p.items {
+	f, sizes, rounds := Forecast{}, p.w.Schema().Sizes(), float64(p.rounds)
+	candidates, counts := 0.0, false
+	var sets [][]int
+	for _, it := range p.items {
+		if counts = counts || it.IsCount(); !it.IsCount() {
+			candidates += cellsOf(sizes, it.Cols)
 			sets = append(sets, it.Cols)
 		}
+	}
+	if p.algorithm == graph {
+		f.Noise = []Noise{{What: "one-way marginal", Columns: 1, Count: p.columns, Sigma: p.oneWay}}
 		f.Joints = jointsOf(p.columns, sets)
-	} else {
-		f.Noise = append(f.Noise, Noise{What: "number of rows", Count: 1,
-			Sigma: p.deviation(p.total)})
-	}
-	f.Noise = append(f.Noise, Noise{What: "query selection", Count: p.tables + p.counts,
-		Eps: p.epsilon})
-	if p.tables > 0 {
-		f.Noise = append(f.Noise, Noise{What: "marginal", Columns: 2, Count: p.tables,
-			Sigma: p.sigma})
-	}
-	if p.counts > 0 {
-		f.Noise = append(f.Noise, Noise{What: "count", Count: p.counts,
-			Sigma: p.deviation(p.count)})
-	}
-	sizes := p.w.Schema().Sizes()
-	cells := cellsOf(sizes, named(p.items))
-	rounds := float64(p.tables + p.counts)
-	candidates := 0.0
-	for _, it := range p.items {
-		if !it.IsCount() {
-			candidates += cellsOf(sizes, it.Cols)
-		}
-	}
-	if p.algorithm == graph {
-		pairs := 0.0 // measured tables as large as the average one
-		for range p.tables {
-			pairs += candidates / float64(len(p.items))
-		}
-		cells = min(4*pairs, float64(p.cfg.MaxCells))
-	}
-	f.MemoryBytes = int64(40*cells + 24*candidates)
-	f.Seconds = rounds * (30e-9*cells + 10e-9*candidates + 1e-3)
-	if p.algorithm == graph {
-		// Measured on adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a
-		// factor of 1.7: what a round costs grows more slowly than its candidates, as most of them
-		// are answered from small parts of the graph.
+		// Measured tables are as large as the average one.
+		cells := min(4*rounds*candidates/float64(len(p.items)), float64(p.cfg.MaxCells))
+		f.MemoryBytes = int64(40*cells + 24*candidates)
 		f.Seconds = 2.6 * math.Pow(rounds*candidates/1e6, .75)
+	} else {
+		f.Noise = []Noise{{What: "number of rows", Count: 1, Sigma: p.deviation(p.total)}}
+		cells := cellsOf(sizes, named(p.items))
+		f.MemoryBytes = int64((24+4*rounds)*cells + 24*candidates)
+		f.Seconds = rounds * (30e-9*rounds*cells + 10e-9*candidates + 1e-3)
+	}
+	f.Noise = append(f.Noise, Noise{What: "query selection", Count: p.rounds, Eps: p.epsilon})
+	if !p.counts {
+		f.Noise = append(f.Noise, Noise{What: "marginal", Columns: 2, Count: p.rounds, Sigma: p.sigma})
+	}
+	if counts {
+		f.Noise = append(f.Noise, Noise{What: "count", Count: p.rounds, Sigma: p.deviation(p.count)})
 	}
 	return f
 }

@@ -163,6 +163,7 @@ var gone = []struct{ methods, keys, why string }{
 		"student_hidden student_steps student_weight", "networks train at the rates and sizes that " +
 		"measured best"},
 	{"mwem", "sweeps shrink total_share one_way_share", "no other value measured better"},
+	{"aim", "time_limit", "memory_mb bounds the model, and with it the time of a fit"},
 	{"aim", "published", "the form of the paper is a test: it measured behind on every table"},
 	{"smalldb", "total_share", "the number of rows takes a tenth of epsilon"},
 	{"pategan", "warm_steps", "it is distil_steps"},

@@ -37,7 +37,7 @@ func (p *smallPlan) Fit(
 	for i := range cols {
 		cols[i] = i
 	}
-	model, err := marginal.FromTables(p.sizes, [][]int{cols}, [][]float64{copies}, n)
+	model, err := marginal.FromFactors(p.sizes, [][]int{cols}, [][]float64{copies}, n)
 	if err != nil {
 		return fitted, err
 	}

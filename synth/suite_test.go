@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
@@ -66,7 +65,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		&AIM{Workload: "pairs", Sets: []string{"a*b"}}, &AIM{TargetShare: .1},
 		&AIM{OneWayShare: -.1}, &AIM{Target: "x", TargetShare: .6, OneWayShare: .5},
 		&AIM{SelectShare: nan}, &AIM{SelectShare: 1}, &AIM{MemoryMB: -1}, &AIM{MemoryMB: 1 << 21},
-		&AIM{TimeLimit: -time.Second}, &AIM{Target: "x", TargetShare: nan},
+		&AIM{Target: "x", TargetShare: nan},
 		&MWEM{Algorithm: "best"}, &MWEM{SelectShare: -.1}, &MWEM{SelectShare: .9},
 		&MWEM{SelectShare: nan}, &MWEM{Rounds: -1}, &MWEM{MaxCells: -1}, &MWEM{MaxCells: 1 << 30},
 		&MWEM{Workload: missing},

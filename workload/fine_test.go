@@ -100,7 +100,7 @@ func TestFineConditions(t *testing.T) {
 			tables, cliques = append(tables, one), append(cliques, []int{c})
 			ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: one, Sigma: 1})
 		}
-		m, err := marginal.FromTables(sizes, cliques, tables, n)
+		m, err := marginal.FromFactors(sizes, cliques, tables, n)
 		check(t, err)
 		g, err := marginal.NewGrouping(sizes, ms, 0)
 		check(t, err)

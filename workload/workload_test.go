@@ -289,7 +289,7 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	if err := close(ordered, dense, 1e-6); err != nil {
 		t.Errorf("rows and dense: %v", err)
 	}
-	m, err := marginal.FromTables(s.Sizes(), [][]int{all}, [][]float64{full}, 3000)
+	m, err := marginal.FromFactors(s.Sizes(), [][]int{all}, [][]float64{full}, 3000)
 	check(t, err)
 	model, err := w.OnModel(m, marginal.NoGroups(s.Sizes()))
 	check(t, err)
@@ -372,7 +372,7 @@ func TestExpandRefuses(t *testing.T) {
 				table.Condition{Column: i, Allow: yes}})
 		}
 	}
-	m, err := marginal.FromTables(sizes, cliques, tables, 1000)
+	m, err := marginal.FromFactors(sizes, cliques, tables, 1000)
 	check(t, err)
 	for _, n := range []int{10, 14} {
 		w, err := New(s, []Item{{Where: parts[:n]}})

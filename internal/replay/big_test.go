@@ -115,7 +115,7 @@ func TestBigMethods(t *testing.T) {
 			cmp.Or(synthtest.Tables[method], "in"),
 			quick(method), settings)}, worlds})
 	}
-	settings := map[string]string{"mst": "--set iterations=20", "aim": "--set time_limit=1s",
+	settings := map[string]string{"mst": "--set iterations=20", "aim": "--set memory_mb=1",
 		"mwem": "--set rounds=6", "pategan": pateganBig}
 	worlds := map[string][]string{"aim": inBig[:2], "mwem": inBig[1:3], "bayes": inBig[2:],
 		"smalldb": inBig[1:3], "wgan": inBig[:2]}

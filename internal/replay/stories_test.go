@@ -90,12 +90,12 @@ func TestVerbs(t *testing.T) {
 		{"standard input", []string{
 			"fit - --schema in.yaml --epsilon 1 --ledger my.ledger --model m.decoy",
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
-				"--set time_limit=1s --seed 7 --out out.csv",
+				"--set memory_mb=1 --seed 7 --out out.csv",
 		}, everywhere},
 		{"counted elsewhere", []string{
 			"fit sc://h/t --schema in.yaml --epsilon 1 --method mst --ledger my.ledger --model m.decoy",
 			"generate sc://h/t --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
-				"--set time_limit=1s --seed 7 --out out.csv",
+				"--set memory_mb=1 --seed 7 --out out.csv",
 			"fit sc://h/t --schema in.yaml --epsilon 1 " + quick("wgan") +
 				" --ledger my.ledger --model w.decoy",
 			"evaluate --holdout sc://h/t --synthetic syn.csv --schema in.yaml --epsilon 1 --ledger " +
@@ -118,7 +118,7 @@ func TestVerbs(t *testing.T) {
 		{"constraints", []string{
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +
-				"--set time_limit=1s --out out.parquet",
+				"--set memory_mb=1 --out out.parquet",
 			"inspect m.decoy",
 		}, []string{"related"}},
 		{"schema infer", []string{

@@ -25,7 +25,7 @@ import (
 
 var (
 	long     = flag.Bool("long", false, "print figures of docs: minutes")
-	variants = flag.String("variants", "mst,aim,aim workload=triples time_limit=10s,pategan,"+
+	variants = flag.String("variants", "mst,aim,aim workload=triples,pategan,"+
 		"mwem rounds=10,wgan,wgan marginal_share=.5", "methods, each with its settings")
 	epsilon = flag.Float64("epsilon", 1, "budget; delta is 1e-5, for intervals 1e-9")
 	rowsOf  = flag.Int("rows", 10_000, "rows of a table")
