@@ -179,8 +179,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of 24 runs
-// is within .0055, false alarms 1e-7.
+// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of 12 runs
+// is within .0066, false alarms 1e-7.
 func TestTargetKeepsARareClass(t *testing.T) {
 	s := synthtest.Schema(6)
 	base := synthtest.Table(t, s, 5000)
@@ -197,12 +197,12 @@ func TestTargetKeepsARareClass(t *testing.T) {
 	cols[5] = table.Codes{U8: rare} // column 5 has two codes
 	tab := synthtest.Must(table.FromColumns(s, cols, nil))
 	f, rate := checked(&AIM{Target: "column 5"}), 0.0
-	for seed := range uint64(24) {
+	for seed := range uint64(12) {
 		counts := make([]int64, 2)
 		Sample(t, Fit(t, f, tab, aimOne), 5000, seed).CountTo(counts, []int{5})
-		rate += float64(counts[1]) / 5000 / 24
+		rate += float64(counts[1]) / 5000 / 12
 	}
-	if math.Abs(rate-.02) > .0055 { // .0222 with standard deviation .0006
+	if math.Abs(rate-.02) > .0066 { // .0222 with standard deviation .0008
 		t.Errorf("rate %v, want .02", rate)
 	}
 }

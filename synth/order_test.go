@@ -17,17 +17,16 @@ import (
 )
 
 // TestOrder: the order of the rows that a model gives carries nothing, whatever its method. Null:
-// of all orders of these 160,000 rows, each is as likely. The first 2000 and each tenth are
+// of all orders of these 80,000 rows, each is as likely. The first 1000 and each tenth are
 // compared with all others, by χ² over the codes of every column and every pair of neighbouring
 // columns ([stattest.TwoSample]); the threshold is raised such that the tests of a method together
 // have a false-alarm rate of 1e-6.
 //
 // The mutant is rows as they are steered, before they are shuffled: it must be rejected.
 func TestOrder(t *testing.T) {
-	const n = 160_000
-	for _, name := range Names() {
+	const n = 80_000
+	for _, name := range []string{"aim", "wgan", "smalldb"} { // one for each kind of parameters
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			real := skewed(t, 10, 12)
 			if name == "smalldb" { // its domain is tiny
 				real = skewed(t, 2, 3)
@@ -76,13 +75,10 @@ func skewed(t *testing.T, columns, codes int) *table.Table {
 	return out
 }
 
-// untrained makes the training of generators short: it does not matter for the order of rows.
+// untrained makes the training of a generator short: it does not matter for the order of rows.
 func untrained(config any) error {
-	switch c := config.(type) {
-	case *WGAN:
+	if c, ok := config.(*WGAN); ok {
 		c.Steps, c.DistilSteps, c.PostSteps = 2, 100, 10
-	case *PATEGAN:
-		c.Rounds, c.Questions, c.DistilSteps = 2, 20, 20
 	}
 	return nil
 }
