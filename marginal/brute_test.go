@@ -107,8 +107,7 @@ func allSubsets(n, most int) (out [][]int) {
 func distinctRanked(sizes []int, cliques [][]int) [][]int {
 	var out [][]int
 	for _, q := range cliques {
-		r := slices.Clone(q)
-		rankOrder(sizes, r)
+		r := ranked(sizes, q)
 		if !slices.ContainsFunc(out, func(o []int) bool { return slices.Equal(o, r) }) {
 			out = append(out, r)
 		}

@@ -3,6 +3,8 @@ package marginal
 import (
 	"math"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A cliqueState is what belief propagation holds for a clique. Passes over its table go block by
@@ -110,7 +112,7 @@ func (p *propagator) potential(c *cliqueState, h int) {
 			child := &c.nodes[ch]
 			child.plan.add(b, child.in, k)
 		}
-		top = max(top, largest(b))
+		top = max(top, floats.Max(b))
 	}
 	c.top[h] = top
 }

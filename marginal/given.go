@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // ErrImpossible is wrapped by an error about a condition that holds for no row of a model.
@@ -44,7 +46,7 @@ func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 	}
 	share := 1.0
 	if k > 0 {
-		share = sumOf(p[0].v)
+		share = floats.Sum(p[0].v)
 	}
 	if !(share > tiny) {
 		return nil, ErrImpossible

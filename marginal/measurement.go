@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Measurement is one noisy marginal table: counts of rows plus independent, unbiased noise of known
@@ -56,7 +58,12 @@ func (m *Measurement) Sum(sizes []int, at int) Measurement {
 }
 
 // Noise is the standard deviation of the sum of the cells: the root of the sum of their variances.
-func (m *Measurement) Noise() float64 { return math.Sqrt(m.variance()) }
+func (m *Measurement) Noise() float64 {
+	if m.Sigmas == nil {
+		return m.Sigma * math.Sqrt(float64(len(m.Counts)))
+	}
+	return floats.Norm(m.Sigmas, 2)
+}
 
 // Shape is the number of codes or groups of each of Cols; sizes are the codes of every column.
 func (m *Measurement) Shape(sizes []int) []int { return sizesOf(m.sizes(sizes), m.Cols) }
@@ -118,18 +125,6 @@ func (m *Measurement) SigmaOf(i int) float64 {
 	return m.Sigma
 }
 
-// variance returns the variance of the sum of the cells.
-func (m *Measurement) variance() float64 {
-	if m.Sigmas == nil {
-		return float64(len(m.Counts)) * m.Sigma * m.Sigma
-	}
-	v := 0.0
-	for _, s := range m.Sigmas {
-		v += s * s
-	}
-	return v
-}
-
 // mostCount bounds counts and noise, so that their squares and ratios are finite.
 const mostCount = 1e60
 
@@ -168,13 +163,9 @@ func (m *Measurement) Check(sizes []int) error {
 func Total(ms []Measurement) float64 {
 	num, den := 0.0, 0.0
 	for i := range ms {
-		v := ms[i].variance()
-		s := 0.0
-		for _, x := range ms[i].Counts {
-			s += x
-		}
-		num += s / v
-		den += 1 / v
+		noise := ms[i].Noise()
+		num += floats.Sum(ms[i].Counts) / (noise * noise)
+		den += 1 / (noise * noise)
 	}
 	return math.Max(cutNormalMean(num/den, 1/math.Sqrt(den)), 1)
 }
@@ -195,17 +186,12 @@ func targets(sizes []int, ms []Measurement) []target {
 	var ts []target
 	for i := range ms {
 		m := &ms[i]
-		cols := slices.Clone(m.Cols)
-		rankOrder(sizes, cols)
+		cols := ranked(sizes, m.Cols)
 		groups, all := m.ranked(cols), m.sizes(sizes)
 		n := len(m.Counts)
-		y, weight := make([]float64, n), make([]float64, n)
+		y, weight := make([]float64, n), []float64(nil)
 		transpose(y, m.Counts, all, m.Cols, cols)
-		if m.Sigmas == nil {
-			for k := range weight {
-				weight[k] = m.Sigma
-			}
-		} else {
+		if weight = slices.Repeat([]float64{m.Sigma}, n); m.Sigmas != nil {
 			transpose(weight, m.Sigmas, all, m.Cols, cols)
 		}
 		k := slices.IndexFunc(ts, func(t target) bool {

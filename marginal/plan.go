@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -67,23 +66,11 @@ func strides(sizes, cols []int) map[int]int {
 // newPlan returns the plan from a table over big to one over small. Both list columns in the same
 // relative order and small ⊆ big; sizes are by column.
 func newPlan(sizes []int, big, small []int) *plan {
-	dims := make([]dim, len(big))
-	ns := make([]int, len(big))
-	stride := 1
-	j := len(small) - 1
-	for i := len(big) - 1; i >= 0; i-- {
-		ns[i] = sizes[big[i]]
-		dims[i].n = ns[i]
-		if j >= 0 && small[j] == big[i] {
-			dims[i].stride = stride
-			stride *= ns[i]
-			j--
-		}
+	dims, stride := make([]dim, len(big)), strides(sizes, small)
+	for i, c := range big {
+		dims[i] = dim{sizes[c], stride[c]}
 	}
-	if j >= 0 {
-		panic("marginal: plan to columns that are not in the table")
-	}
-	block := blockOf(ns)
+	block := blockOf(sizesOf(sizes, big))
 	inner := len(dims)
 	for b := 1; b < block || inner > 0 && dims[inner-1].n == 1; {
 		inner--
@@ -181,7 +168,7 @@ func (p *plan) sum(small, block []float64, k int) {
 		}
 	default:
 		for i, o := range p.lo {
-			s[o] += sumOf(block[i*p.run : (i+1)*p.run])
+			s[o] += floats.Sum(block[i*p.run : (i+1)*p.run])
 		}
 	}
 }
@@ -208,40 +195,6 @@ func addTo(dst, src []float64) {
 	for i := range dst {
 		dst[i] += src[i]
 	}
-}
-
-// largest returns the largest of v, -Inf for none.
-func largest(v []float64) float64 {
-	a, b := math.Inf(-1), math.Inf(-1)
-	for len(v) >= 2 {
-		if v[0] > a {
-			a = v[0]
-		}
-		if v[1] > b {
-			b = v[1]
-		}
-		v = v[2:]
-	}
-	for _, x := range v {
-		a = max(a, x)
-	}
-	return max(a, b)
-}
-
-// sumOf sums in four lanes, which is faster than one and loses less.
-func sumOf(v []float64) float64 {
-	var a, b, c, d float64
-	for len(v) >= 4 {
-		a += v[0]
-		b += v[1]
-		c += v[2]
-		d += v[3]
-		v = v[4:]
-	}
-	for _, x := range v {
-		a += x
-	}
-	return (a + b) + (c + d)
 }
 
 // cellsOf returns the product of the sizes of cols as a float: it may be far beyond any integer.

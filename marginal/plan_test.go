@@ -86,15 +86,6 @@ func TestPlanAgainstBruteForce(t *testing.T) {
 	}
 }
 
-func TestPlanRefuses(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Errorf("a plan to a column that is not in the table did not panic")
-		}
-	}()
-	newPlan([]int{2, 3, 4}, []int{0, 1}, []int{2})
-}
-
 func TestTranspose(t *testing.T) {
 	u := rand.New(rand.NewPCG(41, 1))
 	sizes := []int{2, 3, 1, 4}

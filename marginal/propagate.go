@@ -3,6 +3,8 @@ package marginal
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A term is a table of the parameter vector: the log potential of one measured set of columns.
@@ -149,7 +151,7 @@ func (p *propagator) collect(i int) {
 	if len(root.terms) == 0 {
 		for _, ch := range root.children {
 			nd := &c.nodes[ch]
-			top := largest(nd.in)
+			top := floats.Max(nd.in)
 			copy(nd.out, nd.in)
 			expShift(nd.out, top)
 			c.shift += top
@@ -245,15 +247,10 @@ func (p *propagator) distribute(i int) {
 				p.terms[t].sumTo(p.mu, nd.out)
 			}
 		}
-		p.pass(c, nd, nd.out)
-	}
-}
-
-// pass gives the child cliques at a node the ratio of the separator's marginal to its sum.
-func (p *propagator) pass(c *cliqueState, nd *node, v []float64) {
-	for _, kid := range nd.kids {
-		for s, x := range p.cliques[kid].scale {
-			p.cliques[kid].scale[s] = v[s] / x
+		for _, kid := range nd.kids { // the ratio of the separator's marginal to its sum
+			for s, x := range p.cliques[kid].scale {
+				p.cliques[kid].scale[s] = nd.out[s] / x
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,20 +26,12 @@ type junctionTree struct {
 	seps    [][]int // columns shared with the parent
 }
 
-// rankOrder sorts cols by size, then number.
-func rankOrder(sizes, cols []int) {
-	slices.SortFunc(cols, func(a, b int) int {
-		if sizes[a] != sizes[b] {
-			return sizes[a] - sizes[b]
-		}
-		return a - b
-	})
-}
-
-// ranked is a copy of cols in rank order.
+// ranked is cols in rank order: by size, then number.
 func ranked(sizes, cols []int) []int {
 	cols = slices.Clone(cols)
-	rankOrder(sizes, cols)
+	slices.SortFunc(cols, func(a, b int) int {
+		return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b))
+	})
 	return cols
 }
 
@@ -62,11 +55,10 @@ func newJunctionTree(sizes []int, cliques [][]int) (*junctionTree, error) {
 	cols := make([][]int, k)
 	root := 0
 	for i, s := range sets {
-		cols[i] = s.cols()
+		cols[i] = ranked(sizes, s.cols())
 		if cellsOf(sizes, cols[i]) > cellsOf(sizes, cols[root]) {
 			root = i
 		}
-		rankOrder(sizes, cols[i])
 	}
 	// Prim's algorithm; position[i] is the position in the tree, -1 while out.
 	position := make([]int, k)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -75,36 +77,19 @@ func rowsFor(queries int, alpha float64) int {
 	return textbook
 }
 
-// worstTail is the supremum over p of P(|Bin(m, p)/m − p| > alpha): on a grid of p, and where an
-// outcome k/m is about to come within alpha.
-func worstTail(m int, alpha float64) float64 {
-	logChoose := make([]float64, m+1)
-	whole, _ := math.Lgamma(float64(m + 1))
-	for k := range logChoose {
-		a, _ := math.Lgamma(float64(k + 1))
-		b, _ := math.Lgamma(float64(m - k + 1))
-		logChoose[k] = whole - a - b
-	}
-	worst := 0.0
-	at := func(p, beyond float64) {
-		tail := 0.0
-		for k := range logChoose {
-			if math.Abs(float64(k)/float64(m)-p) > beyond {
-				tail += math.Exp(logChoose[k] + float64(k)*math.Log(p) + float64(m-k)*math.Log(1-p))
+// worstTail is the supremum over p of P(|Bin(m, p)/m − p| > alpha), on a grid of p, where an
+// outcome that is about to miss counts as one that does.
+func worstTail(m int, alpha float64) (worst float64) {
+	const steps = 2000
+	for i := 1; i < steps; i++ {
+		p, tail := float64(i)/steps, 0.0
+		for k := range m + 1 {
+			if math.Abs(float64(k)/float64(m)-p) > alpha-1./steps {
+				tail += math.Exp(combin.LogGeneralizedBinomial(float64(m), float64(k)) +
+					float64(k)*math.Log(p) + float64(m-k)*math.Log(1-p))
 			}
 		}
 		worst = max(worst, tail)
-	}
-	const steps = 2000
-	for i := 1; i < steps; i++ {
-		at(float64(i)/steps, alpha)
-	}
-	for k := range m + 1 {
-		for _, p := range []float64{float64(k)/float64(m) - alpha, float64(k)/float64(m) + alpha} {
-			if p > 0 && p < 1 {
-				at(p, alpha-1e-9) // the limit from the side where the outcome misses
-			}
-		}
 	}
 	return worst
 }
