@@ -16,6 +16,10 @@ type conditional struct {
 	strides []int
 }
 
+// tiny is a probability below which a condition counts as impossible: ratios of smaller numbers are
+// not to be trusted.
+const tiny = 1e-280
+
 // Conditionals prepares them: it takes as much memory as the model.
 func (m *Model) Conditionals() *Conditionals {
 	t := m.tree
@@ -23,7 +27,12 @@ func (m *Model) Conditionals() *Conditionals {
 	for i, q := range t.cliques {
 		f := factor{q, slices.Clone(m.p[i])}
 		each := project(t.sizes, f, t.seps[i]).v
-		multiply(t.sizes, f, t.seps[i], ratio(slices.Repeat([]float64{1}, len(each)), each))
+		for j, x := range each {
+			if each[j] = 0; x > tiny {
+				each[j] = 1 / x
+			}
+		}
+		multiply(t.sizes, f, t.seps[i], each)
 		stride, all := strides(t.sizes, q), make([]int, len(q))
 		for k, c := range q {
 			all[k] = stride[c]

@@ -79,3 +79,25 @@ func (g *Grouping) Shares(col int) []float64 {
 	}
 	return out
 }
+
+// Weights returns, for each group of a column, the share of it that falls to allowed codes: what
+// Expect wants. allow has one entry a code, the share of it that is allowed: 0 to 1.
+func (g *Grouping) Weights(col int, allow []float64) []float64 {
+	c := g.columns[col]
+	if len(allow) != c.codes {
+		panic("marginal: Weights: a list that does not fit the column's codes")
+	}
+	out := make([]float64, c.groups())
+	shares := g.Shares(col)
+	for code, x := range allow {
+		if c.group == nil {
+			out[code] = x
+		} else {
+			out[c.group[code]] += x * shares[code]
+		}
+	}
+	for i, x := range out {
+		out[i] = min(x, 1)
+	}
+	return out
+}

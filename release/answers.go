@@ -16,33 +16,70 @@ type Answered struct {
 	Answer        float64  `json:"answer"`
 	StandardError *float64 `json:"standard_error"` // nil: unknown
 	// what the standard error is of: "noise" of the best single measurement, "sampling", "none", or
-	// by [Model.Intervals] "population": all of them, or "hidden": too small, as the noise hides the
-	// answer
+	// by [Model.Intervals] "population"
 	Covers   string      `json:"covers"`
 	Interval *[2]float64 `json:"interval_95,omitempty"` // of [Model.Intervals]
 	// the schema allows no such row, whatever the table holds; said by 'decoy queries answer'
 	Impossible bool `json:"impossible,omitempty"`
 }
 
+// graphs are the graphical models whose sum a model is: itself, or those of its parties. There are
+// none if one of these is of another kind.
+func (m *Model) graphs() []*Model {
+	all := []*Model{m}
+	if _, ok := m.params.(joint); ok {
+		all = m.parts()
+	}
+	for _, one := range all {
+		if _, ok := one.params.(*Marginal); !ok {
+			return nil
+		}
+	}
+	return all
+}
+
+// Exact reports whether a model can be asked without sampling.
+func (m *Model) Exact() bool { return len(m.graphs()) > 0 }
+
 // Answers asks a graphical model exactly. It is post-processing and costs nothing. The standard
 // error is that of the measurement in the model file that answers a query most precisely by itself.
 // Errors: a model of another kind ([ErrNotExact]), an item with too many cells
 // ([workload.ErrTooLarge]).
 func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
-	p, ok := m.Params().(*Marginal)
-	if !ok {
+	if !m.Exact() {
 		return nil, fmt.Errorf("release: %s: %w", m.Parameters.Kind, ErrNotExact)
 	}
 	rows, err := m.rowCodec()
 	if err != nil {
 		return nil, err
 	}
-	answers, err := w.Drawn(rows.Codecs()).OnModel(p.Model, p.Grouping)
-	if err != nil {
-		return nil, err
+	var sum workload.Answers
+	noise := make([]float64, w.Len()) // of the sum
+	for _, one := range m.graphs() {
+		p := one.params.(*Marginal)
+		answers, err := w.Drawn(rows.Codecs()).OnModel(p.Model, p.Grouping)
+		if err != nil {
+			return nil, err
+		}
+		sum = plus(sum, answers)
+		for i, e := range noiseErrors(one, w) {
+			noise[i] = math.Hypot(noise[i], e)
+		}
 	}
-	noise := noiseErrors(m, w)
-	return answered(w, answers, "noise", func(i, _ int) float64 { return noise[i] }), nil
+	return answered(w, sum, "noise", func(i, _ int) float64 { return noise[i] }), nil
+}
+
+// plus is the sum of two answers, of which the first may be nil.
+func plus(sum, more workload.Answers) workload.Answers {
+	if sum == nil {
+		return more
+	}
+	for i := range more {
+		for k, x := range more[i] {
+			sum[i][k] += x
+		}
+	}
+	return sum
 }
 
 // SampledAnswers answers on n rows that are drawn from the model with a public seed, scaled to its
@@ -59,21 +96,10 @@ func (m *Model) SampledAnswers(
 	w = w.Drawn(codec.Codecs())
 	err = m.Sample(ctx, n, seed, func(rows *table.Table) error {
 		part, err := w.OnTable(rows)
-		if err != nil {
-			return err
-		}
-		if sum == nil {
-			sum = part
-		} else {
-			for i := range part {
-				for k, x := range part[i] {
-					sum[i][k] += x
-				}
-			}
-		}
+		sum = plus(sum, part)
 		drawn += rows.Rows()
 		progress(float64(drawn) / float64(n))
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -106,6 +132,31 @@ func answered(
 		}
 	}
 	return out
+}
+
+// z975 is a quantile of the normal distribution, for an interval of 95 %.
+const z975 = 1.959963984540054
+
+// Intervals is [Model.Answers] with intervals of 95 % for the population that the private rows are
+// a random sample of, where one measurement answers a query by itself: with noise of variance v,
+// and n·p rows in n, the standard error is √(v + n·p·(1 − p)). The model's answer joins all
+// measurements and is usually closer, so that intervals are wide. They end at 0, and not at the
+// number of rows, which is itself noisy.
+func (m *Model) Intervals(w *workload.Workload) ([]Answered, error) {
+	out, err := m.Answers(w)
+	for i := range out {
+		a := &out[i]
+		if a.StandardError == nil {
+			continue
+		}
+		in := max(0, a.Answer)
+		e := math.Hypot(*a.StandardError, math.Sqrt(in*max(0, m.Rows-in)/max(1, m.Rows)))
+		half := z975 * e
+		e = hundredths(e)
+		a.StandardError, a.Covers = &e, "population"
+		a.Interval = &[2]float64{hundredths(max(0, a.Answer-half)), hundredths(a.Answer + half)}
+	}
+	return out, err
 }
 
 // hundredths is x to a hundredth of a row, far below any noise.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -23,6 +25,8 @@ const (
 	// = 2, 10,000 and 48,842 answers: two-way error .238 and .151, with 0 in its place .258 and .170,
 	// with 1.5 .232 and .142; nltcs, of two codes a column: .045, .038 and .041. Means of four runs.)
 	collectSignal = 1
+	// maxJointCells bounds the junction tree: what a fit takes time for.
+	maxJointCells = 1 << 21
 )
 
 // LocalClaim is the guarantee of one answer to a randomised question, and of a model of many.
@@ -51,31 +55,47 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 	pairs := slices.DeleteFunc(slices.Clone(c.Measured),
 		func(m marginal.Measurement) bool { return len(m.Cols) < 2 })
 	columns := columnsOf(sizes, c.Measured)
-	p := pooled{n: float64(c.Answers)}
+	n := float64(c.Answers)
 	for col := range columns {
 		if columns[col].Cols == nil { // nothing is known of it
-			even := slices.Repeat([]float64{p.n / float64(sizes[col])}, sizes[col])
-			columns[col] = marginal.Measurement{Cols: []int{col}, Counts: even, Sigma: p.n}
+			even := slices.Repeat([]float64{n / float64(sizes[col])}, sizes[col])
+			columns[col] = marginal.Measurement{Cols: []int{col}, Counts: even, Sigma: n}
 		}
 	}
 	grouping, err := marginal.NewGrouping(sizes, columns, collectSigmas)
 	if err != nil {
 		return fail(err)
 	}
-	p.sizes = grouping.Sizes()
+	var shares [][]float64 // of the groups of each column
 	for _, m := range columns {
-		p.share = append(p.share, atLeast(1, grouping.GroupMeasurement(m).Counts))
+		counts := slices.Clone(grouping.GroupMeasurement(m).Counts)
+		for i, x := range counts {
+			counts[i] = max(x, 1)
+		}
+		floats.Scale(1/floats.Sum(counts), counts)
+		shares = append(shares, counts)
 	}
-	var wider []offered
-	for _, m := range pairs {
+	order := make([]int, len(pairs))
+	signals := make([]float64, len(pairs)) // by how many rows they differ from independent columns
+	for i, m := range pairs {
 		grouped := grouping.GroupMeasurement(m)
-		if signal := p.signal(grouped); signal > collectSignal*grouped.Noise() {
-			wider = append(wider, offered{m, signal})
+		second := shares[m.Cols[1]]
+		for k, x := range grouped.Counts {
+			expected := float64(n * shares[m.Cols[0]][k/len(second)] * second[k%len(second)])
+			signals[i] += math.Abs(x-expected) - math.Sqrt(2/math.Pi)*grouped.SigmaOf(k)
+		}
+		if !(signals[i] > collectSignal*grouped.Noise()) {
+			signals[i] = 0
 		}
 	}
-	fitted, err := withWider(p.sizes, nil, wider, maxJointCells)
-	if err != nil {
-		return fail(err)
+	floats.ArgsortStable(signals, order)
+	var fitted []marginal.Measurement
+	var cliques [][]int
+	for i, k := range slices.Backward(order) {
+		more := append(cliques[:len(cliques):len(cliques)], pairs[k].Cols)
+		if signals[i] > 0 && marginal.TreeFits(grouping.Sizes(), more, maxJointCells) {
+			fitted, cliques = append(fitted, pairs[k]), more
+		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(c.Measured), func(m marginal.Measurement) bool {
 		return slices.ContainsFunc(fitted, func(f marginal.Measurement) bool {
@@ -96,9 +116,11 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 		}
 		ms = append(ms, grouping.GroupMeasurement(params.Measured[i]))
 	}
-	o := fitOptions(c.Progress)
-	o.Total, o.Grouping = p.n, grouping
-	if params.Model, err = marginal.Fit(ctx, p.sizes, ms, o); err != nil {
+	o := marginal.Options{Total: n, Grouping: grouping}
+	if c.Progress != nil {
+		o.Progress = func(done, total int) { c.Progress(float64(done) / float64(total)) }
+	}
+	if params.Model, err = marginal.Fit(ctx, grouping.Sizes(), ms, o); err != nil {
 		return fail(err)
 	}
 	m := &Model{schema: c.Schema, params: params, Manifest: Manifest{Tool: c.Tool,
@@ -108,17 +130,14 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 
 // verifyCollected is [Model.Verify] of a model of randomised answers. There is no account to check:
 // each respondent has their own.
-func (m *Model) verifyCollected() (Verification, error) {
-	v := Verification{Claim: m.Claim}
+func (m *Model) verifyCollected() error {
 	if m.Method != MethodCollect || len(m.Ledger) > 0 || m.Claim != LocalClaim(m.Claim.Epsilon) ||
 		(accountant.Budget{Epsilon: m.Claim.Epsilon}).Validate() != nil || m.DeclaredYAML != "" ||
 		m.SchemaSHA256 != m.schema.Fingerprint() || m.schema.Unit != "" {
-		return v, unfounded("a local claim is of rows without an id, which each answered under " +
+		return unfounded("a local claim is of rows without an id, which each answered under " +
 			"replace-one and delta 0, and there is no ledger")
 	}
-	var err error
-	v.Unbound, err = m.sealed()
-	return v, err
+	return nil
 }
 
 // columnsOf is what measurements say of each column by itself, averaged: without columns where

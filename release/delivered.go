@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,29 +82,16 @@ func (m *Model) Whole() error {
 func (m *Model) bind(s ledger.RunUnderWay) (err error) {
 	// as a file has them: what is hashed must be what is read back
 	text, err := json.Marshal(m.Settings)
-	if err == nil && m.Settings != nil {
-		m.Settings = nil
-		err = json.Unmarshal(text, &m.Settings)
-	}
-	switch {
-	case err != nil:
-	case s != nil:
-		m.Ledger, err = ledger.CloseExcerpt(s, m.Manifest)
-	case m.Ledger == nil:
-		m.Outputs, err = ledger.HashOutputs(m.Manifest, nil)
-	}
-	if err != nil {
+	m.Settings = nil
+	if err = cmp.Or(err, json.Unmarshal(text, &m.Settings)); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	return nil
-}
-
-// sealed checks the hash of a model without a ledger, if it has one.
-func (m *Model) sealed() (unbound bool, err error) {
-	if m.Outputs == "" {
-		return true, nil
+	if s != nil {
+		m.Ledger, err = ledger.CloseExcerpt(s, m.Manifest)
+	} else if m.Ledger == nil {
+		m.Outputs, err = ledger.HashOutputs(m.Manifest, nil)
 	}
-	return false, delivered(m, m.Outputs)
+	return err
 }
 
 // held holds the measurements that a model keeps, which are in the order of the charges, to these:

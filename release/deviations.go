@@ -19,16 +19,15 @@ import (
 // settings are the file's own words, so nothing in them is taken on trust but numbers and names of
 // columns.
 func noiseErrors(m *Model, w *workload.Workload) []float64 {
-	var known []marginal.Measurement
-	if p, ok := m.Params().(*Marginal); ok {
-		known = slices.DeleteFunc(p.whole(), func(one marginal.Measurement) bool {
-			at := -1
-			return slices.ContainsFunc(one.Cols, func(c int) bool {
-				at++
-				return one.Groups[at] != nil && !slices.Equal(one.Groups[at], p.Grouping.Groups(c))
-			})
-		})
-	}
+	p := m.params.(*Marginal)
+	known := slices.DeleteFunc(p.whole(), func(one marginal.Measurement) bool {
+		for i, c := range one.Cols {
+			if one.Groups[i] != nil && !slices.Equal(one.Groups[i], p.Grouping.Groups(c)) {
+				return true
+			}
+		}
+		return false
+	})
 	queries := map[string]float64{}
 	list, _ := m.Settings["measured"].([]any)
 	for _, x := range list {
@@ -38,7 +37,7 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 		one := marginal.Measurement{Sigma: sigma}
 		for _, name := range names {
 			text, _ := name.(string)
-			one.Cols = append(one.Cols, m.Schema().Index(text))
+			one.Cols = append(one.Cols, m.schema.Index(text))
 		}
 		if query, ok := said["query"].(string); sigma > 0 && ok {
 			queries[query] = min(sigma, cmp.Or(queries[query], sigma))

@@ -46,18 +46,15 @@ func (m *Model) Write(w io.Writer) error {
 // Open reads a model file. It checks the format and the parameters' checksum; [Model.Verify] checks
 // the claim.
 func Open(path string) (*Model, error) {
-	info, err := os.Stat(path) // before the opening of a pipe waits for a writer
-	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("release: %s: not a regular file", path)
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
 	m, err := Read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("release: %s: %w", path, err)
@@ -100,25 +97,46 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if m.Format != formatVersion {
 		return nil, fmt.Errorf("%w: format %d, this version reads %d", ErrFormat, m.Format, formatVersion)
 	}
-	if m.Parameters.Bytes != len(raw) || m.Parameters.SHA256 != digest(raw) {
-		return nil, fmt.Errorf("%w: %s does not match its checksum", ErrFormat, parametersName)
-	}
 	if m.schema, err = schema.Parse([]byte(m.SchemaYAML)); err != nil {
 		return nil, fmt.Errorf("%w: its schema: %w", ErrFormat, err)
 	}
-	if m.params, err = decodeParams(m.Parameters.Kind, raw); err != nil {
+	if m.params, err = m.decode(raw, m.schema.Sizes()); err != nil {
 		return nil, err
-	}
-	if m.Rows != m.params.Total() || !validRows(m.Rows) {
-		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows,
-			m.params.Total())
-	}
-	if !slices.Equal(m.schema.Sizes(), m.params.Sizes()) {
-		return nil, fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
 	}
 	rest := &unread{io.NewSectionReader(r, 0, size), size}
 	m.altered = m.Write(rest) != nil || rest.left != 0
 	return m, nil
+}
+
+// decode reads the parameters that a manifest describes, for columns of so many codes: of a joint
+// model those of each party, one behind the other.
+func (m *Manifest) decode(raw []byte, sizes []int) (out Params, err error) {
+	if m.Parameters.Bytes != len(raw) || m.Parameters.SHA256 != digest(raw) {
+		return nil, fmt.Errorf("%w: %s does not match its checksum", ErrFormat, parametersName)
+	}
+	if m.Parameters.Kind == kindJoint && len(m.Parties) > 0 {
+		var all joint
+		for _, p := range m.Parties {
+			n := min(max(0, p.Parameters.Bytes), len(raw))
+			one, err := p.decode(raw[:n], sizes)
+			if err != nil {
+				return nil, fmt.Errorf("party %q: %w", p.Name, err)
+			}
+			all, raw = append(all, part{one, raw[:n]}), raw[n:]
+		}
+		if out = all; len(raw) > 0 {
+			return nil, fmt.Errorf("%w: %s has more than its parties'", ErrFormat, parametersName)
+		}
+	} else if out, err = decodeParams(m.Parameters.Kind, raw); err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Rows != out.Total() || !validRows(m.Rows):
+		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows, out.Total())
+	case !slices.Equal(sizes, out.Sizes()):
+		return nil, fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
+	}
+	return out, nil
 }
 
 // entry reads one entry of a file of size bytes, refusing more than limit bytes and more than its
@@ -129,12 +147,9 @@ func entry(z *zip.Reader, size int64, name string, limit uint64) ([]byte, error)
 		return nil, fmt.Errorf("%w: no %s", ErrFormat, name)
 	}
 	h := z.File[i].FileHeader
-	switch {
-	case h.UncompressedSize64 > limit:
+	limit = min(limit, allowance+maxFactor*min(h.CompressedSize64, uint64(size)))
+	if h.UncompressedSize64 > limit {
 		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrFormat, name, limit)
-	case h.UncompressedSize64 > allowance &&
-		(h.UncompressedSize64-allowance)/maxFactor > min(h.CompressedSize64, uint64(size)):
-		return nil, fmt.Errorf("%w: %s is compressed more than %d times", ErrFormat, name, maxFactor)
 	}
 	f, err := z.File[i].Open()
 	if err != nil {
@@ -142,10 +157,9 @@ func entry(z *zip.Reader, size int64, name string, limit uint64) ([]byte, error)
 	}
 	defer f.Close()
 	b := make([]byte, h.UncompressedSize64)
-	if _, err := io.ReadFull(f, b); err != nil {
-		return nil, fmt.Errorf("%w: %s is damaged", ErrFormat, name)
-	}
-	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF { // the end checks the sum
+	_, err = io.ReadFull(f, b)
+	// the end checks the sum
+	if n, end := f.Read(make([]byte, 1)); err != nil || n > 0 || end != io.EOF {
 		return nil, fmt.Errorf("%w: %s is damaged", ErrFormat, name)
 	}
 	return b, nil

@@ -38,7 +38,7 @@ func draw(t *testing.T, s interface {
 }
 
 // TestGiven: rows under a condition have the model's distribution given the condition. The
-// condition is a disjunction, so two products are mixed. Null: each cell that satisfies it has its
+// condition is a disjunction. Null: each cell that satisfies it has its
 // share; the rows are closer to the model than independent draws, so that z = 5 of a binomial has a
 // false-alarm rate below 6e-7 a cell.
 func TestGiven(t *testing.T) {
@@ -65,15 +65,12 @@ func TestGiven(t *testing.T) {
 		}
 		total += cells[i]
 	}
-	if math.Abs(g.Rows()-total) > 1e-6*total {
-		t.Errorf("%v rows, want %v", g.Rows(), total)
-	}
 	const n = 20_000
 	rows, got := draw(t, g, n, 7), make([]float64, len(cells))
 	for r := range n {
 		got[rows[0][r]*sizes[1]+rows[1][r]]++
 	}
-	// any order of these rows is as likely: of two products, none comes first
+	// any order of these rows is as likely
 	parts := [2][]int64{make([]int64, len(cells)), make([]int64, len(cells))}
 	for r := range n {
 		parts[r/(n/2)][rows[0][r]*sizes[1]+rows[1][r]]++
@@ -158,7 +155,7 @@ rules:
 		}
 		return out
 	}
-	all := read(model, 200_000)
+	all := read(model, 50_000)
 	for text, holds := range map[string]func(r row) bool{
 		"age >= 33 and age < 61": func(r row) bool { return !r.missing && r.age >= 33 && r.age < 61 },
 		"age = 17":               func(r row) bool { return !r.missing && r.age == 17 },
@@ -185,13 +182,10 @@ rules:
 			"load above 2e17": func(r row) bool { return r.load > 2e17 },
 			"male":            func(r row) bool { return r.male },
 		}
-		count := func(rows []row, checked bool) (n float64, out map[string]float64) {
+		count := func(rows []row) (n float64, out map[string]float64) {
 			out = map[string]float64{}
 			for _, r := range rows {
-				switch ok := holds(r); {
-				case checked && !ok:
-					t.Fatalf("%s: wrote %+v", text, r)
-				case !ok:
+				if !holds(r) {
 					continue
 				}
 				n++
@@ -203,10 +197,10 @@ rules:
 			}
 			return n, out
 		}
-		n, want := count(all, false)
-		rows, got := count(read(given, 20_000), true)
-		if x, p := given.Rows()/5000, n/float64(len(all)); math.Abs(x-p) > .1*p {
-			t.Errorf("%s: share %v of the model, %v of its rows", text, x, p)
+		n, want := count(all)
+		rows, got := count(read(given, 10_000))
+		if rows != 10_000 {
+			t.Errorf("%s: of %v rows it holds", text, rows)
 		}
 		for name := range parts {
 			p, q := got[name]/rows, want[name]/n
@@ -219,19 +213,11 @@ rules:
 }
 
 func TestGivenRefuses(t *testing.T) {
-	m := testModel(t)
-	if _, err := m.Given(workload.Item{Where: table.Or{}}); !errors.Is(err, ErrImpossible) {
+	g := must(testModel(t).Given(workload.Item{Where: table.Or{}}))
+	if err := g.Sample(t.Context(), 1, 1, nil); !errors.Is(err, ErrImpossible) {
 		t.Errorf("no row: %v", err)
 	}
-	other := *m
-	other.params = noMarginal{m.params}
-	if _, err := other.Given(workload.Item{Where: table.And{}}); !errors.Is(err, ErrNotExact) {
-		t.Errorf("another kind: %v", err)
-	}
 }
-
-// noMarginal hides what parameters are.
-type noMarginal struct{ Params }
 
 // TestMeasured: noisy marginals survive the file; damaged ones are refused and never panic.
 func TestMeasured(t *testing.T) {

@@ -1,16 +1,15 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/marginal"
 )
 
 // ErrJoin is wrapped by the refusal to join models.
@@ -35,53 +34,44 @@ type partner struct {
 
 // JoinOptions of [Join].
 type JoinOptions struct {
-	People   People            // required
-	Names    []string          // of the parties, one for each model
-	Tool     string            // program and version
-	Price    accountant.Pricer // of the parties' reservations; default closed formulas
-	Progress func(float64)     // optional
+	People People            // required
+	Names  []string          // of the parties, one for each model
+	Tool   string            // program and version
+	Price  accountant.Pricer // of the parties' reservations; default closed formulas
 }
 
-// Join fits one model to the noisy marginals that models of several parties keep, each made at home
-// under its own ledger. It is post-processing of what they released: no row is needed, and nothing
-// is spent. jointTables says what becomes of marginals that only some parties measured.
+// Join puts models of several parties into one, each made at home under its own ledger. It is
+// post-processing of what they released: no row is needed, and nothing is spent. Rows are drawn of
+// each party's model, as many as it has among all.
 //
 // The joint model has the largest ε and δ of the parties if nobody is at two of them (parallel
 // composition), and else their sums. Its number of rows is the sum of theirs.
 //
-// Errors wrap ErrJoin: fewer than two models, one given twice, one that keeps no noisy marginals or
-// is joint itself; schemas, units or neighbouring relations that differ. They wrap ErrClaim if the
-// claim of one of them does not hold.
-func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
-	refuse := func(format string, args ...any) (*Model, error) {
-		return nil, unjoined(format, args...)
-	}
+// Errors wrap ErrJoin: fewer than two models, one given twice, one that is joint itself; schemas,
+// units or neighbouring relations that differ. They wrap ErrClaim if the claim of one of them does
+// not hold.
+func Join(models []*Model, o JoinOptions) (*Model, error) {
 	if len(models) < 2 {
-		return refuse("a joint model needs two models or more")
+		return nil, unjoined("a joint model needs two models or more")
 	}
 	first := models[0]
 	out := &Model{schema: first.schema, Manifest: Manifest{Tool: o.Tool, Method: methodJoin,
 		SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
-	params := &Marginal{Grouping: marginal.NoGroups(first.schema.Sizes())}
-	var rows []float64
+	var params joint
 	for i, m := range models {
-		p, ok := m.params.(*Marginal)
+		why := ""
 		switch {
 		case m.Claim.Local:
-			return refuse("%s is of randomised answers: fit the answers of all in one (decoy fit "+
-				"--randomized)", o.Names[i])
+			why = "is of randomised answers: fit the answers of all in one (decoy fit --randomized)"
 		case m.Claim.Among != Among{}:
-			return refuse("%s is of sums over several parties already", o.Names[i])
+			why = "is of sums over several parties already"
 		case len(m.Parties) > 0:
-			return refuse("%s is a joint model itself: join the models it was made of", o.Names[i])
-		case !ok || len(p.Measured) == 0:
-			return refuse("%s, of method %s, keeps no noisy marginals; models of mst, aim and mwem do",
-				o.Names[i], m.Method)
+			why = "is a joint model itself: join the models it was made of"
 		case m.SchemaSHA256 != first.SchemaSHA256:
-			return refuse("%s and %s have different schemas, or bins that each has bought for itself",
-				o.Names[0], o.Names[i])
-		case m.Rows < 1:
-			return refuse("%s has no rows beyond its noise", o.Names[i])
+			why = "and " + o.Names[0] + " have different schemas, or bins that each has bought for itself"
+		}
+		if why != "" {
+			return nil, unjoined("%s %s", o.Names[i], why)
 		}
 		if _, err := m.Verify(o.Price); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Names[i], err)
@@ -90,16 +80,11 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		if m.Created.After(out.Created) {
 			out.Created = m.Created
 		}
-		params.Measured = append(params.Measured, p.Measured...)
-		params.Parties = append(params.Parties, len(p.Measured))
-		rows = append(rows, m.Rows)
+		params = append(params, part{m.params, m.raw})
 	}
 	var err error
 	if out.Claim, err = jointClaim(o.People, out.Parties); err != nil {
 		return nil, err
-	}
-	if params.Model, err = fitJoint(ctx, params, rows, fitOptions(o.Progress)); err != nil {
-		return nil, fmt.Errorf("release: %w", err)
 	}
 	out.params = params
 	return out.complete(o.Price, nil)
@@ -108,28 +93,6 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 // unjoined is an error about models that cannot be joined.
 func unjoined(format string, args ...any) error {
 	return fmt.Errorf("release: "+format+": %w", append(args, ErrJoin)...)
-}
-
-func fitOptions(progress func(float64)) (o marginal.Options) {
-	if progress != nil {
-		o.Progress = func(done, total int) { progress(float64(done) / float64(total)) }
-	}
-	return o
-}
-
-// fitJoint fits the model of a joint model's measurements, of parties with these rows.
-func fitJoint(
-	ctx context.Context, p *Marginal, rows []float64, o marginal.Options,
-) (*marginal.Model, error) {
-	sizes := p.Sizes()
-	tables, err := jointTables(sizes, p.byParty(), rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range rows { // in the order of verifyJoint: the sum is rounded
-		o.Total += n
-	}
-	return marginal.Fit(ctx, append(slices.Clone(sizes), len(rows)), tables, o)
 }
 
 // jointClaim is what the claims of the parties' models come to. Errors wrap ErrJoin.
@@ -178,42 +141,126 @@ func decimal(x float64) *big.Rat {
 
 // verifyJoint is [Model.Verify] of a joint model: each party's claim by its own ledger, and the
 // joint claim by theirs.
-func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
-	v := Verification{Claim: m.Claim}
-	p, ok := m.params.(*Marginal)
-	if !ok || len(p.Parties) != len(m.Parties) || len(m.Parties) < 2 || m.Method != methodJoin ||
-		len(m.Ledger) > 0 {
-		return v, unfounded("a joint model has two parties or more, and no ledger of its own")
+func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
+	parts := m.parts()
+	if len(parts) < 2 || m.Method != methodJoin || len(m.Ledger) > 0 {
+		return unfounded("a joint model has two parties or more, and no ledger of its own")
 	}
-	rows, measured := 0.0, p.byParty()
-	for i, party := range m.Parties {
-		one := &Model{Manifest: party.Manifest, schema: m.schema}
-		if len(party.Parties) > 0 || party.SchemaYAML != m.SchemaYAML || party.Claim.People != "" {
-			return v, unfounded("party %s is a joint model itself, or has another schema", party.Name)
+	rows := 0.0
+	for i, one := range parts {
+		name := m.Parties[i].Name
+		rows += one.Rows
+		if len(one.Parties) > 0 || one.SchemaYAML != m.SchemaYAML || one.Claim.People != "" {
+			return unfounded("party %s is a joint model itself, or has another schema", name)
 		}
 		of, err := verifyFile(one, price)
 		if err != nil {
-			return v, fmt.Errorf("party %s: %w", party.Name, err)
+			return fmt.Errorf("party %s: %w", name, err)
 		}
-		if v.Unbound = v.Unbound || of.Unbound; !of.Unbound {
-			if err := one.held(measured[i]); err != nil {
-				return v, unfounded("party %s: %v", party.Name, err)
-			}
-		}
+		v.Unbound = v.Unbound || of.Unbound
 		v.Parties = append(v.Parties, of)
-		rows += party.Rows
 	}
 	want, err := jointClaim(m.Claim.People, m.Parties)
 	if err != nil {
-		return v, unfounded("%v", err)
+		return unfounded("%v", err)
 	}
-	if m.Claim != want {
-		return v, unfounded("the manifest claims %v, its parties come to %v", m.Claim, want)
+	if m.Claim != want || m.Rows != rows {
+		return unfounded("the manifest claims %v of %v rows, its parties come to %v of %v", m.Claim,
+			m.Rows, want, rows)
 	}
-	if rows != m.Rows {
-		return v, unfounded("%v rows, and its parties have %v", m.Rows, rows)
+	return nil
+}
+
+// parts are the models of a joint one, in the order of its parties; none if there are not as many.
+// A joint model of an earlier version is a fit to their noisy marginals, and has only these.
+func (m *Model) parts() (out []*Model) {
+	var params []Params
+	switch p := m.params.(type) {
+	case joint:
+		for _, one := range p {
+			params = append(params, one.Params)
+		}
+	case *Marginal:
+		rest := p.Measured
+		for _, n := range p.Parties {
+			params = append(params, &Marginal{Measured: rest[:n]})
+			rest = rest[n:]
+		}
 	}
-	unbound, err := m.sealed()
-	v.Unbound = v.Unbound || unbound
-	return v, err
+	if len(params) != len(m.Parties) {
+		return nil
+	}
+	for i, p := range params {
+		out = append(out, &Model{Manifest: m.Parties[i].Manifest, schema: m.schema, params: p})
+	}
+	return out
+}
+
+// kindJoint is the kind of joint.
+const kindJoint = "joint"
+
+// part is one party's parameters, and the bytes of them.
+type part struct {
+	Params
+	raw []byte
+}
+
+// joint are the parameters of several parties, one behind the other.
+type joint []part
+
+// Kind is kindJoint.
+func (joint) Kind() string { return kindJoint }
+
+// Total is the sum of the parties' noisy numbers of rows.
+func (p joint) Total() (sum float64) {
+	for _, one := range p {
+		sum += one.Total()
+	}
+	return sum
+}
+
+// Sizes is the number of codes of each column.
+func (p joint) Sizes() []int { return p[0].Sizes() }
+
+// Sample draws of each party its share of n rows, rounded up or down without bias.
+func (p joint) Sample(n int, u *rand.Rand) [][]uint16 {
+	out := make([][]uint16, len(p.Sizes()))
+	weights, all := make([]float64, len(p)), 0.0
+	for i, one := range p {
+		weights[i] = max(1, one.Total())
+		all += weights[i]
+	}
+	v, sum, done := u.Float64(), 0.0, 0
+	for i, one := range p {
+		sum += weights[i]
+		upto := min(int(float64(sum/all*float64(n))+v), n)
+		if i == len(p)-1 {
+			upto = n
+		}
+		if upto == done {
+			continue
+		}
+		for c, codes := range one.Sample(upto-done, u) {
+			out[c] = append(out[c], codes...)
+		}
+		done = upto
+	}
+	return out
+}
+
+// Describe is about the models of the parties.
+func (p joint) Describe() []string {
+	lines := []string{fmt.Sprintf("%d models side by side, of each its share of rows", len(p))}
+	for _, one := range p {
+		lines = append(lines, one.Describe()[0])
+	}
+	return slices.Compact(lines)
+}
+
+// MarshalBinary writes parameters.bin.
+func (p joint) MarshalBinary() (out []byte, err error) {
+	for _, one := range p {
+		out = append(out, one.raw...)
+	}
+	return out, nil
 }

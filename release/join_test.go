@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/workload"
 )
 
 // partyModel is a model of a run with that name, of noiseless one-way marginals.
@@ -103,13 +102,12 @@ func TestClaimOfPeople(t *testing.T) {
 	}
 }
 
-// TestJoin: counts add up, the party is not sampled, the file comes back, and a file that claims
-// less or holds another party does not verify.
+// TestJoin: answers add up and so do the variances of their noise, the file comes back, and a file
+// that claims less or holds another party does not verify.
 func TestJoin(t *testing.T) {
-	ctx := context.Background()
 	a := partyModel(t, "r1", []float64{600, 300, 100}, nil)
 	b := partyModel(t, "r2", []float64{100, 300, 600}, nil)
-	m := must(Join(ctx, []*Model{a, b}, joinedNames(a, b)))
+	m := must(Join([]*Model{a, b}, joinedNames(a, b)))
 	raw := encode(t, m)
 	m = must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 	v, err := m.Verify(nil)
@@ -119,16 +117,26 @@ func TestJoin(t *testing.T) {
 	if m.Rows != a.Rows+b.Rows {
 		t.Errorf("%v rows of %v and %v", m.Rows, a.Rows, b.Rows)
 	}
-	shares := make([]float64, 3)
-	check(t, m.params.(*Marginal).Model.MarginalTo(shares, []int{0}))
-	for code, want := range []float64{700, 600, 700} {
-		if got := shares[code]; math.Abs(got-want) > 10 {
-			t.Errorf("code %d: %v, want %v", code, got, want)
+	w := must(workload.New(m.Schema(), []workload.Item{{Cols: []int{0}, Weight: 1}}))
+	alone := [][]Answered{must(a.Answers(w)), must(b.Answers(w)), must(m.Answers(w))}
+	for i, x := range alone[2] {
+		if want := alone[0][i].Answer + alone[1][i].Answer; math.Abs(x.Answer-want) > .02 {
+			t.Errorf("%s: %v, want %v", x.Cell, x.Answer, want)
+		}
+		if *x.StandardError != hundredths(math.Sqrt2) {
+			t.Errorf("%s: standard error %v of two of 1", x.Cell, *x.StandardError)
 		}
 	}
-	if rows := m.params.Sample(10, rand.New(rand.NewPCG(1, 1))); len(rows) != 2 {
-		t.Errorf("%d columns are sampled", len(rows))
+	u := rand.New(rand.NewPCG(1, 1))
+	if rows := m.params.Sample(10, u); len(rows) != 2 || len(rows[0]) != 10 {
+		t.Errorf("drew %v", rows)
 	}
+	check(t, m.Replicates(t.Context(), 1, 1, func(_ int, r *Model) error {
+		if off := r.Rows - m.Rows; math.Abs(off) > 50 {
+			t.Errorf("a replicate has %v rows more", off)
+		}
+		return nil
+	}))
 	for name, change := range map[string]func(*Model){
 		"epsilon":      func(m *Model) { m.Claim.Epsilon /= 2 },
 		"people":       func(m *Model) { m.Claim.People = "" },
@@ -152,62 +160,22 @@ func TestJoin(t *testing.T) {
 }
 
 func TestJoinRefuses(t *testing.T) {
-	ctx := context.Background()
 	a := partyModel(t, "r1", []float64{600, 300, 100}, nil)
 	b := partyModel(t, "r2", []float64{600, 300, 100}, nil)
-	bare := partyModel(t, "r3", []float64{1, 2, 3}, func(f *Fitted) {
-		f.Params.(*Marginal).Measured = nil
-	})
-	joint := must(Join(ctx, []*Model{a, b}, joinedNames(a, b)))
+	joint := must(Join([]*Model{a, b}, joinedNames(a, b)))
 	lying := partyModel(t, "r4", []float64{1, 2, 3}, nil)
 	lying.Claim.Epsilon /= 2
 	for name, c := range map[string]struct {
 		models []*Model
 		want   error
 	}{
-		"one":             {[]*Model{a}, ErrJoin},
-		"twice":           {[]*Model{a, b, a}, ErrJoin},
-		"no measurements": {[]*Model{a, bare}, ErrJoin},
-		"joint":           {[]*Model{a, joint}, ErrJoin},
-		"claim":           {[]*Model{a, lying}, ErrClaim},
+		"one":   {[]*Model{a}, ErrJoin},
+		"twice": {[]*Model{a, b, a}, ErrJoin},
+		"joint": {[]*Model{a, joint}, ErrJoin},
+		"claim": {[]*Model{a, lying}, ErrClaim},
 	} {
-		if _, err := Join(ctx, c.models, joinedNames(c.models...)); !errors.Is(err, c.want) {
+		if _, err := Join(c.models, joinedNames(c.models...)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestParties: what one party's marginal says of all is as the formulas have it.
-func TestParties(t *testing.T) {
-	column := func(c int, counts ...float64) marginal.Measurement {
-		return marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 1e-3}
-	}
-	alike := [][]marginal.Measurement{
-		{column(0, 50, 50), column(1, 50, 50),
-			{Cols: []int{0, 1}, Counts: []float64{40, 10, 10, 40}, Sigma: 3}},
-		{column(0, 150, 150), column(1, 150, 150)}}
-	apart := [][]marginal.Measurement{
-		{column(0, 100, 0), column(1, 50, 50),
-			{Cols: []int{0, 1}, Counts: []float64{50, 50, 0, 0}, Sigma: 3}},
-		{column(0, 0, 100), column(1, 50, 50)}}
-	for _, c := range []struct {
-		name    string
-		parties [][]marginal.Measurement
-		rows    []float64
-		cell    float64 // the pair's first, of all parties
-		sigma   float64
-	}{
-		// n_B²·π(1 − π)·(1 + 1) with π = 1/4, beside the noise
-		{"more rows", alike, []float64{100, 300}, 160, math.Sqrt(144 + 9e4*.25*.75*2)},
-		{"as many", apart, []float64{100, 100}, 100, math.Sqrt(36 + 1e4*.25*.75*2)},
-	} {
-		all := byTable(c.parties)
-		p := &pooled{sizes: []int{2, 2}, rows: c.rows, n: floats.Sum(c.rows)}
-		p.shares(all)
-		pair, _ := p.scaled(all[2])
-		if math.Abs(pair.Counts[0]-c.cell) > 1e-9 || math.Abs(pair.Sigmas[0]-c.sigma) > 1e-3 {
-			t.Errorf("%s: %v ± %v, want %v ± %v", c.name, pair.Counts[0], pair.Sigmas[0], c.cell,
-				c.sigma)
 		}
 	}
 }

@@ -197,10 +197,8 @@ func (m *Model) complete(price accountant.Pricer, s ledger.RunUnderWay) (*Model,
 	if err := m.bind(s); err != nil {
 		return nil, err
 	}
-	if _, err := m.Verify(price); err != nil {
-		return nil, err
-	}
-	return m, nil
+	_, err = m.Verify(price)
+	return m, err
 }
 
 // maxRows is above every number of rows of a model. It is a noisy one, of which no method releases

@@ -17,7 +17,7 @@ func TestLayers(t *testing.T) {
 			{Cols: []int{0}, Counts: []float64{50, 10, 10}, Sigma: 3}}}))
 	a := partyModel(t, "r1", []float64{500, 300, 200}, nil)
 	b := partyModel(t, "r2", []float64{200, 300, 500}, nil)
-	joint := must(Join(t.Context(), []*Model{a, b}, joinedNames(a, b)))
+	joint := must(Join([]*Model{a, b}, joinedNames(a, b)))
 	f := testFitted(t, func(e []ledger.Entry) {
 		e[1].SchemaSHA256, e[1].Budget.Epsilon = "", 2
 		e[1].Composition = append(e[1].Composition,

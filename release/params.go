@@ -29,8 +29,8 @@ type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
 	Measured []marginal.Measurement // for who wants the noise itself; the model does not need them
-	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model
-	// then has one column more than the schema, the last: the party, which is never sampled.
+	// of a joint model of an earlier version: how many of Measured are of each party, in their order.
+	// The model then has one column more than the schema, the last: the party, which is never sampled.
 	Parties []int
 	// rows are steered towards the pairs of the model: those of [New], but not of earlier versions
 	Steered bool
@@ -59,7 +59,7 @@ func (p *Marginal) Sizes() []int { return p.Grouping.CodeSizes() }
 // Sample draws n rows of codes.
 func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
 	if p.independent {
-		return p.people(n, u)[:len(p.Sizes())]
+		return p.people(n, u)
 	}
 	rows := p.Model.Sample(n, u)
 	if p.Steered && n > 0 {
@@ -87,9 +87,6 @@ func (p *Marginal) Describe() []string {
 			cells += len(m.Counts)
 		}
 		lines = append(lines, fmt.Sprintf("%d noisy marginals, %d cells", len(p.Measured), cells))
-	}
-	if len(p.Parties) > 0 {
-		lines = append(lines, "and a column for the party, which is not sampled")
 	}
 	if p.Steered {
 		lines = append(lines, "its rows are steered towards its pairs of columns")

@@ -161,7 +161,6 @@ func TestVerifyRefuses(t *testing.T) {
 		"smaller delta claimed":   func(m *Model) { m.Claim.Delta = 1e-12 },
 		"other adjacency":         func(m *Model) { m.Claim.Adjacency = accountant.ReplaceOne },
 		"other unit claimed":      func(m *Model) { m.Claim.Unit = "patient" },
-		"parameters swapped":      func(m *Model) { m.raw = append([]byte{1}, m.raw...) },
 		"entry edited":            func(m *Model) { m.Ledger[2].Label = "other" },
 		"entry removed": func(m *Model) {
 			m.Ledger = append(m.Ledger[:2:2],

@@ -93,17 +93,6 @@ func Verify(f File, price accountant.Pricer) (Verification, error) {
 	return verifyFile(f, price)
 }
 
-func verifyFile(f File, price accountant.Pricer) (Verification, error) {
-	v, run, err := verifyRun(f, price)
-	if err != nil {
-		return v, err
-	}
-	if err := f.Check(run); err != nil {
-		return v, unfounded("%w", err)
-	}
-	return v, nil
-}
-
 // Seal binds a file to the run that is about to deliver it, and verifies it.
 func Seal(s *privacy.Session, f File) (err error) {
 	if f.proof().Ledger, err = ledger.CloseExcerpt(s, f); err == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -29,10 +28,15 @@ func (m *Model) Sample(
 		return err
 	}
 	return m.sample(ctx, n, seed, rows, func(n int, u *rand.Rand) ([][]uint16, error) {
-		codes := m.params.Sample(n, u)
-		rows.Repair(codes, u)
-		return codes, nil
+		return m.draw(rows, n, u), nil
 	}, emit)
+}
+
+// draw draws n rows of codes that keep the rules of the schema.
+func (m *Model) draw(rows *schema.RowCodec, n int, u *rand.Rand) [][]uint16 {
+	codes := m.params.Sample(n, u)
+	rows.Repair(codes, u)
+	return codes
 }
 
 // rowCodec draws the values of rows: as that of the schema but for the tails that the one-way
@@ -42,24 +46,26 @@ func (m *Model) rowCodec() (*schema.RowCodec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
-	p, ok := m.params.(*Marginal)
-	if !ok {
-		return rows, nil
-	}
 	tails := map[int]*schema.Codec{}
+	parts := m.graphs()
 	for c, codec := range rows.Codecs() {
-		if !codec.Column().Kind.Ordered() {
+		if len(parts) == 0 || !codec.Column().Kind.Ordered() {
 			continue
 		}
-		over := make([]float64, p.Grouping.Sizes()[c])
-		if err := p.Model.MarginalTo(over, []int{c}); err != nil {
-			return nil, fmt.Errorf("release: %w", err)
-		}
-		if of := p.Grouping.Groups(c); of != nil {
-			groups := over
-			over = slices.Clone(p.Grouping.Shares(c))
+		over := make([]float64, codec.Size())
+		for _, one := range parts {
+			p := one.params.(*Marginal)
+			groups := make([]float64, p.Grouping.Sizes()[c])
+			if err := p.Model.MarginalTo(groups, []int{c}); err != nil {
+				return nil, fmt.Errorf("release: %w", err)
+			}
+			of, shares := p.Grouping.Groups(c), p.Grouping.Shares(c)
 			for code := range over {
-				over[code] *= groups[of[code]]
+				if of == nil {
+					over[code] += groups[code]
+				} else {
+					over[code] += float64(shares[code] * groups[of[code]])
+				}
 			}
 		}
 		tails[c] = codec.WithTails(over)

@@ -31,12 +31,11 @@ type noisyMarginal struct {
 	Below   []bool       `json:"below_noise"`
 }
 
-// Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged;
-// of a joint model, the sums of those that all parties measured.
-// ErrNotExact is wrapped for a model that keeps none.
+// Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged.
+// ErrNotExact is wrapped for a model that keeps none, and for a joint one, whose parties' do.
 func (m *Model) Uncertainty() (*uncertainty, error) {
 	p, ok := m.Params().(*Marginal)
-	if !ok || len(p.Measured) == 0 {
+	if !ok || len(p.whole()) == 0 {
 		return nil, fmt.Errorf("the model keeps no noisy marginals; models of mst and aim do: %w",
 			ErrNotExact)
 	}

@@ -37,17 +37,20 @@ func (v Verification) agrees() bool {
 // mechanisms it logged: that is what the audit and the source are for. Of a joint model, each
 // party's claim is checked so, and the joint one by theirs. A local claim has no ledger to check.
 // Errors wrap [ErrClaim].
-func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
-	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
-		return Verification{Claim: m.Claim}, unfounded("the parameters are not those of the manifest")
+func (m *Model) Verify(price accountant.Pricer) (v Verification, err error) {
+	v = Verification{Claim: m.Claim, Unbound: m.Outputs == ""}
+	switch {
+	case len(m.Parties) > 0:
+		err = m.verifyJoint(price, &v)
+	case m.Claim.Local:
+		err = m.verifyCollected()
+	default:
+		return verifyFile(m, price)
 	}
-	if len(m.Parties) > 0 {
-		return m.verifyJoint(price)
+	if err == nil && m.Outputs != "" {
+		err = delivered(m, m.Outputs)
 	}
-	if m.Claim.Local {
-		return m.verifyCollected()
-	}
-	return verifyFile(m, price)
+	return v, err
 }
 
 // Check returns an error if the schema, the method or the measurements are not those of the run.
@@ -82,53 +85,51 @@ func unfounded(format string, args ...any) error {
 	return fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 }
 
-// verifyRun is the part of [Verify] about the ledger: it is that of one run, which is done,
-// its reservation costs no more than the claim, and the run delivered this file. Errors wrap
-// [ErrClaim].
-func verifyRun(f File, price accountant.Pricer) (Verification, ledger.VerifiedRun, error) {
+// verifyFile is [Verify] of a file with a ledger: it is that of one run, which is done, its
+// reservation costs no more than the claim, and the run delivered this file.
+func verifyFile(f File, price accountant.Pricer) (v Verification, err error) {
 	claim, tool := f.States()
-	v := Verification{Claim: claim}
-	fail := func(format string, args ...any) (Verification, ledger.VerifiedRun, error) {
-		return v, ledger.VerifiedRun{}, unfounded(format, args...)
-	}
+	v.Claim = claim
 	run, err := f.Account().Run(price)
 	if err != nil {
-		return fail("%v", err)
+		return v, unfounded("%v", err)
 	}
 	if v.Unbound = run.Outputs == ""; !v.Unbound {
 		if err := delivered(f, run.Outputs); err != nil {
-			return v, ledger.VerifiedRun{}, err
+			return v, err
 		}
 		if tool != run.Reserve.Tool {
-			return fail("the file is by %q, the run by %q", tool, run.Reserve.Tool)
+			return v, unfounded("the file is by %q, the run by %q", tool, run.Reserve.Tool)
 		}
 	}
-	v.Charges = run.Calls
 	want := paid(run.Budget, run.Reserve).Claim()
 	want.Among = claim.Among // which is in no ledger
 	if claim != want {
-		return fail("the file claims %v, the ledger %v", claim, want)
+		return v, unfounded("the file claims %v, the ledger %v", claim, want)
 	}
 	if v.Reserved, err = price.Epsilon(run.Reserved, claim.Delta, claim.Adjacency); err != nil {
-		return fail("the reservation: %v", err)
+		return v, unfounded("the reservation: %v", err)
 	}
 	if v.Reserved.Epsilon > claim.Epsilon {
-		return fail("the reservation costs epsilon %v", v.Reserved.Epsilon)
+		return v, unfounded("the reservation costs epsilon %v", v.Reserved.Epsilon)
 	}
 	v.Derived = derive.Epsilon(run.Reserved, claim.Delta, claim.Adjacency)
 	if !v.agrees() {
-		return fail("the reservation costs epsilon %v by the accountant, %v to %v by another derivation",
-			v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
+		return v, unfounded("the reservation costs epsilon %v by the accountant, %v to %v by another "+
+			"derivation", v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
 	}
-	if v.Charges > 0 {
+	if v.Charges = run.Calls; v.Charges > 0 {
 		v.Charged = v.Reserved // which is a bound too
 	}
 	if v.Charges > 0 && len(run.Charged) <= maxCharged {
 		if v.Charged, err = price.Epsilon(run.Charged, claim.Delta, claim.Adjacency); err != nil {
-			return fail("the charges: %v", err)
+			return v, unfounded("the charges: %v", err)
 		}
 	}
-	return v, run, nil
+	if err := f.Check(run); err != nil {
+		return v, unfounded("%w", err)
+	}
+	return v, nil
 }
 
 // maxCharged bounds the different events of which the cost of a run's charges is composed. The time

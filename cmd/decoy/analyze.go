@@ -50,7 +50,7 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 	var names []string
 	var q, u [][]float64 // of each estimate, of each table
 	shown := t.progress()
-	_, err = m.Replicates(cmd.Context(), a.replicates, a.seed, func(i int, r *release.Model) error {
+	err = m.Replicates(cmd.Context(), a.replicates, a.seed, func(i int, r *release.Model) error {
 		shown.report("analyzing tables", float64(i)/float64(a.replicates))
 		found, err := a.once(cmd.Context(), r, n, a.seed+uint64(i))
 		if err != nil {

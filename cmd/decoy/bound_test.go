@@ -525,7 +525,11 @@ func TestForgedNoise(t *testing.T) {
 		}
 	}
 	a, b := readParts(t, kinds["joint"][0]), readParts(t, kinds["joint"][1])
-	unpaid("joint", b.with(a, "claim", "parties"))
+	check(t, os.WriteFile("forged", b.with(a, "claim", "parties").sealed(t).bytes(t), 0o600))
+	if _, err := verify("forged"); err == nil || !strings.Contains(err.Error(),
+		"does not match its checksum") {
+		t.Errorf("joint: %v", err)
+	}
 	for _, kind := range []string{"mst", "aim", "mwem"} {
 		a, b := readParts(t, kinds[kind][0]), readParts(t, kinds[kind][1])
 		unpaid(kind, b.with(a, "claim", "ledger"))

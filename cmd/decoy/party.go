@@ -118,8 +118,8 @@ func readShort[T any](path string, parse func([]byte) (T, error)) (T, error) {
 
 func joinCommand(t *terminal) *cobra.Command {
 	var people, out string
-	cmd := t.verb("join", func(cmd *cobra.Command, t *terminal, args []string) error {
-		return join(cmd, t, args, release.People(people), out)
+	cmd := t.verb("join", func(_ *cobra.Command, t *terminal, args []string) error {
+		return join(t, args, release.People(people), out)
 	}, flags{"people": &people, "out": &out})
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
@@ -130,9 +130,7 @@ func joinCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func join(
-	cmd *cobra.Command, t *terminal, paths []string, people release.People, out string,
-) error {
+func join(t *terminal, paths []string, people release.People, out string) error {
 	if out == configs.Standard {
 		return usagef("--out -: a model needs a file")
 	}
@@ -152,8 +150,7 @@ func join(
 		return err
 	}
 	defer f.Abort()
-	o.Progress = t.progress().of("fitting the joint model")
-	m, err := release.Join(cmd.Context(), models, o)
+	m, err := release.Join(models, o)
 	if err != nil {
 		return err
 	}

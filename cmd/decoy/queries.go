@@ -46,16 +46,10 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		return err
 	}
 	t.sayGuarantee(m)
-	_, direct := m.Params().(*release.Marginal)
+	direct := m.Exact()
 	var answers []release.Answered
 	if q.interval {
-		answers, err = m.Intervals(cmd.Context(), w, q.seed, t.progress().of("fitting again"))
-		if err == nil {
-			t.say("fitted %d times (seed %d)", release.Refits, q.seed)
-			if slices.ContainsFunc(answers, func(a release.Answered) bool { return a.Covers == "hidden" }) {
-				t.say("covers hidden: the noise hides the answer, and its interval is too narrow")
-			}
-		}
+		answers, err = m.Intervals(w)
 	} else if direct && q.rows == 0 {
 		answers, err = m.Answers(w)
 	} else {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,11 +56,18 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 	var from configs.Sampler = m
 	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
-		given, text, err := givenOf(m, s.where)
+		given, expected, err := s.given(cmd.Context(), m)
 		if err != nil {
-			return err
+			return fmt.Errorf("--where %w", err)
 		}
-		from, rows, condition = given, given.Rows(), text
+		from, rows = given, expected.Answer
+		condition = fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s); ",
+			rows, m.Rows, percent(rows/m.Rows))
+		if e := expected.StandardError; e != nil {
+			condition += fmt.Sprintf("its standard error is %.2g rows, of the %s", *e, expected.Covers)
+		} else {
+			condition += "how far that is off is not known"
+		}
 	}
 	out, err := configs.CreateOutput("--out", s.Out, t.stdout, t.force)
 	if err != nil {
@@ -84,30 +92,33 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 	return err
 }
 
-// givenOf is the model under a condition, and what it says of the number of such rows.
-func givenOf(m *release.Model, where string) (*release.Given, string, error) {
-	items, err := workload.Conditions(m.Schema(), where)
+// given is the model under --where, and how many of its rows satisfy that.
+func (s *sample) given(
+	ctx context.Context, m *release.Model,
+) (g *release.Given, of release.Answered, err error) {
+	items, err := workload.Conditions(m.Schema(), s.where)
 	if err != nil {
-		return nil, "", usagef("--where %w", err)
-	}
-	g, err := m.Given(items[0])
-	if err != nil {
-		return nil, "", fmt.Errorf("--where %w", err)
+		return nil, of, usagef("%w", err)
 	}
 	w, err := workload.New(m.Schema(), items)
 	if err != nil {
-		return nil, "", fmt.Errorf("--where %w", err)
+		return nil, of, err
 	}
-	answers, err := m.Answers(w)
+	ask := m.Answers
+	if !m.Exact() {
+		ask = func(w *workload.Workload) ([]release.Answered, error) {
+			return m.SampledAnswers(ctx, w, defaultDraws, s.Seed, func(float64) {})
+		}
+	}
+	answers, err := ask(w)
 	if err != nil {
-		return nil, "", fmt.Errorf("--where %w", err)
+		return nil, of, err
 	}
-	known := "how far that is off is not known"
-	if e := answers[0].StandardError; e != nil {
-		known = fmt.Sprintf("its standard error is %.2g rows, of the noise", *e)
+	if of = answers[0]; !(of.Answer > 0) {
+		return nil, of, release.ErrImpossible
 	}
-	return g, fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s); "+
-		"%s", g.Rows(), m.Rows, percent(g.Rows()/m.Rows), known), nil
+	g, err = m.Given(items[0])
+	return g, of, err
 }
 
 // writeUncertainty writes the noisy marginals of a model.

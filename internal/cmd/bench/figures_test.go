@@ -16,7 +16,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -175,77 +174,6 @@ func TestHighOrders(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestIntervals prints, with -long, how often the intervals of decoy queries answer --interval hold
-// the population's value, in each of 500 tables drawn from one population: one-way shares, two-way
-// shares, and the slope of each column on each before it. It fails if fewer than 93 % of the
-// one-way shares are held.
-func TestIntervals(t *testing.T) {
-	if !*long {
-		t.Skip("figures of docs/queries.md: -args -long -variants mst")
-	}
-	f := must(variant(*variants))
-	s := whole(3, 4, 3, 5, 2)
-	w := must(workload.New(s, append(workload.Marginals(s, 1, 0), workload.Marginals(s, 2, 0)...)))
-	truth, items := shares(w, must(w.OnTable(chain(s, 4_000_000, rand.New(rand.NewPCG(9, 9))))))
-	held, all := map[string]int{}, map[string]int{}
-	u := rand.New(rand.NewPCG(5, 5))
-	for range 500 {
-		m := must(f(chain(s, *rowsOf, u), accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}))
-		ask := func(m *release.Model) ([]float64, error) {
-			p := m.Params().(*release.Marginal)
-			answers, err := w.OnModel(p.Model, p.Grouping)
-			x, _ := shares(w, answers)
-			return x, err
-		}
-		for k, x := range must(m.Bootstrap(context.Background(), u.Uint64(), ask, func(float64) {})) {
-			cols, kind := w.Item(items[k]).Cols, "one-way share"
-			if len(cols) == 2 {
-				kind = "two-way share"
-				if k == len(items)-1 || items[k+1] != items[k] {
-					kind = "slope"
-				}
-				if !slices.ContainsFunc(m.Params().(*release.Marginal).Measured,
-					func(one marginal.Measurement) bool { return slices.Equal(one.Cols, cols) }) {
-					kind += ", not measured"
-				}
-			}
-			all[kind]++
-			if x.Low <= truth[k] && truth[k] <= x.High {
-				held[kind]++
-			}
-		}
-	}
-	for kind, n := range all {
-		t.Logf("%-28s %.3f of %d intervals", kind, float64(held[kind])/float64(n), n)
-	}
-	if n := all["one-way share"]; float64(held["one-way share"]) < .93*float64(n) {
-		t.Errorf("%d of %d intervals of shares hold the truth", held["one-way share"], n)
-	}
-}
-
-// shares are the shares of each marginal's cells, and of a pair the slope of its second column's
-// codes on the first's besides, last; with the item of each.
-func shares(w *workload.Workload, answers workload.Answers) (x []float64, items []int) {
-	for i, cells := range answers {
-		cols, total := w.Item(i).Cols, 0.0
-		for _, c := range cells {
-			total += c
-		}
-		var a, b, aa, ab float64 // means of the codes, and of their products
-		codes := w.Schema().Sizes()[cols[len(cols)-1]]
-		for k, c := range cells {
-			share, first, second := c/total, float64(k/codes), float64(k%codes)
-			x, items = append(x, share), append(items, i)
-			a, b = a+share*first, b+share*second
-			aa, ab = aa+share*first*first, ab+share*first*second
-		}
-		if len(cols) == 2 {
-			x, items = append(x, (ab-a*b)/(aa-a*a)), append(items, i)
-		}
-	}
-	return x, items
 }
 
 // intervalsOf draws a workload of counts: of one to three columns, an interval each.
