@@ -54,9 +54,9 @@ func TestMediansOfTheSources(t *testing.T) {
 	for _, epsilon := range []float64{.5, 1, 3} {
 		s := smoothSensitivity(y, 0, 99, epsilon/(2*math.Log(2/budget.Delta)))
 		smooth, square := 2*s/epsilon*math.Sqrt2, 0.
-		for range 100 {
+		for range 30 {
 			d := ran(t, f, 11, 2000, epsilon, 0).Estimate - y[len(y)/2]
-			square += d * d / 100
+			square += d * d / 30
 		}
 		t.Logf("ε = %v: root mean square error %.2f, of smooth sensitivity %.2f", epsilon,
 			math.Sqrt(square), smooth)

@@ -3,7 +3,9 @@ package party
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -19,10 +21,10 @@ const (
 	maxTests   = 1 << 40 // in a run: its numbers are fewer, and z falls by little with fewer tests
 )
 
-// possible is what the sums so far say of the number of rows.
+// possible is what the sums of the first column say of the number of rows: their noisy total, and
+// its standard deviation.
 type possible struct {
-	columns []schema.Column
-	// noisy totals of the measurements so far: the weighted mean, and its standard deviation
+	columns   []schema.Column
 	total, sd float64
 }
 
@@ -34,32 +36,15 @@ var beyond = math.Sqrt(2 * math.Log(2*maxTests/falseAlarm))
 // only.
 func (p *possible) check(ms []marginal.Measurement) error {
 	for _, m := range ms {
-		total, sd := 0., m.Sigma*math.Sqrt(float64(len(m.Counts)))
-		var names []string
-		for _, c := range m.Cols {
-			names = append(names, fmt.Sprintf("%q", p.columns[c].Name))
-		}
-		of := strings.Join(names, " with ")
-		for _, x := range m.Counts {
-			if total += x; x < -beyond*m.Sigma {
-				return impossible("%s has a value with %.3g rows, less than none", of, x)
-			}
-		}
-		switch off := math.Abs(total - p.total); {
-		case total < -beyond*sd:
-			return impossible("%s has %.3g rows in all, less than none", of, total)
-		case total > mostRows+beyond*sd:
-			return impossible("%s has %.3g rows in all, more than 2^32", of, total)
-		case p.sd > 0 && off > beyond*math.Hypot(sd, p.sd):
-			return impossible("%s has %.3g rows in all, and the columns before it %.3g", of, total,
-				p.total)
-		}
+		total, sd := floats.Sum(m.Counts), m.Sigma*math.Sqrt(float64(len(m.Counts)))
 		if p.sd == 0 {
-			p.total, p.sd = total, sd
-			continue
+			p.total, p.sd = min(max(total, -beyond*sd), mostRows), sd
 		}
-		a, b := 1/(p.sd*p.sd), 1/(sd*sd)
-		p.total, p.sd = (a*p.total+b*total)/(a+b), 1/math.Sqrt(a+b)
+		if slices.Min(m.Counts) < -beyond*m.Sigma ||
+			math.Abs(total-p.total) > beyond*math.Hypot(sd, p.sd) {
+			return impossible("%q has %.3g rows in all, from %.3g in a value, where there are about %.3g",
+				p.columns[m.Cols[len(m.Cols)-1]].Name, total, slices.Min(m.Counts), p.total)
+		}
 	}
 	return nil
 }
