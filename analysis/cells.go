@@ -62,18 +62,12 @@ func (l *labelCells) query() privacy.Marginal {
 	return privacy.Marginal{Cols: []int{l.column}, Groups: [][]uint16{groups}}
 }
 
-const defaultBins = 12
+// scoreBins is how many bins a score has: more cost more noise, fewer blur the curve.
+const scoreBins = 12
 
 // newScores is a histogram by the bin of a score and by the label. The model, a logistic
 // regression, and the edges of the bins come from synthetic rows.
 func newScores(synthetic *table.Table, o Evaluation, l *labelCells) (*privacy.Scores, error) {
-	if o.Bins == 0 {
-		o.Bins = defaultBins
-	}
-	if o.Bins < 2 || o.Bins > 1000 {
-		return nil, fmt.Errorf("publish: %d bins of a score, 2 to 1000 are possible: %w", o.Bins,
-			eval.ErrColumn)
-	}
 	model, err := eval.Task{Label: o.Target, Positive: l.positive, Drop: o.Drop}.Train(synthetic)
 	if err != nil {
 		return nil, err
@@ -87,8 +81,8 @@ func newScores(synthetic *table.Table, o Evaluation, l *labelCells) (*privacy.Sc
 		scores = append(scores, out.Of(func(c int) uint16 { return synthetic.Column(c).At(r) }))
 	}
 	slices.Sort(scores)
-	for k := 1; k < o.Bins; k++ {
-		out.Edges = append(out.Edges, scores[k*len(scores)/o.Bins])
+	for k := 1; k < scoreBins; k++ {
+		out.Edges = append(out.Edges, scores[k*len(scores)/scoreBins])
 	}
 	out.Edges = slices.Compact(out.Edges)
 	return out, nil

@@ -22,7 +22,6 @@ type Evaluation struct {
 	// synthetic rows have
 	Positive string
 	Drop     []string // columns not to predict from, by a logistic regression
-	Bins     int      // of the score, default 12: more cost more noise, fewer blur the curve
 }
 
 // estimate is one number that was bought, with its standard error: of the noise and, for an AUROC,

@@ -195,7 +195,6 @@ func TestBadOptions(t *testing.T) {
 		{"positive", synthetic, Evaluation{Target: "died", Positive: "perhaps"}, ten, eval.ErrColumn},
 		{"positive without target", synthetic, Evaluation{Positive: "yes"}, ten, eval.ErrColumn},
 		{"drop", synthetic, Evaluation{Target: "died", Drop: []string{"height"}}, ten, eval.ErrColumn},
-		{"bins", synthetic, Evaluation{Target: "died", Bins: 1}, ten, eval.ErrColumn},
 		{"no rows", synthetic.Select(nil), Evaluation{}, ten, eval.ErrTables},
 		{"other columns", other, Evaluation{}, ten, eval.ErrTables},
 		{"budget", synthetic, Evaluation{}, accountant.Budget{Epsilon: -1}, accountant.ErrBudgetRange},

@@ -203,20 +203,14 @@ func (l *Link) End(err error) {
 type term struct{ What, Value string }
 
 func (l *Link) terms() []term {
-	p, method := *l.o.Parties, l.o.Method.Name()
+	p := *l.o.Parties
 	p.Address = "" // which may have another name inside a house
-	switch f := l.o.Method.(type) {
-	case *synth.MST:
-		method += fmt.Sprintf(" %+v", *f)
-	case *synth.WGAN:
-		method += fmt.Sprintf(" %+v", *f)
-	}
 	return []term{
 		{"version of the program, or kind of processor,", "2 " + synth.Program(l.o.Tool)},
 		{"list of parties", fmt.Sprint(p.Parties)},
 		{"number of colluding parties", fmt.Sprint(p.Colluding)},
 		{"number of parties per person", fmt.Sprint(p.PerPerson)},
-		{"method, or other settings,", method},
+		{"method, or other settings,", fmt.Sprintf("%s %+v", l.o.Method.Name(), l.o.Method)},
 		{"schema", l.o.Schema.Fingerprint()},
 		{"budget", fmt.Sprintf("%x %x", l.o.Budget.Epsilon, l.o.Budget.Delta)},
 		{"neighbouring relation", l.o.Adjacency.String()},

@@ -20,7 +20,7 @@ import (
 // pairs, ends the run in words at all parties, and nobody has a model.
 func TestImpossibleSums(t *testing.T) {
 	for _, step := range []int{3, 4, 5} {
-		for _, more := range []int64{1e12, -1e12, 1 << 62, -1 << 62, 1e6, -1e6} {
+		for _, more := range []int64{1e12, -1 << 62, 1e6, -1e6} {
 			t.Run(fmt.Sprint(step, more), func(t *testing.T) {
 				t.Parallel()
 				m := newMeeting(t, 3)

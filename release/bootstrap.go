@@ -13,18 +13,13 @@ import (
 // bootstrapStream is the stream of the public generator that redraws measurements.
 const bootstrapStream = 0x7265666974 // "refit"
 
-// populationShrink is the pull towards independent columns in the population that is drawn from, a
-// tenth of that of a fit: what a fit bends then shows in what it makes of that population.
-const populationShrink = 0.1
-
 // mostDrawn is the most cells that a replicate draws: 4 GB.
 const mostDrawn = 1 << 31
 
-// Replicates calls do with models that the same run might have made of other people, drawn from the
-// population that this model's measurements speak of: for each, as many rows as the model has are
-// drawn, its marginals counted, noise of the same σ added, and a model fitted (parametric
-// bootstrap: Ferrando, Wang, Sheldon, Parametric bootstrap for differentially private confidence
-// intervals, AISTATS 2022, arXiv 2006.07749). It is post-processing: the noise is public, and a
+// Replicates calls do with models that the same run might have made of other people, drawn from
+// this model: for each, as many rows as the model has are drawn, its marginals counted, noise of
+// the same σ added, and a model fitted (parametric bootstrap: Ferrando, Wang, Sheldon, Parametric
+// bootstrap for differentially private confidence intervals, AISTATS 2022, arXiv 2006.07749). It is post-processing: the noise is public, and a
 // seed reproduces it. What the method chose (pairs, groups of codes) stays as it was, but how the
 // rows of merged codes are spread over them, of which the noise hides all else, is drawn from its
 // posterior; constraints that were given to aim as a setting are not kept, those of the schema are.
@@ -45,19 +40,11 @@ func (m *Model) Replicates(
 			"more than %.4g", cells, float64(mostDrawn))
 	}
 	u := rand.New(rand.NewPCG(seed, bootstrapStream))
-	var from []*Marginal
-	for _, one := range parts {
-		p := one.params.(*Marginal)
-		again := &Marginal{Grouping: p.Grouping, Measured: p.Measured, Steered: p.Steered}
-		if err := again.fit(ctx, one.Method, populationShrink); err != nil {
-			return err
-		}
-		from = append(from, again)
-	}
 	for i := range times {
 		var all joint
-		for k, p := range from {
-			again, err := p.replicate(ctx, parts[k].Method, max(1, int(math.Round(parts[k].Rows))), u)
+		for _, one := range parts {
+			n := max(1, int(math.Round(one.Rows)))
+			again, err := one.params.(*Marginal).replicate(ctx, one.Method, n, u)
 			if err != nil {
 				return err
 			}
@@ -84,7 +71,7 @@ func (p *Marginal) replicate(
 	for _, m := range p.whole() {
 		out.Measured = append(out.Measured, measureAgain(m, p.Sizes(), drawn, u))
 	}
-	return out, out.fit(ctx, method, 1)
+	return out, out.fit(ctx, method)
 }
 
 // people draws n rows independently of each other, which Sample does not do: it keeps the numbers
@@ -110,7 +97,7 @@ func (p *Marginal) people(n int, u *rand.Rand) [][]uint16 {
 const methodSmooth = "aim"
 
 // fit fits a model to the measurements as its method does.
-func (p *Marginal) fit(ctx context.Context, method string, shrink float64) (err error) {
+func (p *Marginal) fit(ctx context.Context, method string) (err error) {
 	var ms []marginal.Measurement
 	all := p.whole()
 	for _, m := range all {
@@ -120,8 +107,7 @@ func (p *Marginal) fit(ctx context.Context, method string, shrink float64) (err 
 		}
 		ms = append(ms, p.Grouping.GroupMeasurement(m))
 	}
-	p.Model, err = marginal.Fit(ctx, p.Grouping.Sizes(), ms, marginal.Options{Shrink: shrink,
-		Grouping: p.Grouping})
+	p.Model, err = marginal.Fit(ctx, p.Grouping.Sizes(), ms, marginal.Options{Grouping: p.Grouping})
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}

@@ -38,7 +38,7 @@ func measuredModel(t *testing.T, u *rand.Rand, rows [][]uint16) *Model {
 		one := marginal.Measurement{Cols: cols, Sigma: 10, Counts: make([]float64, 1<<len(cols))}
 		p.Measured = append(p.Measured, measureAgain(one, sizes, rows, u))
 	}
-	check(t, p.fit(t.Context(), "mst", 1))
+	check(t, p.fit(t.Context(), "mst"))
 	return &Model{params: p, Manifest: Manifest{Method: "mst", Rows: p.Total()}}
 }
 
@@ -148,7 +148,7 @@ func TestHiddenCodes(t *testing.T) {
 		}
 		g := must(marginal.NewGrouping([]int{codes}, []marginal.Measurement{one}, 2))
 		p := &Marginal{Grouping: g, Measured: []marginal.Measurement{one}}
-		check(t, p.fit(t.Context(), "mst", 1))
+		check(t, p.fit(t.Context(), "mst"))
 		m := &Model{params: p, Manifest: Manifest{Method: "mst", Rows: p.Total()}}
 		shares := func(q *Marginal, spread *marginal.Grouping) []float64 {
 			x, sample := make([]float64, codes), q.Model.Sample(30*n, u)

@@ -43,22 +43,6 @@ func sameJSON(a, b []byte) bool {
 	}
 }
 
-// unread is the rest of a file: it takes what that begins with, and nothing else.
-type unread struct {
-	*io.SectionReader
-	left int64
-}
-
-func (u *unread) Write(p []byte) (int, error) {
-	have := make([]byte, len(p))
-	n, _ := io.ReadFull(u, have)
-	u.left -= int64(n)
-	if !bytes.Equal(have[:n], p) {
-		return 0, ErrClaim
-	}
-	return n, nil
-}
-
 // States are the claim and the program that the manifest names.
 func (m *Model) States() (Claim, string) { return m.Claim, m.Tool }
 

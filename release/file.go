@@ -3,6 +3,8 @@ package release
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -103,8 +105,9 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if m.params, err = m.decode(raw, m.schema.Sizes()); err != nil {
 		return nil, err
 	}
-	rest := &unread{io.NewSectionReader(r, 0, size), size}
-	m.altered = m.Write(rest) != nil || rest.left != 0
+	file, again := sha256.New(), sha256.New()
+	_, err = io.Copy(file, io.NewSectionReader(r, 0, size))
+	m.altered = cmp.Or(err, m.Write(again)) != nil || !bytes.Equal(file.Sum(nil), again.Sum(nil))
 	return m, nil
 }
 
