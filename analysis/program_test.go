@@ -53,7 +53,7 @@ func TestPrograms(t *testing.T) {
 		"network":       {`grep -c : /proc/net/dev`, 1},
 	} {
 		start := time.Now()
-		f, err := Program([]string{"sh", "-c", tt.script}, Limits{2 * time.Second, 512})
+		f, err := Program([]string{"sh", "-c", tt.script}, Limits{time.Second, 512})
 		if errors.Is(err, ErrStatistic) && strings.Contains(err.Error(), "namespaces") {
 			t.Skip(err)
 		}
