@@ -15,38 +15,34 @@ import (
 // cut into beside a category.
 const associationGroups = 8
 
-// Associations measures how strongly every two columns of each table go together, as square
+// associations measures how strongly every two columns of each table go together, as square
 // matrices in schema order with 1 on the diagonal: Pearson's correlation (−1 to 1) of two numbers,
 // which count as the middle of their bin, and the corrected Cramér's V (0 to 1) of all other pairs,
 // for which numbers are cut into eight groups of about equally many rows of the first table, and
 // its rare categories are taken together. NaN where a column has one value only. Sources:
 // [ColumnPairTrends]; Bergsma 2013, Journal of the Korean Statistical Society 42, for V.
-func Associations(tables ...*table.Table) ([][][]float64, error) {
-	columns, err := compatible(tables...)
-	if err != nil {
-		return nil, err
-	}
+func associations(columns []column, tables ...*table.Table) [][][]Number {
 	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
 	for i, c := range columns {
 		groups[i], sizes[i] = c.levels(countOf(tables[0], i))
 	}
-	out := make([][][]float64, len(tables))
+	out := make([][][]Number, len(tables))
 	for k, t := range tables {
-		m := make([][]float64, len(columns))
+		m := make([][]Number, len(columns))
 		for i := range m {
-			m[i] = make([]float64, len(columns))
+			m[i] = make([]Number, len(columns))
 			m[i][i] = 1
 			for j := range i {
 				v := correlation(t, columns, i, j)
 				if !columns[i].numeric() || !columns[j].numeric() {
 					v = cramer(contingency(t, i, j, groups, sizes))
 				}
-				m[i][j], m[j][i] = v, v
+				m[i][j], m[j][i] = Number(v), Number(v)
 			}
 		}
 		out[k] = m
 	}
-	return out, nil
+	return out
 }
 
 // levels cuts a number into groups of about equally many rows; missing is a group. Of categories,
@@ -76,19 +72,25 @@ func (c column) levels(count []int64) (group []int, size int) {
 		}
 		return group, size
 	}
-	group, size = make([]int, c.size), associationGroups
+	group, size = evenly(count[:len(c.place)], associationGroups), associationGroups
 	if c.missing >= 0 {
-		group[c.missing] = size
-		size++
-		total -= count[c.missing]
-	}
-	below := int64(0)
-	for code := range c.place {
-		middle := 2*below + count[code] // twice the rank of the code's middle row
-		group[code] = min(int(middle*associationGroups/max(2*total, 1)), associationGroups-1)
-		below += count[code]
+		group, size = append(group, size), size+1
 	}
 	return group, size
+}
+
+// evenly cuts numbers, which are codes, into groups of about equally many rows.
+func evenly(count []int64, groups int) []int {
+	out, total, below := make([]int, len(count)), int64(0), int64(0)
+	for _, n := range count {
+		total += n
+	}
+	for code, n := range count {
+		middle := 2*below + n // twice the rank of the code's middle row
+		out[code] = min(int(middle*int64(groups)/max(2*total, 1)), groups-1)
+		below += n
+	}
+	return out
 }
 
 // contingency counts the rows by the groups of two columns.
@@ -136,20 +138,30 @@ func cramer(n *mat.Dense) float64 {
 
 // PairLoss is by how much the association of two columns is off.
 type PairLoss struct {
-	First, Second int // columns, First < Second
-	// associations; 0 where a column of the synthetic table has one value only
-	Real, Synthetic float64
-	Holdout         float64 // NaN without one
-	Excess          float64 // |Real − Synthetic| beyond sampling error, 0 or more
+	First  string `json:"first"` // columns, in schema order
+	Second string `json:"second"`
+	Real   Number `json:"real"`
+	// of the holdout; NaN without one
+	Holdout Number `json:"holdout"`
+	// 0 where a column of the synthetic table has one value only
+	Synthetic Number `json:"synthetic"`
+	Excess    Number `json:"excess"` // |Real − Synthetic| beyond sampling error, 0 or more
 }
 
 // AssociationLosses is how the associations of two tables differ.
 type AssociationLosses struct {
-	Real, Synthetic [][]float64 // Associations
-	Holdout         [][]float64 // nil without one
-	Band            float64     // by how much two real tables differ: sampling error of most pairs
-	Kept            float64     // AssociationKept; NaN if no columns are associated
-	Pairs           []PairLoss  // that are defined in the real table, the worst first
+	Columns []string `json:"columns"`
+	// Of every two columns Pearson's correlation (−1 to 1), if both are numbers, else the corrected
+	// Cramér's V (0 to 1). Numbers count as the middle of their bin, and beside a category in eight
+	// groups of about equally many rows; rare categories are taken together. NaN where a column has
+	// one value only. Holdout is nil without one.
+	Real      [][]Number `json:"real"`
+	Holdout   [][]Number `json:"holdout,omitempty"`
+	Synthetic [][]Number `json:"synthetic"`
+	// by how much two real tables differ: sampling error of most pairs
+	Band  Number     `json:"band"`
+	Kept  Number     `json:"-"`     // AssociationKept; NaN if no columns are associated
+	Pairs []PairLoss `json:"pairs"` // that are defined in the real table, the worst first
 }
 
 // LostAssociations compares the associations of a synthetic table with those of the real one,
@@ -165,67 +177,67 @@ type AssociationLosses struct {
 // Range at most 1; below 0 where associations turned round; goal: 1. Source: none; the band is the
 // 95 % limit of agreement of Bland & Altman 1986, Lancet 327.
 func LostAssociations(real, synthetic, holdout *table.Table) (AssociationLosses, error) {
-	tables := []*table.Table{real, synthetic}
-	other := synthetic
+	tables, other := []*table.Table{real, synthetic}, synthetic
 	if holdout != nil {
 		tables, other = append(tables, holdout), holdout
 	}
-	m, err := Associations(tables...)
+	columns, err := compatible(tables...)
 	if err != nil {
 		return AssociationLosses{}, err
 	}
-	out := AssociationLosses{Real: m[0], Synthetic: m[1], Band: band(real.Rows(), other.Rows())}
+	m := associations(columns, tables...)
+	out := AssociationLosses{Real: m[0], Synthetic: m[1],
+		Band: Number(band(real.Rows(), other.Rows()))}
 	if holdout != nil {
 		out.Holdout = m[2]
 		var gaps []float64
 		for i := range out.Real {
 			for j := range i {
-				if g := math.Abs(out.Real[i][j] - out.Holdout[i][j]); g == g {
+				if g := math.Abs(float64(out.Real[i][j] - out.Holdout[i][j])); g == g {
 					gaps = append(gaps, g)
 				}
 			}
 		}
 		if len(gaps) >= 10 {
 			slices.Sort(gaps)
-			out.Band = quantile(gaps, .95)
+			out.Band = Number(quantile(gaps, .95))
 		}
-	}
-	columns, err := compatible(real, synthetic)
-	if err != nil {
-		return AssociationLosses{}, err
 	}
 	first, rare := support(real, columns)
 	second, _ := support(synthetic, columns)
-	lost, all := 0., 0.
-	for j := range out.Real {
-		for i := range j {
-			p := PairLoss{First: i, Second: j, Real: out.Real[i][j], Synthetic: out.Synthetic[i][j],
-				Holdout: math.NaN()}
-			if math.IsNaN(p.Real) {
+	var lost, all Number
+	for j, b := range columns {
+		out.Columns = append(out.Columns, b.name)
+		for i, a := range columns[:j] {
+			p := PairLoss{a.name, b.name, out.Real[i][j], Number(math.NaN()), out.Synthetic[i][j], 0}
+			if math.IsNaN(float64(p.Real)) {
 				continue
 			}
-			if math.IsNaN(p.Synthetic) {
+			if math.IsNaN(float64(p.Synthetic)) {
 				p.Synthetic = 0
 			}
 			if holdout != nil {
 				p.Holdout = out.Holdout[i][j]
 			}
-			width := max(out.Band, band(min(first[i], first[j]), min(second[i], second[j])),
-				3/math.Sqrt(float64(rare[i])*float64(rare[j])))
-			p.Excess = max(0, math.Abs(p.Real-p.Synthetic)-width)
+			width := max(out.Band,
+				Number(band(min(first[i], first[j]), min(second[i], second[j]))),
+				Number(3/math.Sqrt(float64(rare[i])*float64(rare[j]))))
+			strength := Number(math.Abs(float64(p.Real)))
+			p.Excess = max(0, p.off()-width)
 			out.Pairs = append(out.Pairs, p)
-			if math.Abs(p.Real) >= max(.1, width) {
-				lost, all = lost+p.Excess, all+math.Abs(p.Real)
+			if strength >= max(.1, width) {
+				lost, all = lost+p.Excess, all+strength
 			}
 		}
 	}
 	out.Kept = 1 - lost/all
 	slices.SortStableFunc(out.Pairs, func(a, b PairLoss) int {
-		return cmp.Or(cmp.Compare(b.Excess, a.Excess),
-			cmp.Compare(math.Abs(b.Real-b.Synthetic), math.Abs(a.Real-a.Synthetic)))
+		return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(b.off(), a.off()))
 	})
 	return out, nil
 }
+
+func (p PairLoss) off() Number { return Number(math.Abs(float64(p.Real - p.Synthetic))) }
 
 // band is two standard errors of the difference of two correlations near 0, of n and of m rows.
 func band(n, m int) float64 {

@@ -62,14 +62,15 @@ func TestAssociations(t *testing.T) {
 	s := similaritySchema(t)
 	up := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1}, []int{2, 2, 2}, []int{0, 9, 4})
 	flat := tableOf(t, s, []int{0, 3, 2}, []int{1, 3, 1})
-	m, err := Associations(up, flat)
+	columns, err := compatible(up, flat)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := associations(columns, up, flat)
 	if r := m[0]; !near(r[1][2], 1, 1e-12) || !near(r[2][1], 1, 1e-12) || r[1][1] != 1 {
 		t.Errorf("associations %v", r)
 	}
-	if r := m[1]; !math.IsNaN(r[1][2]) {
+	if r := m[1]; !math.IsNaN(float64(r[1][2])) {
 		t.Errorf("associations %v of a column without spread", r)
 	}
 }
@@ -144,7 +145,7 @@ func TestLostAssociations(t *testing.T) {
 	}
 	real := draw(n, same, third)
 	if got, err := LostAssociations(real, real, draw(n, other, third)); err != nil ||
-		got.Band != band || got.Holdout == nil || !near(got.Pairs[0].Holdout, 0, 1e-9) {
+		float64(got.Band) != band || got.Holdout == nil || !near(got.Pairs[0].Holdout, 0, 1e-9) {
 		t.Errorf("%+v, %v: three pairs are too few for a band of the holdout", got, err)
 	}
 }
@@ -164,7 +165,7 @@ func TestBandOfAHoldout(t *testing.T) {
 	}
 	at := 0
 	for _, p := range got.Pairs {
-		if math.Abs(p.Real-p.Holdout) > got.Band {
+		if math.Abs(float64(p.Real-p.Holdout)) > float64(got.Band) {
 			at++
 		}
 	}

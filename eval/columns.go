@@ -20,6 +20,7 @@ var ErrColumn = errors.New("unsuitable column")
 // column is what the metrics need to know of one schema column.
 type column struct {
 	name    string
+	codec   *schema.Codec
 	size    int      // number of codes, missing included
 	missing int      // the code of missing, or -1
 	texts   []string // categorical and boolean: what the codes mean
@@ -37,7 +38,7 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 	}
 	out := make([]column, len(codecs))
 	for i, c := range codecs {
-		out[i] = column{name: s.Columns[i].Name, size: c.Size(), missing: -1}
+		out[i] = column{name: s.Columns[i].Name, codec: c, size: c.Size(), missing: -1}
 		if code, ok := c.MissingCode(); ok {
 			out[i].missing = int(code)
 		}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,94 +15,62 @@ const (
 	rareShare = .03
 )
 
-// feature is the coordinates that one column adds to the embedding; fill stores those of x in dst,
-// which has zeros.
-type feature struct {
-	width int
-	fill  func(dst []float32, x float64)
-}
-
-// line is one coordinate.
-func line(middle, scale float64) feature {
-	return feature{1, func(dst []float32, x float64) { dst[0] = float32((x - middle) * scale) }}
-}
-
-// halfCircle is where a number lies under Gower's distance: squares there are (4/π²)·(1 − cos πd),
-// the first term of the Fourier series of d, in which none is negative.
-var halfCircle = feature{2, func(dst []float32, x float64) {
-	sin, cos := math.Sincos(math.Pi * x)
-	dst[0], dst[1] = float32(math.Sqrt2/math.Pi*cos), float32(math.Sqrt2/math.Pi*sin)
-}}
-
-// aside has a coordinate more for a missing number, which lies at √¾ in it: since no number is
-// farther than ½ from the origin, it is at most 1 from all.
-func (f feature) aside() feature {
-	return feature{f.width + 1, func(dst []float32, x float64) {
-		if x == missingPlace {
-			dst[f.width] = float32(math.Sqrt(.75))
-		} else {
-			f.fill(dst, x)
-		}
-	}}
-}
-
-// embedding lays points out in vectors whose squared distance never exceeds unit·between.
+// embedding lays points out in vectors whose squared distance never exceeds unit·between: a number
+// is a coordinate, a category has several. A number lies on a half circle under Gower's distance:
+// squares there are (4/π²)·(1 − cos πd), the first term of the Fourier series of d, in which none is
+// negative. A missing number, which is at 1 from all others, lies in the middle.
 type embedding struct {
-	features []feature // one a column
-	width    int
-	unit     float64
+	middle []float64 // of the coordinate of a number
+	scale  float64
+	hot    [][]int // of a category: which of its coordinates each code has; else nil
+	widths []int   // coordinates of each column
+	circle bool    // numbers have two
+	width  int     // of all
+	unit   float64
 }
 
 // newEmbedding makes the embedding for distances within and between two sets,
 // which may be the same one.
 func newEmbedding(a, b *Points) embedding {
+	e := embedding{middle: make([]float64, a.dim), scale: 1, unit: 1, width: a.dim,
+		hot: make([][]int, a.dim), widths: slices.Repeat([]int{1}, a.dim),
+		circle: a.space.distance == Gower}
 	if a.space.columns == nil {
-		return embedNumbers(a, b)
+		e.centre(a, b)
 	}
-	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
-		f := line(.5, 1)
-		switch {
-		case !c.numeric():
-			f = oneHot(c.size, []*Points{a, b}, k)
-		case a.space.distance == Gower:
-			f = halfCircle
+		if e.middle[k] = .5; !c.numeric() {
+			e.hot[k], e.widths[k] = oneHot(c.size, []*Points{a, b}, k)
+		} else if e.circle {
+			e.widths[k] = 2
 		}
-		if c.numeric() && c.missing >= 0 {
-			f = f.aside()
-		}
-		e.features = append(e.features, f)
-		e.width += f.width
+		e.width += e.widths[k] - 1
 	}
 	return e
 }
 
-// embedNumbers centres numbers, so that rounding to float32 costs little, and
-// scales them by a power of two, so that no square leaves its range.
-func embedNumbers(a, b *Points) embedding {
-	mean, size := make([]float64, a.dim), 0.0
+// centre moves numbers, so that rounding to float32 costs little, and scales them by a power of
+// two, so that no square leaves its range and distances scale without rounding.
+func (e *embedding) centre(a, b *Points) {
+	size := 0.
 	for _, p := range []*Points{a, b} {
 		for i := range p.n {
-			floats.AddScaled(mean, 1/float64(a.n+b.n), p.row(i))
+			floats.AddScaled(e.middle, 1/float64(a.n+b.n), p.row(i))
 		}
 	}
 	for _, p := range []*Points{a, b} {
 		for i := range p.n {
-			size = max(size, floats.Distance(p.row(i), mean, math.Inf(1)))
+			size = max(size, floats.Distance(p.row(i), e.middle, math.Inf(1)))
 		}
 	}
 	_, exponent := math.Frexp(size)
-	scale := math.Ldexp(1, -max(exponent, -500)) // a power of two: distances scale without rounding
-	e := embedding{width: a.dim, unit: scale * scale}
-	for _, m := range mean {
-		e.features = append(e.features, line(m, scale))
-	}
-	return e
+	e.scale = math.Ldexp(1, -max(exponent, -500))
+	e.unit = e.scale * e.scale
 }
 
 // oneHot gives each of the commonest categories a coordinate, and all others one
 // in common: two of those count as equal, which understates their distance.
-func oneHot(size int, sets []*Points, column int) feature {
+func oneHot(size int, sets []*Points, column int) (at []int, width int) {
 	count, total := make([]int64, size), 0
 	for _, p := range sets {
 		for i := range p.n {
@@ -109,13 +78,12 @@ func oneHot(size int, sets []*Points, column int) feature {
 		}
 		total += p.n
 	}
-	order, width, rest := byCount(count), 0, int64(total)
+	order, rest := byCount(count), int64(total)
 	for width < min(size, maxOneHot) && float64(rest) > rareShare*float64(total) {
 		rest -= count[order[width]]
 		width++
 	}
-	at, width := commonest(count, width)
-	return feature{width, func(dst []float32, x float64) { dst[at[int(x)]] = math.Sqrt2 / 2 }}
+	return commonest(count, width)
 }
 
 // rows embeds points in this order, each as a row of its coordinates and two more, one of them −½
@@ -131,9 +99,18 @@ func (e embedding) rows(p *Points, order []int, normFirst bool) gemm.Matrix {
 	c := 2.02*terms/(1-terms) + 5*u
 	for i, of := range order {
 		row, point, at, norm := out.Row(i), p.row(of), 0, 0.
-		for k, f := range e.features {
-			f.fill(row[at:at+f.width:at+f.width], point[k])
-			at += f.width
+		for k, x := range point {
+			switch hot := e.hot[k]; {
+			case hot != nil:
+				row[at+hot[int(x)]] = math.Sqrt2 / 2
+			case x == missingPlace && p.space.columns != nil:
+			case e.circle:
+				sin, cos := math.Sincos(math.Pi * x)
+				row[at], row[at+1] = float32(math.Sqrt2/math.Pi*cos), float32(math.Sqrt2/math.Pi*sin)
+			default:
+				row[at] = float32((x - e.middle[k]) * e.scale)
+			}
+			at += e.widths[k]
 		}
 		for _, x := range row[:at] {
 			norm += float64(x) * float64(x)

@@ -87,4 +87,6 @@ func loadNumbers(t testing.TB, name string, skip int) (x []float64, columns int)
 	return x, len(records[0])
 }
 
-func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
+func near[F ~float64](got F, want, tolerance float64) bool {
+	return math.Abs(float64(got)-want) <= tolerance
+}

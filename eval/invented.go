@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/decoy-dp/decoy/table"
@@ -8,9 +9,11 @@ import (
 
 // Combination is a value of each of two columns that no real row has together.
 type Combination struct {
-	First, Second int       // columns, First < Second
-	Codes         [2]uint16 // of the values
-	Rows          int       // synthetic rows that have both
+	First       string `json:"first"` // columns, in schema order
+	Second      string `json:"second"`
+	FirstValue  string `json:"first_value"` // as the schema writes it
+	SecondValue string `json:"second_value"`
+	Share       Number `json:"share"` // of the synthetic rows
 }
 
 const (
@@ -53,11 +56,12 @@ func Invented(real, synthetic, holdout *table.Table, share float64) ([]Combinati
 				a, b := cell/columns[j].size, cell%columns[j].size
 				if seen[cell] == 0 && one[i][a] > 0 && one[j][b] > 0 && n >= fewInvented &&
 					rate >= share && rate*float64(real.Rows()) >= fewInvented {
-					out = append(out, Combination{i, j, [2]uint16{uint16(a), uint16(b)}, int(n)})
+					out = append(out, Combination{columns[i].name, columns[j].name,
+						columns[i].codec.Label(uint16(a)), columns[j].codec.Label(uint16(b)), Number(rate)})
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Combination) int { return b.Rows - a.Rows })
+	slices.SortStableFunc(out, func(a, b Combination) int { return cmp.Compare(b.Share, a.Share) })
 	return out, nil
 }

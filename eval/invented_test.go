@@ -33,7 +33,7 @@ func TestInvented(t *testing.T) {
 		}
 		return out
 	}
-	ba := []Combination{{0, 1, [2]uint16{1, 1}, 50}}
+	ba := []Combination{{"group", "dead", "b", "true", .05}}
 	for _, tt := range []struct {
 		name                     string
 		real, synthetic, holdout *table.Table

@@ -21,7 +21,6 @@ type rule struct {
 	// a distance from the goal. 0: there is none.
 	Good, Poor float64
 	ByColumn   bool // its values are of columns or of pairs: a report sums them up
-	Beside     int  // how many of its values stand beside those of other synthetic tables
 	// Its values. Nil: package report measures it along with what it draws.
 	Measure func(*Study) ([]Value, error)
 }
@@ -113,7 +112,7 @@ var metrics = []Metric{
 			"a column.", rule{ByColumn: true}},
 	{"ColumnShapes", "Column Shapes (SDMetrics quality report)", "0 to 1", "1",
 		"Mean over all columns of KSComplement (numbers) or TVComplement (categories).",
-		rule{Good: .90, Poor: .75, Beside: 1}},
+		rule{Good: .90, Poor: .75}},
 	{"CorrelationSimilarity", "CorrelationSimilarity (SDMetrics)", "0 to 1", "1",
 		"One minus half the difference between the real and the synthetic correlation of two " +
 			"numeric columns.", rule{Needs: Pairs, ByColumn: true, Else: noPair}},
@@ -123,21 +122,21 @@ var metrics = []Metric{
 	{"ColumnPairTrends", "Column Pair Trends (SDMetrics quality report)", "0 to 1", "1",
 		"Mean over all pairs of columns of CorrelationSimilarity (two numbers) or " +
 			"ContingencySimilarity (all others).",
-		rule{Needs: Pairs, Good: .85, Poor: .70, Beside: 1, Else: noPair}},
+		rule{Needs: Pairs, Good: .85, Poor: .70, Else: noPair}},
 	{"AssociationKept", "none; CorrelationSimilarity (SDMetrics) is over all pairs", "up to 1",
 		"1",
 		"Share of the strength of the associated pairs that survives, beyond what two real " +
 			"tables differ by.",
-		rule{Needs: Pairs, Good: .90, Poor: .60, Beside: 1,
+		rule{Needs: Pairs, Good: .90, Poor: .60,
 			Else: "no two columns of the real table are associated"}},
 	{"MarginalError", "workload error (private-pgm); k-marginal (SDNist) is 1000 times 1 less it",
 		"0 to 1", "0",
 		"Mean total variation distance between the real and the synthetic joint distributions " +
-			"of all sets of k columns.", rule{Beside: 3, Measure: marginals}},
+			"of all sets of k columns.", rule{Measure: marginals}},
 	{"PMSE", "pMSE, propensity score (synthpop, SDNist)", "0 to .25",
 		"0; a ratio to its expectation of 1 to 2",
 		"How well a logistic regression tells synthetic rows from real ones, as mean squared " +
-			"excess over guessing.", rule{Beside: 1, Measure: propensity}},
+			"excess over guessing.", rule{Measure: propensity}},
 	{"RareClassRate", "none; outcome rate, prevalence", "0 to 1",
 		"the rates of the training table and the holdout",
 		"Share of rows of one class with a confidence interval, to see whether a rare class " +
@@ -152,7 +151,7 @@ var metrics = []Metric{
 			"flatter.", rule{Needs: Target | Holdout}},
 	{"TSTR", "train-synthetic-test-real, ML efficacy (SDMetrics)", "0 to 1", "TRTR's value",
 		"AUROC on real holdout rows of a classifier trained on synthetic rows.",
-		rule{Needs: Target | Holdout, Good: .03, Poor: .10, Beside: 3}},
+		rule{Needs: Target | Holdout, Good: .03, Poor: .10}},
 	{"TRTR", "train-real-test-real", "0 to 1", "none: the yardstick of TSTR",
 		"AUROC on real holdout rows of the same classifier trained on real rows.",
 		rule{Needs: Target | Holdout}},
@@ -162,7 +161,7 @@ var metrics = []Metric{
 	{"PrivacyLoss", "priv_loss_nnaa (SynthEval)", "-1 to 1", "0 or below",
 		"NNAA against a holdout minus NNAA against the training table: how much closer " +
 			"synthetic rows keep to the rows they were made from.",
-		rule{Needs: Holdout, Poor: .03, Beside: 1}},
+		rule{Needs: Holdout, Poor: .03}},
 	{"DCR", "DCR (MOSTLY AI, SynthEval)", "0 up", "that of a holdout",
 		"Distance of synthetic rows to the closest training row, beside the closest of as many " +
 			"holdout rows.", rule{}},
@@ -172,12 +171,12 @@ var metrics = []Metric{
 	{"DCRShare", "DCR share (MOSTLY AI); DCROverfittingProtection (SDMetrics) is twice 1 less it",
 		"0 to 1", ".5",
 		"Share of synthetic rows closer to a training row than to any of as many holdout rows.",
-		rule{Needs: Holdout, Poor: .53, Beside: 1}},
+		rule{Needs: Holdout, Poor: .53}},
 	{"IdenticalMatchShare",
 		"IMS (MOSTLY AI), exact_match (SynthEval), 1 less NewRowSynthesis (SDMetrics)", "0 to 1",
 		"at most that of a holdout",
 		"Share of synthetic rows that equal a training row in every code.",
-		rule{Poor: .01, Beside: 1, Measure: identicalMatches}},
+		rule{Poor: .01, Measure: identicalMatches}},
 	{"UniqueExactMatches", "Unique Exact Matches (SDNist)", "0 to 1", "0",
 		"Share of real rows that are unlike all others and occur in the synthetic table.",
 		rule{Poor: .01, Measure: uniqueMatches}},

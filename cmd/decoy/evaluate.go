@@ -27,12 +27,14 @@ import (
 const unprotectedMode = 0o600
 
 type evaluate struct {
-	jobFlags          // the schema, and what a published evaluation costs
-	train, holdout    string
-	synthetic, models []string
-	html, json        string
-	classifier        string
-	options           report.Options
+	jobFlags   // the schema, and what a published evaluation costs
+	train      string
+	holdout    string
+	synthetic  []string
+	model      string
+	html, json string
+	classifier string
+	options    report.Options
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
@@ -43,10 +45,10 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		}
 		return e.run(cmd, t)
 	}, e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
-		"synthetic": &e.synthetic, "model": &e.models, "target": &e.options.Target,
+		"synthetic": &e.synthetic, "model": &e.model, "target": &e.options.Target,
 		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop),
 		"quasi": (*names)(&e.options.Quasi), "seed": &e.options.Seed,
-		"classifier": &e.classifier, "pairs": &e.options.Pairs, "report": &e.html, "json": &e.json})
+		"classifier": &e.classifier, "report": &e.html, "json": &e.json})
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
@@ -57,7 +59,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	claims, err := e.claims(s)
+	claim, err := e.claim(s)
 	if err != nil {
 		return err
 	}
@@ -73,14 +75,10 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	defer figures.Abort()
 	read := reader{cmd.Context(), t, t.progress()}
 	in := report.Tables{}
-	for i, path := range e.synthetic {
-		one, err := read.both("--synthetic", path, free(s))
-		if err != nil {
-			return err
-		}
-		one.Claim = claims[i]
-		in.Synthetic = append(in.Synthetic, one)
+	if in.Synthetic, err = read.both("--synthetic", e.synthetic[0], free(s)); err != nil {
+		return err
 	}
+	in.Synthetic.Claim = claim
 	if in.Train, err = read.both("--train", e.train, s); err != nil {
 		return err
 	}
@@ -109,17 +107,16 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check() (*schema.Schema, error) {
-	if n := len(e.models); n > 0 && n != len(e.synthetic) {
-		return nil, usagef("--model must be given once for each --synthetic, in their order")
+	if len(e.synthetic) > 1 {
+		return nil, usagef("--synthetic is one table: evaluate each by itself, and lay the reports (or " +
+			"--json) side by side")
 	}
 	if e.holdout != "" && !configs.IsStandard(e.holdout) && configs.SameFile(e.holdout, e.train) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
 			"synthesizer did not see")
 	}
-	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout)}
-	for _, path := range e.synthetic {
-		tables = append(tables, configs.At("--synthetic", path))
-	}
+	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout),
+		configs.At("--synthetic", e.synthetic[0])}
 	var standards []string
 	for _, p := range tables {
 		if p.Path == "" {
@@ -162,24 +159,23 @@ func suitable(err error) error {
 	return err
 }
 
-// claims verifies the models of the synthetic tables; nil for one without a model.
-func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
-	out := make([]*report.Claim, len(e.synthetic))
-	for i, path := range e.models {
-		m, err := openModel(path)
-		if err != nil {
-			return nil, fmt.Errorf("--model: %w", err)
-		}
-		if _, err := m.Verify(pld.Epsilon); err != nil {
-			return nil, fmt.Errorf("--model %s: %w", path, err)
-		}
-		if !m.IsOf(s) {
-			return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
-				"this table", path, e.Schema)
-		}
-		out[i] = new(claimOf(m))
+// claim verifies the model of the synthetic table; nil without one.
+func (e *evaluate) claim(s *schema.Schema) (*report.Claim, error) {
+	if e.model == "" {
+		return nil, nil
 	}
-	return out, nil
+	m, err := openModel(e.model)
+	if err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
+	}
+	if _, err := m.Verify(pld.Epsilon); err != nil {
+		return nil, fmt.Errorf("--model %s: %w", e.model, err)
+	}
+	if !m.IsOf(s) {
+		return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
+			"this table", e.model, e.Schema)
+	}
+	return new(claimOf(m)), nil
 }
 
 // predicted is what the classifier says of the holdout; nil without one.
@@ -355,10 +351,9 @@ func (e *evaluate) publishable(cmd *cobra.Command) error {
 			"synthesizer did not see) or --train, not both")
 	case e.Input == "":
 		return usagef("--holdout or --train is required")
-	case e.html != "" || e.options.Quasi != nil || cmd.Flags().Changed("pairs") || e.models != nil ||
-		e.classifier != "":
-		return usagef("--report, --quasi, --pairs, --model and --classifier are for what is not " +
-			"private; --epsilon gives numbers only (--json)")
+	case e.html != "" || e.options.Quasi != nil || e.model != "" || e.classifier != "":
+		return usagef("--report, --quasi, --model and --classifier are for what is not private; " +
+			"--epsilon gives numbers only (--json)")
 	case len(e.synthetic) > 1:
 		return usagef("--epsilon takes one --synthetic table")
 	case e.Input == configs.Standard && e.synthetic[0] == configs.Standard:

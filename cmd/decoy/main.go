@@ -124,9 +124,11 @@ var goneFlags = map[string]string{
 	"memory":         "--jobs says how many jobs run together",
 	"nist":           "'decoy inspect --report' writes a page that has these layers",
 	"on-interrupted": "it is the key on_interrupted of the batch file",
-	"replicates":     "'decoy analyze' gives such tables to a program of yours",
-	"results":        "it is the key results of the batch file",
-	"state":          "it is always JOBS.state, beside the batch file",
+	"pairs": "the report has the map of all associations and the list of the pairs that are " +
+		"furthest off",
+	"replicates": "'decoy analyze' gives such tables to a program of yours",
+	"results":    "it is the key results of the batch file",
+	"state":      "it is always JOBS.state, beside the batch file",
 	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
 		"charged",
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
 )
 
 // chart draws the two ROC curves of a learner.
@@ -163,72 +165,37 @@ func (a *associations) ordered() []int {
 // maps are the associations of both tables in one square, and their differences.
 func (a *associations) maps() []labelled {
 	order := a.ordered()
-	f := heat{label: "associations of columns", class: "label", width: 560, left: 104, square: true}
-	for _, i := range order {
-		f.rows = append(f.rows, a.Columns[i])
-	}
-	if f.columns = f.rows; len(f.rows) > 40 {
-		f.class = "label tiny"
-	}
-	square := func(full float64, value func(x, y, i, j int) number) template.HTML {
-		f.full = full
-		f.panels = []panel{{at: func(x, y int) (string, float64, string) {
-			if x == y {
-				return "", 0, ""
-			}
+	square := func(full float64, value func(real, synthetic number, above bool) number) template.HTML {
+		f := heat{label: "associations of columns", full: full}
+		for _, i := range order {
+			f.names = append(f.names, a.Columns[i])
+		}
+		f.at = func(x, y int) (float64, string) {
 			i, j := order[x], order[y]
-			v := float64(value(x, y, i, j))
-			shade := 1.
-			if v == v {
-				shade = min(1, math.Abs(v)/full)
-			}
-			return signClass(v), shade, fmt.Sprintf("%s × %s: %s real, %s here", a.Columns[i],
-				a.Columns[j], twoDigits(a.Real[i][j]), twoDigits(a.Synthetic[i][j]))
-		}}}
+			real, synthetic := a.Real[i][j], a.Synthetic[i][j]
+			return float64(value(real, synthetic, x < y)), fmt.Sprintf("%s × %s: %s real, %s here",
+				a.Columns[i], a.Columns[j], twoDigits(real), twoDigits(synthetic))
+		}
 		return f.draw()
 	}
 	return []labelled{
-		{"Real (lower left) and synthetic (upper right)", square(1, func(x, y, i, j int) number {
-			if x < y {
-				return a.Synthetic[i][j]
-			}
-			return a.Real[i][j]
-		})},
-		{"Synthetic minus real", square(fullDifference, func(_, _, i, j int) number {
-			return a.Synthetic[i][j] - a.Real[i][j]
-		})},
+		{"Real (lower left) and synthetic (upper right)", square(1,
+			func(real, synthetic number, above bool) number {
+				if above {
+					return synthetic
+				}
+				return real
+			})},
+		{"Synthetic minus real", square(fullDifference,
+			func(real, synthetic number, _ bool) number { return synthetic - real })},
 	}
 }
 
 // listed is the pairs whose associations are furthest off, as far as more than chance.
-func (a *associations) listed() []pairLoss {
+func (a *associations) listed() []eval.PairLoss {
 	n := 0
 	for n < min(len(a.Pairs), listedPairs) && a.Pairs[n].Excess > 0 {
 		n++
 	}
 	return a.Pairs[:n]
-}
-
-// chart draws the joint distributions of a pair of columns.
-func (p pairLoss) chart() template.HTML {
-	return p.Joint.draw(p.First+" and "+p.Second, "training table", "synthetic")
-}
-
-// draw draws the joint distributions of a pair side by side, under their names.
-func (j *joint) draw(pair, real, synthetic string) template.HTML {
-	top := 1e-9
-	for _, row := range slices.Concat(j.Real, j.Synthetic) {
-		top = max(top, slices.Max(row))
-	}
-	side := func(name, class string, m [][]float64) panel {
-		return panel{name, func(i, k int) (string, float64, string) {
-			// the root shows small shares too
-			return "bar " + class, math.Sqrt(max(0, m[i][k]) / top),
-				fmt.Sprintf("%s × %s: %s %s, %s %s", j.First[i], j.Second[k], real,
-					percent(j.Real[i][k]), synthetic, percent(j.Synthetic[i][k]))
-		}}
-	}
-	return heat{label: "joint distribution of " + pair, class: "label tiny", rows: j.First,
-		columns: j.Second, width: 460, left: 78,
-		panels: []panel{side(real, "train", j.Real), side(synthetic, "synthetic", j.Synthetic)}}.draw()
 }

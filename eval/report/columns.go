@@ -22,7 +22,7 @@ const (
 func (w *work) distribution(k int, s eval.ColumnShape) column {
 	codec, train := w.codecs[k], count(w.Train, k)
 	c := column{Name: s.Column, Kind: codec.Column().Kind.String(), Metric: s.Metric,
-		Score: number(s.Score), codec: codec, groups: group(codec, train, mostBins)}
+		Score: number(s.Score), codec: codec, groups: group(codec, train)}
 	c.Train, c.Synthetic = c.shares(train), c.shares(count(w.Synthetic, k))
 	other := w.Synthetic
 	if w.Holdout != nil {
@@ -42,16 +42,15 @@ func (w *work) distribution(k int, s eval.ColumnShape) column {
 	return c
 }
 
-// group joins neighbouring bins into at most most, or the categories that are rare in the training
-// table.
-func group(c *schema.Codec, train []int64, most int) groups {
+// group joins neighbouring bins, or the categories that are rare in the training table.
+func group(c *schema.Codec, train []int64) groups {
 	g := groups{group: make([]int, c.Size())}
 	codes := c.Size()
 	if missing, ok := c.MissingCode(); ok {
 		g.Missing, codes = true, int(missing)
 	}
 	if numeric(c) {
-		g.join(c, codes, min(codes, most))
+		g.join(c, codes, min(codes, mostBins))
 	} else {
 		order := make([]int, codes)
 		for i := range order {

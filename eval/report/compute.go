@@ -17,51 +17,32 @@ import (
 // work is a report in the making.
 type work struct {
 	eval.Study
-	o  Options
-	in Tables // with the one synthetic table
-	// of each learner on real rows, perhaps from another report of the same real tables
-	trained  []curve
+	o        Options
+	in       Tables
 	codecs   []*schema.Codec
 	target   int    // column, −1 without
 	positive uint16 // code
 	direct   string // what a private classifier reaches
 	z        float64
+	worst    []eval.PairLoss     // pairs of columns, the worst first
 	values   map[string][]result // by metric
 	leftOut  map[string]string   // why a metric is not defined for these tables
 	out      *Report
 }
 
-// Compute measures everything, for every synthetic table. The report is that of the first one;
-// those of the others are in it. Tables of other columns or without rows give an error that wraps
+// Compute measures everything. Tables of other columns or without rows give an error that wraps
 // eval.ErrTables, a column that the schema does not have or a target that cannot be one an error
 // that wraps eval.ErrColumn, a level outside (0, 1) one that wraps eval.ErrInterval. The same
 // tables and options give the same report.
 func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
-	if in.Train.Rows == nil || len(in.Synthetic) == 0 {
-		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
-			eval.ErrTables)
+	w, err := start(in, o)
+	if err != nil {
+		return nil, err
 	}
-	var all []*Report
-	var real []curve
-	for _, synthetic := range in.Synthetic {
-		one := in
-		one.Synthetic = []Table{synthetic}
-		w, err := start(one, o)
-		if err != nil {
-			return nil, err
-		}
-		w.trained = real
-		if err := w.run(ctx); err != nil {
-			return nil, err
-		}
-		real = w.trained
-		all = append(all, w.out)
-	}
-	all[0].Others = all[1:]
-	return all[0], nil
+	return w.out, w.run(ctx)
 }
 
-// run measures everything for one synthetic table.
+// run measures in the order of the stages, which is that of the values of a metric.
 func (w *work) run(ctx context.Context) error {
 	stages := []struct {
 		name string
@@ -110,9 +91,9 @@ func (w *work) measure() error {
 
 // start checks the input and fills in the defaults.
 func start(in Tables, o Options) (*work, error) {
-	synthetic := in.Synthetic[0]
-	if synthetic.Rows == nil {
-		return nil, fmt.Errorf("report: a synthetic table without rows: %w", eval.ErrTables)
+	if in.Train.Rows == nil || in.Synthetic.Rows == nil {
+		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
+			eval.ErrTables)
 	}
 	o.Level, o.Seed = cmp.Or(o.Level, .95), cmp.Or(o.Seed, 1)
 	o.Near, o.Fit = cmp.Or(max(o.Near, 0), 10_000), cmp.Or(max(o.Fit, 0), 100_000)
@@ -124,8 +105,9 @@ func start(in Tables, o Options) (*work, error) {
 	}
 	s := in.Train.Rows.Schema()
 	w := &work{in: in, o: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
-		Study: eval.Study{Train: in.Train.Rows, Synthetic: synthetic.Rows, Holdout: in.Holdout.Rows,
-			TrainCells: in.Train.Values, SyntheticCells: synthetic.Values, Target: o.Target,
+		Study: eval.Study{Train: in.Train.Rows, Synthetic: in.Synthetic.Rows,
+			Holdout: in.Holdout.Rows, TrainCells: in.Train.Values,
+			SyntheticCells: in.Synthetic.Values, Target: o.Target,
 			Quasi: o.Quasi, Seed: o.Seed, Near: o.Near, Level: o.Level},
 		values: map[string][]result{}, leftOut: map[string]string{}}
 	w.Note = w.note
@@ -147,21 +129,21 @@ func start(in Tables, o Options) (*work, error) {
 	if err := w.aim(); err != nil {
 		return nil, err
 	}
-	w.out = &Report{
-		Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool,
-		SchemaSHA256: s.Fingerprint(),
-		Settings:     w.o, Tables: []tableInfo{{"train", in.Train.Name, w.Train.Rows(), nil}},
-		Notes: []string{},
-	}
+	w.out = &Report{Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool,
+		SchemaSHA256: s.Fingerprint(), Settings: w.o, Notes: []string{}}
 	w.out.Settings.Progress = nil
-	if w.Holdout != nil {
-		w.out.Tables = append(w.out.Tables, tableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
-	} else {
+	for _, t := range []struct {
+		role string
+		Table
+	}{{"train", in.Train}, {"holdout", in.Holdout}, {"synthetic", in.Synthetic}} {
+		if t.Rows != nil {
+			w.out.Tables = append(w.out.Tables, tableInfo{t.role, t.Name, t.Rows.Rows(), t.Claim})
+		}
+	}
+	if w.Holdout == nil {
 		w.note("There is no holdout. Figures that need real rows which the synthesizer did not " +
 			"see are left out: prediction, privacy loss, and every yardstick.")
 	}
-	w.out.Tables = append(w.out.Tables,
-		tableInfo{"synthetic", synthetic.Name, w.Synthetic.Rows(), synthetic.Claim})
 	return w, nil
 }
 
@@ -276,6 +258,6 @@ func count(t *table.Table, column int) []int64 {
 
 // around is a value with a normal interval within [low, high].
 func (w *work) around(of string, x, stderr, low, high float64) result {
-	return result{Of: of, Value: number(x), Interval: &Interval{
+	return result{Of: of, Value: number(x), Interval: &interval{
 		Low: number(max(low, x-w.z*stderr)), High: number(min(high, x+w.z*stderr))}}
 }

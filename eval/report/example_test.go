@@ -31,7 +31,7 @@ func Example() {
 	train, holdout := draw(150, 7), draw(150, 11)
 	r, err := report.Compute(context.Background(),
 		report.Tables{Train: report.Table{Rows: train}, Holdout: report.Table{Rows: holdout},
-			Synthetic: []report.Table{{Rows: train}}}, report.Options{})
+			Synthetic: report.Table{Rows: train}}, report.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A drawing of the pages is one of three figures: lines over axes, rows of bars or points, shades.
+// A drawing of the pages is one of three figures: lines over axes, rows of bars or points, a square
+// of shades.
 // What a figure shows is data; how it looks is written here once.
 
 // tick is a place on an axis with its text.
@@ -191,79 +192,42 @@ func (f rows) draw() template.HTML {
 	return d.done()
 }
 
-// panel is one square of shades; at is the class, the opacity from 0 to 1 and the tip of a cell.
-type panel struct {
-	name string
-	at   func(i, j int) (class string, shade float64, tip string)
-}
-
-// heat is a figure of panels side by side, of the same rows and columns.
+// heat is a figure of a square of shades, a row and a column for each name, with a scale below it.
 type heat struct {
-	label, class  string // class is that of the names
-	rows, columns []string
-	width, left   float64
-	square        bool    // its cells are, and a scale is below it
-	full          float64 // with square: the value of the darkest shade
-	panels        []panel
+	label string
+	names []string
+	full  float64                                    // the value of the darkest shade
+	at    func(i, j int) (value float64, tip string) // of a cell that is not on the diagonal
 }
 
 // draw draws the names of the rows to the left, and those of the columns below.
 func (f heat) draw() template.HTML {
-	const up, gap, foot = 16., 14., 64.
-	n := float64(len(f.panels))
-	side := (f.width - f.left - gap*(n-1)) / n
-	w, h := side/float64(len(f.columns)), min(18, 200/float64(len(f.rows)))
-	scale := 0.
-	if f.square {
-		w = min(38, w)
-		h, scale = w, 34
+	const width, left, up, foot, scale = 560., 104., 16., 64., 34.
+	n, class := float64(len(f.names)), "label"
+	if n > 40 {
+		class = "label tiny"
 	}
-	height := up + h*float64(len(f.rows))
-	d := draw(f.width, height+foot+scale, f.label)
-	for k, p := range f.panels {
-		left := f.left + float64(k)*(side+gap)
-		d.text(left, up-5, "tick", "start", p.name, 30)
-		for j, name := range f.columns {
-			d.turned(left+w*(float64(j)+.5), height+8, 50, f.class, "end", name, 14)
-		}
-		for i, name := range f.rows {
-			if k == 0 {
-				d.text(f.left-4, up+h*(float64(i)+.5)+3, f.class, "end", name, 18)
-			}
-			for j := range f.columns {
-				if class, shade, tip := p.at(i, j); class != "" {
-					d.shade(left+w*float64(j), up+h*float64(i), w-min(.6, w/10), h-min(.6, h/10),
-						class, shade, tip)
-				}
+	side := min(38, (width-left)/n)
+	gap, down := min(.6, side/10), up+side*n
+	d := draw(width, down+foot+scale, f.label)
+	for i, name := range f.names {
+		middle := side * (float64(i) + .5)
+		d.turned(left+middle, down+8, 50, class, "end", name, 14)
+		d.text(left-4, up+middle+3, class, "end", name, 18)
+		for j := range f.names {
+			if i != j {
+				value, tip := f.at(i, j)
+				d.shade(left+side*float64(j), up+side*float64(i), side-gap, side-gap, value/f.full, tip)
 			}
 		}
 	}
-	if f.square {
-		f.scale(d, height+foot+4)
-	}
-	return d.done()
-}
-
-// scale draws the shades of values from −full to full.
-func (f heat) scale(d *drawing, y float64) {
 	const step, steps = 14., 10
 	for k := -steps; k <= steps; k++ {
-		v := float64(k) / steps
-		x := f.left + step*float64(k+steps)
-		d.shade(x, y, step, 8, signClass(v), math.Abs(v), "")
-		if slices.Contains([]int{-steps, 0, steps}, k) {
-			d.text(x+step/2, y+19, "tick", "middle", twoDigits(number(f.full*v)), 6)
+		v, x := float64(k)/steps, left+step*float64(k+steps)
+		d.shade(x, down+foot+4, step, 8, v, "")
+		if k%steps == 0 {
+			d.text(x+step/2, down+foot+23, "tick", "middle", twoDigits(number(f.full*v)), 6)
 		}
 	}
-}
-
-// signClass is the colour of a value.
-func signClass(v float64) string {
-	switch {
-	case v != v:
-		return "none"
-	case v < 0:
-		return "neg"
-	}
-	return "pos"
+	return d.done()
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/eval"
 )
 
 // TestFindings: what is lost or invented is named in words.
@@ -51,24 +53,24 @@ func TestFindings(t *testing.T) {
 		name            string
 		real, synthetic func([]string, *rand.Rand)
 		which           int
-		status          Status
+		status          status
 		question, says  string
 	}{
-		{"a heap kept", zero("0"), zero("0"), 0, Good, "columns", "No column lost much"},
-		{"a heap lost", zero("0"), zero("0.0001"), 0, Mixed, "columns", "lactate: 3"},
+		{"a heap kept", zero("0"), zero("0"), 0, good, "columns", "No column lost much"},
+		{"a heap lost", zero("0"), zero("0.0001"), 0, mixed, "columns", "lactate: 3"},
 		{"one more column", nil, func(row []string, _ *rand.Rand) {
 			row[0], row[1], row[2], row[3] = "20", "130", "130", "1"
-		}, 0, Poor, "columns", " 1 more column has losses."},
-		{"an impossible pair", alive(0), alive(.5), 1, Mixed, "associations",
+		}, 0, poor, "columns", " 1 more column has losses."},
+		{"an impossible pair", alive(0), alive(.5), 1, mixed, "associations",
 			"No real row has ward = other with died = yes ("},
-		{"an invitation to public knowledge alone", alive(0), alive(.5), 1, Mixed, "associations",
+		{"an invitation to public knowledge alone", alive(0), alive(.5), 1, mixed, "associations",
 			"If it cannot be by public knowledge"},
-		{"nothing to keep", alone, alone, 1, Unknown, "associations", "Nothing to keep: no two"},
-		{"a common outcome", nil, nil, 3, Good, "Is the outcome as frequent?", "died = yes makes up 2"},
-		{"a rare outcome", alive(0), alive(0), 3, Good, "Did the rare outcome survive?",
+		{"nothing to keep", alone, alone, 1, unknown, "associations", "Nothing to keep: no two"},
+		{"a common outcome", nil, nil, 3, good, "Is the outcome as frequent?", "died = yes makes up 2"},
+		{"a rare outcome", alive(0), alive(0), 3, good, "Did the rare outcome survive?",
 			"died = yes makes up 1"},
 	} {
-		r := compute(t, Tables{Train: rows(1, tt.real), Synthetic: []Table{rows(3, tt.synthetic)}},
+		r := compute(t, Tables{Train: rows(1, tt.real), Synthetic: rows(3, tt.synthetic)},
 			Options{Near: 200, Target: "died"})
 		f := r.Summary[tt.which]
 		if f.Status != tt.status || !strings.Contains(f.Question, tt.question) ||
@@ -95,7 +97,7 @@ func TestMissingIsOfCells(t *testing.T) {
 		return tableFrom(t, s, out)
 	}
 	for cell, want := range map[string]float64{"broken": 1 - odd, "": 1} {
-		r := compute(t, Tables{Train: rows(1, cell), Synthetic: []Table{rows(3, "")}},
+		r := compute(t, Tables{Train: rows(1, cell), Synthetic: rows(3, "")},
 			Options{Near: 200})
 		for _, v := range r.metric(t, "MissingSimilarity").Values {
 			if v.Of == s.Columns[3].Name && math.Abs(float64(v.Value)-want) > .1 {
@@ -109,7 +111,8 @@ func TestMissingIsOfCells(t *testing.T) {
 func TestNoNumber(t *testing.T) {
 	none := number(math.NaN())
 	m := [][]number{{1, none}, {none, 1}}
-	a := &associations{Columns: []string{"a", "b"}, Real: m, Synthetic: m}
+	a := &associations{AssociationLosses: eval.AssociationLosses{Columns: []string{"a", "b"}, Real: m,
+		Synthetic: m}}
 	for _, c := range a.maps() {
 		if text := string(c.Drawing); strings.Contains(text, "NaN") ||
 			!strings.Contains(text, "a × b: – real, – here") {

@@ -115,19 +115,19 @@ func TestVerdictsSeeDamage(t *testing.T) {
 		schema func(*schema.Schema)
 		damage func(synthetic, train [][]string)
 		which  int
-		most   Status // the best verdict that is right
+		most   status // the best verdict that is right
 		says   string
 	}{
-		{"none", nil, nil, -1, Good, ""},
+		{"none", nil, nil, -1, good, ""},
 		{"a column clamped to a third of its range", nil, func(s, _ [][]string) {
 			change(s, 1, func(_ int, x float64) float64 { return min(90, max(50, x)) })
-		}, columns, Mixed, "weight:"},
+		}, columns, mixed, "weight:"},
 		{"a skewed column clamped to the lowest third", nil, func(s, _ [][]string) {
 			change(s, 3, func(_ int, x float64) float64 { return min(2, x) })
-		}, columns, Mixed, "lactate:"},
+		}, columns, mixed, "lactate:"},
 		{"a column shifted", nil, func(s, _ [][]string) {
 			change(s, 1, func(_ int, x float64) float64 { return min(150, x+6) })
-		}, columns, Mixed, "mean is 77.3 in the real table and 84.2 here"},
+		}, columns, mixed, "mean is 77.3 in the real table and 84.2 here"},
 		{"an absurd bound", func(s *schema.Schema) { s.Columns[3].Max = 1e12 },
 			func(s, _ [][]string) {
 				change(s, 3, func(i int, x float64) float64 {
@@ -136,11 +136,11 @@ func TestVerdictsSeeDamage(t *testing.T) {
 					}
 					return x
 				})
-			}, columns, Poor, "standard deviation"},
+			}, columns, poor, "standard deviation"},
 		{"a bound bought too low", func(s *schema.Schema) { s.Columns[3].Max = 2 },
 			func(s, _ [][]string) {
 				change(s, 3, func(_ int, x float64) float64 { return min(2, x) })
-			}, columns, Poor, "above its bound of 2"},
+			}, columns, poor, "above its bound of 2"},
 		{"a category that is read as another", func(s *schema.Schema) {
 			s.Columns[4].Categories = []string{"medical", "other"}
 		}, func(s, _ [][]string) {
@@ -149,26 +149,26 @@ func TestVerdictsSeeDamage(t *testing.T) {
 					row[4] = "other"
 				}
 			}
-		}, columns, Poor, `it does not have "surgical"`},
+		}, columns, poor, `it does not have "surgical"`},
 		{"an association removed", nil, func(s, _ [][]string) { shuffle(s, 2) },
-			associations, Mixed, "weight and height: .78 in the real table"},
+			associations, mixed, "weight and height: .78 in the real table"},
 		{"a column permuted", nil, func(s, _ [][]string) { shuffle(s, 0) },
-			associations, Mixed, "age and died"},
+			associations, mixed, "age and died"},
 		{"a class lost", nil, func(s, _ [][]string) {
 			for _, row := range s {
 				row[5] = "no"
 			}
-		}, rare, Poor, "0 % of the synthetic rows"},
+		}, rare, poor, "0 % of the synthetic rows"},
 		{"a class lost, told from its column", nil, func(s, _ [][]string) {
 			for _, row := range s {
 				row[5] = "no"
 			}
-		}, columns, Mixed, "Lost: yes (28"},
+		}, columns, mixed, "Lost: yes (28"},
 		{"5 % of the rows copied", nil, func(s, train [][]string) {
 			for i := range s[:n/20] {
 				s[i] = train[i]
 			}
-		}, copies, Mixed, "sign of copying"},
+		}, copies, mixed, "sign of copying"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := patientSchema()
@@ -184,10 +184,10 @@ func TestVerdictsSeeDamage(t *testing.T) {
 				o.Target = "died"
 			}
 			r := compute(t, Tables{Train: tableFrom(t, s, train), Holdout: tableFrom(t, s, holdout),
-				Synthetic: []Table{tableFrom(t, s, synthetic)}}, o)
+				Synthetic: tableFrom(t, s, synthetic)}, o)
 			for i, f := range r.Summary {
 				switch {
-				case tt.which < 0 && f.Status != Good:
+				case tt.which < 0 && f.Status != good:
 					t.Errorf("an honest table: %+v", f)
 				case i == tt.which && (rank(f.Status) > rank(tt.most) ||
 					!strings.Contains(f.Answer, tt.says)):

@@ -1,17 +1,13 @@
 package report
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -54,13 +50,10 @@ type modelPage struct {
 	Kept     bool       // the model keeps its noisy marginals
 	Columns  []measured // each once, as finely as it was measured
 	Others   []measured // of several columns, or of groups of values
-	Drawn    []labelled // those pairs of Others that stand out most
 	Column   float64    // smallest group that stands out, in rows: in a column
 	Pair     float64    // and in a pair
 	Pairs    int        // that were measured, of
 	AllPairs int
-	Missing  int      // AllPairs less Pairs
-	Unknown  []string // the first mostNamed pairs that were not
 }
 
 // measured is a noisy marginal.
@@ -73,45 +66,28 @@ type measured struct {
 	Drawing    template.HTML
 }
 
-// The page stays of a size that a browser shows, whatever the model.
-const (
-	mostSides = 40  // groups of a column that the drawing of a pair has room for
-	mostDrawn = 20  // pairs that are drawn
-	mostNamed = 100 // pairs that are named as not measured
-)
-
 // Model writes a page about a model that may be given away with it: it is made of what the model
 // says, and costs nothing. It believes that.
 func Model(w io.Writer, m Released) error {
+	n := len(m.Schema.Columns)
 	p := modelPage{Released: m, Style: template.CSS(pageStyle), Kept: m.Marginals != nil,
-		Factor: short(math.Exp(m.Claim.Epsilon))}
-	together, err := p.add()
-	if err != nil {
+		Factor: short(math.Exp(m.Claim.Epsilon)), AllPairs: n * (n - 1) / 2}
+	if err := p.add(); err != nil {
 		return err
-	}
-	columns := m.Schema.Columns
-	p.Pairs, p.AllPairs = len(together)/2, len(columns)*(len(columns)-1)/2
-	p.Missing = p.AllPairs - p.Pairs
-	for i := 0; i < len(columns) && p.Kept; i++ {
-		for j := 0; j < i && len(p.Unknown) < mostNamed; j++ {
-			if a, b := columns[j].Name, columns[i].Name; !together[[2]string{a, b}] {
-				p.Unknown = append(p.Unknown, a+" × "+b)
-			}
-		}
 	}
 	return write(w, modelTemplate, p)
 }
 
-// add takes in the marginals, and which columns they have together. A marginal that was measured
-// several times is there as finely as it was measured.
-func (p *modelPage) add() (together map[[2]string]bool, err error) {
+// add takes in the marginals, each of those that were measured several times as finely as it was,
+// and counts the pairs of columns that they have together.
+func (p *modelPage) add() error {
 	codecs, err := p.Schema.Codecs()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	overviews, err := p.Schema.Overview()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	finest := map[string]int{}
 	for k, n := range p.Marginals {
@@ -120,14 +96,7 @@ func (p *modelPage) add() (together map[[2]string]bool, err error) {
 			finest[name] = k
 		}
 	}
-	total := max(1, p.Rows)
-	type pair struct {
-		Marginal
-		name   string
-		stands float64
-	}
-	together = map[[2]string]bool{}
-	var pairs []pair
+	together := map[[2]int]bool{}
 	for k, n := range p.Marginals {
 		m := measured{Name: strings.Join(n.Columns, " × "), Sigma: short(n.Sigma),
 			Smallest: math.Ceil(2 * n.Sigma)}
@@ -144,47 +113,22 @@ func (p *modelPage) add() (together map[[2]string]bool, err error) {
 				m.Below++
 			}
 		}
-		for i, a := range n.Columns {
-			for _, b := range n.Columns[:i] {
-				together[[2]string{a, b}], together[[2]string{b, a}] = true, true
-			}
-		}
-		if len(n.Columns) == 1 {
-			at := p.Schema.Index(n.Columns[0])
-			m.Kind, m.Drawing = overviews[at].KindAndUnit(), columnOf(n, codecs[at], total).chart()
+		if at := p.Schema.Index(n.Columns[0]); len(n.Columns) == 1 {
+			m.Kind = overviews[at].KindAndUnit()
+			m.Drawing = columnOf(n, codecs[at], max(1, p.Rows)).chart()
 			p.Columns, p.Column = append(p.Columns, m), max(p.Column, m.Smallest)
 			continue
 		}
 		p.Others, p.Pair = append(p.Others, m), max(p.Pair, m.Smallest)
-		if len(n.Groups) == 2 && len(n.Groups[0]) <= mostSides && len(n.Groups[1]) <= mostSides {
-			pairs = append(pairs, pair{n, m.Name, standsOut(n)})
+		for i, a := range n.Columns {
+			for _, b := range n.Columns[:i] {
+				j, k := p.Schema.Index(a), p.Schema.Index(b)
+				together[[2]int{min(j, k), max(j, k)}] = true
+			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.stands, a.stands) })
-	for _, n := range pairs[:min(len(pairs), mostDrawn)] {
-		p.Drawn = append(p.Drawn, labelled{fmt.Sprintf("%s, each cell ± %s rows", n.name,
-			short(2*n.Sigma)), jointOf(n.Marginal, total).draw(n.name, "measured", "the model")})
-	}
-	return together, nil
-}
-
-// standsOut is how far a noisy pair is from independence: the sum of squares of its cells less what
-// its own sums of rows and columns imply, in σ, as a normal score of what noise alone makes.
-func standsOut(n Marginal) float64 {
-	wide := len(n.Groups[1])
-	first, second, total := make([]float64, len(n.Groups[0])), make([]float64, wide), 0.0
-	for i, x := range n.Noisy {
-		first[i/wide] += x
-		second[i%wide] += x
-		total += x
-	}
-	square := 0.0
-	for i, x := range n.Noisy {
-		d := (x - first[i/wide]*second[i%wide]/max(1, total)) / max(n.Sigma, 1e-9)
-		square += d * d
-	}
-	k := float64(len(n.Noisy))
-	return (square - k) / math.Sqrt(2*k)
+	p.Pairs = len(together)
+	return nil
 }
 
 // columnOf is a noisy marginal of one column as the report draws it: measured shares in place of
@@ -196,7 +140,7 @@ func columnOf(n Marginal, codec *schema.Codec, total float64) column {
 		for i, x := range n.Noisy {
 			counts[i] = int64(x)
 		}
-		c.groups = group(codec, counts, mostBins)
+		c.groups = group(codec, counts)
 	} else {
 		for i, g := range groupLabels(n.Groups[0]) {
 			c.group, c.Labels = append(c.group, i), append(c.Labels, g)
@@ -218,19 +162,6 @@ func columnOf(n Marginal, codec *schema.Codec, total float64) column {
 			short(noisy[i]), short(half), short(model[i])))
 	}
 	return c
-}
-
-// jointOf is a noisy marginal of two columns as the report draws it.
-func jointOf(n Marginal, total float64) *joint {
-	j := &joint{First: groupLabels(n.Groups[0]), Second: groupLabels(n.Groups[1])}
-	shares := func(counts []float64) (out [][]float64) {
-		for row := range slices.Chunk(counts, len(j.Second)) {
-			out = append(out, floats.ScaleTo(make([]float64, len(row)), 1/total, row))
-		}
-		return out
-	}
-	j.Real, j.Synthetic = shares(n.Noisy), shares(n.Model)
-	return j
 }
 
 // groupLabels names groups by their values.

@@ -9,11 +9,8 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"unicode"
-
-	"github.com/decoy-dp/decoy/eval"
 )
 
 //go:embed page.html
@@ -26,31 +23,23 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent": percent[number],
 	"fixed":   fixed[number],
 	"digits":  twoDigits,
-	"id":      anchor,
 	"short":   short[number],
 	"verdict": verdict,
 	"draw":    func(part interface{ chart() template.HTML }) template.HTML { return part.chart() },
 	"maps":    (*associations).maps,
 	"listed":  (*associations).listed,
 	"numbers": column.numbers,
+	"row":     rowOf,
 }).Parse(pageText))
 
 // verdict is a status in the words of its question.
 func verdict(f finding) string {
-	words := map[Status]string{Good: "✓ good", Mixed: "~ mixed", Poor: "✗ poor",
-		Unknown: "? cannot be told"}
+	words := map[status]string{good: "✓ good", mixed: "~ mixed", poor: "✗ poor",
+		unknown: "? cannot be told"}
 	if f.Question == copyQuestion {
-		words[Good], words[Mixed], words[Poor] = "✓ no sign of it", "! a sign of it", "✗ it seems so"
+		words[good], words[mixed], words[poor] = "✓ no sign of it", "! a sign of it", "✗ it seems so"
 	}
 	return words[f.Status]
-}
-
-// anchor is the id of a section of a report of the page.
-func anchor(name string, at int) string {
-	if at == 1 {
-		return name
-	}
-	return fmt.Sprintf("%s-%d", name, at)
 }
 
 // labelled is a drawing with its caption.
@@ -59,36 +48,13 @@ type labelled struct {
 	Drawing template.HTML
 }
 
-// sheet is the page: one report, or several side by side.
-type sheet struct {
-	Style   template.CSS
-	Real    []tableInfo
-	Views   []*view
-	Several bool
-	Sides   []side
-	Warning string
-}
-
-// side is one line of the comparison of several synthetic tables.
-type side struct {
-	Name, Goal string
-	Cells      []sideCell
-}
-
-type sideCell struct {
-	Text  string
-	Class Status
-}
-
-// view is one report.
+// view is the page of a report.
 type view struct {
 	*Report
-	At            int // of the reports of the page, from 1
-	Table         tableInfo
+	Style         template.CSS
+	Table         tableInfo // the synthetic one
 	Shown, Folded []column
-	Numbers       []column   // with numbers
-	Joint         []pairLoss // that are drawn
-	Rows          []metricRow
+	Numbers       []column // with numbers
 	HasHoldout    bool
 	Percent       string
 }
@@ -108,19 +74,17 @@ const (
 
 // HTML writes the report as one page that needs no network.
 func (r *Report) HTML(w io.Writer) error {
-	p := sheet{Style: template.CSS(pageStyle), Several: len(r.Others) > 0}
-	for i, one := range append([]*Report{r}, r.Others...) {
-		p.Views = append(p.Views, one.view(i+1))
-	}
-	for _, t := range r.Tables {
-		if t.Role != "synthetic" {
-			p.Real = append(p.Real, t)
+	v := view{Report: r, Style: template.CSS(pageStyle), Percent: percent(r.Settings.Level),
+		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
+	columns := r.worst()
+	for _, c := range columns {
+		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
+			v.Numbers = append(v.Numbers, c)
 		}
 	}
-	if p.Several {
-		p.Sides = r.sides()
-	}
-	return write(w, page, p)
+	most := min(mostCards, len(columns))
+	v.Shown, v.Folded = columns[:most], columns[most:]
+	return write(w, page, v)
 }
 
 func write(w io.Writer, t *template.Template, data any) error {
@@ -133,30 +97,6 @@ func write(w io.Writer, t *template.Template, data any) error {
 	return err
 }
 
-func (r *Report) view(at int) *view {
-	v := &view{Report: r, At: at, Percent: percent(r.Settings.Level),
-		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
-	columns := r.worst()
-	for _, c := range columns {
-		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
-			v.Numbers = append(v.Numbers, c)
-		}
-	}
-	most := min(mostCards, len(columns))
-	v.Shown, v.Folded = columns[:most], columns[most:]
-	if a := r.Associations; a != nil {
-		for _, p := range a.Pairs {
-			if p.Joint != nil {
-				v.Joint = append(v.Joint, p)
-			}
-		}
-	}
-	for _, m := range r.Metrics {
-		v.Rows = append(v.Rows, rowOf(m))
-	}
-	return v
-}
-
 // numbers writes what sums up the numbers of a column, of the real table and of the synthetic one.
 func (c column) numbers() (out [6][2]string) {
 	for i, s := range []*summary{c.Values.Train, c.Values.Synthetic} {
@@ -164,39 +104,6 @@ func (c column) numbers() (out [6][2]string) {
 		for k, text := range []string{value(s.Mean), c.codec.ShowDifference(float64(s.Std), short),
 			value(s.P05), value(s.Median), value(s.P95), value(s.Min) + " – " + value(s.Max)} {
 			out[k][i] = text
-		}
-	}
-	return out
-}
-
-// sides compares several synthetic tables: the verdicts, and the metrics that are one number each.
-func (r *Report) sides() []side {
-	all := append([]*Report{r}, r.Others...)
-	var out []side
-	for i, f := range r.Summary {
-		s := side{Name: f.Question}
-		for _, x := range all {
-			s.Cells = append(s.Cells, sideCell{verdict(x.Summary[i]), x.Summary[i].Status})
-		}
-		out = append(out, s)
-	}
-	for i, m := range r.Metrics {
-		for k, v := range m.Values[:min(len(m.Values), m.Beside)] {
-			if strings.Contains(v.Of, "yardstick") {
-				continue
-			}
-			s := side{Name: m.Name, Goal: m.Goal}
-			if of := strings.TrimPrefix(v.Of, eval.SyntheticRows); of != "" && len(m.Values) > 1 {
-				s.Name += ", " + strings.TrimPrefix(of, ", ")
-			}
-			for _, x := range all {
-				text := "–"
-				if k < len(x.Metrics[i].Values) {
-					text = fmt.Sprintf("%.3f", x.Metrics[i].Values[k].Value)
-				}
-				s.Cells = append(s.Cells, sideCell{Text: text})
-			}
-			out = append(out, s)
 		}
 	}
 	return out
@@ -241,29 +148,19 @@ func (r *Report) JSON(w io.Writer) error {
 // them up.
 func (r *Report) Text(w io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "NOT PRIVATE: computed from the real rows without noise; keep it as safe as "+
-		"they are.\n")
-	for _, one := range append([]*Report{r}, r.Others...) {
-		one.text(&b)
-	}
-	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte("\t"), []byte("\uFFFD")))
-	return err
-}
-
-func (r *Report) text(b *bytes.Buffer) {
-	b.WriteByte('\n')
+	b.WriteString("NOT PRIVATE: computed from the real rows without noise; keep it as safe as " +
+		"they are.\n\n")
 	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
-		fmt.Fprintf(b, "%s\n", t.Name)
+		fmt.Fprintln(&b, t.Name)
 		if t.Claim != nil {
-			fmt.Fprintf(b, "made by %s with %s\n", t.Claim.Method, t.Claim.Text)
+			fmt.Fprintf(&b, "made by %s with %s\n", t.Claim.Method, t.Claim.Text)
 		}
 	}
 	for _, f := range r.Summary {
-		fmt.Fprintf(b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
+		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
 	}
-	b.WriteByte('\n')
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "metric\tvalue\tinterval\tgoal\tof\n")
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")
 	for _, m := range r.Metrics {
 		row := rowOf(m)
 		switch {
@@ -283,6 +180,8 @@ func (r *Report) text(b *bytes.Buffer) {
 	t.Flush()
 	b.WriteByte('\n')
 	for _, n := range r.Notes {
-		fmt.Fprintf(b, "note: %s\n", n)
+		fmt.Fprintf(&b, "note: %s\n", n)
 	}
+	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte("\t"), []byte("\uFFFD")))
+	return err
 }

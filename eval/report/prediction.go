@@ -26,18 +26,17 @@ var learners = []struct {
 
 // predict trains every learner on synthetic and on real rows and tests both on the holdout.
 func (w *work) predict(ctx context.Context) error {
-	all := []string{"TSTR", "TRTR", "AUROC", "AveragePrecision"}
 	if w.Missing(eval.Target|eval.Holdout) != "" {
 		if w.target < 0 {
 			w.note("No target column is given: prediction is left out.")
 		}
 		return nil
 	}
-	synthetic, train := w.Cut(w.Synthetic, w.o.Fit, 30), w.Cut(w.Train, w.o.Fit, 31)
 	if max(w.Synthetic.Rows(), w.Train.Rows()) > w.o.Fit {
 		w.note("Classifiers are trained on at most %d rows of each table, drawn from seed %d.",
 			w.o.Fit, w.Seed)
 	}
+	synthetic, train := w.Cut(w.Synthetic, w.o.Fit, 30), w.Cut(w.Train, w.o.Fit, 31)
 	for i, l := range learners {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -46,40 +45,33 @@ func (w *work) predict(ctx context.Context) error {
 		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.o.Drop, Learner: l.which,
 			Seed: w.Seed}
 		p := prediction{Learner: l.name, Rows: w.Holdout.Rows()}
-		tstr, err := eval.TSTR(synthetic, w.Holdout, task)
-		if err != nil {
-			return w.undefined(err, all...)
-		}
-		p.Rate = number(tstr.Rate)
-		if i == 0 {
-			if err := w.directly(tstr.Labels); err != nil {
-				return err
+		for _, from := range []struct {
+			rows           *table.Table
+			metric, suffix string
+			to             *curve
+		}{{synthetic, "TSTR", ", trained on synthetic rows", &p.Synthetic},
+			{train, "TRTR", ", trained on real rows", &p.Real}} {
+			scored, err := eval.TSTR(from.rows, w.Holdout, task)
+			if err == nil {
+				*from.to, err = w.curve(scored, from.rows)
 			}
-		}
-		if p.Synthetic, err = w.curve(tstr, synthetic); err != nil {
-			return w.undefined(err, all...)
-		}
-		if i == len(w.trained) {
-			trtr, err := eval.TRTR(train, w.Holdout, task)
 			if err != nil {
-				return w.undefined(err, all...)
+				return w.undefined(err, "TSTR", "TRTR", "AUROC", "AveragePrecision")
 			}
-			c, err := w.curve(trtr, train)
-			if err != nil {
-				return w.undefined(err, all...)
+			if p.Rate == 0 {
+				p.Rate = number(scored.Rate)
+				if err := w.directly(scored.Labels); err != nil {
+					return err
+				}
 			}
-			w.trained = append(w.trained, c)
-		}
-		p.Real = w.trained[i]
-		w.out.Predictions = append(w.out.Predictions, p)
-		for k, c := range []curve{p.Synthetic, p.Real} {
-			auroc := result{Of: l.name, Value: c.AUROC, Interval: &c.Interval}
-			w.add([]string{"TSTR", "TRTR"}[k], auroc)
-			auroc.Of += ", trained on " + []string{"synthetic", "real"}[k] + " rows"
+			auroc := result{Of: l.name, Value: from.to.AUROC, Interval: &from.to.Interval}
+			w.add(from.metric, auroc)
+			auroc.Of += from.suffix
 			w.add("AUROC", auroc)
-			w.add("AveragePrecision",
-				result{Of: auroc.Of, Value: c.AveragePrecision, Interval: &c.PrecisionInterval})
+			w.add("AveragePrecision", result{Of: auroc.Of, Value: from.to.AveragePrecision,
+				Interval: &from.to.PrecisionInterval})
 		}
+		w.out.Predictions = append(w.out.Predictions, p)
 	}
 	w.add("AveragePrecision", result{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
@@ -164,7 +156,7 @@ func (w *work) rare() error {
 			}
 			if v.Target && at.code == w.positive {
 				w.add("RareClassRate", result{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.Name),
-					Value: rate.Rate, Interval: &rate.Interval})
+					Value: rate.Rate, Interval: &rate.interval})
 			}
 		}
 		w.out.RareValues = append(w.out.RareValues, v)

@@ -29,7 +29,7 @@ type Tables struct {
 	Train Table // required: the real rows that the synthetic ones were made from
 	// optional: real rows that the synthesizer did not see; without them much is left out
 	Holdout   Table
-	Synthetic []Table // required: at least one
+	Synthetic Table // required
 	// optional: what a private classifier, trained on real rows, says of those of Holdout
 	Classifier *Classifier
 }
@@ -59,9 +59,7 @@ type Options struct {
 	Near int `json:"nearest_rows"`
 	Fit  int `json:"fit_rows"` // most rows that a classifier is trained on; default 100 000
 
-	Tool string `json:"-"` // optional: what writes the report
-	// how many pairs of columns to draw, the worst first; −1: all
-	Pairs    int                                  `json:"-"`
+	Tool     string                               `json:"-"` // optional: what writes the report
 	Progress func(stage string, fraction float64) `json:"-"` // optional
 }
 
@@ -69,7 +67,7 @@ type Options struct {
 type (
 	number   = eval.Number
 	result   = eval.Value
-	Interval = eval.Span
+	interval = eval.Span
 	summary  = eval.Summary
 )
 
@@ -91,8 +89,6 @@ type Report struct {
 	RareValues   []rareValue   `json:"rare_values,omitempty"`
 	// how it was measured: subsamples, seeds, what was left out and why
 	Notes []string `json:"notes"`
-	// one for each further synthetic table
-	Others []*Report `json:"others,omitempty"`
 }
 
 // tableInfo describes one of the tables.
@@ -115,21 +111,21 @@ type Claim struct {
 	Text           string  `json:"text"` // the claim as one sentence
 }
 
-// Status is a verdict.
-type Status string
+// status is a verdict.
+type status string
 
 // The verdicts.
 const (
-	Good    Status = "good"
-	Mixed   Status = "mixed"
-	Poor    Status = "poor"
-	Unknown Status = "unknown" // cannot be told from these tables
+	good    status = "good"
+	mixed   status = "mixed"
+	poor    status = "poor"
+	unknown status = "unknown" // cannot be told from these tables
 )
 
 // finding is one answer of the summary.
 type finding struct {
 	Question string `json:"question"`
-	Status   Status `json:"status"`
+	Status   status `json:"status"`
 	Answer   string `json:"answer"` // plain sentences
 	Rule     string `json:"rule"`   // how the status was decided
 }
@@ -161,7 +157,7 @@ type column struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
 	Score  number `json:"score"`  // of the metric
-	Status Status `json:"status"`
+	Status status `json:"status"`
 	// what is wrong with the column, as sentences; empty if it is good
 	Losses []string `json:"losses,omitempty"`
 	groups
@@ -195,47 +191,10 @@ type columnValues struct {
 
 // associations says how strongly every two columns go together.
 type associations struct {
-	Columns []string `json:"columns"`
-	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
-	Real      [][]number `json:"real"`
-	Holdout   [][]number `json:"holdout,omitempty"`
-	Synthetic [][]number `json:"synthetic"`
-	Band      number     `json:"band"`  // by how much two real tables differ
-	Pairs     []pairLoss `json:"pairs"` // the worst first, at most a hundred
-	pairs     []pairLoss // all of them
-	// combinations that synthetic rows have and no real row, the most frequent first
-	Invented []inventedPair `json:"invented,omitempty"`
-}
-
-// inventedPair is a value of each of two columns that no real row has together.
-type inventedPair struct {
-	First       string `json:"first"`
-	Second      string `json:"second"`
-	FirstValue  string `json:"first_value"`
-	SecondValue string `json:"second_value"`
-	Share       number `json:"share"` // of the synthetic rows
-}
-
-// pairLoss is two columns.
-type pairLoss struct {
-	First     string `json:"first"`
-	Second    string `json:"second"`
-	Real      number `json:"real"`
-	Holdout   number `json:"holdout"` // null without one
-	Synthetic number `json:"synthetic"`
-	// how far the synthetic association is off, less the band
-	Excess number `json:"excess"`
-	// shares of the rows by groups of both columns, where the pair is drawn
-	Joint *joint `json:"joint,omitempty"`
-}
-
-// joint is two joint distributions: shares[i][j] is that of group i of the first and j of the
-// second column.
-type joint struct {
-	First     []string    `json:"first"` // the groups
-	Second    []string    `json:"second"`
-	Real      [][]float64 `json:"real"`
-	Synthetic [][]float64 `json:"synthetic"`
+	eval.AssociationLosses // at most a hundred of its pairs
+	// combinations that synthetic rows have and no real row, the most frequent first, at most a
+	// hundred
+	Invented []eval.Combination `json:"invented,omitempty"`
 }
 
 // prediction is one learner, trained on synthetic and on real rows.
@@ -250,9 +209,9 @@ type prediction struct {
 // curve is an ROC curve with what sums it up.
 type curve struct {
 	AUROC             number       `json:"auroc"`
-	Interval          Interval     `json:"interval"`
+	Interval          interval     `json:"interval"`
 	AveragePrecision  number       `json:"average_precision"`
-	PrecisionInterval Interval     `json:"average_precision_interval"`
+	PrecisionInterval interval     `json:"average_precision_interval"`
 	Rows              int          `json:"rows"`     // trained on
 	Constant          bool         `json:"constant"` // the rows to train on were all of one class
 	Points            [][2]float64 `json:"points"`   // false and true positive rates
@@ -303,5 +262,5 @@ type rareValue struct {
 // rate is a share of rows with its Wilson interval.
 type rate struct {
 	Rate number `json:"rate"`
-	Interval
+	interval
 }

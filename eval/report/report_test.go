@@ -112,9 +112,9 @@ func withCells(t testing.TB, rows *table.Table) Table {
 }
 
 func full(t testing.TB) (Tables, Options) {
-	in := Tables{Train: withCells(t, people(t, 600, 1, nil, nil)),
-		Holdout:   withCells(t, people(t, 400, 2, nil, nil)),
-		Synthetic: []Table{withCells(t, people(t, 500, 3, nil, nil))}}
+	in := Tables{Train: withCells(t, people(t, 300, 1, nil, nil)),
+		Holdout:   withCells(t, people(t, 200, 2, nil, nil)),
+		Synthetic: withCells(t, people(t, 250, 3, nil, nil))}
 	return in, Options{Target: "died", Quasi: []string{"age", "ward"}, Drop: []string{"code"}}
 }
 
@@ -142,7 +142,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 	in, o := full(t)
 	alone := in
 	alone.Holdout = Table{}
-	alone.Synthetic = []Table{{Rows: in.Synthetic[0].Rows}}
+	alone.Synthetic = Table{Rows: in.Synthetic.Rows}
 	one := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Categorical,
 		Categories: []string{"a", "b"}}}}
 	codes := table.NewCodes(2, 50)
@@ -166,7 +166,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
 				"LinkageRisk"}},
 		{"one column", Tables{Train: Table{Rows: small}, Holdout: Table{Rows: small},
-			Synthetic: []Table{{Rows: small}}}, Options{},
+			Synthetic: Table{Rows: small}}, Options{},
 			[]string{"Validity", "MovedShare", "UncoveredShare", "MeanShift", "SpreadRatio",
 				"Wasserstein", "AssociationKept", "KSComplement", "CorrelationSimilarity",
 				"ContingencySimilarity",
@@ -205,12 +205,12 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 func TestValuesAreThoseOfEval(t *testing.T) {
 	in, o := full(t)
 	r := compute(t, in, o)
-	pairs, _ := eval.MarginalError(in.Train.Rows, in.Synthetic[0].Rows, 2)
-	tstr, _ := eval.TSTR(in.Synthetic[0].Rows, in.Holdout.Rows,
+	pairs, _ := eval.MarginalError(in.Train.Rows, in.Synthetic.Rows, 2)
+	tstr, _ := eval.TSTR(in.Synthetic.Rows, in.Holdout.Rows,
 		eval.Task{Label: "died", Positive: 1, Drop: []string{"code"}})
 	a, _ := eval.TablePoints(in.Train.Rows, eval.Euclidean)
 	b, _ := eval.TablePoints(in.Holdout.Rows, eval.Euclidean)
-	c, _ := eval.TablePoints(in.Synthetic[0].Rows, eval.Euclidean)
+	c, _ := eval.TablePoints(in.Synthetic.Rows, eval.Euclidean)
 	loss, _ := eval.PrivacyLoss(a, b, c, 1)
 	for _, tt := range []struct {
 		metric string
@@ -243,9 +243,9 @@ func TestVerdicts(t *testing.T) {
 	in, o := full(t)
 	// one row, many times: neither alike nor useful, and the rare value is lost
 	rows := make([]int, 300)
-	in.Synthetic = []Table{withCells(t, in.Synthetic[0].Rows.Select(rows))}
+	in.Synthetic = withCells(t, in.Synthetic.Rows.Select(rows))
 	r := compute(t, in, o)
-	for i, want := range []Status{Poor, Poor, Poor, Poor, Unknown} {
+	for i, want := range []status{poor, poor, poor, poor, unknown} {
 		if i < 4 && r.Summary[i].Status != want {
 			t.Errorf("%s %s, want %s: %s", r.Summary[i].Question, r.Summary[i].Status, want,
 				r.Summary[i].Answer)
@@ -256,7 +256,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	in.Holdout = Table{}
 	r = compute(t, in, Options{})
-	for i, want := range []Status{Poor, Poor, Unknown, Unknown, Unknown} {
+	for i, want := range []status{poor, poor, unknown, unknown, unknown} {
 		if r.Summary[i].Status != want {
 			t.Errorf("without holdout and target: %s %s, want %s", r.Summary[i].Question,
 				r.Summary[i].Status, want)
@@ -267,7 +267,7 @@ func TestVerdicts(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	in, o := full(t)
 	other := in
-	other.Synthetic = []Table{{Rows: people(t, 10, 1, nil, []string{"x", "y"})}}
+	other.Synthetic = Table{Rows: people(t, 10, 1, nil, []string{"x", "y"})}
 	empty := in
 	empty.Holdout = Table{Rows: in.Holdout.Rows.Select(nil)}
 	single := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Boolean}}}
@@ -289,7 +289,7 @@ func TestBadInput(t *testing.T) {
 		{"a number as target", in, Options{Target: "dose"}, eval.ErrColumn},
 		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
 		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
-		{"nothing to predict from", Tables{Train: Table{Rows: only}, Synthetic: []Table{{Rows: only}}},
+		{"nothing to predict from", Tables{Train: Table{Rows: only}, Synthetic: Table{Rows: only}},
 			Options{Target: "x"},
 			eval.ErrColumn},
 	} {
@@ -392,21 +392,20 @@ var hostile = map[string]string{
 func hostileReport(t testing.TB) *Report {
 	wards := []string{"</text><script>alert(2)</script>", `' onload='alert(3)`,
 		"javascript:alert(4)"}
-	in := Tables{Train: withCells(t, people(t, 300, 1, hostile, wards)),
-		Holdout:   withCells(t, people(t, 300, 2, hostile, wards)),
-		Synthetic: []Table{withCells(t, people(t, 300, 3, hostile, wards))}}
+	in := Tables{Train: withCells(t, people(t, 150, 1, hostile, wards)),
+		Holdout:   withCells(t, people(t, 150, 2, hostile, wards)),
+		Synthetic: withCells(t, people(t, 150, 3, hostile, wards))}
 	in.Train.Name = "<script>x</script>.csv"
-	in.Synthetic[0].Claim = &Claim{Method: "<script>", Text: "<img>"}
-	in.Synthetic = append(in.Synthetic, in.Synthetic[0])
-	in.Synthetic[1].Name = "<script>y</script>"
+	in.Synthetic.Claim = &Claim{Method: "<script>", Text: "<img>"}
+	in.Synthetic.Name = "<script>y</script>"
 	return compute(t, in,
-		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>",
-			Pairs: 3})
+		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
 }
 
 func TestHostileNamesStayText(t *testing.T) {
 	var b bytes.Buffer
-	if err := hostileReport(t).HTML(&b); err != nil {
+	r := hostileReport(t)
+	if err := r.HTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -443,7 +442,7 @@ func TestHostileNamesStayText(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := hostileReport(t).Text(&b); err != nil || strings.Contains(b.String(), "\u202E") {
+	if err := r.Text(&b); err != nil || strings.Contains(b.String(), "\u202E") {
 		t.Errorf("text: %v, or a character that turns the writing", err)
 	}
 }

@@ -51,7 +51,7 @@ func (w *work) shapes() error {
 		if yard != nil {
 			slack = 1 - yard[k].Score
 		}
-		if err := w.losses(k, slack, &c); err != nil {
+		if err := w.losses(slack, &c); err != nil {
 			return err
 		}
 		w.out.Columns = append(w.out.Columns, c)
@@ -75,6 +75,40 @@ func (w *work) pairs() error {
 				w.put(p.Metric, p.First+" × "+p.Second, p.Score)
 			}
 		}
+	}
+	return nil
+}
+
+const (
+	mostAssociatedRows = 200_000 // rows of a table
+	mostPairs          = 100     // pairs that the JSON names
+)
+
+// associate measures how strongly every two columns go together in each table.
+func (w *work) associate() error {
+	if w.Missing(eval.Pairs) != "" {
+		return nil
+	}
+	if w.Train.Rows() > mostAssociatedRows {
+		w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
+			mostAssociatedRows, w.Seed)
+	}
+	real, synthetic := w.Cut(w.Train, mostAssociatedRows, 20),
+		w.Cut(w.Synthetic, mostAssociatedRows, 21)
+	holdout := w.Cut(w.Holdout, mostAssociatedRows, 22)
+	lost, err := eval.LostAssociations(real, synthetic, holdout)
+	if err != nil {
+		return err
+	}
+	invented, err := eval.Invented(real, synthetic, holdout, inventedShare)
+	if err != nil {
+		return err
+	}
+	w.worst = lost.Pairs
+	lost.Pairs = lost.Pairs[:min(len(lost.Pairs), mostPairs)]
+	w.out.Associations = &associations{lost, invented[:min(len(invented), mostPairs)]}
+	if kept := float64(lost.Kept); !math.IsNaN(kept) {
+		w.put("AssociationKept", eval.SyntheticRows, kept)
 	}
 	return nil
 }

@@ -12,21 +12,53 @@ import (
 
 // The thresholds of the summary are conventions, written beside each verdict; they prove nothing.
 // Those of a metric are in its entry in eval.Metrics.
-
-const commonOutcome = .2 // least share of the training rows of an outcome that is not rare
+const (
+	commonOutcome      = .2       // least share of the training rows of an outcome that is not rare
+	goodPair, poorPair = .15, .40 // how far one pair is off, less the band
+	// least share of the synthetic rows that have two values which no real row has together
+	inventedShare = .005
+)
 
 const copyQuestion = "Are real rows copied?"
 
-// summary answers five questions in plain words.
-func (w *work) summary() []finding {
-	return []finding{w.alike(), w.associated(), w.useful(), w.rareKept(), w.copied()}
+// questions are those of the summary: what is asked, by which rule it is decided, and what judges
+// it. A judge says what it sees with [finding.see]; the worst decides.
+var questions = []struct {
+	question string
+	rule     func(w *work) string
+	judge    func(w *work, f *finding)
+}{
+	{"Do the columns look alike?", (*work).alikeRule, (*work).alike},
+	{"Are associations kept?", (*work).associatedRule, (*work).associated},
+	{"Can a model be trained on it?", (*work).usefulRule, (*work).useful},
+	{"Did the rare outcome survive?", (*work).rareRule, (*work).rareKept},
+	{copyQuestion, (*work).copiedRule, (*work).copied},
 }
 
-// alike says whether the columns look like the real ones, each by itself.
-func (w *work) alike() finding {
+// summary answers the questions in plain words.
+func (w *work) summary() (out []finding) {
+	for _, q := range questions {
+		f := finding{Question: q.question, Status: unknown, Rule: q.rule(w)}
+		q.judge(w, &f)
+		f.Answer = strings.TrimPrefix(f.Answer, " ")
+		out = append(out, f)
+	}
+	return out
+}
+
+// see adds a sentence, and the verdict of what it says.
+func (f *finding) see(s status, format string, args ...any) {
+	f.Status = worse(f.Status, s)
+	f.say(format, args...)
+}
+
+// say adds a sentence.
+func (f *finding) say(format string, args ...any) { f.Answer += " " + fmt.Sprintf(format, args...) }
+
+func (w *work) alikeRule() string {
 	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
 	shift, spread := eval.MetricOf("MeanShift"), eval.MetricOf("SpreadRatio")
-	f := finding{Question: "Do the columns look alike?", Rule: fmt.Sprintf(
+	return fmt.Sprintf(
 		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
 			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
 			"is off by at most %.2f standard deviations, its standard deviation by at most a factor of "+
@@ -35,34 +67,36 @@ func (w *work) alike() finding {
 			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
 		percent(moved.Good), percent(moved.Good), shift.Good, spread.Good, percent(lostShare),
 		percent(heapShare), percent(goodColumn), percent(moved.Poor), percent(moved.Poor),
-		shift.Poor, spread.Poor, percent(poorColumn), percent(mean.Good), percent(mean.Poor))}
+		shift.Poor, spread.Poor, percent(poorColumn), percent(mean.Good), percent(mean.Poor))
+}
+
+// alike says whether the columns look like the real ones, each by itself.
+func (w *work) alike(f *finding) {
 	shapes, _ := w.first("ColumnShapes")
-	f.Status = grade(shapes.Value, mean.Good, mean.Poor)
-	bad := w.out.worst()
-	for len(bad) > 0 && bad[len(bad)-1].Status == Good {
-		bad = bad[:len(bad)-1]
-	}
-	f.Answer = fmt.Sprintf("The distributions of single columns match to %s on average%s.",
-		percent(shapes.Value), w.yardstick("ColumnShapes"))
-	for i, c := range bad {
-		f.Status = worse(f.Status, c.Status)
-		if i < 3 {
+	f.see(judge("ColumnShapes", shapes.Value),
+		"The distributions of single columns match to %s on average%s.", percent(shapes.Value),
+		w.yardstick("ColumnShapes"))
+	more := 0
+	for _, c := range w.out.worst() {
+		if c.Status == good {
+			break
+		}
+		if more++; more <= 3 {
 			loss := strings.Join(c.Losses, " ")
-			f.Answer += " " + c.Name + ": " + strings.ToLower(loss[:1]) + loss[1:]
+			f.see(c.Status, "%s: %s", c.Name, strings.ToLower(loss[:1])+loss[1:])
 		}
 	}
-	if n := len(bad) - 3; n == 1 {
-		f.Answer += " 1 more column has losses."
-	} else if n > 1 {
-		f.Answer += fmt.Sprintf(" %d more columns have losses.", n)
+	switch {
+	case more == 4:
+		f.say("1 more column has losses.")
+	case more > 4:
+		f.say("%d more columns have losses.", more-3)
 	}
 	if !w.cellsCompared() {
-		f.Status = worse(f.Status, Mixed)
-		f.Answer += " The cells themselves were not compared, so what the schema moves is not seen."
-	} else if len(bad) == 0 {
-		f.Answer += " No column lost much: means, spreads and ranges are those of the real cells."
+		f.see(mixed, "The cells themselves were not compared, so what the schema moves is not seen.")
+	} else if more == 0 {
+		f.say("No column lost much: means, spreads and ranges are those of the real cells.")
 	}
-	return f
 }
 
 // worst is the columns, the worst first.
@@ -75,84 +109,158 @@ func (r *Report) worst() []column {
 	return out
 }
 
-// useful says whether models trained on synthetic rows work on real ones.
-func (w *work) useful() finding {
+func (w *work) associatedRule() string {
+	all, associated := eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept")
+	return fmt.Sprintf(
+		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
+			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
+			"real tables differ by; no two values that %s of the synthetic rows have together may be "+
+			"together in no real row. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
+		percent(associated.Good), percent(associated.Poor), goodPair, poorPair, percent(inventedShare),
+		percent(all.Good), percent(all.Poor))
+}
+
+// associated says whether columns that go together still do.
+func (w *work) associated(f *finding) {
+	trends, ok := w.first("ColumnPairTrends")
+	if !ok {
+		f.say("There is one column only.")
+		return
+	}
+	f.Status = judge("ColumnPairTrends", trends.Value)
+	if len(w.worst) > 0 {
+		kept, some := w.first("AssociationKept")
+		if some {
+			f.see(judge("AssociationKept", kept.Value), "Columns that go together in the real table "+
+				"keep %s of the strength of their associations.", percent(max(0, kept.Value)))
+		} else {
+			f.say("Nothing to keep: no two columns of the real table go together.")
+		}
+		f.Status = worse(f.Status, grade(w.worst[0].Excess, goodPair, poorPair))
+		var lost, strong []string
+		for _, p := range w.worst {
+			if p.Excess <= goodPair {
+				break
+			}
+			s := fmt.Sprintf("%s and %s: %s in the real table, %s here", p.First, p.Second,
+				twoDigits(p.Real), twoDigits(p.Synthetic))
+			if math.Abs(float64(p.Real)) >= math.Abs(float64(p.Synthetic)) || p.Real*p.Synthetic < 0 {
+				lost = append(lost, s)
+			} else {
+				strong = append(strong, s)
+			}
+		}
+		for i, list := range [][]string{lost, strong} {
+			if list != nil {
+				f.say("%s: %s.", []string{"Lost", "Too strong"}[i],
+					few(list, "; ", "; ", "and %d more pairs"))
+			}
+		}
+		if invented := w.out.Associations.Invented; len(invented) > 0 {
+			f.see(mixed, "%s", impossible(invented))
+		}
+		if !some && f.Status == good {
+			f.Status = unknown
+		}
+	}
+	f.say("Pairs of columns match to %s%s.", percent(trends.Value),
+		w.yardstick("ColumnPairTrends"))
+}
+
+// impossible names combinations that no real row has.
+func impossible(list []eval.Combination) string {
+	var out []string
+	for _, v := range list {
+		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,
+			v.FirstValue, v.Second, v.SecondValue, percent(v.Share)))
+	}
+	return "No real row has " + few(out, "; ", "; ", "and %d more") + ". If it cannot be by public " +
+		"knowledge (not because these rows do not show it), a rule or a lookup keeps it out " +
+		"(docs/schema.md)."
+}
+
+func (w *work) usefulRule() string {
 	m := eval.MetricOf("TSTR")
-	f := finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
-		"By how much the AUROC of the best learner falls: good up to %.2f, poor above %.2f. "+
-			"With few positive rows both figures are uncertain: see the intervals.", m.Good,
-		m.Poor)}
+	return fmt.Sprintf("By how much the AUROC of the best learner falls: good up to %.2f, poor above "+
+		"%.2f. With few positive rows both figures are uncertain: see the intervals.", m.Good, m.Poor)
+}
+
+// useful says whether models trained on synthetic rows work on real ones.
+func (w *work) useful(f *finding) {
 	if len(w.out.Predictions) == 0 {
-		f.Answer = "Not measured: " + w.reason(m) + "."
-		return f
+		f.say("Not measured: %s.", w.reason(eval.MetricOf("TSTR")))
+		return
 	}
-	by := func(of func(prediction) number) prediction {
-		return slices.MaxFunc(w.out.Predictions, func(a, b prediction) int {
-			return cmp.Compare(of(a), of(b))
+	best := func(of func(prediction) curve) (string, number, string) {
+		p := slices.MaxFunc(w.out.Predictions, func(a, b prediction) int {
+			return cmp.Compare(of(a).AUROC, of(b).AUROC)
 		})
+		c := of(p)
+		return p.Learner, c.AUROC, fmt.Sprintf("%.3f (%.3f to %.3f)", c.AUROC, c.Interval.Low,
+			c.Interval.High)
 	}
-	real, synthetic := by(func(p prediction) number { return p.Real.AUROC }),
-		by(func(p prediction) number { return p.Synthetic.AUROC })
-	gap := float64(real.Real.AUROC - synthetic.Synthetic.AUROC)
-	f.Status = grade(gap, m.Good, m.Poor)
-	f.Answer = fmt.Sprintf("To predict %s = %s, the best model trained on synthetic rows (%s) "+
-		"reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
-		"(1 is perfect, 0.5 is guessing.)", w.Target, w.o.Positive, synthetic.Learner,
-		interval(synthetic.Synthetic.AUROC, synthetic.Synthetic.Interval),
-		real.Learner, interval(real.Real.AUROC, real.Real.Interval))
-	f.Answer += w.direct
-	if float64(real.Real.AUROC) < .6 {
-		f.Status = Unknown
-		f.Answer += " Even real rows hardly predict it, so this says little."
+	learner, synthetic, reached := best(func(p prediction) curve { return p.Synthetic })
+	other, real, reachable := best(func(p prediction) curve { return p.Real })
+	f.see(judge("TSTR", real-synthetic), "To predict %s = %s, the best model trained on synthetic "+
+		"rows (%s) reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
+		"(1 is perfect, 0.5 is guessing.)%s", w.Target, w.o.Positive, learner, reached, other,
+		reachable, w.direct)
+	if real < .6 {
+		f.say("Even real rows hardly predict it, so this says little.")
+		f.Status = unknown
 	}
-	return f
+}
+
+func (w *work) rareRule() string {
+	return fmt.Sprintf(
+		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
+			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
+			"factor of two.", percent(w.Level), percent(commonOutcome))
 }
 
 // rareKept says whether the rare class survived.
-func (w *work) rareKept() finding {
-	f := finding{Question: "Did the rare outcome survive?", Status: Unknown, Rule: fmt.Sprintf(
-		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
-			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
-			"factor of two.", percent(w.Level), percent(commonOutcome))}
+func (w *work) rareKept(f *finding) {
 	if len(w.out.RareValues) == 0 || !w.out.RareValues[0].Target {
-		f.Answer = "Not measured: no target column is given."
-		return f
+		f.say("Not measured: no target column is given.")
+		return
 	}
 	r := w.out.RareValues[0]
-	f.Status = Good
 	ratio, common := float64(r.Synthetic.Rate/r.Train.Rate), r.Train.Rate >= commonOutcome
 	if common {
 		f.Question = "Is the outcome as frequent?"
 	}
+	verdict := good
 	if (r.Synthetic.Low > r.Train.High || r.Synthetic.High < r.Train.Low) &&
 		!(common && math.Abs(ratio-1) <= .1) {
-		f.Status = Mixed
+		verdict = mixed
 		if !(ratio >= .5 && ratio <= 2) {
-			f.Status = Poor
+			verdict = poor
 		}
 	}
-	f.Answer = fmt.Sprintf("%s = %s makes up %s of the synthetic rows (%s to %s) and %s of the "+
+	f.see(verdict, "%s = %s makes up %s of the synthetic rows (%s to %s) and %s of the "+
 		"training rows (%s to %s).", r.Column, r.Value, percent(r.Synthetic.Rate),
 		percent(r.Synthetic.Low), percent(r.Synthetic.High), percent(r.Train.Rate), percent(r.Train.Low),
 		percent(r.Train.High))
-	return f
 }
 
-// copied says whether synthetic rows keep closer to the rows they were made from than they should.
-func (w *work) copied() finding {
-	lost, closer := eval.MetricOf("PrivacyLoss"), eval.MetricOf("DCRShare")
-	f := finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
+func (w *work) copiedRule() string {
+	return fmt.Sprintf(
 		"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
 			"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
 			"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
 			"holdout (%s). Their absence proves nothing: only the guarantee of differential privacy "+
-			"does.",
-		lost.Poor, percent(closer.Poor), percent(eval.MetricOf("IdenticalMatchShare").Poor))}
+			"does.", eval.MetricOf("PrivacyLoss").Poor, percent(eval.MetricOf("DCRShare").Poor),
+		percent(eval.MetricOf("IdenticalMatchShare").Poor))
+}
+
+// copied says whether synthetic rows keep closer to the rows they were made from than they should.
+func (w *work) copied(f *finding) {
+	lost, closer := eval.MetricOf("PrivacyLoss"), eval.MetricOf("DCRShare")
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
 	if !ok || !also {
-		f.Answer = "Unknown: this " + w.reason(lost) + "."
-		return f
+		f.say("Unknown: this %s.", w.reason(lost))
+		return
 	}
 	stderr := float64(w.out.Nearest.Loss.StdErr)
 	same := w.values["IdenticalMatchShare"]
@@ -164,17 +272,15 @@ func (w *work) copied() finding {
 			signs = min(signs+1, 2)
 		}
 	}
-	f.Status = []Status{Good, Mixed, Poor}[signs]
-	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
-		"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
-		"(chance: 50 %%); "+
-		"%s of them equal a training row in every column, and %s a row of the holdout.",
+	f.see([]status{good, mixed, poor}[signs],
+		"%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
+			"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
+			"(chance: 50 %%); "+
+			"%s of them equal a training row in every column, and %s a row of the holdout.",
 		[]string{"No sign of copying was found.", "There is a sign of copying.",
 			"Synthetic rows keep too close to the rows they were made from."}[signs],
 		fixed(loss.Value), w.z*stderr, percent(share.Value),
-		percent(equalSize(same, "training table")),
-		percent(equalSize(same, "holdout")))
-	return f
+		percent(equalSize(same, "training table")), percent(equalSize(same, "holdout")))
 }
 
 // equalSize is a match share with a real table, of the comparison at equal sizes.
@@ -204,57 +310,35 @@ func (w *work) matched() bool {
 }
 
 // judge grades a value of a metric by its entry.
-func judge(metric string, x float64) Status {
+func judge[F ~float64](metric string, x F) status {
 	m := eval.MetricOf(metric)
 	return grade(x, m.Good, m.Poor)
 }
 
 // grade is good up to one threshold and poor beyond the other, whichever is the greater.
-func grade[F ~float64](value F, good, poor float64) Status {
+func grade[F ~float64](value F, above, below float64) status {
 	x := float64(value)
-	if good < poor {
-		x, good, poor = -x, -good, -poor
+	if above < below {
+		x, above, below = -x, -above, -below
 	}
 	switch {
-	case x >= good:
-		return Good
-	case x >= poor:
-		return Mixed
-	case x < poor:
-		return Poor
+	case x >= above:
+		return good
+	case x >= below:
+		return mixed
+	case x < below:
+		return poor
 	}
-	return Unknown
+	return unknown
 }
 
-// worse is the worse of two verdicts that are not unknown.
-func worse(a, b Status) Status {
+// worse is the worse of two verdicts; what is unknown does not count.
+func worse(a, b status) status {
 	if rank(b) < rank(a) {
 		return b
 	}
 	return a
 }
 
-// percent is a share in per cent, precise enough to tell small ones.
-func percent[F ~float64](share F) string {
-	x := float64(share)
-	switch p := 100 * x; {
-	case math.IsNaN(x):
-		return "–"
-	case p == 0 || p == 100 || p >= 10 && p == math.Trunc(p):
-		return fmt.Sprintf("%.0f %%", p)
-	case 0 < p && p < .005:
-		return "<0.01 %"
-	case math.Abs(p) < 1:
-		return fmt.Sprintf("%.2f %%", p)
-	default:
-		return fmt.Sprintf("%.1f %%", p)
-	}
-}
-
-func fixed[F ~float64](x F) string {
-	return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1)
-}
-
-func interval(x number, i Interval) string {
-	return fmt.Sprintf("%.3f (%.3f to %.3f)", x, i.Low, i.High)
-}
+// rank orders verdicts from bad to good.
+func rank(s status) int { return slices.Index([]status{poor, mixed, good, unknown}, s) }

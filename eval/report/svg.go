@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -62,16 +63,29 @@ func (d *drawing) turned(x, y, degrees float64, class, anchor, s string, most in
 		tip)
 }
 
-func (d *drawing) rect(x, y, w, h float64, class, tip string) { d.shade(x, y, w, h, class, 1, tip) }
+func (d *drawing) rect(x, y, w, h float64, class, tip string) {
+	d.filled(x, y, w, h, class, "", tip)
+}
 
-// shade is a rectangle of an opacity from 0 to 1.
-func (d *drawing) shade(x, y, w, h float64, class string, opacity float64, tip string) {
-	filled := ""
-	if opacity < 1 {
-		filled = fmt.Sprintf(` fill-opacity="%.3f"`, opacity)
+// shade is a rectangle in the colour of a value, the fainter the nearer it is to 0; ±1 and beyond
+// are full.
+func (d *drawing) shade(x, y, w, h, value float64, tip string) {
+	class, opacity := "pos", ""
+	switch {
+	case value != value:
+		class = "none"
+	case value < 0:
+		class = "neg"
 	}
+	if math.Abs(value) < 1 {
+		opacity = fmt.Sprintf(` fill-opacity="%.3f"`, math.Abs(value))
+	}
+	d.filled(x, y, w, h, class, opacity, tip)
+}
+
+func (d *drawing) filled(x, y, w, h float64, class, opacity, tip string) {
 	d.shape("rect", tip, `x="%s" y="%s" width="%s" height="%s" class="%s"%s`, x, y, max(w, 0),
-		max(h, 0), class, filled)
+		max(h, 0), class, opacity)
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
