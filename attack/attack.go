@@ -140,7 +140,7 @@ type event struct {
 
 // accuracy is what guesses say of an attacker.
 type accuracy struct {
-	Guesses
+	guesses
 	Share float64 `json:"accuracy"` // of the guesses that were right
 	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval
 	// is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within [0, 1].
@@ -152,13 +152,13 @@ type accuracy struct {
 }
 
 // guessed is the result of guesses about a mechanism with a claim.
-func guessed(mechanism string, g Guesses, b accountant.Budget, confidence float64) Result {
+func guessed(mechanism string, g guesses, b accountant.Budget, confidence float64) Result {
 	best, share := g, float64(g.Right)/float64(g.Made)
 	best.Right = best.Made
 	privacy, margin := min(2*(1-share), 1), 2*2*math.Sqrt(share*(1-share)/float64(g.Made))
 	r := Result{Mechanism: mechanism, Confidence: confidence,
 		Epsilon: g.Epsilon(b.Delta, 1-confidence), Ceiling: best.Epsilon(b.Delta, 1-confidence),
-		Guessed: &accuracy{Guesses: g, Share: share, Privacy: privacy,
+		Guessed: &accuracy{guesses: g, Share: share, Privacy: privacy,
 			PrivacyLow: max(0, privacy-margin), PrivacyHigh: min(1, privacy+margin),
 			Limit: min(1, 1/(1+math.Exp(-b.Epsilon))+b.Delta)}}
 	r.Refuted = r.Epsilon > b.Epsilon

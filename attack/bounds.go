@@ -157,9 +157,9 @@ type Break struct {
 	Shown   float64 `json:"shown_delta"` // lower bound at the same ε
 }
 
-// Broken is the point of the claim that the rates exceed most clearly, the budget itself first, or
+// broken is the point of the claim that the rates exceed most clearly, the budget itself first, or
 // nil if all hold.
-func (c Claim) Broken(r rates) *Break {
+func (c Claim) broken(r rates) *Break {
 	if shown := r.Delta(c.Budget.Epsilon); shown > c.Budget.Delta {
 		return &Break{Epsilon: c.Budget.Epsilon, Claimed: c.Budget.Delta, Shown: shown}
 	}
@@ -173,14 +173,14 @@ func (c Claim) Broken(r rates) *Break {
 	return worst
 }
 
-// Guesses are the outcome of an attack whose questions were fair coins.
-type Guesses struct {
+// guesses are the outcome of an attack whose questions were fair coins.
+type guesses struct {
 	Canaries int `json:"canaries"` // each in or out by a fair coin of its own
 	Made     int `json:"guesses"`  // at most Canaries; for the others the attacker abstained
 	Right    int `json:"right"`    // of them, at most Made
 }
 
-// PValue bounds the probability that an (ε, δ)-DP mechanism lets an auditor be right at least Right
+// pValue bounds the probability that an (ε, δ)-DP mechanism lets an auditor be right at least Right
 // times.
 //
 // Symbols: m = Canaries, r = Made, v = Right, X ~ Binomial(r, e^ε/(1+e^ε)). With β = P(X ≥ v) and α
@@ -192,7 +192,7 @@ type Guesses struct {
 // theorem 5.2; with the factor 2 of its appendix D). It needs the coins to be fair and independent,
 // and the guesses to be a function of what was released. It panics unless 0 ≤ Right ≤ Made ≤
 // Canaries.
-func (g Guesses) PValue(epsilon, delta float64) float64 {
+func (g guesses) pValue(epsilon, delta float64) float64 {
 	if g.Right < 0 || g.Right > g.Made || g.Made > g.Canaries {
 		panic(fmt.Sprintf("attack: %d right of %d guesses on %d canaries", g.Right, g.Made, g.Canaries))
 	}
@@ -215,8 +215,8 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 
 // Epsilon is the largest ε ≥ 0 that the guesses refute at δ with error probability tail, rounded
 // down; 0 if they refute none.
-func (g Guesses) Epsilon(delta, tail float64) float64 {
-	return largest(64, func(epsilon float64) bool { return g.PValue(epsilon, delta) <= tail })
+func (g guesses) Epsilon(delta, tail float64) float64 {
+	return largest(64, func(epsilon float64) bool { return g.pValue(epsilon, delta) <= tail })
 }
 
 // Exposure is how far a model has memorised a canary, in bits: log₂|R| − log₂ rank, where R are the

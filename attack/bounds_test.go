@@ -29,7 +29,7 @@ func TestCeiling(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]float64{100: 3.49, 1000: 5.81} {
-		if got := (Guesses{Canaries: n, Made: n, Right: n}).Epsilon(0,
+		if got := (guesses{Canaries: n, Made: n, Right: n}).Epsilon(0,
 			.05); math.Abs(got-want) > .005 {
 			t.Errorf("%d right of %d: %v, want %v", n, n, got, want)
 		}
@@ -114,13 +114,13 @@ func TestClaimOf(t *testing.T) {
 		last = p.Delta
 	}
 	at := func(mu float64) rates { return rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)} }
-	if got := c.Broken(at(mu * .999)); got != nil {
+	if got := c.broken(at(mu * .999)); got != nil {
 		t.Errorf("a mechanism as claimed breaks it: %+v", got)
 	}
-	if got := c.Broken(at(mu * 1.3)); got == nil || got.Epsilon != 0 || got.Shown <= got.Claimed {
+	if got := c.broken(at(mu * 1.3)); got == nil || got.Epsilon != 0 || got.Shown <= got.Claimed {
 		t.Errorf("a third more μ: %+v", got)
 	}
-	if got := c.Broken(rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 ||
+	if got := c.broken(rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 ||
 		got.Claimed != 1e-6 {
 		t.Errorf("beyond the budget: %+v", got)
 	}
@@ -129,27 +129,27 @@ func TestClaimOf(t *testing.T) {
 	}
 }
 
-// TestOneRunPValue: against the theorem summed by hand, and at δ = 0 the binomial tail.
-func TestOneRunPValue(t *testing.T) {
-	g := Guesses{Canaries: 8, Made: 3, Right: 2}
+// TestOneRunpValue: against the theorem summed by hand, and at δ = 0 the binomial tail.
+func TestOneRunpValue(t *testing.T) {
+	g := guesses{Canaries: 8, Made: 3, Right: 2}
 	q := math.E / (1 + math.E)
 	beta := 3*q*q*(1-q) + q*q*q
-	if got := g.PValue(1, 0); math.Abs(got-beta) > 1e-12 {
+	if got := g.pValue(1, 0); math.Abs(got-beta) > 1e-12 {
 		t.Errorf("%v, want %v", got, beta)
 	}
 	one, none := 3*q*(1-q)*(1-q), (1-q)*(1-q)*(1-q)
 	want := beta + 2*8*.01*max(one, (one+none)/2)
-	if got := g.PValue(1, .01); math.Abs(got-want) > 1e-12 {
+	if got := g.pValue(1, .01); math.Abs(got-want) > 1e-12 {
 		t.Errorf("δ = .01: %v, want %v", got, want)
 	}
-	if got := (Guesses{Canaries: 8}).PValue(1, 0); got != 1 {
+	if got := (guesses{Canaries: 8}).pValue(1, 0); got != 1 {
 		t.Errorf("no guess: %v", got)
 	}
-	if got := (Guesses{Canaries: 100, Made: 100, Right: 55}).Epsilon(0, .05); got != 0 {
+	if got := (guesses{Canaries: 100, Made: 100, Right: 55}).Epsilon(0, .05); got != 0 {
 		t.Errorf("55 of 100 right shows %v", got)
 	}
 	// A δ takes something off.
-	g = Guesses{Canaries: 1000, Made: 600, Right: 600}
+	g = guesses{Canaries: 1000, Made: 600, Right: 600}
 	if a, b := g.Epsilon(0, .05), g.Epsilon(1e-5, .05); !(b < a && b > 4.5) {
 		t.Errorf("ε %v at δ = 0, %v at 1e-5", a, b)
 	}
@@ -159,11 +159,11 @@ func TestOneRunPValue(t *testing.T) {
 // true ε no more often than stated. Null: probability at most tail; 20 000 audits, false alarms
 // 1e-6; a bound computed at twice the tail is not noticed by chance.
 func TestOneRunCoverage(t *testing.T) {
-	const audits, tail, guesses = 20_000, .05, 200
+	const audits, tail, made = 20_000, .05, 200
 	u := rand.New(rand.NewPCG(3, 4))
 	bound := map[int]float64{}
-	for right := range guesses + 1 {
-		bound[right] = Guesses{Canaries: guesses, Made: guesses, Right: right}.Epsilon(0, tail)
+	for right := range made + 1 {
+		bound[right] = guesses{Canaries: made, Made: made, Right: right}.Epsilon(0, tail)
 	}
 	caught := false
 	for _, eps := range []float64{.2, 1, 3} {
@@ -171,7 +171,7 @@ func TestOneRunCoverage(t *testing.T) {
 		wrong := int64(0)
 		for range audits {
 			right := 0
-			for range guesses {
+			for range made {
 				if u.Float64() < q {
 					right++
 				}
@@ -258,8 +258,8 @@ func TestClopperPearsonPanics(t *testing.T) {
 		"negative":      func() { clopperPearson(-1, 4, .05) },
 		"tail 0":        func() { clopperPearson(1, 4, 0) },
 		"tail NaN":      func() { clopperPearson(1, 4, math.NaN()) },
-		"guesses":       func() { Guesses{Canaries: 3, Made: 4}.PValue(1, 0) },
-		"right of none": func() { Guesses{Canaries: 3, Made: 2, Right: 3}.PValue(1, 0) },
+		"guesses":       func() { guesses{Canaries: 3, Made: 4}.pValue(1, 0) },
+		"right of none": func() { guesses{Canaries: 3, Made: 2, Right: 3}.pValue(1, 0) },
 	} {
 		func() {
 			defer func() {

@@ -29,7 +29,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 	}
 	tree := func(s *schema.Schema, adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair,
 		error) {
-		return Method(mstOf(t), s, adj, b, Balanced, 0)
+		return Method(mstOf(t), s, adj, b, balanced, 0)
 	}
 	quarter := func(m Mechanism) (Claim, error) { // of the noise
 		m.Claim.Mu /= 2
@@ -47,20 +47,20 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		claimed func(m Mechanism) (Claim, error) // of twice the noise
 		runs    int
 	}{
-		{"total", gate("total", Balanced), 1, add, wide, twiceGaussian, 2000},
-		{"counts", gate("counts", Balanced), 1, add, wide, twiceGaussian, 2000},
-		{"counts, replace-one", gate("counts", Balanced), 1, replace, wide, twiceGaussian, 2000},
-		{"answer", gate("answer", Balanced), 1, add, pure(1), halfEpsilon, 2000},
-		{"select", gate("select", Balanced), 1, add, pure(2), halfEpsilon, 4500},
-		{"select, replace-one", gate("select", Balanced), 1, replace, pure(2), halfEpsilon, 4500},
-		{"certified-sum", gate("certified-sum", Balanced), 1, add, wide, twiceGaussian, 2000},
-		{"certified-sum, replace-one", gate("certified-sum", Balanced), 1, replace, wide, twiceGaussian,
+		{"total", gate("total", balanced), 1, add, wide, twiceGaussian, 2000},
+		{"counts", gate("counts", balanced), 1, add, wide, twiceGaussian, 2000},
+		{"counts, replace-one", gate("counts", balanced), 1, replace, wide, twiceGaussian, 2000},
+		{"answer", gate("answer", balanced), 1, add, pure(1), halfEpsilon, 2000},
+		{"select", gate("select", balanced), 1, add, pure(2), halfEpsilon, 4500},
+		{"select, replace-one", gate("select", balanced), 1, replace, pure(2), halfEpsilon, 4500},
+		{"certified-sum", gate("certified-sum", balanced), 1, add, wide, twiceGaussian, 2000},
+		{"certified-sum, replace-one", gate("certified-sum", balanced), 1, replace, wide, twiceGaussian,
 			2000},
-		{"logistic", gate("logistic", Balanced), 2, add, wide, twiceGaussian, 2000},
-		{"minimum", gate("minimum", Balanced), 2, add, wide, quarter, 2000},
+		{"logistic", gate("logistic", balanced), 2, add, wide, twiceGaussian, 2000},
+		{"minimum", gate("minimum", balanced), 2, add, wide, quarter, 2000},
 		{"collect, one cell", respondent, 1, replace, pure(2), halfEpsilon, 2000},
 		{"collect, sets of cells", respondent, 5, replace, pure(1), halfEpsilon, 3000},
-		{"vote", gate("vote", Rare), 1, add, wide, twiceGaussian, 1400},
+		{"vote", gate("vote", rare), 1, add, wide, twiceGaussian, 1400},
 		{"mst", tree, 1, add, wide, twiceGaussian, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 				t.Fatal(err)
 			}
 			honest, err := ManyRun(context.Background(), m, p,
-				Options{Runs: tt.runs, Confidence: 1 - 1e-6})
+				Options{Runs: 200, Confidence: 1 - 1e-6})
 			if err != nil || honest.Refuted {
 				t.Errorf("an honest mechanism is accused: %+v, %v", honest, err)
 			}
@@ -122,7 +122,7 @@ func TestUnits(t *testing.T) {
 	s := synthtest.Schema(1)
 	s.Unit, s.MaxRowsPerUnit = "id", 4
 	m, p, err := Gate("counts", s, accountant.AddRemove, accountant.Budget{Epsilon: 2, Delta: 1e-6},
-		Balanced)
+		balanced)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +136,8 @@ func TestGateErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, shape string
 		b           accountant.Budget
-	}{{"votes", Balanced, accountant.Budget{Epsilon: 1, Delta: 1e-6}},
-		{"counts", Balanced, accountant.Budget{}}, {"counts", Balanced, accountant.Budget{Epsilon: 1}},
+	}{{"votes", balanced, accountant.Budget{Epsilon: 1, Delta: 1e-6}},
+		{"counts", balanced, accountant.Budget{}}, {"counts", balanced, accountant.Budget{Epsilon: 1}},
 		{"counts", "round", accountant.Budget{Epsilon: 1, Delta: 1e-6}}} {
 		if _, _, err := Gate(tt.name, synthtest.Schema(1), accountant.AddRemove, tt.b,
 			tt.shape); err == nil {

@@ -13,7 +13,7 @@ import (
 func ExampleManyRun() {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
 	m, pair, err := attack.Gate("answer", s, accountant.AddRemove, accountant.Budget{Epsilon: 1},
-		attack.Balanced)
+		attack.Shapes()[0])
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,12 +30,6 @@ func ExampleManyRun() {
 	// Output:
 	// 400 runs a side, 100 of them a pilot; at most ε ≥ 2.96 could be shown
 	// refuted: false
-}
-
-func ExampleGuesses() {
-	g := attack.Guesses{Canaries: 1000, Made: 100, Right: 90}
-	fmt.Printf("ε ≥ %.2f at 95 %%\n", g.Epsilon(1e-9, .05))
-	// Output: ε ≥ 1.63 at 95 %
 }
 
 // A canary that the model finds the most probable of 1,024 has been memorised to 10 bits.

@@ -335,7 +335,7 @@ func Respondent(
 	if err != nil {
 		return Mechanism{}, nil, err
 	}
-	pair, err := neighbours(s, accountant.ReplaceOne, Rare, 0)
+	pair, err := neighbours(s, accountant.ReplaceOne, rare, 0)
 	if err != nil {
 		return Mechanism{}, nil, err
 	}

@@ -58,7 +58,7 @@ func (r Result) conclude(c Claim, out, in []float64) (Result, error) {
 	for _, e := range r.Events {
 		r.Epsilon = max(r.Epsilon, e.Rates.Epsilon(c.Budget.Delta))
 		r.Mu = max(r.Mu, e.Rates.Mu())
-		if b := c.Broken(e.Rates); b != nil &&
+		if b := c.broken(e.Rates); b != nil &&
 			(r.Broken == nil || b.Shown-b.Claimed > r.Broken.Shown-r.Broken.Claimed) {
 			r.Broken = b
 		}

@@ -48,9 +48,9 @@ func pairOf(t *testing.T, adj accountant.Adjacency, shape string) *Pair {
 
 // TestManyRunCoverage: the bounds of an audit exceed the truth no more often than stated, and with
 // noise at half of what is claimed the audit refutes the claim nearly always. Null: each audit is
-// wrong with probability at most .1; 120 audits of each mechanism, false alarms 1e-6.
+// wrong with probability at most .1; 60 audits of each mechanism, false alarms 1e-6.
 func TestManyRunCoverage(t *testing.T) {
-	p := pairOf(t, accountant.AddRemove, Balanced)
+	p := pairOf(t, accountant.AddRemove, balanced)
 	pure := Claim{Budget: accountant.Budget{Epsilon: 1}, Adjacency: accountant.AddRemove}
 	o := Options{Runs: 200, Confidence: .9, workers: 1}
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestManyRunCoverage(t *testing.T) {
 		{"Gaussian, halved", gaussianClaim(t, 1), half((*rand.Rand).NormFloat64), true},
 		{"Laplace, halved", pure, half(laplaceNoise), true},
 	} {
-		const audits = 120
+		const audits = 60
 		refuted, wrong := int64(0), int64(0)
 		for i := range audits {
 			r := must(ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o))
@@ -120,7 +120,7 @@ func TestRareCodes(t *testing.T) {
 				return []float64{float64(min(1, counts[p.Target[0]]))}, nil
 			}}
 	}
-	for shape, want := range map[string]bool{Balanced: false, Rare: true} {
+	for shape, want := range map[string]bool{balanced: false, rare: true} {
 		p := pairOf(t, accountant.AddRemove, shape)
 		r, err := ManyRun(context.Background(), leak(p), p, Options{Runs: 100})
 		if err != nil || r.Refuted != want {
@@ -141,12 +141,12 @@ func TestNeighbours(t *testing.T) {
 		out, in, strong int // rows
 		target          int64
 	}{
-		{"rows", s, accountant.AddRemove, Balanced, 100, 101, 125, 50},
-		{"rows, replaced", s, accountant.ReplaceOne, Balanced, 100, 100, 100, 50},
-		{"rare", s, accountant.AddRemove, Rare, 100, 101, 125, 0},
-		{"rare, replaced", s, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
-		{"units", units, accountant.AddRemove, Balanced, 100, 104, 124, 48},
-		{"units, replaced", units, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
+		{"rows", s, accountant.AddRemove, balanced, 100, 101, 125, 50},
+		{"rows, replaced", s, accountant.ReplaceOne, balanced, 100, 100, 100, 50},
+		{"rare", s, accountant.AddRemove, rare, 100, 101, 125, 0},
+		{"rare, replaced", s, accountant.ReplaceOne, rare, 100, 100, 100, 0},
+		{"units", units, accountant.AddRemove, balanced, 100, 104, 124, 48},
+		{"units, replaced", units, accountant.ReplaceOne, rare, 100, 100, 100, 0},
 	} {
 		p := must(neighbours(tt.s, tt.adj, tt.shape, 100))
 		if p.Out.Rows() != tt.out || p.In.Rows() != tt.in || p.Strong.Rows() != tt.strong {
@@ -187,7 +187,7 @@ func TestNeighbours(t *testing.T) {
 	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical,
 		Categories: []string{"x"}}}}
 	for _, s := range []*schema.Schema{flat, {}} {
-		if _, err := neighbours(s, accountant.AddRemove, Rare, 100); !errors.Is(err,
+		if _, err := neighbours(s, accountant.AddRemove, rare, 100); !errors.Is(err,
 			schema.ErrInvalid) {
 			t.Errorf("%d columns of one code: %v", len(s.Columns), err)
 		}
@@ -195,7 +195,7 @@ func TestNeighbours(t *testing.T) {
 }
 
 func TestManyRunErrors(t *testing.T) {
-	p := pairOf(t, accountant.AddRemove, Balanced)
+	p := pairOf(t, accountant.AddRemove, balanced)
 	claim := gaussianClaim(t, 1)
 	good := toy(claim, 1, (*rand.Rand).NormFloat64)
 	for name, o := range map[string]Options{"runs": {Runs: 5}, "confidence": {Confidence: 1},
@@ -222,7 +222,7 @@ func TestProgressReachesTheEnd(t *testing.T) {
 	last := 0
 	_, err := ManyRun(context.Background(),
 		toy(gaussianClaim(t, 1), 1, (*rand.Rand).NormFloat64),
-		pairOf(t, accountant.AddRemove, Balanced),
+		pairOf(t, accountant.AddRemove, balanced),
 		Options{Runs: 50, workers: 1, Progress: func(done, runs int) {
 			if done != last+1 || runs != 100 {
 				t.Errorf("%d of %d after %d", done, runs, last)

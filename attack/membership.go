@@ -21,7 +21,7 @@ import (
 // table is made of canaries, units of random rows of the schema, and a fair coin for each says
 // whether it is in (under replace-one: which of two rows it is). From the model the auditor guesses
 // the coins of that tenth of the canaries whose cells hold the most too many or too few rows, and
-// [Guesses.Epsilon] bounds ε.
+// an exact bound on ε follows.
 //
 // One run is cheap and sees little: the canaries drown each other as well as the noise. It finds
 // noise that is missing altogether; a factor of 2 needs [ManyRun].
@@ -38,7 +38,7 @@ func OneRun(
 	}
 	sizes, k := s.Sizes(), m.nb.MaxRowsPerUnit
 	expected, units := newMargins(sizes), [][]uint16(nil)
-	canaries, guesses := make([]canary, o.Canaries), o.Canaries/10
+	canaries, made := make([]canary, o.Canaries), o.Canaries/10
 	for i := range canaries {
 		c := canary{in: rand.IntN(2) == 0, row: randomRow(sizes)}
 		expected.count(c.row, float64(k)/2)
@@ -72,7 +72,7 @@ func OneRun(
 			canaries[i].score -= seen.excess(expected, c.other, weight)
 		}
 	}
-	return guessed(m.name, Guesses{o.Canaries, guesses, right(canaries, guesses)}, b,
+	return guessed(m.name, guesses{o.Canaries, made, right(canaries, made)}, b,
 		o.Confidence), nil
 }
 
@@ -85,14 +85,14 @@ type canary struct {
 
 // right counts the right guesses about those canaries whose score is farthest from the median: in
 // above it, out below it.
-func right(canaries []canary, guesses int) (n int) {
+func right(canaries []canary, made int) (n int) {
 	sorted := slices.SortedFunc(slices.Values(canaries),
 		func(a, b canary) int { return cmp.Compare(a.score, b.score) })
 	median := sorted[len(sorted)/2].score
 	slices.SortStableFunc(sorted, func(a, b canary) int {
 		return cmp.Compare(math.Abs(b.score-median), math.Abs(a.score-median))
 	})
-	for _, c := range sorted[:guesses] {
+	for _, c := range sorted[:made] {
 		if (c.score > median) == c.in {
 			n++
 		}
@@ -107,7 +107,7 @@ func right(canaries []canary, guesses int) (n int) {
 // has in the cells of each candidate with how many the other rows account for.
 //
 // Under (ε, δ)-DP with replace-one neighbours, which is what the method is run under, he is right
-// with probability at most e^ε/(1 + e^ε) + δ in every round, and [Guesses] bounds ε. The table must
+// with probability at most e^ε/(1 + e^ε) + δ in every round, and [guesses] bounds ε. The table must
 // be public or test data, with at least 3 rows and no id column.
 func LTU(
 	ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, o Options,
@@ -132,7 +132,7 @@ func LTU(
 	if err != nil {
 		return Result{}, err
 	}
-	return guessed(m.name, Guesses{o.Runs, o.Runs, int(right.Load())}, b, o.Confidence), nil
+	return guessed(m.name, guesses{o.Runs, o.Runs, int(right.Load())}, b, o.Confidence), nil
 }
 
 // ltuRound is one round: whether the attacker is right.
@@ -254,16 +254,16 @@ func answers(p release.Params, target []uint16, queries [][]int, n int) []float6
 	return out
 }
 
-// Distance attacks a synthetic table of any origin by the distance to the closest record: rows that
+// distance attacks a synthetic table of any origin by the distance to the closest record: rows that
 // are nearer to a synthetic row are taken for training rows. Training and holdout rows are paired
 // at random, and of each pair the attacker must say which was in.
 //
 // The claim under test is (ε, δ)-DP with replace-one neighbours for the budget. If training and
 // holdout rows were split at random, each pair has a fair coin of its own, and the one-run theorem
-// ([Guesses]) makes the bound on ε valid for one synthetic table, however the rows depend on each
-// other through it. The larger of the two real tables is cut to the size of the smaller. Confidence
+// ([guesses.pValue]) makes the bound on ε valid for one synthetic table, however the rows depend on
+// each other through it. The larger of the two real tables is cut to the size of the smaller. Confidence
 // is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be compared.
-func Distance(
+func distance(
 	train, holdout, synthetic *table.Table, b accountant.Budget, confidence float64,
 ) (Result, error) {
 	o := Options{Confidence: confidence}
@@ -295,11 +295,11 @@ func Distance(
 			right++
 		}
 	}
-	r := guessed("", Guesses{n, n, right}, b, o.Confidence)
+	r := guessed("", guesses{n, n, right}, b, o.Confidence)
 	return r, r.score(nearness[1], nearness[0])
 }
 
-// DistanceOf is [Distance] against a method: the rows of a table are split in two halves at random,
+// DistanceOf is a distance attack against a method: the rows of a table are split in two halves at random,
 // the method is fitted once to the one under replace-one, as many synthetic rows are drawn, and the
 // attacker must tell the halves apart. The table must be public or test data, with at least 2 rows
 // and no id column.
@@ -324,7 +324,7 @@ func DistanceOf(
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := Distance(train, t.Select(order[n:2*n]), synthetic, b, confidence)
+	r, err := distance(train, t.Select(order[n:2*n]), synthetic, b, confidence)
 	r.Mechanism = m.name
 	return r, err
 }

@@ -125,7 +125,7 @@ func TestMembershipRefuses(t *testing.T) {
 // TestGuessed: the interval of the definition, the exact bound, and the claim's limit.
 func TestGuessed(t *testing.T) {
 	of := func(right int, b accountant.Budget) Result {
-		return guessed("", Guesses{100, 100, right}, b, .95)
+		return guessed("", guesses{100, 100, right}, b, .95)
 	}
 	r := of(60, accountant.Budget{Epsilon: math.Log(3), Delta: .0005})
 	a, se, exact := r.Guessed, math.Sqrt(.24/100), of(60, accountant.Budget{Epsilon: 1})
@@ -162,15 +162,15 @@ func TestDistance(t *testing.T) {
 		synthetic *table.Table
 		refuted   bool
 	}{"a copy": {train, true}, "independent rows": {other, false}} {
-		r := must(Distance(train, holdout, tt.synthetic, b, 1-1e-6))
+		r := must(distance(train, holdout, tt.synthetic, b, 1-1e-6))
 		if r.Refuted != tt.refuted || tt.refuted && (r.AUROC < .95 || r.TPR < .9) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if _, err := Distance(train, holdout, other, b, 3); err == nil {
+	if _, err := distance(train, holdout, other, b, 3); err == nil {
 		t.Error("confidence 3")
 	}
-	if _, err := Distance(train, randomTable(t, wideSchema(2), 10), other, b, 0); err == nil {
+	if _, err := distance(train, randomTable(t, wideSchema(2), 10), other, b, 0); err == nil {
 		t.Error("tables of other columns")
 	}
 }
@@ -179,9 +179,9 @@ func TestDistance(t *testing.T) {
 func TestRight(t *testing.T) {
 	canaries := []canary{{in: true, score: 9}, {in: false, score: -7}, {in: true, score: .1},
 		{in: true, score: 0}, {in: true, score: -.2}}
-	for guesses, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 3} {
-		if got := right(canaries, guesses); got != want {
-			t.Errorf("%d guesses: %d right, want %d", guesses, got, want)
+	for made, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 3} {
+		if got := right(canaries, made); got != want {
+			t.Errorf("%d guesses: %d right, want %d", made, got, want)
 		}
 	}
 }

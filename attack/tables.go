@@ -16,17 +16,17 @@ import (
 // The shapes of worst-case tables. Both are made of two opposite rows: the corner has the first
 // code in every column, the target the last.
 const (
-	// Balanced has as many rows of the one as of the other. Counts are far from 0 and respond to
+	// balanced has as many rows of the one as of the other. Counts are far from 0 and respond to
 	// one more row as noise lets them: it shows noise that is too small, a wrong sensitivity, a
 	// step that was not charged.
-	Balanced = "balanced"
-	// Rare has corner rows only, so that the target's codes occur in one of the two tables and not
+	balanced = "balanced"
+	// rare has corner rows only, so that the target's codes occur in one of the two tables and not
 	// in the other: it shows what depends on which codes occur.
-	Rare = "rare"
+	rare = "rare"
 )
 
 // Shapes lists the shapes.
-func Shapes() []string { return []string{Balanced, Rare} }
+func Shapes() []string { return []string{balanced, rare} }
 
 // Pair is two neighbouring tables, and a third that tells how a method responds to their
 // difference.
@@ -65,9 +65,9 @@ func neighbours(s *schema.Schema, adj accountant.Adjacency, shape string, rows i
 	units := max(8, rows/k)
 	p.Strength = max(2, units/4)
 	targets := 0
-	if shape == Balanced {
+	if shape == balanced {
 		targets = units / 2
-	} else if shape != Rare {
+	} else if shape != rare {
 		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape, Shapes())
 	}
 	build := func(more int) (*table.Table, error) {
