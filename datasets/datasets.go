@@ -39,10 +39,7 @@
 // The area under the ROC curve of a logistic regression, trained on 60 % of the rows and tested on
 // the other 40 % (scikit-learn 1.9.1, median of the missing with an indicator, standardised,
 // one-hot; mean ± standard deviation over 50 stratified splits): icu-mortality .775 ± .025,
-// icu-severity .745 ± .016, icu-readmission .746 ± .041. A test has a regression of its own and 20
-// splits, and finds .762, .741 and .748:
-//
-//	go test ./datasets -run TestDiscrimination -v
+// icu-severity .745 ± .016, icu-readmission .746 ± .041.
 //
 // The bins of the schemas are round numbers chosen for tables of two thousand rows, where a cell
 // must hold many rows to stand out of the noise. The bounds are those of the score or of what can
