@@ -261,8 +261,9 @@ func answers(p release.Params, target []uint16, queries [][]int, n int) []float6
 // The claim under test is (ε, δ)-DP with replace-one neighbours for the budget. If training and
 // holdout rows were split at random, each pair has a fair coin of its own, and the one-run theorem
 // ([guesses.pValue]) makes the bound on ε valid for one synthetic table, however the rows depend on
-// each other through it. The larger of the two real tables is cut to the size of the smaller. Confidence
-// is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be compared.
+// each other through it. The larger of the two real tables is cut to the size of the smaller.
+// Confidence is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be
+// compared.
 func distance(
 	train, holdout, synthetic *table.Table, b accountant.Budget, confidence float64,
 ) (Result, error) {
@@ -299,10 +300,10 @@ func distance(
 	return r, r.score(nearness[1], nearness[0])
 }
 
-// DistanceOf is a distance attack against a method: the rows of a table are split in two halves at random,
-// the method is fitted once to the one under replace-one, as many synthetic rows are drawn, and the
-// attacker must tell the halves apart. The table must be public or test data, with at least 2 rows
-// and no id column.
+// DistanceOf is a distance attack against a method: the rows of a table are split in two halves at
+// random, the method is fitted once to the one under replace-one, as many synthetic rows are drawn,
+// and the attacker must tell the halves apart. The table must be public or test data, with at least
+// 2 rows and no id column.
 func DistanceOf(
 	ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, confidence float64,
 ) (Result, error) {

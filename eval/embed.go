@@ -17,8 +17,8 @@ const (
 
 // embedding lays points out in vectors whose squared distance never exceeds unit·between: a number
 // is a coordinate, a category has several. A number lies on a half circle under Gower's distance:
-// squares there are (4/π²)·(1 − cos πd), the first term of the Fourier series of d, in which none is
-// negative. A missing number, which is at 1 from all others, lies in the middle.
+// squares there are (4/π²)·(1 − cos πd), the first term of the Fourier series of d, in which none
+// is negative. A missing number, which is at 1 from all others, lies in the middle.
 type embedding struct {
 	middle []float64 // of the coordinate of a number
 	scale  float64

@@ -50,12 +50,13 @@ const (
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
 // from θ_0 = independent columns with the one-way counts that are to be expected (see expected),
-// which stand for the measured ones, where w_i = 3·Shrink·σ_i. Cells far above the noise end up within a fraction of σ of their measurement; cells
-// that the noise drowns stay near what the other cells predict. (Osher, Burger, Goldfarb, Xu,
-// Yin, An iterative regularization method for total variation-based image restoration, MMS 2005,
-// with the Kullback-Leibler divergence. The steps are implicit Euler steps of the mirror descent
-// flow of McKenna, Sheldon and Miklau, ICML 2019.) Every step has exactly one solution, so the
-// result depends neither on the order of the measurements nor on the start.
+// which stand for the measured ones, where w_i = 3·Shrink·σ_i. Cells far above the noise end up
+// within a fraction of σ of their measurement; cells that the noise drowns stay near what the other
+// cells predict. (Osher, Burger, Goldfarb, Xu, Yin, An iterative regularization method for total
+// variation-based image restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
+// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and Miklau, ICML 2019.) Every
+// step has exactly one solution, so the result depends neither on the order of the measurements nor
+// on the start.
 //
 // A step is solved by L-BFGS until five iterations lower the objective, which is n times a
 // Kullback-Leibler divergence plus a constant, by less than 1e-4·n. What is then left is .0002

@@ -15,10 +15,11 @@ var errShape = errors.New("measurements do not fit the tree")
 // hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv
 // 0904.0942; fan-outs are compared by Qardaji, Yang, Li 2013).
 //
-// A domain of n ordered cells (the leaves) is cut into ever wider intervals, three to one. Measuring
-// every level costs more noise a level than measuring the leaves alone, but a range is then the sum
-// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows
-// as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
+// A domain of n ordered cells (the leaves) is cut into ever wider intervals, three to one.
+// Measuring every level costs more noise a level than measuring the leaves alone, but a range is
+// then the sum of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared
+// error grows as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for
+// flat counts.
 
 // fanout is how many children a node has. Over 32 to 65,536 leaves the mean variance of a range is
 // within 6 % of the best of 2 to 16 and the flat tree, when every level is measured with Gaussian

@@ -19,10 +19,11 @@ const mostDrawn = 1 << 31
 // Replicates calls do with models that the same run might have made of other people, drawn from
 // this model: for each, as many rows as the model has are drawn, its marginals counted, noise of
 // the same σ added, and a model fitted (parametric bootstrap: Ferrando, Wang, Sheldon, Parametric
-// bootstrap for differentially private confidence intervals, AISTATS 2022, arXiv 2006.07749). It is post-processing: the noise is public, and a
-// seed reproduces it. What the method chose (pairs, groups of codes) stays as it was, but how the
-// rows of merged codes are spread over them, of which the noise hides all else, is drawn from its
-// posterior; constraints that were given to aim as a setting are not kept, those of the schema are.
+// bootstrap for differentially private confidence intervals, AISTATS 2022, arXiv 2006.07749). It is
+// post-processing: the noise is public, and a seed reproduces it. What the method chose (pairs,
+// groups of codes) stays as it was, but how the rows of merged codes are spread over them, of which
+// the noise hides all else, is drawn from its posterior; constraints that were given to aim as a
+// setting are not kept, those of the schema are.
 //
 // Errors: a model that keeps no noisy marginals (ErrNotExact); what do returns; ctx's.
 func (m *Model) Replicates(

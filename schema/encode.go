@@ -70,10 +70,10 @@ func (c *Codec) EncodeText(cell []byte) (uint16, error) {
 // ParseValue reads a text as a value of an ordered column, in or out of bounds, as [Codec.Bin] has
 // them: a number or, in the column's format, as 2006-01-02 or by RFC 3339, a date or a time. False
 // for other texts, and for a column without an order.
-func (c *Codec) ParseValue(text string) (float64, bool) { return c.column.ParseValue(text) }
+func (c *Codec) ParseValue(text string) (float64, bool) { return c.column.parseValue(text) }
 
-// ParseValue is that of the column's codec.
-func (c *Column) ParseValue(text string) (float64, bool) {
+// parseValue is that of the column's codec.
+func (c *Column) parseValue(text string) (float64, bool) {
 	f := c.Kind.facts()
 	if f.parse == nil {
 		return 0, false

@@ -217,7 +217,7 @@ func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 		return 0, err
 	}
 	format := cmp.Or(c.Format, t.format)
-	x, ok := c.ParseValue(text)
+	x, ok := c.parseValue(text)
 	switch {
 	case !ok && format == "":
 		err = fmt.Errorf("%s is not a %s", yamlfile.Quote(text), c.Kind)

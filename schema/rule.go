@@ -40,13 +40,6 @@ type then struct {
 	sets    []CodeSet // of these rules
 }
 
-// RuleCodes calls do with the codes of each rule.
-func (r *RowCodec) RuleCodes(do func(when, then []CodeSet)) {
-	for _, x := range r.rules {
-		do(x.when, x.then)
-	}
-}
-
 func holds(sets []CodeSet, code func(column int) uint16) bool {
 	for i := range sets {
 		if !sets[i].Allow[code(sets[i].Column)] {

@@ -8,9 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// Of columns of more than apartCodes codes, those with a noisy count below groupSigmas σ are merged,
-// for the model has to hold pairs. Elsewhere such codes may have most of the rows, and merging them
-// hides what pairs say.
+// Of columns of more than apartCodes codes, those with a noisy count below groupSigmas σ are
+// merged, for the model has to hold pairs. Elsewhere such codes may have most of the rows, and
+// merging them hides what pairs say.
 const (
 	groupSigmas = 2
 	apartCodes  = 128

@@ -71,8 +71,8 @@ func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
 	return d, nil
 }
 
-// grow prepares the items of left that touch all columns of a node, and hangs below it what computes
-// the others: those that lack the same first column go on without it.
+// grow prepares the items of left that touch all columns of a node, and hangs below it what
+// computes the others: those that lack the same first column go on without it.
 func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, left []int) {
 	if len(d.buffers) <= depth {
 		d.buffers = append(d.buffers, nil)

@@ -17,7 +17,7 @@ const maxTerms = 4096
 // expected is the expected number of rows of a model that satisfy the condition of a count.
 func (it Item) expected(m *marginal.Model, g *marginal.Grouping) (float64, error) {
 	sum := 0.0
-	err := it.Products(g.CodeSizes(), func(_ map[int][]bool, shares map[int][]float64) {
+	err := it.products(g.CodeSizes(), func(_ map[int][]bool, shares map[int][]float64) {
 		weights := make(map[int][]float64, len(shares))
 		for c, x := range shares {
 			weights[c] = g.Weights(c, x)
@@ -34,7 +34,7 @@ func (it Item) Cells(sizes []int) float64 {
 		return 1
 	}
 	sum := 0.0
-	err := it.Products(sizes, func(_ map[int][]bool, shares map[int][]float64) {
+	err := it.products(sizes, func(_ map[int][]bool, shares map[int][]float64) {
 		cells := 1.0
 		for _, c := range it.Columns() {
 			n := sizes[c]

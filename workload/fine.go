@@ -60,11 +60,11 @@ func (it Item) sizes(sizes []int) []int {
 	return out
 }
 
-// Products writes the condition of a count as disjoint products and calls do with each: of each
+// products writes the condition of a count as disjoint products and calls do with each: of each
 // column that it restricts, which codes (of a column of Fine, finer ones) are allowed, and the
 // share of each of the sizes[c] codes of the column that is. More than 4096 products are refused
 // (ErrTooLarge).
-func (it Item) Products(
+func (it Item) products(
 	sizes []int, do func(allow map[int][]bool, shares map[int][]float64),
 ) error {
 	return products(it.Where, it.sizes(sizes), func(allow map[int][]bool) {
@@ -88,7 +88,7 @@ func (it Item) Products(
 // the condition of the item.
 func (it Item) onTable(t *table.Table) (float64, error) {
 	sum := 0.0
-	err := it.Products(t.Schema().Sizes(), func(_ map[int][]bool, shares map[int][]float64) {
+	err := it.products(t.Schema().Sizes(), func(_ map[int][]bool, shares map[int][]float64) {
 		for r := range t.Rows() {
 			p := 1.0
 			for c, share := range shares {
