@@ -87,7 +87,7 @@ func TestGroupMeasurement(t *testing.T) {
 			t.Errorf("sigma of cell %d is %v, want %v", i, got.Sigmas[i], want)
 		}
 	}
-	for _, own := range [][]uint16{{0, 3, 1, 3, 3, 2}, {0, 1, 1, 1, 1, 0}} { // these groups, and coarser
+	for _, own := range [][]uint16{{0, 3, 1, 3, 3, 2}, {0, 1, 1, 1, 1, 0}} {
 		m := Measurement{Cols: []int{1, 0}, Sigma: 2, Groups: [][]uint16{nil, own},
 			Counts: make([]float64, 2*(slices.Max(own)+1))}
 		got := g.GroupMeasurement(m)
