@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -43,7 +42,7 @@ func TestWriteParquet(t *testing.T) {
 		want := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(columns[0].Len()))
 		var b bytes.Buffer
 		to, err := newParquetWriter(&b, want.Schema())
-		if err = errors.Join(err, to.Write(want), to.Close()); err != nil {
+		if err != nil || to.Write(want) != nil || to.Close() != nil {
 			t.Fatal(err)
 		}
 		got, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(b.Bytes()),

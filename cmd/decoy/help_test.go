@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,10 @@ func TestHelpSessions(t *testing.T) {
 	}
 	verbs(func(c *cobra.Command) {
 		t.Run(c.CommandPath(), func(t *testing.T) {
+			if slow := []string{"analyze", "audit", "evaluate", "join", "run"}; !*long &&
+				slices.Contains(slow, c.Name()) {
+				t.Skip("-long runs every session")
+			}
 			t.Parallel()
 			dir := t.TempDir()
 			for line := range strings.Lines(c.Example) {

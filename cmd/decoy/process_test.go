@@ -302,10 +302,10 @@ func TestInterrupt(t *testing.T) {
 	}{
 		"while reading": {2, 3, "generate - --out out.csv", "", syscall.SIGINT,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryReserve, 1) }},
-		"while fitting": {8, 40, "generate in.csv --out out.csv", "generate in.csv --out out.csv",
+		"while fitting": {6, 25, "generate in.csv --out out.csv", "generate in.csv --out out.csv",
 			syscall.SIGTERM,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 2) }},
-		"to standard output": {8, 40, "generate in.csv --out -", "generate in.csv --out -",
+		"to standard output": {6, 25, "generate in.csv --out -", "generate in.csv --out -",
 			syscall.SIGTERM,
 			func(w workplace, _ fmt.Stringer) { w.await("l", ledger.EntryCharge, 1) }},
 		"while writing": {3, 4, "generate in.csv --rows 100000000 --out out.csv",
@@ -320,7 +320,7 @@ func TestInterrupt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const flags = " --schema s.yaml --epsilon 10 --ledger l"
-			w := newWorkplace(t, 20_000, c.columns, c.values)
+			w := newWorkplace(t, 5_000, c.columns, c.values)
 			r, pipe, err := os.Pipe()
 			check(t, err)
 			defer pipe.Close()

@@ -13,8 +13,8 @@ import (
 // TestReproducible: two copies of the sources, in two folders, build the same bytes: no path, clock
 // or order of files is in the program. Of compiled packages Go's cache may give both the same.
 func TestReproducible(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program twice")
+	if !*long {
+		t.Skip("-long: builds the program twice")
 	}
 	var programs [2][]byte
 	for i, name := range []string{"one", "another/folder"} {
