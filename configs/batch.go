@@ -129,15 +129,16 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 const nameWords = "must be letters, digits, '.', '_', '-'"
 
 func (b *Batch) check() error {
-	switch key := b.gridKey(); {
+	matrix := b.Methods != nil || b.Epsilons != nil || b.Replicates != 0
+	switch {
 	case !nameForm.MatchString(b.Name):
 		return invalid("name %q %s; another name makes another release of the same tables", b.Name,
 			nameWords)
 	case len(b.Tables) == 0 && len(b.Jobs) == 0:
 		return invalid("there are no tables and no jobs")
-	case len(b.Tables) == 0 && key != "":
-		return invalid("%s goes with tables, of which there are none: the jobs under jobs: say their own",
-			key)
+	case len(b.Tables) == 0 && matrix:
+		return invalid("methods, epsilons and replicates go with tables, of which there are none: the " +
+			"jobs under jobs: say their own")
 	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
 		return invalid("epsilons is required")
 	case b.Replicates < 0:
@@ -159,19 +160,6 @@ func (b *Batch) check() error {
 		}
 	}
 	return nil
-}
-
-// gridKey is a key that is there and makes jobs of tables only; "" for none.
-func (b *Batch) gridKey() string {
-	switch {
-	case b.Methods != nil:
-		return "methods"
-	case b.Epsilons != nil:
-		return "epsilons"
-	case b.Replicates != 0:
-		return "replicates"
-	}
-	return ""
 }
 
 // size is the number of jobs.

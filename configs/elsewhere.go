@@ -33,9 +33,13 @@ func (t *Task) checkInput() error {
 func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 	name, program := engine.Program(input)
 	u, bad := url.Parse(input)
+	secret := false
+	if bad == nil {
+		_, secret = u.User.Password()
+	}
 	switch {
 	case name == "":
-	case bad == nil && (hasPassword(u) || u.Query().Has("password")):
+	case bad == nil && (secret || u.Query().Has("password")):
 		err = Usagef("everyone on this machine can see a password in an address: give PGPASSWORD, or " +
 			"~/.pgpass: decoy help scale")
 	case ledger == "":
@@ -46,11 +50,6 @@ func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 			"on the PATH: decoy help scale", input, name)
 	}
 	return program, name != "", err
-}
-
-func hasPassword(u *url.URL) bool {
-	_, has := u.User.Password()
-	return has
 }
 
 // Describer is [Counter] for what is asked of a table before there is a schema that bounds it: not

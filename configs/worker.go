@@ -178,9 +178,6 @@ func (w *Worker) model(
 // journal is the file that keeps the run of a task until it is done. It is beside the ledger, where
 // processes with another state folder see that the run is going on.
 func (w *Worker) journal(t *Task) string {
-	if before := w.path(t.Identity, ".journal"); isFile(before) {
-		return before // of an earlier version
-	}
 	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.Identity[:12])
 }
 

@@ -156,25 +156,20 @@ func (q *request) save() error {
 	return q.redirect(c.To("/plan"))
 }
 
-// A group is the picture of some people in the table, seen through the noise. Lengths are percent
-// of the picture's width.
+// A group is the picture of some people in the table, seen through the noise: where their released
+// count lies 19 times of 20.
 type group struct {
-	Size             int
-	Low, High        int // where the released count lies 19 times of 20
-	At, From, Length float64
-	Words, Class     string
+	Size, Low, High, Width int
+	Words, Class           string
 }
 
 // groups draws groups of 15, 50 and 500 rows, of which the noise of one count has a standard
 // deviation of sigma.
 func groups(sigma float64) (out []group) {
-	const widest = 640
-	percent := func(x float64) float64 { return 100 * math.Min(x, widest) / widest }
 	for _, n := range []float64{15, 50, 500} {
 		low, high := math.Max(0, n-1.96*sigma), n+1.96*sigma
-		g := group{Size: int(n), Low: int(math.Round(low)), High: int(math.Round(high)),
-			At: percent(n), From: percent(low), Length: percent(high) - percent(low),
-			Words: "seen well", Class: "good"}
+		g := group{int(n), int(math.Round(low)), int(math.Round(high)), int(high - low), "seen well",
+			"good"}
 		if 3*sigma > n {
 			g.Words, g.Class = "lost in the noise", "poor"
 		} else if 10*sigma > n {
