@@ -169,39 +169,28 @@ func codesColumn(name string, size int) schema.Column {
 
 // valuesSchema makes a schema of a file that describes columns of values, with a label. Numbers
 // have the default bins.
-func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
+func valuesSchema(path string) (s *schema.Schema, task eval.Task, err error) {
 	var d struct {
-		Label    string
-		Positive string
-		Drop     []string `json:"drop_for_prediction"`
-		Columns  []struct {
-			Name, Kind          string
-			Categories, Missing []string
-			Min, Max            float64
-		}
+		Label, Positive string
+		Drop            []string `json:"drop_for_prediction"`
+		Columns         []map[string]any
 	}
 	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &d)
+	}
 	if err != nil {
-		return nil, eval.Task{}, err
+		return nil, task, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, eval.Task{}, fmt.Errorf("%s: %w", path, err)
-	}
-	s, task := &schema.Schema{}, eval.Task{Label: d.Label, Drop: d.Drop}
-	for _, x := range d.Columns {
-		c := schema.Column{Name: x.Name}
-		switch x.Kind {
-		case "integer":
-			c.Kind, c.Min, c.Max, c.Missing = schema.Integer, x.Min, x.Max, x.Missing
-		case "real":
-			c.Kind, c.Min, c.Max, c.Missing = schema.Real, x.Min, x.Max, x.Missing
-		default:
-			c.Kind, c.Categories = schema.Categorical, x.Categories // missing tokens are among them
+	for _, c := range d.Columns {
+		if c["kind"] == "categorical" {
+			delete(c, "missing") // missing tokens are among the categories
 		}
-		if x.Name == d.Label {
-			task.Positive = uint16(max(0, slices.Index(c.Categories, d.Positive)))
-		}
-		s.Columns = append(s.Columns, c)
 	}
-	return s, task, s.Validate()
+	text = must(json.Marshal(map[string]any{"decoy": 1, "columns": d.Columns}))
+	if s, err = schema.Parse(text); err == nil && d.Label != "" {
+		task, err = taskOf(s, d.Label, d.Positive)
+		task.Drop = d.Drop
+	}
+	return s, task, err
 }
