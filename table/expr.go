@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -32,31 +33,33 @@ func (And) expression()       {}
 func (Or) expression()        {}
 func (Not) expression()       {}
 
-// The limits of one expression and of a set.
-const (
-	maxExprDepth = 200
-	maxExprNodes = 1 << 22
-)
+// maxExprDepth is how deep parts may be nested.
+const maxExprDepth = 200
 
 // errExpr is what [CompileExprs] says about a type from elsewhere.
 var errExpr = errors.New("not a Condition, And, Or or Not")
 
+// partsOf are the parts of an expression.
+func partsOf(x Expr) []Expr {
+	switch x := x.(type) {
+	case And:
+		return x
+	case Or:
+		return x
+	case Not:
+		return []Expr{x.Of}
+	}
+	return nil
+}
+
 // Columns adds the columns that x touches to cols, which is kept sorted and free of duplicates.
 func Columns(x Expr, cols []int) []int {
-	var parts []Expr
-	switch x := x.(type) {
-	case Condition:
-		if i, found := slices.BinarySearch(cols, x.Column); !found {
-			cols = slices.Insert(cols, i, x.Column)
+	if c, is := x.(Condition); is {
+		if i, found := slices.BinarySearch(cols, c.Column); !found {
+			cols = slices.Insert(cols, i, c.Column)
 		}
-	case And:
-		parts = x
-	case Or:
-		parts = x
-	case Not:
-		parts = []Expr{x.Of}
 	}
-	for _, part := range parts {
+	for _, part := range partsOf(x) {
 		cols = Columns(part, cols)
 	}
 	return cols
@@ -84,7 +87,6 @@ type Exprs struct {
 	sizes  []int
 	leaves []exprLeaf // each distinct condition once
 	exprs  []exprNode
-	nodes  int // in all
 }
 
 type exprLeaf struct {
@@ -92,11 +94,11 @@ type exprLeaf struct {
 	weight []uint8 // Allow as numbers
 }
 
-// exprNode holds where its leaf does, or where all its parts do; or where that is not so.
+// exprNode is an expression without its conditions.
 type exprNode struct {
-	leaf  int // -1: none
+	op    byte // 'c': the leaf; '&', '|', '!': what its parts make
+	leaf  int
 	parts []exprNode
-	not   bool
 }
 
 // CompileExprs checks expressions against the number of codes of each column. The error names the
@@ -106,7 +108,7 @@ func CompileExprs(sizes []int, xs []Expr) (*Exprs, error) {
 	e := &Exprs{sizes: slices.Clone(sizes)}
 	known := map[string]int{}
 	for i, x := range xs {
-		node, err := e.compile(x, false, 1, known)
+		node, err := e.compile(x, 1, known)
 		if err != nil {
 			return nil, fmt.Errorf("table: expression %d: %w", i, err)
 		}
@@ -115,37 +117,28 @@ func CompileExprs(sizes []int, xs []Expr) (*Exprs, error) {
 	return e, nil
 }
 
-// compile is the node of x or, with not, of its opposite: an Or is what is not nowhere so.
-func (e *Exprs) compile(x Expr, not bool, depth int, known map[string]int) (exprNode, error) {
-	if e.nodes++; depth > maxExprDepth || e.nodes > maxExprNodes {
-		return exprNode{}, fmt.Errorf("more than %d nested parts, or %d in all", maxExprDepth,
-			maxExprNodes)
+func (e *Exprs) compile(x Expr, depth int, known map[string]int) (out exprNode, err error) {
+	if depth > maxExprDepth {
+		return out, fmt.Errorf("more than %d nested parts", maxExprDepth)
 	}
-	var parts []Expr
-	out := exprNode{leaf: -1, not: not}
-	inside := false
 	switch x := x.(type) {
 	case Condition:
-		var err error
+		out.op = 'c'
 		out.leaf, err = e.leaf(x, known)
-		return out, err
-	case Not:
-		return e.compile(x.Of, !not, depth+1, known)
 	case And:
-		parts = x
+		out.op = '&'
 	case Or:
-		parts, out.not, inside = x, !not, true
+		out.op = '|'
+	case Not:
+		out.op = '!'
 	default:
-		return out, errExpr
+		err = errExpr
 	}
-	for _, part := range parts {
-		node, err := e.compile(part, inside, depth+1, known)
-		if err != nil {
-			return out, err
-		}
-		out.parts = append(out.parts, node)
+	for _, part := range partsOf(x) {
+		node, bad := e.compile(part, depth+1, known)
+		out.parts, err = append(out.parts, node), cmp.Or(err, bad)
 	}
-	return out, nil
+	return out, err
 }
 
 // leaf is the number of a condition among the leaves.
@@ -212,39 +205,39 @@ func (t *Table) countBlock(dst []int64, e *Exprs, maps []exprBlock, lo, hi int) 
 			fillBits(&maps[i], col.U8[lo:hi], leaf.weight)
 		}
 	}
-	var all, x exprBlock
+	var all exprBlock
 	for i := range hi - lo {
 		all[i/64] |= 1 << (i % 64)
 	}
 	for i := range e.exprs {
-		x = all
-		e.exprs[i].restrict(&x, maps)
-		for _, w := range x {
-			dst[i] += int64(bits.OnesCount64(w))
+		x := e.exprs[i].bits(maps)
+		for w := range x {
+			dst[i] += int64(bits.OnesCount64(x[w] & all[w]))
 		}
 	}
 }
 
-// restrict takes from the bitmap the rows for which n does not hold.
-func (n *exprNode) restrict(x *exprBlock, maps []exprBlock) {
-	kept := x
-	if n.not {
-		clone := *x
-		kept = &clone
-	}
-	if n.leaf >= 0 {
-		for w, bits := range maps[n.leaf] {
-			kept[w] &= bits
-		}
+// bits is where n holds, and anything behind the last row.
+func (n *exprNode) bits(maps []exprBlock) (x exprBlock) {
+	if n.op == 'c' {
+		return maps[n.leaf]
 	}
 	for i := range n.parts {
-		n.parts[i].restrict(kept, maps)
-	}
-	if n.not {
-		for w, bits := range kept {
-			x[w] &^= bits
+		part := n.parts[i].bits(maps)
+		for w, word := range part {
+			if n.op == '&' {
+				x[w] |= ^word // for now where it does not hold
+			} else {
+				x[w] |= word
+			}
 		}
 	}
+	if n.op != '|' {
+		for w := range x {
+			x[w] = ^x[w]
+		}
+	}
+	return x
 }
 
 // fillBits sets bit i of the bitmap to weight[codes[i]].

@@ -51,8 +51,8 @@ func TestHeaderBeforeRows(t *testing.T) {
 	for text, want := range map[string]string{
 		"Age,sex\nrows,that,cannot,be,read\n": "",
 		"sex,more,Age\n":                      "",
-		"age ,sex,secret\n": `no column "Age" (it has one that differs in upper and lower case, ` +
-			`spaces or punctuation alone)`,
+		"age ,sex,secret\n": `no column "Age" (it has one that differs in upper and lower case or ` +
+			`spaces alone)`,
 		"Aged,sex,secret\n": `no column "Age": `,
 		"secret\n":          "none of the schema's columns",
 		"Age,sex,Age\n":     "both have the name",

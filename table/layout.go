@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -128,21 +127,18 @@ func (l *layout) bindNames(names []string, columns []destination) error {
 }
 
 // checkAbsent decides about the columns that a file of these names lacks. A file that has columns
-// of the schema, and names that differ from others of it in nothing but letters, may lack none: it
-// is rather misspelt. An error does not show names of the file: the first line may be a row after
-// all.
+// of the schema, and others that it does not name, may lack none: it is rather misspelt. An error
+// does not show names of the file: the first line may be a row after all.
 func (l *layout) checkAbsent(names []string) error {
 	if len(l.ignored) == len(names) {
 		return fmt.Errorf("table: %w", errNoneOfThese)
 	}
-	like := map[string]bool{}
-	for _, i := range l.ignored {
-		like[letters(names[i-1])] = true
-	}
 	near := ""
 	missed := func(name string) string {
-		if key := letters(name); key != "" && like[key] {
-			near = " (it has one that differs in upper and lower case, spaces or punctuation alone)"
+		for _, i := range l.ignored {
+			if strings.EqualFold(strings.TrimSpace(names[i-1]), name) {
+				near = " (it has one that differs in upper and lower case or spaces alone)"
+			}
 		}
 		return fmt.Sprintf("%q", name)
 	}
@@ -157,7 +153,7 @@ func (l *layout) checkAbsent(names []string) error {
 			continue
 		}
 		code, err := l.codecs[i].Absent()
-		if err != nil || len(like) > 0 && has {
+		if err != nil || len(l.ignored) > 0 && has {
 			missing = append(missing, missed(c.Name))
 		}
 		l.absent[i] = code
@@ -167,16 +163,6 @@ func (l *layout) checkAbsent(names []string) error {
 			schema.ErrSchema)
 	}
 	return nil
-}
-
-// letters are the letters and digits of a name, in lower case.
-func letters(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
 }
 
 // idOf is the id of a privacy unit in a cell.

@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -25,47 +26,32 @@ type unpacked struct {
 	close func()
 	left  int64
 	size  int64 // of the file
-	below *belowReader
-}
-
-// belowReader remembers the first error of a file.
-type belowReader struct {
-	io.Reader
-	err error
-}
-
-func (b *belowReader) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if err != nil && err != io.EOF && b.err == nil {
-		b.err = err
-	}
-	return n, err
 }
 
 // unpack opens a compressed file of size bytes.
 func unpack(f Format, r io.Reader, size int64) (*unpacked, error) {
-	u := &unpacked{left: atLeast(maxBytes, size), size: size, below: &belowReader{Reader: r},
-		close: func() {}}
+	u := &unpacked{left: atLeast(maxBytes, size), size: size, close: func() {}}
 	if f&Gzip != 0 {
-		z, err := gzip.NewReader(u.below)
+		z, err := gzip.NewReader(r)
 		if err != nil {
-			return nil, u.failure()
+			return nil, packError(err)
 		}
 		u.text = z
 		return u, nil
 	}
-	z, err := zstd.NewReader(u.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return nil, u.failure()
+		return nil, packError(err)
 	}
 	u.text, u.close = z, z.Close
 	return u, nil
 }
 
-func (u *unpacked) failure() error {
-	if u.below.err != nil {
-		return u.below.err
+// packError is err if the disk or the context made it, and else about what is packed.
+func packError(err error) error {
+	if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
+		return err
 	}
 	return errDamagedPack
 }
@@ -76,7 +62,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 		return 0, errPackedBomb
 	}
 	if err != nil && err != io.EOF {
-		err = u.failure()
+		err = packError(err)
 	}
 	return n, err
 }

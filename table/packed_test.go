@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -105,8 +106,7 @@ func TestPackedDamage(t *testing.T) {
 			t.Errorf("%s: a plain file: %v", ext, err)
 		}
 		u, err := unpack(f, io.MultiReader(bytes.NewReader(data[:40]),
-			iotest.ErrReader(io.ErrClosedPipe)),
-			100)
+			iotest.ErrReader(&fs.PathError{Err: io.ErrClosedPipe})), 100)
 		for b := make([]byte, 10); err == nil; {
 			_, err = u.Read(b)
 		}
@@ -133,8 +133,7 @@ func (z *lines) Read(p []byte) (int, error) {
 // A small file that holds far more than its length lets expect is refused before it takes memory or
 // time, and so is one whose decoder would have to look far back.
 func TestPackedBomb(t *testing.T) {
-	u := &unpacked{text: &lines{1 << 40}, left: atLeast(maxBytes, 1000), below: &belowReader{},
-		close: func() {}}
+	u := &unpacked{text: &lines{1 << 40}, left: atLeast(maxBytes, 1000), close: func() {}}
 	n, err := io.Copy(io.Discard, u)
 	if !errors.Is(err, errPackedBomb) || n > maxBytes+1000*maxRatio {
 		t.Errorf("%d bytes, %v", n, err)

@@ -176,7 +176,7 @@ func (c *cluster) same(t *testing.T, source, path string, s *schema.Schema) {
 }
 
 const nasty = `columns:
-  - {name: note, kind: categorical, categories: ["a\tb", "a\nb", 'say "x"', "c\\n", "\\N",
+  - {name: note, kind: categorical, categories: ["a\tb", "a\nb", "a,b", 'say "x"', "c\\n", "\\N",
      'd''', ä]}
   - {name: x, kind: real, min: 0, max: 10, bins: 5, missing: ["", NA], on_invalid: clamp}
   - {name: n, kind: integer, min: 0, max: 9}
