@@ -2,10 +2,8 @@ package table
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -36,69 +34,21 @@ func adult() *schema.Schema {
 	return s
 }
 
-// adultCSV writes rows rows of random cells.
-func adultCSV(rows int) []byte {
+// BenchmarkRead reads a million rows.
+func BenchmarkRead(b *testing.B) {
 	s := adult()
-	rng := rand.New(rand.NewPCG(7, 8))
-	var b bytes.Buffer
-	for i, c := range s.Columns {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(c.Name)
-	}
-	b.WriteByte('\n')
-	var cell []byte
-	for range rows {
-		for i, c := range s.Columns {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			switch {
-			case c.Kind == schema.Categorical:
-				b.WriteString(c.Categories[rng.IntN(len(c.Categories))])
-			case c.Name == "gain" || c.Name == "loss":
-				if rng.IntN(10) > 0 {
-					b.WriteByte('0')
-					break
-				}
-				fallthrough
-			default:
-				cell = strconv.AppendInt(cell[:0], int64(c.Min)+rng.Int64N(int64(c.Max-c.Min)+1), 10)
-				b.Write(cell)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
-}
-
-func BenchmarkReadParquet(b *testing.B) {
-	const rows = 1_000_000
-	s := adult()
-	rng := rand.New(rand.NewPCG(1, 2))
-	in := write(b, Parquet, 1, s, randomCodes(b, s, rows, rng))
-	b.SetBytes(int64(len(in)))
-	b.ReportAllocs()
-	for b.Loop() {
-		t, err := parquetOf(in, s, ReadOptions{})
-		if err != nil || t.Rows() != rows {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkReadCSV(b *testing.B) {
-	const rows = 1_000_000
-	in := adultCSV(rows)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+	rows := randomCodes(b, s, 1_000_000, rand.New(rand.NewPCG(1, 2)))
+	for _, f := range []Format{CSV, Parquet} {
+		in := write(b, f, 1, s, rows)
+		b.Run(fmt.Sprint(f), func(b *testing.B) {
 			b.SetBytes(int64(len(in)))
 			b.ReportAllocs()
 			for b.Loop() {
-				t, _, err := ReadCSV(context.Background(), bytes.NewReader(in), -1, adult(),
-					ReadOptions{workers: workers})
-				if err != nil || t.Rows() != rows {
+				file := inParquet(bytes.NewReader(in))
+				if f == CSV {
+					file = &opened{format: CSV, text: bytes.NewReader(in), size: -1}
+				}
+				if _, _, err := file.table(b.Context(), s, ReadOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

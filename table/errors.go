@@ -13,10 +13,9 @@ func (e dataError) Error() string { return string(e) }
 func (e dataError) Unwrap() error { return schema.ErrSchema }
 
 const (
-	errNUL dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet " +
+	errNUL dataError = "a NUL byte (a CSV file is in UTF-8, not UTF-16, Excel, Parquet " +
 		"or compressed)"
-	errNULInside dataError = "a NUL byte" // in a Parquet file
-	errUTF8      dataError = "not valid UTF-8 (a file in Latin-1 is converted by: iconv -f latin1 " +
+	errUTF8 dataError = "not valid UTF-8 (a file in Latin-1 is converted by: iconv -f latin1 " +
 		"-t utf-8 OLD.csv > NEW.csv)"
 	errBlankLine dataError = "a blank line in place of the column names"
 	errFewCells  dataError = "fewer cells than columns (a row is a line: a file with line ends in " +

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -85,24 +83,19 @@ func FormatOf(path string) (Format, error) {
 	if format, _ := Standard(path); format != 0 {
 		return format, nil
 	}
-	path = strings.ToLower(path)
-	base, how := path, Format(0)
-	if rest, ok := strings.CutSuffix(path, ".gz"); ok {
-		base, how = rest, Gzip
-	} else if rest, ok := strings.CutSuffix(path, ".zst"); ok {
-		base, how = rest, Zstd
-	}
-	switch ext := filepath.Ext(base); {
-	case ext == ".csv":
-		return CSV | how, nil
-	case ext == ".tsv":
-		return CSV | Tabs | how, nil
-	case ext == ".parquet" && how == 0:
-		return Parquet, nil
-	case (ext == ".arrow" || ext == ".feather") && how == 0:
-		return Arrow, nil
+	for ending, format := range endings {
+		if strings.HasSuffix(strings.ToLower(path), ending) {
+			return format, nil
+		}
 	}
 	return 0, errFormat
+}
+
+// endings are those of files, none of which is that of another.
+var endings = map[string]Format{
+	".csv": CSV, ".csv.gz": CSV | Gzip, ".csv.zst": CSV | Zstd,
+	".tsv": CSV | Tabs, ".tsv.gz": CSV | Tabs | Gzip, ".tsv.zst": CSV | Tabs | Zstd,
+	".parquet": Parquet, ".arrow": Arrow, ".feather": Arrow,
 }
 
 // Read reads the table at path, whose extension says what it is: see [FormatOf]; for the standard
@@ -206,14 +199,9 @@ func open(path string) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		return nil, fmt.Errorf("table: %s is a directory", path)
-	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
-		return nil, fmt.Errorf("table: %s is not a regular file; to read CSV from a pipe, use - for "+
-			"the standard input", path)
-	case !mode.IsRegular():
-		return nil, fmt.Errorf("table: %s is not a regular file", path)
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("table: %s is not a regular file; CSV from a pipe is read as -, the "+
+			"standard input", path)
 	}
 	f := &opened{format: format, size: info.Size()}
 	plain, err := os.Open(path)

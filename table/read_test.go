@@ -56,8 +56,8 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"dir.csv":      "is a directory",
-		"pipe.csv":     "is not a regular file; to read CSV from a pipe, use - for the standard input",
+		"dir.csv":      "is not a regular file",
+		"pipe.csv":     "is not a regular file; CSV from a pipe is read as -, the standard input",
 		"none.csv":     "no such file or directory",
 		"text.parquet": "the file is not Parquet or Arrow as its name says, or is damaged",
 		"a.txt":        "the file name must end in .csv or .tsv",

@@ -139,13 +139,6 @@ func (t *Table) Select(rows []int) *Table {
 		out.units = make([]uint32, len(rows))
 		gather(out.units, t.units, rows)
 	}
-	if len(t.cols) == 0 {
-		for _, r := range rows {
-			if r < 0 || r >= t.rows {
-				panic("table: Select: row out of range")
-			}
-		}
-	}
 	return out
 }
 

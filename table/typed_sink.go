@@ -2,7 +2,6 @@ package table
 
 import (
 	"math"
-	"unicode/utf8"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -126,16 +125,7 @@ func (s *sink) check(b []byte) error {
 	case s.form != formText:
 		return nil
 	}
-	for _, c := range b {
-		if c == 0 || c >= utf8.RuneSelf {
-			err := checkText(b)
-			if err == errNUL {
-				err = errNULInside
-			}
-			return err
-		}
-	}
-	return nil
+	return checkText(b)
 }
 
 // put stores what cell gave for some rows, from a row on.
