@@ -27,21 +27,6 @@ func TestWholeEdgesAreExact(t *testing.T) {
 	}
 }
 
-func TestRoot(t *testing.T) {
-	for _, test := range []struct {
-		x float64
-		n int
-	}{{1, 5}, {2, 1}, {2, 2}, {1e6, 31}, {1 << 54, 65_536}, {1e300, 3}, {1.0000001, 7}} {
-		r := root(test.x, test.n)
-		if want := math.Pow(test.x, 1/float64(test.n)); math.Abs(r-want) > 1e-12*want {
-			t.Errorf("root(%v, %d) = %v, want %v", test.x, test.n, r, want)
-		}
-	}
-	if !math.IsInf(root(math.Inf(1), 5), 1) {
-		t.Error("root of +Inf is finite")
-	}
-}
-
 // Log bins of integers grow: no bin is narrower, by more than the rounding, than the one before.
 func TestWholeLogWidthsGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -368,45 +368,6 @@ func FuzzEncodeText(f *testing.F) {
 	})
 }
 
-// BenchmarkEncodeText reads one column of each kind, evenly over its codes. The
-// bytes are those of the cells and a comma each.
-func BenchmarkEncodeText(b *testing.B) {
-	columns := map[string]Column{
-		"integer": optional(age),
-		"wide":    {Kind: Integer, Min: 0, Max: 1_500_000},
-		"log":     {Kind: Integer, Min: 0, Max: 99_999, Spacing: Log},
-		"real":    optional(Column{Kind: Real, Min: 30, Max: 45, Decimals: 1}),
-		"categorical": optional(Column{Kind: Categorical, Categories: strings.Split(
-			"Private,Self-emp-not-inc,Self-emp-inc,Federal-gov,Local-gov,State-gov,Without-pay,Never-worked",
-			",")}),
-		"boolean":   {Kind: Boolean},
-		"date":      {Kind: Date, Min: 0, Max: 20_000},
-		"timestamp": {Kind: Timestamp, Min: 0, Max: 1e15},
-	}
-	for name, column := range columns {
-		b.Run(name, func(b *testing.B) {
-			c := mustCodec(b, column)
-			u := rand.New(rand.NewPCG(1, 2))
-			cells := make([][]byte, 4096)
-			bytes := 0
-			for i := range cells {
-				cells[i] = c.AppendText(nil, c.Decode(uint16(u.IntN(c.Size())), u))
-				bytes += len(cells[i]) + 1 // and the comma
-			}
-			b.SetBytes(int64(bytes))
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, cell := range cells {
-					if _, err := c.EncodeText(cell); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/cell")
-		})
-	}
-}
-
 // TestLenientNeverFails: no value of any type is an error, and what a strict
 // schema takes keeps its code. Which columns a file has is not in its rows.
 func TestLenientNeverFails(t *testing.T) {

@@ -20,7 +20,7 @@
 //	columns:
 //	  - name: age
 //	    kind: integer             # categorical, integer, real, boolean, date, timestamp
-//	    min: 0                    # inclusive; for dates and timestamps in the column's format
+//	    min: 0                    # inclusive; for dates and timestamps in the column's format, or ISO's
 //	    max: 120
 //	    bins: 24                  # or {count: 24, spacing: log}; see Column.Bins, Log
 //	    missing: ["", NA]         # texts that mean missing; the first one is written

@@ -53,23 +53,6 @@ columns:
 	// drawn: 65
 }
 
-func ExampleParse_problems() {
-	_, err := schema.Parse([]byte(`decoy: 1
-columns:
-  - name: age
-    kind: integer
-    min: 90
-    max: 17
-  - name: sex
-    kind: categorial
-    categories: [female, male]
-`))
-	fmt.Println(err)
-	// Output:
-	// schema: line 5: column "age": min 90 is greater than max 17
-	// schema: line 8: column "sex": kind: unknown kind "categorial"; did you mean "categorical"?
-}
-
 func ExampleDrafter() {
 	d := schema.NewDrafter([]string{"age", "ward", "weight"})
 	d.Add([]string{"64", "medical", "81.5"})

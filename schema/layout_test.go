@@ -32,7 +32,7 @@ func TestLayoutInSchema(t *testing.T) {
 	if err != nil || s.Columns[0].Format != "02/01/2006" {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	_, err = Parse([]byte(strings.Replace(file, "MAX", "2020-12-31", 1)))
+	_, err = Parse([]byte(strings.Replace(file, "MAX", "2020/12/31", 1)))
 	if want := `in the format "02/01/2006", which is DD/MM/YYYY`; !errors.Is(err, ErrInvalid) ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)

@@ -19,17 +19,19 @@ func TestParseDay(t *testing.T) {
 			t.Errorf("parseDay(%q) = %d", text, v)
 		}
 	}
-	// Every day of the years 0 to 9999, forward from the calendar of package time.
+	// Every day of a cycle of leap years, and some of all years, from the calendar of package time.
 	day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	var text []byte
-	for ; day.Year() < 10_000; day = day.AddDate(0, 0, 1) {
+	for day.Year() < 10_000 {
 		text = day.AppendFormat(text[:0], dateFormat)
 		if v, ok := parseDay(text); !ok || v*86_400 != day.Unix() {
 			t.Fatalf("parseDay(%q) = %d, %v", text, v, ok)
 		}
-		if testing.Short() {
-			day = day.AddDate(0, 0, 17)
+		step := 17
+		if day.Year() >= 1900 && day.Year() < 2301 {
+			step = 1
 		}
+		day = day.AddDate(0, 0, step)
 	}
 }
 
