@@ -93,6 +93,18 @@ func extent(
 			first -= cells
 		}
 	}
+	for w := widest / 2 * perPower; w >= perPower; w /= 2 { // the run may have empty ends
+		for _, up := range sides {
+			if last-first >= w && beyond(up, -w, w) <= next*noise(w) {
+				move(up, -w)
+			}
+		}
+	}
+	for _, up := range sides {
+		for perPower == 1 && last > first && beyond(up, -1, 1) <= coarse*sigma {
+			move(up, -1)
+		}
+	}
 	for wider := true; wider; {
 		for _, up := range sides {
 			for w := 1; w <= reach; w++ {
