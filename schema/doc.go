@@ -20,7 +20,7 @@
 //	columns:
 //	  - name: age
 //	    kind: integer             # categorical, integer, real, boolean, date, timestamp
-//	    min: 0                    # inclusive; for dates and timestamps in the column's format, or ISO's
+//	    min: 0                    # inclusive; of dates and times in the format, or as 2006-01-02
 //	    max: 120
 //	    bins: 24                  # or {count: 24, spacing: log}; see Column.Bins, Log
 //	    missing: ["", NA]         # texts that mean missing; the first one is written
