@@ -6,13 +6,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Combined is one estimate from several synthetic tables.
-type Combined struct {
-	Estimate float64 // q̄, the mean
-	Variance float64 // T
-	Freedom  float64 // ν, degrees of freedom of Student's t; +Inf for the normal distribution
-}
-
 // Combine joins estimates q of m ≥ 2 synthetic tables, with their variances u within the tables,
 // which have synthetic rows each while the private table had rows. With b the variance of the q:
 //
@@ -22,7 +15,7 @@ type Combined struct {
 // imputation for statistical disclosure limitation, J. Official Statistics 2003, section 4). The
 // tables must come from models that differ as the uncertainty says (release.Model.Replicates).
 // Lists of different lengths, or shorter than two, panic. NaN in gives NaN out.
-func Combine(q, u []float64, synthetic, rows float64) Combined {
+func Combine(q, u []float64, synthetic, rows float64) (estimate, variance, freedom float64) {
 	if len(q) != len(u) || len(q) < 2 {
 		panic("eval: Combine: lists that do not fit")
 	}
@@ -32,7 +25,7 @@ func Combine(q, u []float64, synthetic, rows float64) Combined {
 	between := (1 + 1/m) * b
 	if t := between - within; !(t <= 0) {
 		part := 1 - within/between
-		return Combined{mean, t, (m - 1) * part * part}
+		return mean, t, (m - 1) * part * part
 	}
-	return Combined{mean, synthetic / rows * within, math.Inf(1)}
+	return mean, synthetic / rows * within, math.Inf(1)
 }

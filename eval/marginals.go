@@ -9,16 +9,16 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MarginalDistance is how far the joint distribution of some columns is off.
-type MarginalDistance struct {
+// marginalDistance is how far the joint distribution of some columns is off.
+type marginalDistance struct {
 	Columns []int   // positions in the schema, increasing
 	TV      float64 // total variation distance, 0 to 1
 }
 
-// MarginalDistances compares the marginals of all sets of k columns: with p and q the shares of the
+// marginalDistances compares the marginals of all sets of k columns: with p and q the shares of the
 // rows that have each combination of codes (missing is a code), the total variation distance is
 // ½·Σ|p − q|. Sets are in lexicographic order. k is from 1 to the number of columns.
-func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance, error) {
+func marginalDistances(real, synthetic *table.Table, k int) ([]marginalDistance, error) {
 	columns, err := compatible(real, synthetic)
 	if err != nil {
 		return nil, err
@@ -27,9 +27,9 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 		return nil, fmt.Errorf("eval: there are no %d-way marginals of %d columns: %w", k,
 			len(columns), ErrTables)
 	}
-	var out []MarginalDistance
+	var out []marginalDistance
 	for _, set := range combin.Combinations(len(columns), k) {
-		out = append(out, MarginalDistance{Columns: set})
+		out = append(out, marginalDistance{Columns: set})
 	}
 	inParallel(len(out), func() func(int) {
 		return func(i int) { out[i].TV = totalVariation(real, synthetic, out[i].Columns...) }
@@ -37,14 +37,14 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 	return out, nil
 }
 
-// MarginalError is the mean of [MarginalDistances] over all sets of k columns.
+// MarginalError is the mean of [marginalDistances] over all sets of k columns.
 //
 // Name MarginalError. Alias workload error, average total variation distance (the literature on
 // marginals; private-pgm's scripts); SDNist's k-marginal score is 1000·(1 − error). Range 0 to 1;
 // goal: 0, in practice that of two samples of the real table. Source: McKenna, Mullins, Sheldon &
 // Miklau 2022, arXiv 2201.12677, section 2.
 func MarginalError(real, synthetic *table.Table, k int) (float64, error) {
-	all, err := MarginalDistances(real, synthetic, k)
+	all, err := marginalDistances(real, synthetic, k)
 	if err != nil {
 		return 0, err
 	}

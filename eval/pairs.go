@@ -42,7 +42,7 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 	if len(columns) < 2 {
 		return nil, 0, fmt.Errorf("eval: a table of one column has no pairs: %w", ErrTables)
 	}
-	pairs, err := MarginalDistances(real, synthetic, 2)
+	pairs, err := marginalDistances(real, synthetic, 2)
 	if err != nil {
 		return nil, 0, err
 	}

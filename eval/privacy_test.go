@@ -128,27 +128,3 @@ func TestClosest(t *testing.T) {
 		t.Errorf("ratios %+v", got.TrainRatio)
 	}
 }
-
-func TestClosestFlagsACopy(t *testing.T) {
-	u := rand.New(rand.NewPCG(1, 1))
-	s := schemaOf(t, category("a", 6), number("b", 30), optional(number("c", 30)), number("d", 30))
-	points := func(n int) *Points {
-		return pointsOf(t, uniformTable(t, s, n, u), Gower)
-	}
-	train, holdout := points(600), points(500)
-	copied, err := Closest(train, holdout, train, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if copied.Rows != 500 || copied.Train.Median != 0 || copied.CloserToTrain < .8 {
-		t.Errorf("%d rows, distances %+v, share %v for a copy", copied.Rows, copied.Train,
-			copied.CloserToTrain)
-	}
-	// New rows: each is closer to either table with the same chance. Of 2000 rows the share is
-	// within .5 ± .056 (five standard errors of a fair coin; rows share neighbours little) except
-	// at 6e-7.
-	fresh, err := Closest(train, holdout, points(2000), 1)
-	if err != nil || math.Abs(fresh.CloserToTrain-.5) > .056 {
-		t.Errorf("share %v, %v for new rows", fresh.CloserToTrain, err)
-	}
-}

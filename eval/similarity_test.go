@@ -88,7 +88,7 @@ func TestMarginalsByDefinition(t *testing.T) {
 		category("d", 300))
 	a, b := uniformTable(t, s, 150, u), uniformTable(t, s, 90, u)
 	for k := 1; k <= 4; k++ {
-		all, err := MarginalDistances(a, b, k)
+		all, err := marginalDistances(a, b, k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func TestSoftLabels(t *testing.T) {
 	}
 	k := Task{Label: "y", Positive: 1, Learner: GradientBoosting}
 	var attack, accuracy [2]float64
-	const rounds = 5
+	const rounds = 2
 	for range rounds {
 		train, other, clean := draw(.2), draw(.2), draw(0)
 		for i, fit := range []func() (Classifier, error){

@@ -125,45 +125,6 @@ func TestBestSplit(t *testing.T) {
 	}
 }
 
-// TestLeavesHoldTheirRows: with histograms of larger children found by subtraction, every leaf
-// still has the value and the number of rows of the rows that reach it.
-func TestLeavesHoldTheirRows(t *testing.T) {
-	u := rand.New(rand.NewPCG(2, 2))
-	tab := uniformTable(t, wideSchema(t), 600, u)
-	columns, rows := binned(t, tab, "colour")
-	const penalty = .7
-	g := &grower{bins: columns, rows: rows, gradient: make([]float64, 600),
-		weight:  make([]float64, 600),
-		options: treeOptions{leaves: 40, minRows: 6, penalty: penalty, smooth: 1}}
-	all := make([]uint32, 600)
-	for i := range all {
-		g.gradient[i], g.weight[i], all[i] = u.NormFloat64(), u.Float64(), uint32(i)
-	}
-	grown := g.grow(all)
-	sums := make([]cell, len(grown))
-	for i := range 600 {
-		k := 0
-		for grown[k].column >= 0 {
-			k = grown[k].child[grown[k].left.has(rows[grown[k].column][i])]
-		}
-		sums[k].add(cell{g.gradient[i], g.weight[i], 1})
-	}
-	leaves := 0
-	for k, s := range sums {
-		if grown[k].column >= 0 {
-			continue
-		}
-		leaves++
-		if s.rows < 6 || !near(grown[k].value, -s.gradient/(s.weight+penalty), 1e-9) {
-			t.Errorf("leaf %d has %v rows and value %v, want %v", k, s.rows, grown[k].value,
-				-s.gradient/(s.weight+penalty))
-		}
-	}
-	if leaves != 40 {
-		t.Errorf("%d leaves, want 40", leaves)
-	}
-}
-
 func TestBinning(t *testing.T) {
 	u := rand.New(rand.NewPCG(4, 4))
 	s := schemaOf(t, optional(number("few", 20)), number("many", 3000),

@@ -81,14 +81,13 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 	t.say("%d tables of %d rows (seed %d)", a.replicates, n, a.seed)
 	var out []analyzed
 	for k, name := range names {
-		c := eval.Combine(q[k], u[k], float64(n), m.Rows)
+		mean, variance, freedom := eval.Combine(q[k], u[k], float64(n), m.Rows)
 		factor := distuv.Normal{Sigma: 1}.Quantile(.975)
-		if !math.IsInf(c.Freedom, 1) {
-			factor = distuv.StudentsT{Sigma: 1, Nu: c.Freedom}.Quantile(.975)
+		if !math.IsInf(freedom, 1) {
+			factor = distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(.975)
 		}
-		e := math.Sqrt(c.Variance)
-		out = append(out, analyzed{name, c.Estimate, e, [2]float64{c.Estimate - factor*e,
-			c.Estimate + factor*e}})
+		e := math.Sqrt(variance)
+		out = append(out, analyzed{name, mean, e, [2]float64{mean - factor*e, mean + factor*e}})
 	}
 	return t.print(listing[analyzed]{out, "NAME\tESTIMATE\tSTANDARD ERROR\tFROM\tTO",
 		func(a analyzed) string {

@@ -11,28 +11,23 @@ import (
 
 const dcrBins = 30
 
-// points makes points of at most Near rows of each table; holdout is nil without one.
-func (w *work) points(d eval.Distance) (train, holdout, synthetic *eval.Points, err error) {
-	for i, t := range []struct {
-		t  *table.Table
-		to **eval.Points
-	}{{w.Train, &train}, {w.Holdout, &holdout}, {w.Synthetic, &synthetic}} {
-		if t.t == nil {
-			continue
-		}
-		if *t.to, err = eval.TablePoints(w.Cut(t.t, w.Near, 40+uint64(i)), d); err != nil {
-			return nil, nil, nil, err
+// points makes points of at most Near rows of each table; that of a holdout is nil without one.
+func (w *work) points(d eval.Distance) (out [3]*eval.Points, err error) {
+	for i, t := range []*table.Table{w.Train, w.Holdout, w.Synthetic} {
+		if t != nil && err == nil {
+			out[i], err = eval.TablePoints(w.Cut(t, w.Near, 40+uint64(i)), d)
 		}
 	}
-	return train, holdout, synthetic, nil
+	return out, err
 }
 
 // nearest measures the adversarial accuracies and the privacy loss.
 func (w *work) nearest() error {
-	train, holdout, synthetic, err := w.points(eval.Euclidean)
+	points, err := w.points(eval.Euclidean)
 	if err != nil {
 		return err
 	}
+	train, holdout, synthetic := points[0], points[1], points[2]
 	for _, t := range append(w.Compared(), eval.Named{Rows: w.Train}) {
 		if t.Rows.Rows() > w.Near {
 			w.note("Nearest-neighbour figures (NNAA, PrivacyLoss, DCR, NNDR and what follows from them) "+
@@ -83,10 +78,11 @@ func (w *work) accuracy(against string, r eval.NNAAResult) accuracy {
 
 // closest measures distances to the closest record.
 func (w *work) closest() error {
-	train, holdout, synthetic, err := w.points(eval.Gower)
+	points, err := w.points(eval.Gower)
 	if err != nil {
 		return err
 	}
+	train, holdout, synthetic := points[0], points[1], points[2]
 	if holdout == nil {
 		first, _, err := eval.Nearest(synthetic, train)
 		if err != nil {

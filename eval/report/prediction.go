@@ -136,27 +136,26 @@ func (w *work) rare() error {
 		codec := w.codecs[at.column]
 		v := rareValue{Column: codec.Column().Name, Value: codec.Label(at.code),
 			Target: at.column == w.target}
-		for _, t := range []eval.Named{{Name: eval.SyntheticRows, Rows: w.Synthetic},
-			{Name: "training table", Rows: w.Train}, {Name: "holdout", Rows: w.Holdout}} {
-			if t.Rows == nil {
+		if w.Holdout != nil {
+			v.Holdout = &rate{}
+		}
+		for _, t := range []struct {
+			name string
+			rows *table.Table
+			to   *rate
+		}{{eval.SyntheticRows, w.Synthetic, &v.Synthetic}, {"training table", w.Train, &v.Train},
+			{"holdout", w.Holdout, v.Holdout}} {
+			if t.rows == nil {
 				continue
 			}
-			i, err := eval.RareClassRate(t.Rows, v.Column, at.code, w.Level)
+			i, err := eval.RareClassRate(t.rows, v.Column, at.code, w.Level)
 			if err != nil {
 				return err
 			}
-			rate := rate{number(i.Estimate), i.Span()}
-			switch t.Rows {
-			case w.Synthetic:
-				v.Synthetic = rate
-			case w.Train:
-				v.Train = rate
-			default:
-				v.Holdout = &rate
-			}
+			*t.to = rate{number(i.Estimate), i.Span()}
 			if v.Target && at.code == w.positive {
-				w.add("RareClassRate", result{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.Name),
-					Value: rate.Rate, Interval: &rate.interval})
+				w.add("RareClassRate", result{Of: fmt.Sprintf("%s = %s, %s", v.Column, v.Value, t.name),
+					Value: t.to.Rate, Interval: new(i.Span())})
 			}
 		}
 		w.out.RareValues = append(w.out.RareValues, v)
