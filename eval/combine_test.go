@@ -17,7 +17,8 @@ func TestCombine(t *testing.T) {
 	if !near(variance, 2.5e-4) || !math.IsInf(freedom, 1) { // T would be negative
 		t.Errorf("equal estimates: %v, %v", variance, freedom)
 	}
-	if _, variance, _ := Combine([]float64{math.NaN(), 1}, []float64{1, 1}, 1, 1); variance == variance {
+	_, variance, _ = Combine([]float64{math.NaN(), 1}, []float64{1, 1}, 1, 1)
+	if !math.IsNaN(variance) {
 		t.Errorf("NaN: %v", variance)
 	}
 }
