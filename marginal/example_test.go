@@ -37,16 +37,3 @@ func Example() {
 	// columns 0 and 2: [475 134 144 451]
 	// a sample, by column: [[0 1 0 1 0] [1 2 0 2 0] [1 0 0 1 0]]
 }
-
-// What a junction tree would cost is known before anything is measured.
-func ExampleTreeCells() {
-	sizes := []int{10, 20, 30, 40}
-	chain := [][]int{{0, 1}, {1, 2}, {2, 3}}
-	cells, _ := marginal.TreeCells(sizes, chain)
-	fmt.Println("chain:", cells)
-	cells, _ = marginal.TreeCells(sizes, append(chain, []int{3, 0}))
-	fmt.Println("with one more pair:", cells)
-	// Output:
-	// chain: 2000
-	// with one more pair: 18000
-}

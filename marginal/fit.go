@@ -44,7 +44,7 @@ const (
 //	Σ_m ‖(n·M_m(p) − y_m)/σ_m‖².
 //
 // In sparse tables that fits the noise: on the adult table its two-way error is up to a quarter
-// larger than this one's (TestAdult). Fit stops short of it, by three steps of a Bregman iteration
+// larger than this one's. Fit stops short of it, by three steps of a Bregman iteration
 // in the log potentials θ of the measured cells (p ∝ exp Σ_i θ_i):
 //
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,

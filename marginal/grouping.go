@@ -35,7 +35,7 @@ const maxWeight = 1 << 20
 //
 // k = 2 measures best: on the adult table 0 to 2 % less two-way error than 3 (the choice of MST) or
 // 1 or no groups, and spreading by expected counts up to 10 % less than evenly when the threshold
-// is high (TestAdult).
+// is high.
 func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error) {
 	g := &Grouping{columns: make([]grouped, len(sizes))}
 	done := make([]bool, len(sizes))

@@ -22,7 +22,6 @@ var aimOne = accountant.Budget{Epsilon: 1, Delta: 1e-9}
 func TestAIMIsPlannedByTheSchema(t *testing.T) {
 	s := synthtest.Schema(3)
 	for name, c := range map[string]AIM{
-		"target":          {Target: "none"},
 		"column of a set": {Sets: []string{"column 0*none"}},
 		"column twice":    {Sets: []string{"column 0*column 0"}},
 		"weight":          {Sets: []string{"column 0*column 1=x"}},

@@ -139,16 +139,3 @@ func TestRepeatedMeasurement(t *testing.T) {
 		t.Errorf("%+v", h.measured[0])
 	}
 }
-
-func TestSolve(t *testing.T) {
-	for _, y := range []float64{-500, 0, 3, 400, 1e9} {
-		d := solve(y, 20, .5, func(d float64) (float64,
-			float64) {
-			v := 100 * math.Exp(d)
-			return v, v
-		})
-		if miss := 100*math.Exp(d) + 20*(.5+d) - y; math.Abs(miss) > 1e-4 && math.Abs(d) < 7.99 {
-			t.Errorf("y %v: d %v, off by %v", y, d, miss)
-		}
-	}
-}

@@ -144,30 +144,6 @@ func TestLearnsCounts(t *testing.T) {
 	}
 }
 
-// TestUnitNoise: a unit of k rows needs k times the noise of a row.
-func TestMWEMUnitNoise(t *testing.T) {
-	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	for _, c := range []MWEM{{}, {Algorithm: dense}} {
-		f := checked(&c)
-		sigmas := func(nb privacy.Neighbours) (out []float64) {
-			p := synthtest.Must(NewPlan(f, s, nb, b))
-			for _, n := range p.Forecast(0).Noise {
-				if n.Sigma > 0 {
-					out = append(out, n.Sigma)
-				}
-			}
-			return out
-		}
-		row := sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
-		for i, x := range sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove,
-			MaxRowsPerUnit: 5}) {
-			if math.Abs(x/row[i]-5) > 1e-6 {
-				t.Errorf("five rows a unit: %v times the noise", x/row[i])
-			}
-		}
-	}
-}
-
 // TestSettingsSayWhatWasMeasured: columns and σ of every measurement, for standard errors.
 func TestSettingsSayWhatWasMeasured(t *testing.T) {
 	f := checked(&MWEM{Workload: someWorkload})

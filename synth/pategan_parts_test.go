@@ -1,26 +1,15 @@
 package synth
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/privacy"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
-
-func TestPATEGANKnowsItsTarget(t *testing.T) {
-	f := checked(&PATEGAN{Target: "no such column"})
-	s := synthtest.Schema(3)
-	if _, err := NewPlan(f, s, privacy.NeighboursOf(s, 0),
-		budget); !errors.Is(err, ErrConfig) {
-		t.Errorf("unknown target: %v", err)
-	}
-}
 
 // TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not
 // after votes of noise alone, or of a constant.

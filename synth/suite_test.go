@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -47,11 +48,11 @@ func TestConformance(t *testing.T) {
 	for name, s := range suites {
 		t.Run(name, func(t *testing.T) {
 			f := checked(s[0])
-			if len(s) == 1 {
-				conformsTiny(t, f)
-				return
+			var good []Fitter
+			for _, m := range s[1:] {
+				good = append(good, checked(m))
 			}
-			conforms(t, f, checked(s[1]))
+			conforms(t, f, good...)
 		})
 	}
 }
@@ -86,33 +87,26 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// conforms is the suite.
-func conforms(t *testing.T, f, good Fitter) {
-	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2, 7, 20) })
-	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 3) })
-	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
-	t.Run("no rows", func(t *testing.T) { noRows(t, f, 4) })
-	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
-	t.Run("model file", func(t *testing.T) { modelFile(t, f, 4) })
-	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 6) })
-	t.Run("resumes", func(t *testing.T) { resumes(t, f, 4) })
-	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 3) })
-}
-
-// conformsTiny is the suite of a method for tiny domains: it must serve tables of one column and
-// of two, and refuse one of forty as a matter of settings, before it reads a row.
-func conformsTiny(t *testing.T, f Fitter) {
-	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2) })
-	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 2) })
-	t.Run("refuses a large domain", func(t *testing.T) {
+// conforms is the suite. Of a method for tiny domains it must serve tables of one column and of
+// two, and refuse one of forty as a matter of settings, before it reads a row.
+func conforms(t *testing.T, f Fitter, good ...Fitter) {
+	tiny, few, counts := len(good) == 0, 4, []int{1, 2, 7, 20}
+	if tiny {
+		few, counts = 2, counts[:2]
 		if _, err := NewPlan(f, synthtest.Schema(40), relations[0], one); !errors.Is(err, ErrConfig) {
 			t.Errorf("forty columns: %v", err)
 		}
-	})
-	t.Run("no rows", func(t *testing.T) { noRows(t, f, 2) })
-	t.Run("model file", func(t *testing.T) { modelFile(t, f, 2) })
-	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 2) })
-	t.Run("resumes", func(t *testing.T) { resumes(t, f, 2) })
+	} else {
+		t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
+		t.Run("learns a strong association", func(t *testing.T) { learns(t, good[0]) })
+	}
+	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, counts...) })
+	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 2) })
+	t.Run("noise of a unit", func(t *testing.T) { unitNoise(t, f, 2) })
+	t.Run("no rows", func(t *testing.T) { noRows(t, f, few) })
+	t.Run("model file", func(t *testing.T) { modelFile(t, f, few) })
+	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, few) })
+	t.Run("resumes", func(t *testing.T) { resumes(t, f, few) })
 	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 2) })
 }
 
@@ -156,6 +150,40 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 		if _, err := NewPlan(f, synthtest.Schema(columns), relations[0],
 			b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
+// unitNoise asks that a unit of five rows needs five times the noise of a row, in what is announced.
+func unitNoise(t *testing.T, f Fitter, columns int) {
+	sigmas := func(rows int) (out []float64) {
+		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
+		p := synthtest.Must(NewPlan(f, synthtest.Schema(columns), nb, one))
+		for _, n := range p.Forecast(0).Noise {
+			if n.Sigma > 0 && !strings.Contains(n.What, "vote") { // a unit is in one shard
+				out = append(out, n.Sigma)
+			}
+		}
+		return out
+	}
+	row := sigmas(1)
+	for i, x := range sigmas(5) {
+		if math.Abs(x/row[i]-5) > 1e-6 {
+			t.Errorf("five rows a unit: %v times the noise", x/row[i])
+		}
+	}
+}
+
+// TestTargetIsChecked: a target that the schema has not is refused.
+func TestTargetIsChecked(t *testing.T) {
+	s := synthtest.Schema(3)
+	for target, ok := range map[string]bool{"column 0": true, "none": false} {
+		for _, f := range []settings{&AIM{Target: target}, &WGAN{Target: target},
+			&PATEGAN{Target: target}, &Bayes{Target: target}} {
+			_, err := NewPlan(checked(f), s, privacy.NeighboursOf(s, 0), one)
+			if errors.Is(err, ErrConfig) == ok {
+				t.Errorf("%s, %s: %v", f.Name(), target, err)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -57,17 +56,6 @@ func TestSized(t *testing.T) {
 	p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), budget))
 	if c := p.Plan.(*wganPlan).sized(1e6).cfg; c.Steps != 5 || len(c.Hidden) != 2 {
 		t.Errorf("%d steps of %v, want 5 of [9 3]", c.Steps, c.Hidden)
-	}
-}
-
-func TestTargetIsChecked(t *testing.T) {
-	s := synthtest.Schema(3)
-	for target, ok := range map[string]bool{"column 0": true, "none": false} {
-		f := checked(&WGAN{Target: target})
-		if _, err := NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1,
-			Delta: 1e-6}); errors.Is(err, ErrConfig) == ok {
-			t.Errorf("%s: %v", target, err)
-		}
 	}
 }
 
