@@ -154,7 +154,7 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 	}
 }
 
-// unitNoise asks that a unit of five rows needs five times the noise of a row, in what is announced.
+// unitNoise asks that a unit of five rows needs five times the noise of a row, as announced.
 func unitNoise(t *testing.T, f Fitter, columns int) {
 	sigmas := func(rows int) (out []float64) {
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
