@@ -5,13 +5,6 @@ import (
 	"testing"
 )
 
-func BenchmarkSource(b *testing.B) {
-	src := NewSource()
-	for b.Loop() {
-		src.Uint64()
-	}
-}
-
 // BenchmarkDraw measures one draw of each sampler.
 func BenchmarkDraw(b *testing.B) {
 	src := NewSource()

@@ -12,15 +12,7 @@ import (
 	"unsafe"
 )
 
-var long = flag.Bool("long", false, "every scale of the tests that enumerate")
-
-// sizes is the first, or the second in the long form.
-func sizes(short, whole int) int {
-	if *long {
-		return whole
-	}
-	return short
-}
+var scales = flag.Int("scales", 3, "how many scales are enumerated: 9 are all")
 
 // The samplers against algorithms that are proved.
 //
@@ -562,7 +554,7 @@ func TestDiscreteLaplaceIsTheProvedOne(t *testing.T) {
 	for _, c := range []struct {
 		t     uint64
 		shift uint
-	}{{1, 0}, {3, 0}, {3, 1}, {5, 3}, {2, 0}, {5, 0}, {6, 2}, {12, 3}, {1, 1}}[:sizes(4, 9)] {
+	}{{1, 0}, {3, 0}, {3, 1}, {5, 3}, {2, 0}, {5, 0}, {6, 2}, {12, 3}, {1, 1}}[:*scales] {
 		t.Run(fmt.Sprintf("%d over 2^%d", c.t, c.shift), func(t *testing.T) {
 			scale := rat(c.t, -int(c.shift))
 			l := enumerate(19, func(w *walk) int64 { return coded{w}.laplace(c.t, c.shift) })
@@ -585,7 +577,7 @@ func TestDiscreteLaplaceIsTheProvedOne(t *testing.T) {
 
 // TestDiscreteGaussianIsTheProvedOne, with the σ that the constructor is given.
 func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
-	for _, sigma := range []float64{.6, 2.25, .5, 1, 1.5}[:sizes(2, 5)] {
+	for _, sigma := range []float64{.6, 2.25, .5, 1, 1.5}[:min(*scales, 5)] {
 		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
 			d, err := NewDiscreteGaussian(sigma)
 			if err != nil {
