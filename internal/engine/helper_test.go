@@ -61,19 +61,14 @@ func TestCountIsInterrupted(t *testing.T) {
 	program := script(t, `trap 'touch '`+dir+`'/stopped; exit 1' TERM
 		touch `+dir+`/begun; while :; do sleep .05; done`)
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	began := time.Now()
 	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(dir + "/begun"); err == nil {
-				cancel()
-			}
+		for _, err := os.Stat(dir + "/begun"); err != nil; _, err = os.Stat(dir + "/begun") {
 			time.Sleep(10 * time.Millisecond)
 		}
+		cancel()
 	}()
-	_, err := Count(ctx, program, Request{})
-	if !errors.Is(err, context.Canceled) || time.Since(began) > patience {
-		t.Errorf("%v after %v", err, time.Since(began))
+	if _, err := Count(ctx, program, Request{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 	if _, err := os.Stat(dir + "/stopped"); err != nil {
 		t.Error("the program was not interrupted")
