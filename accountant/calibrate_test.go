@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // Reference values of σ = 1/μ at sensitivity 1, computed for the project with a second program.
@@ -34,10 +36,7 @@ func TestMuFor(t *testing.T) {
 	for _, b := range []Budget{{Epsilon: 1e-6, Delta: 1e-12}, {Epsilon: .01, Delta: 1e-9},
 		{Epsilon: 1, Delta: 1e-5}, {Epsilon: 50, Delta: 1e-3}, {Epsilon: 1e4, Delta: 1e-9},
 		{Epsilon: 1e-310, Delta: 1e-320}} {
-		mu, err := MuFor(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mu := stattest.Must(MuFor(b))
 		if GDPEpsilon(mu, b.Delta) > b.Epsilon ||
 			GDPDelta(mu, b.Epsilon) > b.Delta {
 			t.Errorf("MuFor(%v) = %v is too large", b, mu)

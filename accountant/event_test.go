@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // every has one of each event, and every one that is added belongs here.
@@ -15,10 +17,7 @@ var every = Composition{
 }
 
 func TestCompositionJSON(t *testing.T) {
-	b, err := json.Marshal(every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(json.Marshal(every))
 	const want = `[{"event":"gaussian","noise_multiplier":3.7,"count":15},` +
 		`{"event":"subsampled-gaussian","rate":0.01,"noise_multiplier":1.1,"count":1000},` +
 		`{"event":"laplace","epsilon":0.1,"count":2},{"event":"exponential","epsilon":0.25,"count":14},{"event":"approx","epsilon":0.5,"delta":1e-9,"count":1},` +

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // oracle is testdata/oracle.json: values of independent programs, see its origin field.
@@ -20,10 +22,7 @@ type oracle struct {
 
 func readOracle(t *testing.T) oracle {
 	t.Helper()
-	b, err := os.ReadFile("testdata/oracle.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile("testdata/oracle.json"))
 	var o oracle
 	if err := json.Unmarshal(b, &o); err != nil {
 		t.Fatal(err)

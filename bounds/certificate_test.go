@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
@@ -21,10 +22,7 @@ var unclipped = []Mode{thesisMode, boxMode, Residual}
 
 func certify(t testing.TB, c critic, config Config) *Certificate {
 	t.Helper()
-	cert, err := c.certify(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := stattest.Must(c.certify(config))
 	return cert
 }
 
@@ -272,10 +270,7 @@ func TestOrderOfModes(t *testing.T) {
 				fields = append(fields, Block(1+u.IntN(9)))
 			}
 		}
-		in, err := NewInput(fields...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := stattest.Must(NewInput(fields...))
 		var hidden []int
 		for range u.IntN(4) {
 			hidden = append(hidden, 1+u.IntN(12))
@@ -381,10 +376,7 @@ func TestUnitRowsMultiply(t *testing.T) {
 // TestNoiseThatCannotBeDrawn: a certificate whose noise has too many steps of a grid that
 // cannot follow it is refused; so is a factor of which inputs are no multiples.
 func TestNoiseThatCannotBeDrawn(t *testing.T) {
-	scalar, err := NewInput(scalar(0, 1), Block(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scalar := stattest.Must(NewInput(scalar(0, 1), Block(2)))
 	n := Network{Layers: []Layer{
 		{Weights: []float32{1, -1, 2, 0, 3, 1}, Bias: []float32{0, 1}},
 		{Weights: []float32{1, -2}, Bias: []float32{0}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 const clipFactor = 0x1p-16
@@ -47,10 +48,7 @@ func samples(t *testing.T) (out []sample) {
 func (s sample) certify(t *testing.T, c Config) *Certificate {
 	t.Helper()
 	c.Factor = clipFactor
-	cert, err := Certify(s.n, s.in, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := stattest.Must(Certify(s.n, s.in, c))
 	return cert
 }
 

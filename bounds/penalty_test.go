@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // blocks are the sizes of a domain's one-hot blocks.
@@ -112,10 +113,7 @@ func somePoint(u *rand.Rand, in []int) []float64 {
 
 func certifyPenalty(t *testing.T, n Network, c PenaltyConfig) *PenaltyCertificate {
 	t.Helper()
-	p, err := CertifyPenalty(n, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := stattest.Must(CertifyPenalty(n, c))
 	return p
 }
 

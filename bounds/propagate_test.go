@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var long = flag.Bool("long", false,
@@ -30,10 +31,7 @@ func oneHot(t testing.TB, sizes ...int) *Input {
 	for k, m := range sizes {
 		fields[k] = Block(m)
 	}
-	in, err := NewInput(fields...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := stattest.Must(NewInput(fields...))
 	return in
 }
 
@@ -380,10 +378,7 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		for i := range ones {
 			ones[i] = Block(1)
 		}
-		domain, err := NewInput(ones...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		domain := stattest.Must(NewInput(ones...))
 		net.layers, net.sizes = []Layer{second}, []int{in, out}
 		s = (&ranges{}).first(net, domain)
 		one := make([]float32, in)

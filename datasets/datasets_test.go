@@ -9,20 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 func get(t *testing.T, name string) (Dataset, *schema.Schema) {
 	t.Helper()
-	d, err := Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := d.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := stattest.Must(Get(name))
+	s := stattest.Must(d.Schema())
 	return d, s
 }
 
@@ -35,10 +30,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("not in order: %v", names)
 	}
 	for i, name := range names {
-		d, err := Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := stattest.Must(Get(name))
 		if d.Name != name || d.Embedded != (i < 3) {
 			t.Errorf("Get(%q) gave %q, embedded %v", name, d.Name, d.Embedded)
 		}
@@ -121,14 +113,8 @@ func TestSchemas(t *testing.T) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			d, s := get(t, name)
-			canonical, err := s.YAML()
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := schema.Parse(canonical)
-			if err != nil {
-				t.Fatal(err)
-			}
+			canonical := stattest.Must(s.YAML())
+			again := stattest.Must(schema.Parse(canonical))
 			if again.Fingerprint() != s.Fingerprint() {
 				t.Error("the canonical form is another schema")
 			}
@@ -184,10 +170,7 @@ func TestEmbeddedTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, s := get(t, c.name)
-			rows, err := d.Table()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := stattest.Must(d.Table())
 			check(t, d, rows)
 			if rows.Rows() != c.rows || len(s.Columns) != c.features+1 {
 				t.Errorf("%d × %d features, want %d × %d", rows.Rows(), len(s.Columns)-1, c.rows, c.features)

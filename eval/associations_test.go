@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -62,10 +63,7 @@ func TestAssociations(t *testing.T) {
 	s := similaritySchema(t)
 	up := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1}, []int{2, 2, 2}, []int{0, 9, 4})
 	flat := tableOf(t, s, []int{0, 3, 2}, []int{1, 3, 1})
-	columns, err := compatible(up, flat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := stattest.Must(compatible(up, flat))
 	m := associations(columns, up, flat)
 	if r := m[0]; !near(r[1][2], 1, 1e-12) || !near(r[2][1], 1, 1e-12) || r[1][1] != 1 {
 		t.Errorf("associations %v", r)
@@ -129,10 +127,7 @@ func TestLostAssociations(t *testing.T) {
 		{"eight complete rows say little", draw(n, other, absent),
 			draw(n, other, third), 2 * math.Sqrt(1./8+1./n), 1 - 2*math.Sqrt(1./8+1./n)},
 	} {
-		got, err := LostAssociations(tt.real, tt.synthetic, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(LostAssociations(tt.real, tt.synthetic, nil))
 		if !near(got.Band, band, 1e-12) || !near(got.Pairs[0].Excess, tt.excess, 1e-9) ||
 			!(near(got.Kept, tt.kept, 1e-9) || got.Kept != got.Kept && tt.kept != tt.kept) {
 			t.Errorf("%s: kept %v, band %v, %+v, want %v and %v", tt.name, got.Kept, got.Band,

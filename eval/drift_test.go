@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -19,7 +20,7 @@ func valuesOf(t *testing.T, x []string, ward ...string) *Values {
 			OnInvalid: schema.Clamp},
 		schema.Column{Name: "ward", Kind: schema.Categorical, Categories: []string{"a", "b", "c"},
 			OnInvalid: schema.Other, Other: "c"})
-	v, err := NewValues(s, []string{"x", "ward"}, func(yield func([]string) bool) {
+	v := stattest.Must(NewValues(s, []string{"x", "ward"}, func(yield func([]string) bool) {
 		for i, cell := range x {
 			row := []string{cell, "a"}
 			if ward != nil {
@@ -29,10 +30,7 @@ func valuesOf(t *testing.T, x []string, ward ...string) *Values {
 				return
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return v
 }
 
@@ -188,16 +186,13 @@ columns:
 			t.Errorf("%s: numbers %v, want %v", tt.name, got, tt.numbers)
 		}
 	}
-	s, err := schema.Parse([]byte(`decoy: 1
+	s := stattest.Must(schema.Parse([]byte(`decoy: 1
 columns:
   - {name: sex, kind: categorical, categories: [f, m]}
   - {name: pregnant, kind: categorical, categories: ["no", "yes"], on_invalid: other, other: "no"}
 rules:
   - {when: {sex: m}, then: {pregnant: "no"}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))
 	v, err := NewValues(s, []string{"sex", "pregnant"}, slices.Values([][]string{{"f", "yes"},
 		{"m", "yes"}, {"m", "no"}, {"f", "no"}}))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -38,10 +39,7 @@ func TestErrors(t *testing.T) {
 	trees := func(y []bool, drop ...string) error {
 		return failed(fitBoosting(tab, targets(y), drop, usualBoosting))
 	}
-	boosted, err := fitBoosting(tab, targets(y), nil, usualBoosting)
-	if err != nil {
-		t.Fatal(err)
-	}
+	boosted := stattest.Must(fitBoosting(tab, targets(y), nil, usualBoosting))
 	scores := func(x []float64, labels []bool) error {
 		auroc := failed(AUROC(x, labels))
 		for _, err := range []error{failed(AveragePrecision(x, labels)), failed(ROC(x, labels)),

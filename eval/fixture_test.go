@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -36,10 +37,7 @@ func loadExpected(t testing.TB) expected { return load[expected](t, "expected.js
 // load reads a JSON file of testdata.
 func load[T any](t testing.TB, name string) (out T) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(filepath.Join("testdata", name)))
 	if err := json.Unmarshal(text, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -66,21 +64,12 @@ func (f fits[F]) table(t testing.TB, column func(string, int) schema.Column) *ta
 // loadNumbers reads a CSV file of numbers, row-major, leaving out skip lines at the top.
 func loadNumbers(t testing.TB, name string, skip int) (x []float64, columns int) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(os.Open(filepath.Join("testdata", name)))
 	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := stattest.Must(csv.NewReader(f).ReadAll())
 	for _, record := range records[skip:] {
 		for _, cell := range record {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := stattest.Must(strconv.ParseFloat(cell, 64))
 			x = append(x, v)
 		}
 	}

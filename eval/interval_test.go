@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -131,10 +132,7 @@ func TestScoreIntervals(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", m.name, err, ErrOneClass)
 		}
 	}
-	got, err := AUROCInterval(scores, labels, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(AUROCInterval(scores, labels, o))
 	p := 0.0
 	for _, l := range labels {
 		p += indicator(l)
@@ -183,10 +181,7 @@ func TestValidity(t *testing.T) {
 		{"2001-02-03", "x", "F", "17"},
 		{"2001-02-03", "x", "m"}, // ragged
 	}
-	v, err := NewValues(s, header, slices.Values(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := stattest.Must(NewValues(s, header, slices.Values(rows)))
 	got := Validity(v)
 	if got.Rows != 5 || got.Valid != .4 || !near(got.Cells, (.6+.6+.6)/3, 1e-15) {
 		t.Errorf("%+v", got)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -27,10 +28,7 @@ func TestInvented(t *testing.T) {
 				at++
 			}
 		}
-		out, err := table.FromColumns(s, []table.Codes{group, dead}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := stattest.Must(table.FromColumns(s, []table.Codes{group, dead}, nil))
 		return out
 	}
 	ba := []Combination{{"group", "dead", "b", "true", .05}}

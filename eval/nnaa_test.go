@@ -7,16 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 func loadPoints(t testing.TB, name string) *Points {
 	t.Helper()
 	x, dim := loadNumbers(t, name, 0)
-	p, err := NewPoints(x, dim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := stattest.Must(NewPoints(x, dim))
 	return p
 }
 
@@ -91,10 +89,7 @@ func TestNNAADefinition(t *testing.T) {
 				for _, n := range []int{2, 3, 40} {
 					real := pointsOf(t, uniformTable(t, s, n, u), d)
 					synthetic := pointsOf(t, uniformTable(t, s, n, u), d)
-					got, err := NNAA(real, synthetic, 0)
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := stattest.Must(NNAA(real, synthetic, 0))
 					original, unbiased, corrected := definition(real, synthetic)
 					for _, pair := range [][2]Terms{{got.Original, original},
 						{got.Unbiased, unbiased}, {got.Corrected, corrected}} {
@@ -124,32 +119,23 @@ func TestNNAAOfOneDistribution(t *testing.T) {
 				x = append(x, u.NormFloat64()+shift)
 			}
 		}
-		p, err := NewPoints(x, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := stattest.Must(NewPoints(x, 5))
 		return p
 	}
 	s := schemaOf(t, category("a", 4), number("b", 20), optional(number("c", 20)))
 	sizes := s.Sizes()
 	discrete := func(shifted float64) *Points {
-		p, err := TablePoints(tableFrom(t, s, n, func(i, c int) int {
+		p := stattest.Must(TablePoints(tableFrom(t, s, n, func(i, c int) int {
 			if float64(i) < shifted*n {
 				return sizes[c] - 1
 			}
 			return min(u.IntN(sizes[c]), u.IntN(sizes[c]))
-		}), Euclidean)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}), Euclidean))
 		return p
 	}
 	for name, draw := range map[string]func(float64) *Points{"continuous": continuous,
 		"discrete": discrete} {
-		got, err := NNAA(draw(0), draw(0), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(NNAA(draw(0), draw(0), 0))
 		if math.Abs(got.Corrected.Mean-.5) > 5*got.StdErr || name == "continuous" &&
 			math.Abs(got.Unbiased.Mean-.5) > 5*got.StdErr {
 			t.Errorf("%s: %+v for two samples of one distribution", name, got)
@@ -157,10 +143,7 @@ func TestNNAAOfOneDistribution(t *testing.T) {
 		if got.StdErr > .02 {
 			t.Errorf("%s: standard error %v", name, got.StdErr)
 		}
-		got, err = NNAA(draw(0), draw(1./3), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got = stattest.Must(NNAA(draw(0), draw(1./3), 0))
 		if math.Abs(got.Corrected.Mean-.5) < 5*got.StdErr {
 			t.Errorf("%s: %+v though a third of the rows is shifted", name, got)
 		}
@@ -174,18 +157,12 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 		return pointsOf(t, uniformTable(t, s, n, u), Euclidean)
 	}
 	train, holdout := points(800), points(700)
-	copied, err := PrivacyLoss(train, holdout, train, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	copied := stattest.Must(PrivacyLoss(train, holdout, train, 1))
 	if copied.Corrected < .3 || copied.Corrected < 5*copied.StdErr {
 		t.Errorf("privacy loss %v ± %v for a copy of the training table", copied.Corrected,
 			copied.StdErr)
 	}
-	fresh, err := PrivacyLoss(train, holdout, points(900), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := stattest.Must(PrivacyLoss(train, holdout, points(900), 1))
 	if math.Abs(fresh.Corrected) > 5*fresh.StdErr || fresh.Train.Rows != 700 ||
 		fresh.Holdout.Rows != 700 {
 		t.Errorf("privacy loss %v ± %v of %d and %d rows for new rows", fresh.Corrected,

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -92,20 +93,14 @@ func TestAttributeInference(t *testing.T) {
 // onLine is points on the real line.
 func onLine(t testing.TB, x ...float64) *Points {
 	t.Helper()
-	p, err := NewPoints(x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := stattest.Must(NewPoints(x, 1))
 	return p
 }
 
 func TestClosest(t *testing.T) {
 	train, holdout := onLine(t, 0, 10, 10, 40), onLine(t, 5, 20, 50, 60)
 	synthetic := onLine(t, 1, 10, 15, 50)
-	got, err := Closest(train, holdout, synthetic, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(Closest(train, holdout, synthetic, 0))
 	for i, want := range []float64{1, 0, 5, 10} {
 		if got.TrainDistances[i] != want {
 			t.Errorf("row %d is %v from the training table, want %v", i, got.TrainDistances[i],

@@ -8,16 +8,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestEveryMetricIsDocumented ties the registry and the doc comments: each states name, alias,
 // range, goal and source.
 func TestEveryMetricIsDocumented(t *testing.T) {
 	documented := map[string]string{} // name → doc comment
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := stattest.Must(os.ReadDir("."))
 	name := regexp.MustCompile(`\bName ([A-Za-z]+)\.`)
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func loadScores(t testing.TB) ([]float64, []bool) {
@@ -87,10 +89,7 @@ func TestScoresByDefinition(t *testing.T) {
 							precisionByThresholds(scores, labels))
 					}
 				}
-				curve, err := ROC(scores, labels)
-				if err != nil {
-					t.Fatal(err)
-				}
+				curve := stattest.Must(ROC(scores, labels))
 				area := 0.0
 				for i := range curve[1:] {
 					a, b := curve[i], curve[i+1]

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -88,10 +89,7 @@ func TestMarginalsByDefinition(t *testing.T) {
 		category("d", 300))
 	a, b := uniformTable(t, s, 150, u), uniformTable(t, s, 90, u)
 	for k := 1; k <= 4; k++ {
-		all, err := marginalDistances(a, b, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := stattest.Must(marginalDistances(a, b, k))
 		if want := []int{0, 4, 6, 4, 1}[k]; len(all) != want {
 			t.Fatalf("%d sets of %d columns, want %d", len(all), k, want)
 		}

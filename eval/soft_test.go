@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -39,10 +40,7 @@ func TestSoftLabels(t *testing.T) {
 				cells[0].U8[r] = 1
 			}
 		}
-		out, err := table.FromColumns(s, cells, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := stattest.Must(table.FromColumns(s, cells, nil))
 		return out
 	}
 	k := Task{Label: "y", Positive: 1, Learner: GradientBoosting}
@@ -54,17 +52,11 @@ func TestSoftLabels(t *testing.T) {
 			func() (Classifier, error) { return k.Train(train) },
 			func() (Classifier, error) { return k.TrainSoft(train, 6, .25) },
 		} {
-			model, err := fit()
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := stattest.Must(fit())
 			var sure []float64
 			var in []bool
 			for _, of := range []*table.Table{train, other} {
-				scores, err := model.Scores(of)
-				if err != nil {
-					t.Fatal(err)
-				}
+				scores := stattest.Must(model.Scores(of))
 				for r, x := range scores {
 					if of.Column(0).At(r) == 0 {
 						x = -x
@@ -72,15 +64,9 @@ func TestSoftLabels(t *testing.T) {
 					sure, in = append(sure, x), append(in, of == train)
 				}
 			}
-			found, err := AUROC(sure, in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := stattest.Must(AUROC(sure, in))
 			attack[i] += found / rounds
-			scores, err := model.Scores(clean)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scores := stattest.Must(model.Scores(clean))
 			for r, x := range scores {
 				if (x > 0) == (clean.Column(0).At(r) == 1) {
 					accuracy[i] += 1 / float64(rounds*n)

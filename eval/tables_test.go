@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -58,20 +59,14 @@ func tableFrom(t testing.TB, s *schema.Schema, n int, at func(i, c int) int) *ta
 			cols[c].Set(i, uint16(at(i, c)))
 		}
 	}
-	out, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(table.FromColumns(s, cols, nil))
 	return out
 }
 
 // pointsOf are the rows of a table as points.
 func pointsOf(t testing.TB, tab *table.Table, d Distance) *Points {
 	t.Helper()
-	p, err := TablePoints(tab, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := stattest.Must(TablePoints(tab, d))
 	return p
 }
 

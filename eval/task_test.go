@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -18,10 +19,7 @@ func riskTable(t testing.TB, n int, u *rand.Rand) *table.Table {
 		cols[1].Set(i, uint16(u.IntN(3)))
 		cols[2].Set(i, uint16(indicator(u.IntN(12) < a)))
 	}
-	out, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(table.FromColumns(s, cols, nil))
 	return out
 }
 

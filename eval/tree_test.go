@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -21,15 +22,9 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}]](t, "boosting.json")
 	tab := f.table(t, number)
 	for _, fit := range f.Fits {
-		model, err := fitBoosting(tab, targets(f.Labels), nil,
-			boostingOptions{treeOptions{fit.Leaves, fit.MinRows, fit.Penalty, 0}, fit.Trees, .1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scores, err := model.Scores(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := stattest.Must(fitBoosting(tab, targets(f.Labels), nil,
+			boostingOptions{treeOptions{fit.Leaves, fit.MinRows, fit.Penalty, 0}, fit.Trees, .1}))
+		scores := stattest.Must(model.Scores(tab))
 		for i := range scores {
 			if !near(scores[i], fit.Scores[i], 1e-5) {
 				t.Errorf("%d trees: row %d scores %v, want %v", fit.Trees, i, scores[i],
@@ -55,10 +50,7 @@ func binned(t testing.TB, tab *table.Table, drop ...string) ([]bins, [][]uint8) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.encode(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(e.encode(tab))
 	return columns, rows
 }
 
@@ -147,10 +139,7 @@ func TestBinning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.encode(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(e.encode(tab))
 	for k, c := range columns {
 		count := make([]int, c.size)
 		for _, bin := range rows[k] {

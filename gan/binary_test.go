@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func encoded(t testing.TB) (generator []byte) {
@@ -18,10 +20,7 @@ func encoded(t testing.TB) (generator []byte) {
 
 func TestBinary(t *testing.T) {
 	generator := encoded(t)
-	g, err := DecodeGenerator(generator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := stattest.Must(DecodeGenerator(generator))
 	again, _ := g.MarshalBinary()
 	if !bytes.Equal(again, generator) {
 		t.Error("a generator changes when it is decoded and encoded")

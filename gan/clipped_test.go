@@ -3,6 +3,8 @@ package gan
 import (
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of
@@ -14,10 +16,7 @@ func TestClippedSumIsWeighted(t *testing.T) {
 	const rows, factor = 300, 0x1p-12
 	columns := randomColumns(u, e, rows)
 	for _, hidden := range [][]int{{5}, {5, 3}} {
-		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := stattest.Must(NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u))
 		weight := func(x, delta [][]float64) int64 {
 			if len(x) != len(hidden)+1 || len(x[0]) != 0 || len(x[1]) != 5 ||
 				delta[len(hidden)][0] != 1 {
@@ -56,10 +55,7 @@ func TestClippedSumOfLargeFactors(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	const factor = 0x1p-16
 	columns := randomColumns(testRand(32), e, 40)
-	c, err := NewCritic(e, CriticOptions{Hidden: []int{8, 8}, Slope: .2}, testRand(33))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(NewCritic(e, CriticOptions{Hidden: []int{8, 8}, Slope: .2}, testRand(33)))
 	for _, layer := range c.Network().Layers {
 		w := layer.Weights
 		for i := range w {

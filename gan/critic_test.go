@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -57,10 +58,7 @@ func TestCriticSums(t *testing.T) {
 		u := testRand(7)
 		e := testEncoder(t, testSizes...)
 		const n, factor = 300, 0x1p-20
-		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := stattest.Must(NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u))
 		columns := randomColumns(u, e, n)
 		x := dense(e, columns)
 		want, _ := NewTutor(c, n).Gradient(x)

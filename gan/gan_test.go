@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 type (
@@ -22,10 +23,7 @@ var testSizes = []int{3, 2, 5, 1, 4}
 
 func testEncoder(t testing.TB, sizes ...int) *Encoder {
 	t.Helper()
-	e, err := NewEncoderOf(sizes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(NewEncoderOf(sizes))
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var long = flag.Bool("long", false, "run the graph tests for 10 000 steps")
@@ -73,10 +74,7 @@ func TestCriticGraph(t *testing.T) {
 func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSided bool) {
 	u := testRand(4)
 	e := testEncoder(t, testSizes...)
-	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u))
 	for i := range c.Parameters() {
 		c.Parameters()[i] += float32(.3 * u.NormFloat64()) // no zeros
 	}
@@ -110,10 +108,7 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 // finite, and nothing.
 func TestCriticGraphAtRest(t *testing.T) {
 	e := testEncoder(t, testSizes...)
-	c, err := NewCritic(e, CriticOptions{Hidden: []int{4}}, testRand(6))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(NewCritic(e, CriticOptions{Hidden: []int{4}}, testRand(6)))
 	for j := range views(c, c.Parameters())[0].B {
 		views(c, c.Parameters())[0].B[j] = -100 // no unit is active
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // someMeasurement makes random targets for a random critic.
@@ -13,10 +14,7 @@ func someMeasurement(
 ) Measurement {
 	t.Helper()
 	u := testRand(seed)
-	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u))
 	for _, layer := range c.Network().Layers {
 		copy(layer.Bias, normals(u, len(layer.Bias), .5))
 	}
@@ -98,10 +96,7 @@ func TestHistoryGradient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u))
 		dst, picks := matrix.New(batch, e.Cells()), []int{2, 0, 1, 2}
 		compare := func(what string, x matrix.Matrix) {
 			got := h.GradientTo(dst, x, picks)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 )
 
@@ -76,10 +77,7 @@ func TestPairsGradient(t *testing.T) {
 	e, u := testEncoder(t, testSizes...), testRand(32)
 	codes := someRows(200, testSizes)
 	p := newPairLoss(marginal.CountPairs(e.Sizes(), codes))
-	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u))
 	const batch, weight = 8, .5
 	x, down := g.NewPass(batch, Head{Mean: true}).Forward(u), matrix.New(batch, e.Cells())
 	down.Data[3] = 7
@@ -98,10 +96,7 @@ func TestPairsAreLearned(t *testing.T) {
 	for name, sizes := range map[string][]int{"narrow": {4, 4, 3}, "wide": {4, 4, 300, 300}} {
 		e, u := testEncoder(t, sizes...), testRand(33)
 		codes := someRows(2000, sizes)
-		g, err := NewGenerator(e, GeneratorOptions{Latent: 8, Hidden: 32}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 8, Hidden: 32}, u))
 		d := g.Distil(marginal.CountPairs(e.Sizes(), codes))
 		for k := range 400 {
 			d.Step(float64(k)/400, u)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -21,10 +22,7 @@ type penaltyCase struct {
 func newPenaltyCase(t *testing.T, rows int, hidden ...int) penaltyCase {
 	u := testRand(41)
 	e := testEncoder(t, testSizes...)
-	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u))
 	for _, layer := range views(c, c.Parameters()) {
 		for i := range layer.W.Data {
 			layer.W.Data[i] *= 2 // norms on both sides of 1

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 )
 
@@ -12,10 +13,7 @@ import (
 func TestSampleToward(t *testing.T) {
 	sizes := []int{5, 5, 3}
 	e := testEncoder(t, sizes...)
-	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 8}, testRand(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 8}, testRand(1)))
 	want := marginal.CountPairs(sizes, someRows(100_000, sizes))
 	same := func(codes [][]uint16) (share float64) {
 		for r, code := range codes[0] {

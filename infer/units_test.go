@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -39,10 +40,7 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 	if unit == "" {
 		units = nil
 	}
-	tab, err := table.FromColumns(s, []table.Codes{col}, units)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, []table.Codes{col}, units))
 	return privacy.FromTable(tab)
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var (
@@ -102,10 +103,7 @@ func lines(t testing.TB, l *Ledger) string {
 	t.Helper()
 	var buf bytes.Buffer
 	for _, e := range l.Entries {
-		b, err := encode(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := stattest.Must(encode(e))
 		buf.Write(append(b, '\n'))
 	}
 	return buf.String()
@@ -395,10 +393,7 @@ func TestSealNormalises(t *testing.T) {
 	e.Time = time.Now().In(time.FixedZone("x", 3*3600))
 	e.Unit, e.Tool = "a\xffb", "<&>\u2028"
 	l := seal([]Entry{e})
-	back, err := Parse(strings.NewReader(lines(t, l)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := stattest.Must(Parse(strings.NewReader(lines(t, l))))
 	if got := back.Entries[0]; got.Unit != "a\uFFFDb" || got.Tool != "<&>\u2028" ||
 		!got.Time.Equal(e.Time) {
 		t.Errorf("%+v", got)
@@ -490,10 +485,7 @@ func TestAllows(t *testing.T) {
 
 	// ρ of a limit of (1, 1e-9), filled to the last ulp.
 	limit := *spend(1, 1e-9)
-	rho, err := accountant.RhoFor(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rho := stattest.Must(accountant.RhoFor(limit))
 	cost := func(rho float64) accountant.Composition {
 		return plan(charge(exponential(math.Sqrt(8*rho)), 1))
 	}

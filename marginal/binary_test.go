@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func TestModelBinary(t *testing.T) {
@@ -144,16 +146,10 @@ func FuzzModel(f *testing.F) {
 	u := rand.New(rand.NewPCG(31, 1))
 	for _, d := range domains {
 		if newJoint(d.sizes).cells() < 100 {
-			tree, err := newJunctionTree(d.sizes, d.cliques)
-			if err != nil {
-				f.Fatal(err)
-			}
+			tree := stattest.Must(newJunctionTree(d.sizes, d.cliques))
 			p := newPropagator(tree, nil)
 			p.run(nil, nil)
-			b, err := newModel(tree, p.tables(), 1+u.Float64()).MarshalBinary()
-			if err != nil {
-				f.Fatal(err)
-			}
+			b := stattest.Must(newModel(tree, p.tables(), 1+u.Float64()).MarshalBinary())
 			f.Add(b)
 		}
 	}

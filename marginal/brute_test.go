@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // A joint is an explicit table over every column: what the clever code is checked against.
@@ -173,10 +175,7 @@ func TestPropagatorAgainstBruteForce(t *testing.T) {
 	for _, d := range domains {
 		for _, scale := range []float64{0, 1, 30, 2000} {
 			t.Run(fmt.Sprintf("%s/scale=%v", d.name, scale), func(t *testing.T) {
-				tree, err := newJunctionTree(d.sizes, d.cliques)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tree := stattest.Must(newJunctionTree(d.sizes, d.cliques))
 				cols := distinctRanked(d.sizes, d.cliques)
 				p := newPropagator(tree, halved(d.sizes, cols))
 				theta := make([]float64, p.dim)
@@ -229,10 +228,7 @@ func randomModel(
 	t *testing.T, sizes []int, cliques [][]int, scale float64, u *rand.Rand,
 ) (*Model, *joint) {
 	t.Helper()
-	tree, err := newJunctionTree(sizes, cliques)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := stattest.Must(newJunctionTree(sizes, cliques))
 	p := newPropagator(tree, full(distinctRanked(sizes, cliques)))
 	theta := make([]float64, p.dim)
 	j := newJoint(sizes)

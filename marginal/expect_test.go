@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // chainModel is a fitted model whose tree is a chain with a branch, over columns of 2, 3, 4, 2, 5,
@@ -23,10 +25,7 @@ func chainModel(t testing.TB) *Model {
 		}
 		ms = append(ms, m)
 	}
-	model, err := Fit(context.Background(), sizes, ms, Options{Total: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := stattest.Must(Fit(context.Background(), sizes, ms, Options{Total: 1000}))
 	return model
 }
 
@@ -86,10 +85,7 @@ func TestFromFactors(t *testing.T) {
 	if got := m.Expect(map[int][]float64{0: {0, 0, 1}, 1: {1, 0}}); math.Abs(got-4) > 1e-12 {
 		t.Errorf("columns of two cliques: %v, want 16/40·1/4·40", got)
 	}
-	b, err := m.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(m.MarshalBinary())
 	var back Model
 	if err := back.UnmarshalBinary(b); err != nil {
 		t.Fatal(err)
@@ -128,11 +124,8 @@ func TestNoGroupsAndShares(t *testing.T) {
 	if !slices.Equal(g.Sizes(), []int{3, 2}) || g.Shares(0) != nil {
 		t.Errorf("sizes %v", g.Sizes())
 	}
-	merged, err := NewGrouping([]int{4},
-		[]Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 3, 90}, Sigma: 5}}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	merged := stattest.Must(NewGrouping([]int{4},
+		[]Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 3, 90}, Sigma: 5}}, 2))
 	s := merged.Shares(0)
 	if s[0] != 1 || s[3] != 1 || math.Abs(s[1]+s[2]-1) > 1e-12 || !(s[2] > s[1]) {
 		t.Errorf("shares %v", s)

@@ -10,25 +10,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // estimatorFor plans a fit without checking.
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
-	e, err := newEstimator(sizes, targets(sizes, ms), Total(ms),
-		Options{Shrink: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(newEstimator(sizes, targets(sizes, ms), Total(ms),
+		Options{Shrink: 1}))
 	return e
 }
 
 func fit(t testing.TB, sizes []int, ms []Measurement, o Options) *Model {
 	t.Helper()
-	m, err := Fit(context.Background(), sizes, ms, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := stattest.Must(Fit(context.Background(), sizes, ms, o))
 	return m
 }
 
@@ -290,10 +286,7 @@ func TestFitWarm(t *testing.T) {
 	t.Logf("%d iterations cold, %d warm", coldIts, warmIts)
 
 	decoded := &Model{}
-	b, err := old.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(old.MarshalBinary())
 	if err := decoded.UnmarshalBinary(b); err != nil {
 		t.Fatal(err)
 	}

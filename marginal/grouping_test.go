@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func oneWays(columns ...[]float64) (sizes []int, ms []Measurement) {
@@ -24,10 +26,7 @@ func testGrouping(t *testing.T) *Grouping {
 		[]float64{100, 29},                   // one rare code stays
 		[]float64{3, -3, 8},                  // all are rare
 	)
-	g, err := NewGrouping(sizes, ms, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := stattest.Must(NewGrouping(sizes, ms, 3))
 	return g
 }
 
@@ -188,10 +187,7 @@ func TestGroupingBinary(t *testing.T) {
 
 func FuzzUnmarshalGrouping(f *testing.F) {
 	sizes, ms := oneWays([]float64{500, 5, 300, -20, 12, 400}, []float64{3, -3, 8})
-	g, err := NewGrouping(sizes, ms, 3)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := stattest.Must(NewGrouping(sizes, ms, 3))
 	b, _ := g.MarshalBinary()
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestPlanAgainstBruteForce compares every operation of a plan with the same by indices, on tables
@@ -110,10 +112,7 @@ func TestSpans(t *testing.T) {
 		for c := range all {
 			all[c] = c
 		}
-		tree, err := newJunctionTree(sizes, [][]int{all})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := stattest.Must(newJunctionTree(sizes, [][]int{all}))
 		terms := [][]int{all[1:], all[:d-2], {0, d - 1}, {5, d - 1}, {7}}
 		many, one := newPropagator(tree, full(terms)), newPropagator(tree, full(terms))
 		c := &one.cliques[0]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // noisy measures counts on every level of a tree.
@@ -62,10 +64,7 @@ func TestInferIsLeastSquares(t *testing.T) {
 				counts[i] = float64(u.IntN(20))
 			}
 			levels := noisy(tree, counts, .5+3*u.Float64(), u.NormFloat64)
-			got, err := tree.Infer(levels)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := stattest.Must(tree.Infer(levels))
 			want, cov := leastSquares(tree, levels)
 			for i, x := range got.leaves() {
 				if math.Abs(x-want.AtVec(i)) > 1e-9*(1+math.Abs(x)) {
@@ -117,10 +116,7 @@ func TestNonNegative(t *testing.T) {
 	}
 	before, after := 0.0, 0.0
 	for range 50 {
-		c, err := tree.Infer(noisy(tree, counts, 10, u.NormFloat64))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := stattest.Must(tree.Infer(noisy(tree, counts, 10, u.NormFloat64)))
 		n := c.NonNegative()
 		for i, x := range n.leaves() {
 			if x < 0 {
@@ -136,10 +132,7 @@ func TestNonNegative(t *testing.T) {
 	if after > before/2 {
 		t.Errorf("squared error %v, before %v", after, before)
 	}
-	exact, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := stattest.Must(tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 })))
 	for i, x := range exact.NonNegative().leaves() {
 		if math.Abs(x-counts[i]) > 1e-9 {
 			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
@@ -191,10 +184,7 @@ func TestBinsAreEven(t *testing.T) {
 	for i := range counts {
 		counts[i] = 1e4 * math.Exp(-float64(i)/100)
 	}
-	c, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 })))
 	starts := append(c.Bins(16, 0), 1000)
 	for i := range 16 {
 		got := 0.0
@@ -216,10 +206,7 @@ func TestBinsBend(t *testing.T) {
 		counts[i] = 10
 	}
 	counts[123] = 1000
-	c, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := stattest.Must(tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 })))
 	for _, start := range []int{123, 124, 400} {
 		if got := c.Bins(6, 0); !slices.Contains(got, start) {
 			t.Errorf("six bins start at %v, none at %d", got, start)

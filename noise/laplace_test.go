@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestQuotient compares with big integers, for geometric parts v that no run will see too.
@@ -11,10 +13,7 @@ func TestQuotient(t *testing.T) {
 	b := testSource(t).state()
 	for _, scale := range []float64{MinScale, .3, 1, 4.7, 0x1p24, math.Nextafter(MaxScale, 0),
 		MaxScale} {
-		d, err := NewDiscreteLaplace(scale)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := stattest.Must(NewDiscreteLaplace(scale))
 		if !inside(rat(d.t, -int(d.shift)), scale, scale) {
 			t.Errorf("scale %v became %d/2^%d", scale, d.t, d.shift)
 		}

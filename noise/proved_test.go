@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var scales = flag.Int("scales", 3, "how many scales are enumerated: 9 are all")
@@ -579,10 +581,7 @@ func TestDiscreteLaplaceIsTheProvedOne(t *testing.T) {
 func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 	for _, sigma := range []float64{.6, 2.25, .5, 1, 1.5}[:min(*scales, 5)] {
 		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
-			d, err := NewDiscreteGaussian(sigma)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := stattest.Must(NewDiscreteGaussian(sigma))
 			exact := new(big.Rat).SetFloat64(sigma)
 			l := enumerate(19, func(w *walk) int64 { return coded{w}.gaussian(exact, d.laplace.t) })
 			l.play(t, d.sample)

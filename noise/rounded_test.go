@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // gammaAt returns 2^64·x(2n+x)/(2¹³·(1 + ⌊n/2¹²⌋)) at x = X/2^64, for X up to 2^64.
@@ -158,10 +160,7 @@ func TestRound(t *testing.T) {
 	for _, sigma := range []float64{MinScale, math.Nextafter(MinScale, 1), math.Nextafter(2*MinScale,
 		0), 0x1p-5, 0x1p-4, math.Nextafter(0x1p-4, 0), .3, .5, 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffp40,
 		below, MaxScale} {
-		d, err := NewRoundedGaussian(sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := stattest.Must(NewRoundedGaussian(sigma))
 		for _, k := range []uint64{0, 1, 2, 7, 100, 510, 511, 512, 1023, 2047, 5000, 1<<15 + 1, 1<<16 +
 			3} {
 			xs := []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, math.MaxUint64 - 1}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,10 +33,7 @@ var tables = flag.String("tables", "", "also count the CSV files of this folder,
 
 func parse(t *testing.T, text string) *schema.Schema {
 	t.Helper()
-	s, err := schema.Parse([]byte("decoy: 1\n" + text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(schema.Parse([]byte("decoy: 1\n" + text)))
 	return s
 }
 
@@ -162,10 +160,7 @@ func TestPostgres(t *testing.T) {
 			}
 			stay = bounded(tab, units, of.MaxRowsPerUnit, key)
 		}
-		got, err := s.count(name, of, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(s.count(name, of, key))
 		want := local(t, tab, stay)
 		if !slices.EqualFunc(got, want, slices.Equal[[]int64]) {
 			t.Errorf("%s: the server's counts are not those of the file", name)
@@ -192,10 +187,7 @@ func TestPostgres(t *testing.T) {
 		files, _ := filepath.Glob(*tables + "/*.csv")
 		for _, f := range files {
 			if of, err := schema.Load(strings.TrimSuffix(f, ".csv") + ".yaml"); err == nil {
-				file, err := os.ReadFile(f)
-				if err != nil {
-					t.Fatal(err)
-				}
+				file := stattest.Must(os.ReadFile(f))
 				begin := time.Now()
 				same(t, "t_"+strings.TrimSuffix(filepath.Base(f), ".csv"), file, of)
 				t.Logf("%s: equal, %.1f s in all", filepath.Base(f), time.Since(begin).Seconds())
@@ -323,10 +315,7 @@ func (s *server) fit(t *testing.T, dir string) {
 	if err := errors.Join(err, fileErr); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(csv.NewReader(file).ReadAll())
 	s.load(t, "fit", rows, of)
 	s.exec(t, "CREATE TABLE half AS SELECT * FROM fit LIMIT 500")
 	sampled := func(input string) string {
@@ -334,10 +323,7 @@ func (s *server) fit(t *testing.T, dir string) {
 			"--ledger fit.ledger --model fit.decoy --force")
 		s.decoy(t, dir, 0, "verify fit.decoy")
 		s.decoy(t, dir, 0, "sample fit.decoy --seed 4 --rows 2000 --out out.csv --force")
-		out, err := os.ReadFile(dir + "/out.csv")
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := stattest.Must(os.ReadFile(dir + "/out.csv"))
 		return string(out)
 	}
 	here := sampled("fit.csv")
@@ -415,10 +401,7 @@ func (s *server) ask(t *testing.T, of *schema.Schema, kind, values string) (code
 		t.Fatal(err)
 	}
 	c := column{rows.Codecs()[0], kind}
-	value, err := c.value("v")
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := stattest.Must(c.value("v"))
 	found, err := s.db.Query(fmt.Sprintf("SELECT %s FROM (SELECT %s AS v0 FROM (%s) t) t",
 		c.code("v0"), value, values))
 	if err != nil {
@@ -441,10 +424,7 @@ func (s *server) ask(t *testing.T, of *schema.Schema, kind, values string) (code
 // points compares at many numbers.
 func (s *server) points(t *testing.T, of *schema.Schema, kinds []string) {
 	t.Helper()
-	rows, err := of.ForPrivate().RowCodec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(of.ForPrivate().RowCodec())
 	codec := rows.Codecs()[0]
 	var points []float64
 	codes := codec.Size()
@@ -525,10 +505,7 @@ func (s *server) points(t *testing.T, of *schema.Schema, kinds []string) {
 // words compares at many texts, integers and booleans.
 func (s *server) words(t *testing.T, of *schema.Schema) {
 	t.Helper()
-	rows, err := of.ForPrivate().RowCodec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(of.ForPrivate().RowCodec())
 	codec := rows.Codecs()[0]
 	compare := func(kind string, literals []string, encode func(i int) (uint16, error)) {
 		t.Helper()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -44,10 +45,7 @@ func startServer(t *testing.T) *server {
 		}
 		return found[len(found)-1]
 	}
-	dir, err := os.MkdirTemp("", "decoy-postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := stattest.Must(os.MkdirTemp("", "decoy-postgres"))
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	attributes := &syscall.SysProcAttr{}
 	if os.Getuid() == 0 { // as which it does not run
@@ -85,10 +83,7 @@ func startServer(t *testing.T) *server {
 			t.Logf("%s", log.Bytes()[max(0, log.Len()-3000):])
 		}
 	})
-	source, err := parseSource(s.source("t"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := stattest.Must(parseSource(s.source("t")))
 	s.db = stdlib.OpenDB(*source.config)
 	t.Cleanup(func() { s.db.Close() })
 	for end := time.Now().Add(time.Minute); s.db.Ping() != nil; time.Sleep(50 * time.Millisecond) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -24,10 +25,7 @@ func fineSchema(unit string, k int) *schema.Schema {
 
 func fineTable(t testing.TB, s *schema.Schema, x, y []uint8, units []uint32) *table.Table {
 	t.Helper()
-	tab, err := table.FromColumns(s, []table.Codes{{U8: x}, {U8: y}}, units)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, []table.Codes{{U8: x}, {U8: y}}, units))
 	return tab
 }
 
@@ -88,14 +86,8 @@ func TestMergeBins(t *testing.T) {
 func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	u := rand.New(rand.NewPCG(11, 12))
 	s := fineSchema("", 0)
-	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := s.Groups(coarse)
-	if err != nil {
-		t.Fatal(err)
-	}
+	coarse := stattest.Must(s.Bought([][]int{{0, 5, 6, 10}}))
+	groups := stattest.Must(s.Groups(coarse))
 	for _, nb := range relations {
 		_, _, delta := access.RowCells.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 		attained := 0.0

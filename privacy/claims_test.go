@@ -8,23 +8,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestClaimPages: each mechanism of the gate has a page, each page has its five parts, and each
 // test that a page names exists.
 func TestClaimPages(t *testing.T) {
-	pages, err := filepath.Glob("../docs/claims/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := stattest.Must(filepath.Glob("../docs/claims/*.md"))
 	var all strings.Builder
 	tests := allTests(t)
 	named := regexp.MustCompile("`(Test[A-Za-z_]+)`")
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stattest.Must(os.ReadFile(page))
 		all.Write(text)
 		for _, part := range []string{"**Mechanism.**", "**Claim.**", "**Proof.**",
 			"**The compiler checks.**", "**The caller must ensure.**", "**Tests.**"} {
@@ -61,18 +57,12 @@ func TestClaimPages(t *testing.T) {
 // decide leaves it.
 func mechanisms(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	src, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := stattest.Must(filepath.Glob(filepath.Join(dir, "*.go")))
 	for _, file := range src {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stattest.Must(os.ReadFile(file))
 		for _, m := range takesSession.FindAllStringSubmatch(string(text), -1) {
 			if slices.Contains(noMechanism, m[1]+m[2]) {
 				continue

@@ -151,10 +151,7 @@ func TestFilterInParallel(t *testing.T) {
 func TestFilterIsReservedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	most, err := accountant.MuFor(budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	most := stattest.Must(accountant.MuFor(budget))
 	reads := 0
 	if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget,
 		Plan: pool(most * (1 + 1e-9))}); !errors.Is(err, accountant.ErrBudget) ||
@@ -170,10 +167,7 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	l, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(file.Read())
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
@@ -194,10 +188,7 @@ func TestFilteredNoise(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
 	draws := make([]int64, n)
 	for i := range draws {
-		x, err := only(s.Measure(Total{}, sigma))
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := stattest.Must(only(s.Measure(Total{}, sigma)))
 		draws[i] = x - 600
 	}
 	for scale, want := range map[float64]bool{1: true, .7: false, 1.3: false} {

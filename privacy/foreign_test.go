@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -22,11 +23,8 @@ func TestRowsAreThoseThatWereChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	rowsOf := func(unit string) *privacy.Rows {
-		s, err := schema.Parse([]byte("decoy: 1\n" + unit + "lenient: true\n" +
-			"columns: [{name: x, kind: boolean}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := stattest.Must(schema.Parse([]byte("decoy: 1\n" + unit + "lenient: true\n" +
+			"columns: [{name: x, kind: boolean}]\n")))
 		return privacy.File(path, s)
 	}
 	rows, other := rowsOf("unit: id\nmax_rows_per_unit: 1\n"), rowsOf("")
@@ -41,28 +39,19 @@ func TestRowsAreThoseThatWereChecked(t *testing.T) {
 		}
 	}
 	o.Price = pricer(func() { *rows = *other })
-	s, err := privacy.Open(t.Context(), rows, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(privacy.Open(t.Context(), rows, o))
 	if n, err := s.Measure(privacy.Total{}, 10); err != nil || n[0] > 600 {
 		t.Errorf("about %v rows of two units: %v", n, err)
 	}
 
 	texts := func(unit string, k int) *text.Table {
-		table, err := text.File(path, text.Options{Names: []string{"id", "x"}, Unit: unit,
-			MaxRowsPerUnit: k})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := stattest.Must(text.File(path, text.Options{Names: []string{"id", "x"}, Unit: unit,
+			MaxRowsPerUnit: k}))
 		return table
 	}
 	table, all := texts("id", 1), texts("", 0)
 	o.Price = pricer(func() { *table = *all })
-	ts, err := text.Open(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ts := stattest.Must(text.Open(t.Context(), table, o))
 	if len(ts.Names()) != 1 {
 		t.Errorf("the columns are %q, as of the other table", ts.Names())
 	}

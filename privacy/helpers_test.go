@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/table"
@@ -89,10 +90,7 @@ func only(xs []int64, err error) (int64, error) {
 // compiledOf are queries ready to be counted.
 func compiledOf(t testing.TB, s *session, qs ...Query) []access.Counted {
 	t.Helper()
-	out, err := s.compile(qs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(s.compile(qs))
 	return out
 }
 

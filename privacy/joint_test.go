@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -80,11 +81,8 @@ func TestJointRefuses(t *testing.T) {
 		"units":                                  ContributionHistogram{UpTo: []int{1}},
 	} {
 		reads := 0
-		s, err := Open(context.Background(), elsewhere(tab, &reads, []int{0, 1}, []int{2}),
-			Options{Budget: wide, Plan: append(gaussian(4, 2), gaussian(8, 2)...)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := stattest.Must(Open(context.Background(), elsewhere(tab, &reads, []int{0, 1}, []int{2}),
+			Options{Budget: wide, Plan: append(gaussian(4, 2), gaussian(8, 2)...)}))
 		if _, err := s.Measure(Marginal{Cols: []int{1}}, 8); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -78,10 +79,7 @@ func die(s *Session) { s.journal.file.Close() }
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile(path))
 	return b
 }
 
@@ -106,10 +104,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 	keep()
 	var want []int64
 	for _, step := range steps(s) {
-		x, err := step()
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := stattest.Must(step())
 		want = append(want, x)
 		keep()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -38,10 +39,7 @@ func reserveOn(
 func TestLimitAcrossRuns(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	mu, err := accountant.MuFor(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu := stattest.Must(accountant.MuFor(one))
 	plan := gaussian(1/mu, 1)
 	if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
 		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
@@ -71,10 +69,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
 		t.Errorf("after the limit was raised: %v", err)
 	}
-	l, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(file.Read())
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
@@ -85,10 +80,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 
 func size(t *testing.T, f *ledger.File) int64 {
 	t.Helper()
-	info, err := os.Stat(f.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := stattest.Must(os.Stat(f.Path()))
 	return info.Size()
 }
 
@@ -124,10 +116,7 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	if granted != 5 || refused != 11 {
 		t.Errorf("%d runs granted and %d refused, want 5 and 11", granted, refused)
 	}
-	l, err := ledger.NewFile(path).Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(ledger.NewFile(path).Read())
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
@@ -171,10 +160,7 @@ func TestTornLine(t *testing.T) {
 	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(file.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := stattest.Must(os.ReadFile(file.Path()))
 	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
 	for _, cut := range []int{lastLine + 1, (lastLine + len(whole)) / 2, len(whole) - 1} {
 		torn := ledger.NewFile(filepath.Join(dir, fmt.Sprint("torn", cut)))
@@ -208,10 +194,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s := must(Open(t.Context(), FromTable(tab),
 		Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file}))
-	raw, err := os.OpenFile(file.Path(), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stattest.Must(os.OpenFile(file.Path(), os.O_APPEND|os.O_WRONLY, 0))
 	fmt.Fprint(raw, `{"seq":2,"kind":"cha`)
 	raw.Close()
 	if _, err := s.Measure(Total{}, 5); err != nil {
@@ -220,10 +203,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	l, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(file.Read())
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
@@ -281,10 +261,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l, err := f.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(f.Read())
 	if err := l.Verify(nil); err != nil || l.Spent().Epsilon != 2 {
 		t.Errorf("spent %v: %v", l.Spent(), err)
 	}
@@ -312,10 +289,7 @@ func TestLedgerRefusals(t *testing.T) {
 		t.Errorf("another adjacency: %v", err)
 	}
 	edited := newFile()
-	b, err := os.ReadFile(edited.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile(edited.Path()))
 	cheaper := strings.Replace(string(b), `"epsilon":1000000`, `"epsilon":1`, 1)
 	if err := os.WriteFile(edited.Path(), []byte(cheaper), 0o600); err != nil {
 		t.Fatal(err)

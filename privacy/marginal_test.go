@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,10 +33,7 @@ func TestCountOfGroups(t *testing.T) {
 		cols[0].U8[r], cols[1].U16[r], cols[2].U8[r] = uint8(u.IntN(3)), uint16(u.IntN(300)),
 			uint8(u.IntN(7))
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	halves := make([]uint16, 300)
 	for i := range halves {
 		halves[i] = uint16(i / 2)

@@ -72,10 +72,7 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 	for _, tt := range tests {
 		draws := make([]int64, n)
 		for k := range draws {
-			x, err := tt.draw(k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := stattest.Must(tt.draw(k))
 			draws[k] = x
 		}
 		if !follows(draws, 14, tt.law(sigma)) {
@@ -99,10 +96,7 @@ func TestCellsHaveIndependentNoise(t *testing.T) {
 	tab.CountTo(truth, []int{0})
 	agree, used := int64(0), int64(0)
 	for range n {
-		m, err := s.Measure(Marginal{Cols: []int{0}}, 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := stattest.Must(s.Measure(Marginal{Cols: []int{0}}, 50))
 		a, b := m[0]-truth[0], m[1]-truth[1]
 		if a == 0 || b == 0 {
 			continue
@@ -183,10 +177,7 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 		}
 		counts := make([]int64, len(candidates))
 		for range n {
-			i, err := s.Select(candidates, epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := stattest.Must(s.Select(candidates, epsilon))
 			counts[i]++
 		}
 		if stat, limit, ok := stattest.ChiSquare(counts, law(epsilon)); !ok {

@@ -81,10 +81,7 @@ func TestPosteriorSample(t *testing.T) {
 	session := openFor(ill(some, rows), epsilon, n)
 	counts := make([]int64, len(theta))
 	for range n {
-		i, err := session.Select(candidates, epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := stattest.Must(session.Select(candidates, epsilon))
 		counts[i]++
 	}
 	law := func(rho float64) []float64 {

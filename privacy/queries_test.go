@@ -42,10 +42,7 @@ func wheres(xs []table.Expr) (qs []Query) {
 // countsOf is the true counts of expressions.
 func countsOf(t testing.TB, tab *table.Table, xs []table.Expr) []int64 {
 	t.Helper()
-	set, err := table.CompileExprs(tab.Schema().Sizes(), xs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := stattest.Must(table.CompileExprs(tab.Schema().Sizes(), xs))
 	return tab.CountExprs(set)
 }
 
@@ -73,10 +70,7 @@ func TestNoiseOfQueries(t *testing.T) {
 	}
 	draws := make([]int64, n)
 	for k := range draws {
-		x, err := only(s.Measure(q[k%len(q)], sigma))
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := stattest.Must(only(s.Measure(q[k%len(q)], sigma)))
 		draws[k] = x - truth[k%len(q)]
 	}
 	for scale, want := range map[float64]bool{.7: false, 1: true, 1.3: false} {
@@ -130,10 +124,7 @@ func TestQuerySelectionLaw(t *testing.T) {
 		}
 		counts := make([]int64, 5)
 		for range n {
-			i, err := s.Select(candidates, epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := stattest.Must(s.Select(candidates, epsilon))
 			counts[i]++
 		}
 		for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {

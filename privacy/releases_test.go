@@ -27,10 +27,7 @@ func TestLaplaceNoise(t *testing.T) {
 	}{{firstIs1, []int64{300}}, {Marginal{Cols: []int{1}}, []int64{200, 200, 200}}} {
 		draws := make([]int64, n/2)
 		for k := range draws {
-			xs, err := s.MeasureLaplace(q.query, scale)
-			if err != nil {
-				t.Fatal(err)
-			}
+			xs := stattest.Must(s.MeasureLaplace(q.query, scale))
 			at := k % len(xs)
 			draws[k] = xs[at] - q.truth[at]
 		}
@@ -56,10 +53,7 @@ func TestDistanceNoise(t *testing.T) {
 	}
 	draws := make([]int64, n)
 	for k := range draws {
-		got, err := s.MeasureDistance(candidates, sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(s.MeasureDistance(candidates, sigma))
 		draws[k] = int64(math.Round(got - 11.5))
 	}
 	for factor, want := range map[float64]bool{.7: false, 1: true, 1.3: false} {
@@ -282,10 +276,7 @@ func TestReleasesAreChargedBeforeReading(t *testing.T) {
 
 // TestDistanceByHand: |4−2.5| + |5−7| = 3.5 rows; and sums that are too large saturate.
 func TestDistanceByHand(t *testing.T) {
-	estimate, err := access.Estimate([]float64{2.5, 7}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	estimate := stattest.Must(access.Estimate([]float64{2.5, 7}, 2))
 	got := access.Distance([]int64{4, 5}, estimate, 0, maxDistance)
 	if got != 3.5*(1<<access.EstimateBits) {
 		t.Errorf("distance %d, want %v", got, 3.5*(1<<access.EstimateBits))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -23,10 +24,7 @@ import (
 func TestBudgetIsCheckedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	plan := gaussian(3, 4)
-	cost, err := pld.Epsilon(plan, 1e-9, accountant.AddRemove)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := stattest.Must(pld.Epsilon(plan, 1e-9, accountant.AddRemove))
 	tests := []struct {
 		name    string
 		budget  accountant.Budget
@@ -182,13 +180,10 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 			return tab, table.Report{}, nil
 		},
 	}
-	s, err := Open(
+	s := stattest.Must(Open(
 		context.Background(), rows,
 		Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file, Method: "m", Tool: "t"},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	data := s.in.Table
 	s.recount(func() *table.Table {
 		if atRead = 1; s.left.Take(gaussian(5, 1)[0]) == nil {
@@ -382,10 +377,7 @@ func TestLedgersNameNoMachine(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	onDisk, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	onDisk := stattest.Must(file.Read())
 	has := func(l *ledger.Ledger) bool {
 		return slices.ContainsFunc(
 			l.Entries, func(e ledger.Entry) bool { return e.PID != 0 || e.Host != "" },

@@ -77,15 +77,12 @@ func TestContributionIsBounded(t *testing.T) {
 		units[i] = uint32(i)
 	}
 	tab := testTable(t, s, someRows(60), units)
-	session, err := Open(
+	session := stattest.Must(Open(
 		context.Background(),
 		FromTable(tab),
 		Options{Budget: wide, Plan: accountant.Composition{
 			{Event: accountant.Gaussian{NoiseMultiplier: 3}, Count: 1}}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	if got := session.in.Table().Rows(); got != 23 {
 		t.Errorf("%d rows are left, want 3 of the first unit and 20 of the others", got)
 	}

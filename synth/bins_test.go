@@ -12,6 +12,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -29,10 +30,7 @@ func payroll(t testing.TB, n int, share float64) *table.Table {
 		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},
 		{Name: "age", Kind: schema.Integer, Max: 99, BuyBins: 8, BuyShare: share},
 	}}
-	codecs, err := s.Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codecs := stattest.Must(s.Codecs())
 	cols := make([]table.Codes, 3)
 	for i, size := range s.Sizes() {
 		cols[i] = table.NewCodes(size, n)
@@ -51,18 +49,12 @@ func payroll(t testing.TB, n int, share float64) *table.Table {
 		cols[1].Set(r, uint16(r%2))
 		cols[2].Set(r, uint16(20+r*7%40))
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	return tab
 }
 
 func fitter(t testing.TB) Fitter {
-	f, err := Checked(&MST{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Checked(&MST{}))
 	return f
 }
 
@@ -70,10 +62,7 @@ func fitter(t testing.TB) Fitter {
 // their shares.
 func TestBinsPlan(t *testing.T) {
 	s := payroll(t, 1, .05).Schema()
-	pure, err := Checked(&Bayes{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pure := stattest.Must(Checked(&Bayes{}))
 	for _, nb := range []privacy.Neighbours{
 		{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}, {Adjacency: accountant.ReplaceOne,
 			MaxRowsPerUnit: 3},
@@ -144,10 +133,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := tab.Schema().Groups(m.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := stattest.Must(tab.Schema().Groups(m.Schema()))
 	counts := make([]float64, 17)
 	for r := range tab.Rows() {
 		counts[groups[0][tab.Column(0).At(r)]]++
@@ -167,10 +153,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 	if err := m.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 	if v, err := back.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
 		t.Errorf("%+v: %v", v, err)
 	}
@@ -187,10 +170,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "sex", "six", 1)
 		},
 	} {
-		forged, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		forged := stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 		forge(forged)
 		if _, err := forged.Verify(pld.Epsilon); !errors.Is(err, release.ErrClaim) {
 			t.Errorf("%s: %v", name, err)

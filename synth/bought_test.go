@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -32,28 +33,16 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, infer.Plan) 
 	if err := os.WriteFile(path, csv.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := text.File(path, text.Options{Names: []string{"age", "sex", "died"},
-		CSV: schema.CSV{Comma: ','}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := infer.NewPlan(3, table.Neighbours(accountant.AddRemove), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := stattest.Must(text.File(path, text.Options{Names: []string{"age", "sex", "died"},
+		CSV: schema.CSV{Comma: ','}}))
+	plan := stattest.Must(infer.NewPlan(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
 	return table, plan
 }
 
 func continuers(t *testing.T) []Continuer {
-	a, err := Checked(&AIM{Target: "died"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Checked(&MST{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := stattest.Must(Checked(&AIM{Target: "died"}))
+	m := stattest.Must(Checked(&MST{}))
 	return []Continuer{a, m}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -37,10 +38,7 @@ func randomHistogram(t *testing.T, items int, u *rand.Rand) *histogram {
 	for range items {
 		list = append(list, randomItem(sizes, []int{0, 1, 3, 4}, u))
 	}
-	h, err := newHistogram(sizes, list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := stattest.Must(newHistogram(sizes, list))
 	if items > 1 && len(h.p) != 120 {
 		t.Fatalf("%d cells", len(h.p))
 	}

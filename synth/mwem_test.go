@@ -11,6 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 
@@ -49,10 +50,7 @@ func TestWorkloadSources(t *testing.T) {
 		"histogram":         {Algorithm: paper, MaxCells: 100},
 		"nothing fits":      {MaxCells: 1},
 	} {
-		f, err := Checked(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := stattest.Must(Checked(&c))
 		if _, err := NewPlan(f, s, nb, b); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 
@@ -41,10 +42,7 @@ func TestAudit_WorstCase(t *testing.T) {
 				cols[k].U8[4+i] = 1
 			}
 		}
-		tab, err := table.FromColumns(s, cols, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(table.FromColumns(s, cols, nil))
 		return tab
 	}
 	pair := &attack.Pair{Name: "four rows 000, and 111", Out: rows(0), In: rows(1),

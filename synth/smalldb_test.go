@@ -223,13 +223,10 @@ func session(t testing.TB, tab *table.Table, k int, epsilon float64, draws int) 
 			t.Fatal(err)
 		}
 	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-9},
 			Plan: accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon},
-				Count: draws}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+				Count: draws}}}))
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -67,10 +68,7 @@ func resumes(t *testing.T, f Fitter, columns int) {
 			errKept) {
 			t.Fatalf("continued from report %d of %d: %v", at, reports, err)
 		}
-		before, err := file.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := stattest.Must(file.Read())
 		if err := run(tab, RunOptions{Deliver: model(&again)}); !errors.Is(err,
 			privacy.ErrUnfinished) || again.Len() > 0 {
 			t.Errorf("a second run in its place: %v", err)
@@ -84,10 +82,7 @@ func resumes(t *testing.T, f Fitter, columns int) {
 				"interrupted at report %d: the same answers make another model on another table",
 				at)
 		}
-		after, err := file.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := stattest.Must(file.Read())
 		count := func(l *ledger.Ledger) (n int) {
 			for _, c := range l.Runs()[0].Charged {
 				n += c.Count

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -261,10 +262,7 @@ func noRows(t *testing.T, f Fitter, columns int) {
 		for i, size := range s.Sizes() {
 			cols[i] = table.NewCodes(size, 0)
 		}
-		tab, err := table.FromColumns(s, cols, units)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(table.FromColumns(s, cols, units))
 		m := Fit(t, f, tab, one)
 		if got := Sample(t, m, 20, 1); got.Rows() != 20 {
 			t.Errorf("unit %q: sampled %d rows", unit, got.Rows())
@@ -299,10 +297,7 @@ func modelFile(t *testing.T, f Fitter, columns int) {
 	if err := m.Write(&buf); err != nil {
 		t.Fatal(err)
 	}
-	back, err := release.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := stattest.Must(release.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len())))
 	if _, err := back.Verify(pld.Epsilon); err != nil {
 		t.Error(err)
 	}
@@ -343,15 +338,9 @@ func cancelled(t *testing.T, f Fitter, columns int) {
 func exhausted(t *testing.T, f Fitter, columns int) {
 	tab := synthtest.Table(t, synthtest.Schema(columns), 300)
 	nb := privacy.NeighboursOf(tab.Schema(), 0)
-	p, err := NewPlan(f, tab.Schema(), nb, one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: one, Plan: p.Reserve, Price: p.Price, Method: f.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := stattest.Must(NewPlan(f, tab.Schema(), nb, one))
+	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
+		privacy.Options{Budget: one, Plan: p.Reserve, Price: p.Price, Method: f.Name()}))
 	if _, err := p.Fit(context.Background(), s, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -18,11 +19,8 @@ func TestSized(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		f := checked(&WGAN{})
-		planned, err := NewPlan(f, s,
-			privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget)
-		if err != nil {
-			t.Fatal(err)
-		}
+		planned := stattest.Must(NewPlan(f, s,
+			privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget))
 		last := WGAN{Steps: 4, Hidden: []int{16}}
 		for rows := 1.; rows < 1e8; rows *= 1.2 {
 			p := planned.Plan.(*wganPlan).sized(rows)

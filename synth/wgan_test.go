@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 
@@ -73,11 +74,8 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			GeneratorSteps: 1, PostSteps: 1, Hidden: []int{16}, MarginalShare: .01})
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
 		p := synthtest.Must(NewPlan(f, tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
-		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
+			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		watched := *p.Plan.(*wganPlan)
 		watched.criticRate, watched.penaltyWeight = .05, 10
 		if lipschitz != interpolates {
@@ -190,11 +188,8 @@ func TestPoissonBatches(t *testing.T) {
 // TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race
 // it shows that they share nothing that is written.
 func TestParallelFits(t *testing.T) {
-	f, err := Checked(&WGAN{Steps: 3, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10,
-		Hidden: []int{8}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Checked(&WGAN{Steps: 3, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10,
+		Hidden: []int{8}}))
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
 	for i := range 2 {
 		t.Run(fmt.Sprint("fit ", i), func(t *testing.T) {

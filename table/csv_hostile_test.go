@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -53,10 +54,7 @@ func TestHostileCSV(t *testing.T) {
 		var err error
 		if c.packed {
 			small := packed(t, Gzip, string(text))
-			r, unpackErr := unpack(Gzip, bytes.NewReader(small), int64(len(small)))
-			if unpackErr != nil {
-				t.Fatal(unpackErr)
-			}
+			r := stattest.Must(unpack(Gzip, bytes.NewReader(small), int64(len(small))))
 			err = read(r, -1)
 		} else {
 			err = read(bytes.NewReader(text[:1<<20]), -1)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -260,10 +261,7 @@ func TestLenientReadsWhatStrictDoes(t *testing.T) {
 	strict := *s
 	strict.Lenient = false
 	in := lenientFile(s, lenientRows(true)) + "\r\n\n\n"
-	want, err := readText(in, &strict, ReadOptions{}, blockSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stattest.Must(readText(in, &strict, ReadOptions{}, blockSize))
 	if got := readLenient(t, in, s, blockSize); text(t, got) != text(t, want) {
 		t.Errorf("got %q, want %q", text(t, got), text(t, want))
 	}
@@ -303,10 +301,7 @@ func TestLenientLongLines(t *testing.T) {
 	s := lenientSchema(false, true)
 	for _, size := range []int{1 << 10, 5 << 20, 15 << 20, 17 << 20} {
 		in := lenientFile(s, []string{"x,1,0.5,p", strings.Repeat("x", size), "x,1,0.5,p"})
-		tab, err := readText(in, s, ReadOptions{}, blockSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(readText(in, s, ReadOptions{}, blockSize))
 		if tab.Rows() != 3 {
 			t.Errorf("a line of %d bytes: %d rows, want 3", size, tab.Rows())
 		}

@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -35,10 +36,7 @@ func abc() *schema.Schema {
 // text writes every row of t as the labels of its codes.
 func text(t *testing.T, tab *Table) string {
 	t.Helper()
-	codecs, err := tab.Schema().Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codecs := stattest.Must(tab.Schema().Codecs())
 	var b strings.Builder
 	for i := range tab.Rows() {
 		for j, c := range codecs {
@@ -70,10 +68,7 @@ var csvChanges = map[string]func(s *schema.Schema){
 // TestReadCSV reads the cases of a file: of each its name and what is changed of the schema, the
 // CSV, and the rows that it is, or, behind exclamation marks, the lines of the error.
 func TestReadCSV(t *testing.T) {
-	file, err := os.ReadFile("testdata/csv-cases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := stattest.Must(os.ReadFile("testdata/csv-cases.txt"))
 	unquote := func(quoted string) string {
 		text, err := strconv.Unquote(quoted)
 		if err != nil {
@@ -231,10 +226,7 @@ func TestReadCSVLongLine(t *testing.T) {
 		Kind: schema.Categorical, Categories: []string{"x", strings.Repeat("long ", 1000)}}}}
 	in := "a\nx\nx\n\"" + s.Columns[0].Categories[1] + "\"\nx\n"
 	for _, block := range []int{1, 10, 100, 1000} {
-		tab, err := readText(in, s, ReadOptions{}, block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(readText(in, s, ReadOptions{}, block))
 		if got, want := tab.Column(0).U8, []uint8{0, 0, 1, 0}; !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}

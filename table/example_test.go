@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -54,11 +55,8 @@ func ExampleNewWriter() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)),
-		table.WriterOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	w := stattest.Must(table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)),
+		table.WriterOptions{}))
 	if err := w.Write(t); err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -27,10 +28,7 @@ func exprTable(t testing.TB, n int, u *rand.Rand) *Table {
 			cols[i].Set(r, uint16(u.IntN(size)))
 		}
 	}
-	tab, err := FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(FromColumns(s, cols, nil))
 	return tab
 }
 
@@ -68,10 +66,7 @@ func TestCountExprs(t *testing.T) {
 		for range 60 {
 			xs = append(xs, randomExpr(tab.sizes, 5, u))
 		}
-		e, err := CompileExprs(tab.sizes, xs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := stattest.Must(CompileExprs(tab.sizes, xs))
 		got := tab.CountExprs(e)
 		for i, x := range xs {
 			want := int64(0)
@@ -131,10 +126,7 @@ func TestCompileExprsRefuses(t *testing.T) {
 func TestExprsAreCopies(t *testing.T) {
 	tab := exprTable(t, 100, rand.New(rand.NewPCG(1, 2)))
 	c := Condition{Column: 0, Allow: []bool{true, false, true}}
-	e, err := CompileExprs(tab.sizes, []Expr{c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(CompileExprs(tab.sizes, []Expr{c}))
 	before := tab.CountExprs(e)[0]
 	c.Allow[0] = false
 	if got := tab.CountExprs(e)[0]; got != before {
@@ -149,10 +141,7 @@ func BenchmarkCountExprs(b *testing.B) {
 	for i := range xs {
 		xs[i] = And{randomExpr(tab.sizes, 0, u), randomExpr(tab.sizes, 0, u)}
 	}
-	e, err := CompileExprs(tab.sizes, xs)
-	if err != nil {
-		b.Fatal(err)
-	}
+	e := stattest.Must(CompileExprs(tab.sizes, xs))
 	b.ReportMetric(float64(len(e.leaves)), "conditions")
 	for b.Loop() {
 		tab.CountExprs(e)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -43,11 +44,8 @@ func TestHeader(t *testing.T) {
 // TestHeaderBeforeRows: what a schema needs of the first line is known without a row, and the error
 // does not show the line.
 func TestHeaderBeforeRows(t *testing.T) {
-	s, err := schema.Parse([]byte("decoy: 1\ncolumns:\n" +
-		"  - {name: Age, kind: integer, min: 0, max: 9}\n  - {name: sex, kind: boolean}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(schema.Parse([]byte("decoy: 1\ncolumns:\n" +
+		"  - {name: Age, kind: integer, min: 0, max: 9}\n  - {name: sex, kind: boolean}\n")))
 	for text, want := range map[string]string{
 		"Age,sex\nrows,that,cannot,be,read\n": "",
 		"sex,more,Age\n":                      "",

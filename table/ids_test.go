@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -22,10 +23,7 @@ func TestIDBlanks(t *testing.T) {
 	for i := range ids {
 		codes.Set(i, uint16(i))
 	}
-	in, err := FromColumns(&people, []Codes{codes, NewCodes(2, len(ids))}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := stattest.Must(FromColumns(&people, []Codes{codes, NewCodes(2, len(ids))}, nil))
 	whose = whose[:len(whose)-1] // the last is nobody's
 	of := schema.Schema{Unit: "id", MaxRowsPerUnit: 9, Columns: people.Columns[1:]}
 	for ext, f := range map[string]Format{".csv": CSV, ".parquet": Parquet, ".arrow": Arrow} {

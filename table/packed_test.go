@@ -14,16 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 func packed(t testing.TB, f Format, parts ...string) []byte {
 	var b bytes.Buffer
 	for _, part := range parts {
-		w, err := packer(f, &b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := stattest.Must(packer(f, &b))
 		if _, err := io.WriteString(w, part); err != nil {
 			t.Fatal(err)
 		}
@@ -37,20 +35,14 @@ func packed(t testing.TB, f Format, parts ...string) []byte {
 // A packed file is read as its text is, in one piece or several, and what is written is read back.
 func TestPacked(t *testing.T) {
 	s := relatedOf(t)
-	want, err := rereadFile(t, ".csv", []byte(relatedHead+relatedRow+relatedRow), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stattest.Must(rereadFile(t, ".csv", []byte(relatedHead+relatedRow+relatedRow), s))
 	for ext, f := range map[string]Format{".gz": Gzip, ".zst": Zstd} {
 		got, err := rereadFile(t, ".csv"+ext, packed(t, f, relatedHead+relatedRow, relatedRow), s)
 		if err != nil || !cmp.Equal(got.cols, want.cols) {
 			t.Errorf("%s: %v", ext, err)
 		}
 		rows := repaired(t, randomRows(t, s, 500))
-		plain, err := rereadFile(t, ".csv", written(t, CSV, rows), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := stattest.Must(rereadFile(t, ".csv", written(t, CSV, rows), s))
 		for name, form := range map[string]Format{".CSV" + ext: CSV | f, ".tsv" + ext: CSV | Tabs | f} {
 			got, err := rereadFile(t, name, written(t, form, rows), s)
 			if err != nil || !cmp.Equal(got.cols, plain.cols) {

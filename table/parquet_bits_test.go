@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // packBits writes values of the given width one after the other.
@@ -81,10 +83,7 @@ func TestHybrid(t *testing.T) {
 				values[i] = values[i-1]
 			}
 		}
-		h, err := newHybrid(encodeHybrid(rng, values, width), width)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := stattest.Must(newHybrid(encodeHybrid(rng, values, width), width))
 		var got []uint32
 		for len(got) < len(values) {
 			buf := make([]uint32, 1+rng.IntN(len(values)-len(got)))
@@ -105,10 +104,7 @@ func TestHybridErrors(t *testing.T) {
 			0x80}, "no values": {0}, "no groups": {1}, "no value": {8},
 		"huge run": {0xff, 0xff, 0xff, 0xff, 0xff, 0x7e, 1}, "no packed bytes": {3}, "too short": {6, 1},
 	} {
-		h, err := newHybrid(data, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := stattest.Must(newHybrid(data, 7))
 		if err := h.read(make([]uint32, 4)); err != errDamaged {
 			t.Errorf("%s: got %v", name, err)
 		}

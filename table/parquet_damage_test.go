@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -90,10 +91,7 @@ func testFiles(t testing.TB) map[string][]byte {
 	}
 	files := map[string][]byte{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := stattest.Must(os.ReadFile(path))
 		files[filepath.Base(path)] = data
 	}
 	return files

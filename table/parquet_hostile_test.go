@@ -17,6 +17,7 @@ import (
 	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -198,10 +199,7 @@ func zeros(t testing.TB, codec int, n int) []byte {
 	}
 	buf := make([]byte, 1<<20)
 	for n > 0 {
-		k, err := w.Write(buf[:min(n, len(buf))])
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := stattest.Must(w.Write(buf[:min(n, len(buf))]))
 		n -= k
 	}
 	if err := w.Close(); err != nil {
@@ -437,10 +435,7 @@ func TestHostileUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLayout(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := stattest.Must(newLayout(s))
 		if err := l.bind(p.names()); err != nil {
 			t.Fatal(err)
 		}

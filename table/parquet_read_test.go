@@ -12,20 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 func golden(t *testing.T) [][]string {
 	t.Helper()
-	f, err := os.Open("testdata/types.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(os.Open("testdata/types.csv"))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(csv.NewReader(f).ReadAll())
 	return rows
 }
 
@@ -149,10 +144,7 @@ func TestReadParquetKinds(t *testing.T) {
 					if tt.kind == schema.Timestamp && len(cell) == 10 {
 						cell += "T00:00:00Z"
 					}
-					want, err := codec.EncodeText([]byte(cell))
-					if err != nil {
-						t.Fatal(err)
-					}
+					want := stattest.Must(codec.EncodeText([]byte(cell)))
 					if got := tab.Column(0).At(i); got != want {
 						t.Errorf("%s: row %d: code %d, want %d", file, i+1, got, want)
 					}
@@ -164,10 +156,7 @@ func TestReadParquetKinds(t *testing.T) {
 
 func codecsOf(t *testing.T, s *schema.Schema) []*schema.Codec {
 	t.Helper()
-	codecs, err := s.Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codecs := stattest.Must(s.Codecs())
 	return codecs
 }
 
@@ -342,10 +331,7 @@ func (f *failing) Seek(off int64, whence int) (int64, error) {
 }
 
 func TestReadParquetOfAFailingFile(t *testing.T) {
-	data, err := os.ReadFile("testdata/types-groups.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := stattest.Must(os.ReadFile("testdata/types-groups.parquet"))
 	errDisk := errors.New("disk")
 	for n := range 6 {
 		r := &failing{bytes.NewReader(data), n, errDisk}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -46,10 +47,7 @@ rules:
 `
 
 func relatedOf(t testing.TB, edits ...string) *schema.Schema {
-	s, err := schema.Parse([]byte(strings.NewReplacer(edits...).Replace(relatedSchema)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(schema.Parse([]byte(strings.NewReplacer(edits...).Replace(relatedSchema))))
 	return s
 }
 
@@ -67,10 +65,7 @@ func randomRows(t testing.TB, s *schema.Schema, n int) *Table {
 
 // repaired keeps the rules, as release does before it hands rows out.
 func repaired(t testing.TB, in *Table) *Table {
-	rows, err := in.schema.RowCodec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := stattest.Must(in.schema.RowCodec())
 	codes := make([][]uint16, len(in.cols))
 	for i, c := range in.cols {
 		for r := range in.rows {
@@ -86,10 +81,7 @@ func repaired(t testing.TB, in *Table) *Table {
 		}
 		cols = append(cols, c)
 	}
-	out, err := FromColumns(in.schema, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(FromColumns(in.schema, cols, nil))
 	return out
 }
 
@@ -234,10 +226,7 @@ func TestRelatedRefusesOrMends(t *testing.T) {
 						s.Made[k].OnInvalid = schema.Clamp
 					}
 				}
-				got, err := rereadFile(t, ".csv", file, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := stattest.Must(rereadFile(t, ".csv", file, s))
 				codecs, _ := s.Codecs()
 				for i, c := range codecs {
 					before, after := c.Label(got.cols[i].At(0)), c.Label(got.cols[i].At(1))
@@ -258,12 +247,9 @@ func TestRelatedRefusesOrMends(t *testing.T) {
 // it is read as if it were alone, in every format.
 func TestRelatedAbsent(t *testing.T) {
 	parse := func(text string) *schema.Schema {
-		s, err := schema.Parse([]byte("decoy: 1\nlenient: true\ncolumns:\n" +
+		s := stattest.Must(schema.Parse([]byte("decoy: 1\nlenient: true\ncolumns:\n" +
 			"  - {name: sex, kind: categorical, categories: [f, m]}\n" +
-			"  - {name: n, kind: integer, min: 0, max: 9}\n" + text))
-		if err != nil {
-			t.Fatal(err)
-		}
+			"  - {name: n, kind: integer, min: 0, max: 9}\n" + text)))
 		return s
 	}
 	file := parse("")

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -85,20 +86,14 @@ func randomCodes(t testing.TB, s *schema.Schema, rows int, rng *rand.Rand) *Tabl
 		}
 		cols = append(cols, c)
 	}
-	tab, err := FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(FromColumns(s, cols, nil))
 	return tab
 }
 
 func write(t testing.TB, f Format, seed uint64, s *schema.Schema, tables ...*Table) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := NewWriter(&b, f, s, rand.New(rand.NewPCG(seed, 6)), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(NewWriter(&b, f, s, rand.New(rand.NewPCG(seed, 6)), WriterOptions{}))
 	for _, tab := range tables {
 		if err := w.Write(tab); err != nil {
 			t.Fatal(err)
@@ -286,10 +281,7 @@ func TestSpreadsheetSafe(t *testing.T) {
 		cols[0].Set(i, uint16(i))
 		cols[1].Set(i, uint16(i%2))
 	}
-	tab, err := FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(FromColumns(s, cols, nil))
 	want := "'=name,n\n'=1+1,-3\n'+cmd,'-9=missing\n'-x,-3\n" +
 		"'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
 		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
@@ -339,10 +331,7 @@ func TestWriterErrors(t *testing.T) {
 				t.Errorf("format %d, a disk of %d bytes: got %v", f, n, err)
 			}
 		}
-		w, err := NewWriter(&bytes.Buffer{}, f, s, u, WriterOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := stattest.Must(NewWriter(&bytes.Buffer{}, f, s, u, WriterOptions{}))
 		if err := w.Write(randomCodes(t, abc(), 3, u)); err == nil {
 			t.Errorf("format %d: a table of another schema was written", f)
 		}
@@ -387,10 +376,7 @@ func TestTextsAreThoseOfCSV(t *testing.T) {
 	if err := errors.Join(w.Write(in), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := openTyped(t.Context(), inBytes(b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(openTyped(t.Context(), inBytes(b.Bytes())))
 	got := strings.Join(f.names(), ",") + "\n"
 	err = inBytes(b.Bytes()).scan(ScanOptions{}, func(_, row []string) error {
 		got += strings.Join(row, ",") + "\n"

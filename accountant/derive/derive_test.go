@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestNumbers compares with known digits (Abramowitz, Stegun; π and e by heart).
@@ -75,10 +76,7 @@ func TestAgainstTheAccountant(t *testing.T) {
 				c.tight && closed.Slack < closed.Epsilon && closed.Epsilon > got.Upper*(1+1e-5)) {
 				t.Errorf("%s, %v: %v, the closed formula has %+v", c.name, adj, got, closed)
 			}
-			want, err := pld.Epsilon(c.of, c.delta, adj)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := stattest.Must(pld.Epsilon(c.of, c.delta, adj))
 			// package pld is right to three quarters of a per cent
 			least := want.Epsilon - min(want.Slack, .0075*want.Epsilon)
 			if !(got.Lower <= want.Epsilon && least <= got.Upper) {

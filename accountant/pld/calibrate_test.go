@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // scaleOf calibrates as methods with such plans do.
@@ -29,21 +30,15 @@ func TestCalibrateMarginals(t *testing.T) {
 	t.Parallel()
 	for _, epsilon := range []float64{.1, 1, 10} {
 		b := spend(epsilon, 1e-9)
-		rho, err := accountant.RhoFor(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rho := stattest.Must(accountant.RhoFor(b))
 		if got := accountant.Rho(marginals(rho, 1)); !near(got, rho, 1e-12) {
 			t.Fatalf("ρ = %v; want %v", got, rho)
 		}
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-			scale, err := scaleOf(b, adj, func(s float64) accountant.Composition {
+			scale := stattest.Must(scaleOf(b, adj, func(s float64) accountant.Composition {
 				return marginals(rho,
 					s)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			// zCDP needs scale 1; the PLD needs 4 % less noise or better.
 			t.Logf("ε %v, %v: %.1f %% less noise than zCDP asks for", epsilon, adj, 100*(1-scale))
 			if scale < .93 || scale > .96 {

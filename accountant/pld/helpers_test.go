@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func between(a, b float64) interval { return interval{a, b, b - a} }
@@ -88,10 +89,7 @@ func composition(t *testing.T, charges []oracleCharge) (c accountant.Composition
 
 func readOracle(t *testing.T) oracle {
 	t.Helper()
-	b, err := os.ReadFile("../testdata/oracle.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile("../testdata/oracle.json"))
 	var o oracle
 	if err := json.Unmarshal(b, &o); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -58,29 +59,17 @@ func tableFrom(t *testing.T, s *schema.Schema, rows [][]string) Table {
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	codecs, err := s.Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codecs := stattest.Must(s.Codecs())
 	cols := make([]table.Codes, len(codecs))
 	for k, c := range codecs {
 		cols[k] = table.NewCodes(c.Size(), len(rows))
 		for i, row := range rows {
-			code, err := c.EncodeText([]byte(row[k]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := stattest.Must(c.EncodeText([]byte(row[k])))
 			cols[k].Set(i, code)
 		}
 	}
-	coded, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := eval.NewValues(s, patientNames, slices.Values(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	coded := stattest.Must(table.FromColumns(s, cols, nil))
+	v := stattest.Must(eval.NewValues(s, patientNames, slices.Values(rows)))
 	return Table{Rows: coded, Values: v}
 }
 

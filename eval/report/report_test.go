@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -65,10 +66,7 @@ func people(
 			cols[6].Set(i, 1)
 		}
 	}
-	out, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(table.FromColumns(s, cols, nil))
 	return out
 }
 
@@ -76,15 +74,12 @@ func people(
 func withCells(t testing.TB, rows *table.Table) Table {
 	t.Helper()
 	s := rows.Schema()
-	codecs, err := s.Codecs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codecs := stattest.Must(s.Codecs())
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name)
 	}
-	v, err := eval.NewValues(s, names, func(yield func([]string) bool) {
+	v := stattest.Must(eval.NewValues(s, names, func(yield func([]string) bool) {
 		row := make([]string, len(names))
 		for i := range rows.Rows() {
 			for k, c := range codecs {
@@ -104,10 +99,7 @@ func withCells(t testing.TB, rows *table.Table) Table {
 				return
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return Table{Rows: rows, Values: v}
 }
 
@@ -120,10 +112,7 @@ func full(t testing.TB) (Tables, Options) {
 
 func compute(t testing.TB, in Tables, o Options) *Report {
 	t.Helper()
-	r, err := Compute(context.Background(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := stattest.Must(Compute(context.Background(), in, o))
 	return r
 }
 
@@ -147,10 +136,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 		Categories: []string{"a", "b"}}}}
 	codes := table.NewCodes(2, 50)
 	codes.Set(3, 1)
-	small, err := table.FromColumns(one, []table.Codes{codes}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := stattest.Must(table.FromColumns(one, []table.Codes{codes}, nil))
 	tests := []struct {
 		name    string
 		in      Tables

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -62,15 +63,9 @@ func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []in
 // last digit, in several goroutines at a time.
 func TestSumIsExact(t *testing.T) {
 	u := newRand(30)
-	e, err := NewEncoderOf([]int{3, 2, 5, 4, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(NewEncoderOf([]int{3, 2, 5, 4, 1}))
 	for _, hidden := range [][]int{{1}, {3}, {8}, {33, 12}, {40, 5, 17}} {
-		c, err := New(e, Options{Hidden: hidden, Slope: .2}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := stattest.Must(New(e, Options{Hidden: hidden, Slope: .2}, u))
 		const total, factor = 300, 0x1p-20
 		columns := randomColumns(u, e, total)
 		var all sync.WaitGroup
@@ -100,10 +95,7 @@ func TestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := New(e, Options{Hidden: []int{4, 3}, Slope: .2}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := stattest.Must(New(e, Options{Hidden: []int{4, 3}, Slope: .2}, u))
 	c, err := Of(e, given.Network())
 	if err != nil || !slices.Equal(c.Parameters(), given.Parameters()) || c.Slope() != .2 {
 		t.Fatalf("another network: %v", err)

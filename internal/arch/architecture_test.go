@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // importRow is a row of the table of packages in docs/architecture.md: package, what it is (written
@@ -20,10 +22,7 @@ var importRow = regexp.MustCompile("(?m)^\\| `([a-z/-]+)` \\| (.*) \\| (.*) \\|\
 //	go test ./internal/arch -run TestArchitecture -args -write
 func TestArchitecture(t *testing.T) {
 	const page = "../../docs/architecture.md"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(page))
 	what := map[string]string{}
 	for _, row := range importRow.FindAllStringSubmatch(string(text), -1) {
 		what[row[1]] = row[2]

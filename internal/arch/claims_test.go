@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var write = flag.Bool("write", false, "write the hashes into docs/claims instead of comparing them")
@@ -38,10 +40,7 @@ func TestClaimCode(t *testing.T) {
 	}
 	for _, page := range pages {
 		name := filepath.Base(page)
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stattest.Must(os.ReadFile(page))
 		before, code, found := strings.Cut(string(text), codeSection)
 		if !found || strings.Contains(code, "\n**") {
 			t.Errorf("%s: the last section is not%s", name, codeSection)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // outside gives an empty package for each that is not of this module: what their names mean does
@@ -202,10 +204,7 @@ func documentation(t *testing.T) string {
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/claims/*.md"} {
 		pages, _ := filepath.Glob(pattern)
 		for _, page := range pages {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := stattest.Must(os.ReadFile(page))
 			all.Write(text)
 		}
 	}

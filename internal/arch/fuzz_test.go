@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var (
@@ -42,10 +44,7 @@ func TestEveryFuzzTargetRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := stattest.Must(os.ReadFile(filepath.Join(root, ".ci", "run")))
 	listed := map[string]bool{}
 	for _, m := range fuzzLine.FindAllSubmatch(script, -1) {
 		listed[string(m[1])+" "+string(m[2])] = true

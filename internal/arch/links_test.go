@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // mdLink is a link or picture of a Markdown page: its target, without anchor. A text may be broken
@@ -27,10 +29,7 @@ func TestLinksLead(t *testing.T) {
 	}
 	links := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stattest.Must(os.ReadFile(page))
 		for _, m := range mdLink.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[1], "://") {
 				continue

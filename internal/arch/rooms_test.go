@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // roomsFile has the caps. After a commit that made room:
@@ -163,10 +165,7 @@ func measure(t *testing.T, root string) *house {
 		folder := path.Dir(file)
 		room := roomOf(folder)
 		if isTemplate(file) {
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := stattest.Must(os.ReadFile(filepath.Join(root, file)))
 			for line := range strings.Lines(string(text)) {
 				h.counts["source "+room] += min(1, len(strings.TrimSpace(line)))
 			}
@@ -177,10 +176,7 @@ func measure(t *testing.T, root string) *house {
 		if room == "" {
 			t.Errorf("%s is in no room: see folders in rooms_test.go", file)
 		}
-		src, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := stattest.Must(os.ReadFile(filepath.Join(root, file)))
 		lines := codeLines(src)
 		kind := "source "
 		if isTest(file, src) {
@@ -188,10 +184,7 @@ func measure(t *testing.T, root string) *house {
 		}
 		h.counts[kind+room] += len(lines)
 		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, file, src, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := stattest.Must(parser.ParseFile(files, file, src, parser.SkipObjectResolution))
 		h.crowded += crowded(files, f)
 		if !packages[folder] {
 			packages[folder] = true
@@ -312,10 +305,7 @@ func (l limit) stays() bool { return strings.HasPrefix(l.name, "lines of ") }
 func TestRoomSizes(t *testing.T) {
 	h := measure(t, "../..")
 	h.counts["names that no other package uses"] = unused(exportedNames(t))
-	text, err := os.ReadFile(roomsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(roomsFile))
 	var lowered strings.Builder
 	caps, found := map[string]int{}, map[string]int{}
 	seen := map[string]bool{}
@@ -380,10 +370,7 @@ func TestCapsOnlyFall(t *testing.T) {
 	if err != nil {
 		t.Skip("no history: ", err)
 	}
-	text, err := os.ReadFile(roomsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(roomsFile))
 	for _, r := range raised(string(history), string(text)) {
 		t.Error(r)
 	}
@@ -418,10 +405,7 @@ func TestRoomsAreCounted(t *testing.T) {
 		t.Errorf("lines of code %v, want %d", got, want)
 	}
 	files := token.NewFileSet()
-	f, err := parser.ParseFile(files, "a.go", src, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(parser.ParseFile(files, "a.go", src, parser.SkipObjectResolution))
 	if n := crowded(files, f); n != 1 {
 		t.Errorf("%d statements beside another, want 1", n)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // claim is what a stranger must read to believe a privacy claim: the packages that the gate's
@@ -102,10 +104,7 @@ func TestClaimSizes(t *testing.T) {
 		}
 		figures += fmt.Sprintf("| %s | %d |\n", c.name, lines)
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := stattest.Must(os.ReadFile("../../README.md"))
 	before, rest, ok := strings.Cut(string(readme), sizesBegin)
 	old, after, ended := strings.Cut(rest, sizesEnd)
 	switch {
@@ -207,10 +206,7 @@ func reached(files []file, roots []string) []string {
 
 // linesOf counts the lines of a file, none of one that is in no ordinary build.
 func linesOf(t *testing.T, path string) int {
-	b, err := os.ReadFile(filepath.Join("../..", path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile(filepath.Join("../..", path)))
 	if unshipped(b) {
 		return 0
 	}

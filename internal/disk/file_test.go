@@ -10,15 +10,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // names lists a directory.
 func names(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := stattest.Must(os.ReadDir(dir))
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -28,10 +27,7 @@ func names(t *testing.T, dir string) string {
 
 func content(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile(path))
 	return string(b)
 }
 
@@ -56,10 +52,7 @@ func TestCommitReplaces(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "out.csv")
 	writeText(t, target, "old")
-	f, err := Create(target, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Create(target, 0o644))
 	defer f.Abort()
 	fmt.Fprint(f, "new")
 	if got := content(t, target); got != "old" {
@@ -86,10 +79,7 @@ func TestCommitReplaces(t *testing.T) {
 
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Create(filepath.Join(dir, "out.csv"), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Create(filepath.Join(dir, "out.csv"), 0o644))
 	fmt.Fprint(f, "half")
 	f.Abort()
 	if got := names(t, dir); got != "" {
@@ -110,10 +100,7 @@ func TestStaleTemporaries(t *testing.T) {
 	}
 	writeText(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
 	writeText(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
-	f, err := Create(target, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Create(target, 0o644))
 	if err := f.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -187,10 +174,7 @@ func TestModeIsKept(t *testing.T) {
 		if err := os.Chmod(target, c.old); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Create(target, c.perm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := stattest.Must(Create(target, c.perm))
 		if err := f.Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -229,10 +213,7 @@ func TestCreateNew(t *testing.T) {
 func TestErrorsNameTheTarget(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "out.csv")
-	f, err := Create(target, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Create(target, 0o644))
 	f.f.Close() // as a device that fails
 	_, werr := f.Write([]byte("x"))
 	for _, err := range []error{werr, f.Commit()} {

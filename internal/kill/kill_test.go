@@ -27,6 +27,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -208,10 +209,7 @@ func TestOrdinaryBuildHasNoFaults(t *testing.T) {
 	if err := build(path); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stattest.Must(os.ReadFile(path))
 	if bytes.Contains(b, []byte("DISK_FAULT")) {
 		t.Error("the ordinary build reads DISK_FAULT")
 	}
@@ -334,10 +332,7 @@ func newLab(t *testing.T) *lab {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("ledger limit: %v\n%s", err, out)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stattest.Must(os.ReadFile(filepath.Join(dir, name)))
 		limit[replace] = string(text)
 	}
 	counts, wrong := map[string]int{}, map[string][]string{}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -113,10 +114,7 @@ func (w *place) command(args string, env ...string) (*exec.Cmd, *bytes.Buffer) {
 	if !w.stdin {
 		return cmd, &text
 	}
-	table, err := os.Open(w.path("in.csv"))
-	if err != nil {
-		w.lab.t.Fatal(err)
-	}
+	table := stattest.Must(os.Open(w.path("in.csv")))
 	cmd.Stdin = table // shared with the process: its offset says what was read
 	return cmd, &text
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // auditSchema is what the audits of these tests know. So many columns that steps which are not
@@ -143,10 +145,7 @@ func replaced(t *testing.T, root, dir string, edits []edit) string {
 			from = path
 			changed[path] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
 		}
-		src, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := stattest.Must(os.ReadFile(from))
 		if n := strings.Count(string(src), e.old); n != 1 {
 			t.Fatalf("the text to change occurs %d times in %s", n, e.file)
 		}
@@ -155,10 +154,7 @@ func replaced(t *testing.T, root, dir string, edits []edit) string {
 			t.Fatal(err)
 		}
 	}
-	overlay, err := overlayOf(dir, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := stattest.Must(overlayOf(dir, changed))
 	return overlay
 }
 

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var long = flag.Bool("long", false, "run the mutants: some minutes")
@@ -90,10 +92,7 @@ func hasTest(t *testing.T, folder, name string) bool {
 		t.Fatal(err)
 	}
 	for _, path := range files {
-		src, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := stattest.Must(os.ReadFile(path))
 		if strings.Contains(string(src), "\nfunc "+name+"(") {
 			return true
 		}
@@ -104,10 +103,7 @@ func hasTest(t *testing.T, folder, name string) bool {
 // fits reports a text that does not occur exactly once in a file.
 func fits(t *testing.T, name, file, old string) {
 	t.Helper()
-	src, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := stattest.Must(os.ReadFile(filepath.Join("../..", filepath.FromSlash(file))))
 	if n := strings.Count(string(src), old); n != 1 {
 		t.Errorf("%s: the text to change occurs %d times in %s", name, n, file)
 	}
@@ -119,10 +115,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	if !*long {
 		t.Skip("skipped: runs with -args -long")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := stattest.Must(filepath.Abs("../.."))
 	dir := t.TempDir()
 	chosen := map[string][]edit{}    // by -run
 	programs := map[string]*tester{} // of each folder

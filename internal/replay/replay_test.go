@@ -46,6 +46,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -146,10 +147,7 @@ func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 		path string
 		want bool
 	}{{path, false}, {binary, true}} {
-		b, err := os.ReadFile(p.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := stattest.Must(os.ReadFile(p.path))
 		for _, name := range []string{
 			"SEAM_REPLAY", "SEAM_STOP", "SEAM_COINS", "noise.Coins.Source",
 		} {

@@ -1,6 +1,6 @@
 // Package stattest holds the statistical tests that the tests of other packages share.
 //
-// Every function returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under the
+// Every test returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under the
 // null ok is false with probability at most [FalseAlarm], so a caller states the null and the
 // sample size, fails when ok is false, and also shows that a wrong null (a scale 30 % off) gives ok
 // false. A test that fails is never retried: at this rate a failure is a bug. Nothing here is for
@@ -182,4 +182,12 @@ func total(counts []int64) float64 {
 		}
 	}
 	return sumOf(counts, cell{0, len(counts)})
+}
+
+// Must is x, and panics with err if there is one: for what no test expects to fail.
+func Must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

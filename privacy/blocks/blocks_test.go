@@ -42,10 +42,7 @@ var extreme = Statistic{Name: "extreme", Lower: 5, Upper: 7, Of: func(t *table.T
 func measured(t testing.TB, tab *table.Table, adj accountant.Adjacency, k int, f Statistic) Mean {
 	t.Helper()
 	s := mechtest.On(t, tab, adj, Events(none, none)...)
-	m, err := Measure(context.Background(), s, k, f, none, none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := stattest.Must(Measure(context.Background(), s, k, f, none, none))
 	return m
 }
 
@@ -186,10 +183,7 @@ func TestMeasureNoise(t *testing.T) {
 	var draws [2][]float64
 	for range n {
 		s := mechtest.On(t, tab, 0, Events(mean, square)...)
-		m, err := Measure(context.Background(), s, k, f, mean, square)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := stattest.Must(Measure(context.Background(), s, k, f, mean, square))
 		draws[0] = append(draws[0], (m.Mean-2)*k/4/mean)
 		draws[1] = append(draws[1], (m.Square-.25)*k/square)
 	}

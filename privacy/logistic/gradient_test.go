@@ -86,10 +86,7 @@ func TestGradientIsTheFormula(t *testing.T) {
 		for i := range w {
 			w[i] = 2 * u.NormFloat64()
 		}
-		got, err := Gradient(s, p, w, none)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(Gradient(s, p, w, none))
 		for i, want := range naive(p, tab, w) {
 			if math.Abs(got[i]-want) > 1500*4./exact {
 				t.Errorf("%v: coordinate %d is %v, want %v", p.Classes, i, got[i], want)
@@ -114,10 +111,7 @@ func TestGradientSensitivity(t *testing.T) {
 						w[i] = 3 * u.NormFloat64()
 					}
 				}
-				at, err := fixed(w)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := stattest.Must(fixed(w))
 				a, b := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
 				one, other := make([]int64, len(w)), make([]int64, len(w))
 				p.sumTo(one, gatetest.Table(t, sch, a, nil), 0, len(a), at, gradientBits)
@@ -171,10 +165,7 @@ func TestGradientNoise(t *testing.T) {
 	truth := naive(multi, tab, w)
 	var draws []float64
 	for range n {
-		got, err := Gradient(s, multi, w, sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(Gradient(s, multi, w, sigma))
 		for i := range got {
 			draws = append(draws, (got[i]-truth[i])/sigma)
 		}

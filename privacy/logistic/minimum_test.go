@@ -305,10 +305,7 @@ func TestMinimumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, accountant.Charge{Event: event, Count: n})
 		var draws []float64
 		for range n {
-			got, err := Minimum(t.Context(), s, multi, x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := stattest.Must(Minimum(t.Context(), s, multi, x))
 			if x.Objective > 0 {
 				for _, g := range slope(multi, tab, penalty, got) {
 					draws = append(draws, -g/x.Objective)
@@ -340,10 +337,7 @@ func TestMinimumCoversItsGap(t *testing.T) {
 	s := mechtest.On(t, tab, 0, accountant.Charge{
 		Event: MinimumEvent(mechtest.Relations[0], binary, x), Count: 1,
 	})
-	w, err := Minimum(t.Context(), s, binary, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(Minimum(t.Context(), s, binary, x))
 	for i, x := range w { // below .001 with a probability of 1e-5
 		for j := range i {
 			if math.Abs(x) < .001 && math.Abs(w[j]) < .001 {
@@ -410,10 +404,7 @@ func TestMinimumRefuses(t *testing.T) {
 // least is where the descent ends.
 func least(t *testing.T, p Problem, tab *table.Table, penalty float64, b []int64) []int64 {
 	t.Helper()
-	w, err := p.minimise(t.Context(), tab, penalty, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(p.minimise(t.Context(), tab, penalty, b))
 	return w
 }
 

@@ -53,10 +53,7 @@ func TestSmallTables(t *testing.T) {
 	sizes := []int{2, 3, 2}
 	for _, epsilon := range []float64{.1, .5, 1, 2} {
 		for _, cols := range [][]int{{0}, {1}, {0, 1}, {2, 0}, {1, 2, 0}} {
-			cells, err := Cells(sizes, cols)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cells := stattest.Must(Cells(sizes, cols))
 			p, q := Rates(cells, epsilon)
 			most, laws := 1.0, make([]map[string]float64, cells)
 			for truth := range laws {
@@ -139,10 +136,7 @@ func TestAnswer(t *testing.T) {
 	lists := [][][]int{{{0}, {1}}, {{2, 1}}} // of 2, 3 and 12 cells, the last not direct
 	asked, named := map[string]int64{}, map[string][]int64{}
 	for range n {
-		a, err := Answer(s, lists, epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := stattest.Must(Answer(s, lists, epsilon))
 		key := fmt.Sprint(a.Cols)
 		asked[key]++
 		if named[key] == nil {

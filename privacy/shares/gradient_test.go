@@ -205,10 +205,7 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 		if err != nil || step != 4 {
 			t.Fatal(step, err)
 		}
-		raw, err := m.Params.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := stattest.Must(m.Params.MarshalBinary())
 		return raw
 	}
 	var last []int64
@@ -255,13 +252,7 @@ func evenModel(t *testing.T, s *privacy.Session) synth.Model {
 		ms = append(ms, marginal.NewMeasurement([]int{c}, nil, slices.Repeat([]int64{int64(358 / n)}, n),
 			1))
 	}
-	groups, err := marginal.NewGrouping(s.Schema().Sizes(), ms, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := marginal.Fit(context.Background(), groups.Sizes(), ms, marginal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := stattest.Must(marginal.NewGrouping(s.Schema().Sizes(), ms, 2))
+	m := stattest.Must(marginal.Fit(context.Background(), groups.Sizes(), ms, marginal.Options{}))
 	return synth.Model{Params: &release.Marginal{Model: m, Grouping: groups}}
 }

@@ -53,10 +53,7 @@ func (p *trial) open(t *testing.T, i int) *Run {
 	t.Helper()
 	terms := p.terms
 	terms.Me = i
-	r, err := Open(p.sessions[i], terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := stattest.Must(Open(p.sessions[i], terms))
 	return r
 }
 
@@ -72,10 +69,7 @@ func (p *trial) agree(t *testing.T) [][]byte {
 	t.Helper()
 	var signatures [][]byte
 	for i, r := range p.runs {
-		seen, err := r.Begin(p.publicKeys())
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := stattest.Must(r.Begin(p.publicKeys()))
 		signatures = append(signatures, ed25519.Sign(p.keys[i], seen))
 	}
 	for _, r := range p.runs {
@@ -140,10 +134,7 @@ func counted(t *testing.T, s *privacy.Session, asked counting) []int64 {
 
 func compiled(t *testing.T, s *privacy.Session, q Question, terms Terms) counting {
 	t.Helper()
-	asked, err := q.compile(s, terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asked := stattest.Must(q.compile(s, terms))
 	return asked
 }
 
@@ -322,10 +313,7 @@ func TestCopiedKey(t *testing.T) {
 		keys[0][31] |= other
 		var signatures [][]byte
 		for _, r := range p.runs[1:] {
-			seen, err := r.Begin(keys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			seen := stattest.Must(r.Begin(keys))
 			signatures = nil // both have seen the same
 			for _, key := range p.keys {
 				signatures = append(signatures, ed25519.Sign(key, seen))
@@ -430,10 +418,7 @@ func TestOrder(t *testing.T) {
 		p := parties(t, 1, tables...)
 		var signatures [][]byte
 		for i, r := range p.runs {
-			seen, err := r.Begin(p.publicKeys())
-			if err != nil {
-				t.Fatal(err)
-			}
+			seen := stattest.Must(r.Begin(p.publicKeys()))
 			signatures = append(signatures, ed25519.Sign(p.keys[i], seen))
 		}
 		return p, signatures

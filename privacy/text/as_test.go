@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -55,10 +56,7 @@ func TestAs(t *testing.T) {
 	sigma := 3 * tiny
 	for _, resume := range []bool{false, true} {
 		o.Resume = resume
-		s, err := Open(context.Background(), textTable(cells, units, 3, nil), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := stattest.Must(Open(context.Background(), textTable(cells, units, 3, nil), o))
 		if kinds, err := s.Kinds(0, sigma); err != nil || kinds[schema.ClassWhole] != 4 {
 			t.Fatalf("kinds %v: %v", kinds, err)
 		}
@@ -79,10 +77,7 @@ func TestAs(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		coded, err := s.As(to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		coded := stattest.Must(s.As(to))
 		if counts, err := coded.Measure(privacy.Marginal{Cols: []int{0}}, sigma); err != nil ||
 			counts[7] != 3 || counts[9] != 1 || counts[10] != 2 {
 			t.Fatalf("counts %v: %v", counts, err)

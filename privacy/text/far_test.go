@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -30,10 +31,7 @@ func elsewhere(
 		for _, row := range rows {
 			cells = append(cells, row[i])
 		}
-		one, err := textTable(cells, nil, 1, nil).load(context.Background(), free)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := stattest.Must(textTable(cells, nil, 1, nil).load(context.Background(), free))
 		columns = append(columns, one.Columns[0])
 	}
 	keys := engine.NewKeys([]byte("nonce"), 2)
@@ -97,10 +95,7 @@ func TestFar(t *testing.T) {
 	for _, row := range rows {
 		cells = append(cells, row[0])
 	}
-	here, err := openFar(t, textTable(cells, nil, 1, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := stattest.Must(openFar(t, textTable(cells, nil, 1, nil)))
 	m := schema.Magnitudes{Kind: schema.Integer, PerPower: 2}
 	for _, s := range []*Session{far, here} {
 		if _, err := s.Kinds(0, tiny); err != nil {
@@ -152,10 +147,7 @@ func TestFarIsOneTable(t *testing.T) {
 			}
 			return change(a)
 		})
-		s, err := openFar(t, tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := stattest.Must(openFar(t, tab))
 		if _, _, err := ask(s, 0, schema.Magnitudes{}, farTexts); !errors.Is(err,
 			engine.ErrCounts) {
 			t.Errorf("%s: %v", name, err)

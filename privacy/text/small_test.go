@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -47,10 +48,7 @@ func openSmall(s *small, names []string, e accountant.Event) *Session {
 // threshold are released, and only those that more than a unit's rows have.
 func smallValues(s *small, names []string, d Selection) value {
 	o := newFinder(s.T, smallTexts(s, names), s.NB.Adjacency)
-	g, err := noise.NewRoundedGaussian(d.Sigma)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	g := stattest.Must(noise.NewRoundedGaussian(d.Sigma))
 	c, m := o.data.Columns[0], schema.Magnitudes{Kind: schema.Integer, PerPower: 1}
 	texts := make([]float64, len(names))
 	for i, n := range c.Counts() {

@@ -56,7 +56,7 @@ func openText(
 	t testing.TB, tab *Table, adj accountant.Adjacency, plan accountant.Composition,
 ) *Session {
 	t.Helper()
-	s, err := Open(
+	s := stattest.Must(Open(
 		context.Background(),
 		tab,
 		privacy.Options{
@@ -65,10 +65,7 @@ func openText(
 			Adjacency: adj,
 			Method:    "test",
 		},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	return s
 }
 
@@ -101,10 +98,7 @@ func exactValues(
 	t testing.TB, c table.TextColumn, m schema.Magnitudes, pool []string,
 ) []int64 {
 	t.Helper()
-	g, err := noise.NewRoundedGaussian(tiny)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := stattest.Must(noise.NewRoundedGaussian(tiny))
 	out, frequent := values(c, m, g, 1, noise.NewSource())
 	texts := make([]int64, len(pool))
 	for _, f := range frequent {
@@ -210,10 +204,7 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 			)
 			released := int64(0)
 			for range n {
-				found, err := s.frequent(0, d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := stattest.Must(s.frequent(0, d))
 				released += int64(min(1, len(found)))
 			}
 			largest = max(largest, released)
@@ -242,10 +233,7 @@ type finder struct {
 
 func newFinder(t testing.TB, tab *Table, adj accountant.Adjacency) finder {
 	t.Helper()
-	data, err := tab.load(context.Background(), free)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := stattest.Must(tab.load(context.Background(), free))
 	return finder{data, tab.Neighbours(adj), noise.NewSource()}
 }
 
@@ -306,10 +294,7 @@ func TestTextNoise(t *testing.T) {
 			if name == "Magnitudes" && len(draws) >= n {
 				break
 			}
-			x, err := draw(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := stattest.Must(draw(i))
 			if name == "Magnitudes" && i <= n/20 {
 				draws = append(draws, x)
 			} else if name != "Magnitudes" {
@@ -344,12 +329,9 @@ func TestSelectionOrder(t *testing.T) {
 			cells = append(cells, slices.Repeat([]string{text}, n)...)
 		}
 		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", MaxSelected+1)}, 100)...)
-		found, err := newFinder(
+		found := stattest.Must(newFinder(
 			t, textTable(cells, nil, 1, nil), accountant.AddRemove,
-		).frequent(0, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		).frequent(0, d))
 		var got []string
 		for _, f := range found {
 			got = append(got, f.Text)
@@ -371,10 +353,7 @@ func TestSelectionNeedsARow(t *testing.T) {
 	}
 	s := newFinder(t, tab, accountant.AddRemove)
 	for range 200 {
-		found, err := s.frequent(0, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := stattest.Must(s.frequent(0, d))
 		if slices.ContainsFunc(found, func(f Found) bool { return f.Text == "ghost" }) {
 			t.Fatal("a text without rows was released")
 		}
@@ -472,10 +451,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	l, err := file.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(file.Read())
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
@@ -644,14 +620,8 @@ func TestNobodyCountsTheReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &gatetest.PollCounter{Context: context.Background()}
-		tab, err := File(path, Options{Names: []string{"a", "b", "c"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Open(c, tab, privacy.Options{Budget: wide, Plan: gaussian(5, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(File(path, Options{Names: []string{"a", "b", "c"}}))
+		s := stattest.Must(Open(c, tab, privacy.Options{Budget: wide, Plan: gaussian(5, 1)}))
 		s.Finish(nil, nil)
 		polls[n] = c.Asked
 	}

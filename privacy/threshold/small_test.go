@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -26,10 +27,7 @@ func smallThreshold(s *small) value {
 	plan := accountant.Composition{{Event: Event(epsilon), Count: 40}}
 	session := openAs(s.T, s.Table, s.NB.Adjacency, plan)
 	for level := float64(8); ; level -= .5 {
-		th, err := Open(session, level, epsilon)
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		th := stattest.Must(Open(session, level, epsilon))
 		if above, err := th.Ask(smallQuestion, guess); err != nil {
 			s.T.Fatal(err)
 		} else if above {

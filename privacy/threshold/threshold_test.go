@@ -58,14 +58,8 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 		s := openAs(t, tab, tt.nb.Adjacency, rounds(epsilon, n))
 		var above int64
 		for range n {
-			r, err := Open(s, tt.threshold, epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			yes, err := r.Ask(firstIs1, tt.guess)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := stattest.Must(Open(s, tt.threshold, epsilon))
+			yes := stattest.Must(r.Ask(firstIs1, tt.guess))
 			if yes {
 				above++
 			}
@@ -96,10 +90,7 @@ func TestThresholdIsDrawnOnce(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, n))
 	var both int64
 	for range n {
-		r, err := Open(s, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := stattest.Must(Open(s, 0, 1))
 		if first, _ := r.Ask(firstIs1, 30); first {
 			continue
 		}
@@ -128,16 +119,10 @@ func TestThresholdRatio(t *testing.T) {
 		s := open(t, testTable(t, testSchema("", 0), someRows(rows), nil), rounds(epsilon, n))
 		hits := 0.
 		for range n {
-			r, err := Open(s, 1, epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := stattest.Must(Open(s, 1, epsilon))
 			below := true
 			for range questions {
-				above, err := r.Ask(firstIs1, 30) // off by 0 with 60 rows, by 1 with 62
-				if err != nil {
-					t.Fatal(err)
-				}
+				above := stattest.Must(r.Ask(firstIs1, 30))
 				if above {
 					below = false
 					break
@@ -252,10 +237,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 
 func TestThresholdPrintsNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
-	r, err := Open(s, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := stattest.Must(Open(s, 5, 1))
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
 		if got := fmt.Sprintf(verb, r); got != "threshold.Round" {
 			t.Errorf("%s prints %s", verb, got)

@@ -53,13 +53,10 @@ func (t *toyTeacher) sum() int {
 func toys(t testing.TB, s *privacy.Session, k, classes int) (*Shards[int], []*toyTeacher) {
 	t.Helper()
 	var kept []*toyTeacher
-	sh, err := Split(s, k, func(shard int) Teacher[int] {
+	sh := stattest.Must(Split(s, k, func(shard int) Teacher[int] {
 		kept = append(kept, &toyTeacher{shard: shard, classes: classes})
 		return kept[shard]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := sh.Train(0); err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +200,7 @@ func TestSplitRefuses(t *testing.T) {
 			t.Errorf("%d shards were accepted", k)
 		}
 	}
-	sh, err := Split(s, 3, build)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sh := stattest.Must(Split(s, 3, build))
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}

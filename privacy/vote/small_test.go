@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -56,10 +57,7 @@ func (t smallTeacher) VotesTo(votes []uint8, _ int) { votes[0] = uint8(t) }
 func smallCounts(a Aggregator, classes int) func(s *small, sh *Shards[int]) []float64 {
 	return func(s *small, sh *Shards[int]) []float64 {
 		b := Ballot{Questions: 1, Classes: classes}
-		tally, err := sh.Vote(a, b, 0)
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		tally := stattest.Must(sh.Vote(a, b, 0))
 		if classes == 2 {
 			tally.Counts = tally.Counts[1:]
 		}
@@ -74,10 +72,7 @@ func smallCheck(
 	return func(s *small, sh *Shards[int]) []float64 {
 		for threshold := 2.; ; threshold-- {
 			a := at(threshold)
-			tally, err := sh.Vote(a, Ballot{Questions: 1, Classes: classes}, 0)
-			if err != nil {
-				s.T.Fatal(err)
-			}
+			tally := stattest.Must(sh.Vote(a, Ballot{Questions: 1, Classes: classes}, 0))
 			if tally.Answered[0] {
 				return []float64{threshold}
 			}

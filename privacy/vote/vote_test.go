@@ -154,10 +154,7 @@ func TestAudit_NoiseOnVotes(t *testing.T) {
 		s := open(t, tab, Plan(tt.a, b, n))
 		sh, _ := toys(t, s, 40, tt.classes)
 		truth := votesOf(t, sh, b, 0)
-		got, err := sh.Vote(tt.a, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(sh.Vote(tt.a, b, 0))
 		for class := range tt.classes {
 			draws := make([]int64, n)
 			for q := range draws {
@@ -198,10 +195,7 @@ func TestVoteCheckNoise(t *testing.T) {
 		if name == "interactive" {
 			top, threshold = -8, 17 // round(30/4)
 		}
-		got, err := sh.Vote(a, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(sh.Vote(a, b, 0))
 		var passed int64
 		top += slices.Max(truth[:3])
 		for q := range n {
@@ -239,10 +233,7 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 	} {
 		s := open(t, tab, Plan(a, b, b.Questions))
 		sh, _ := toys(t, s, 20, 2)
-		got, err := sh.Vote(a, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(sh.Vote(a, b, 0))
 		answered := 0
 		for _, ok := range got.Answered {
 			if ok {
@@ -276,12 +267,9 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 		Plan(a, Ballot{Questions: 10, Classes: 2}, 0),
 	)
 	asked := 0
-	sh, err := Split(s, 1, func(int) Teacher[int] {
+	sh := stattest.Must(Split(s, 1, func(int) Teacher[int] {
 		return &toyTeacher{classes: 2, asked: &asked}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if _, err := sh.Vote(a, Ballot{Questions: 11, Classes: 2},
 		0); !errors.Is(err, accountant.ErrBudget) ||
 		asked > 0 {
@@ -317,10 +305,7 @@ func TestAudit_StopsAtThePlan(t *testing.T) {
 	}
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), Plan(a, b, 7))
 	sh, _ := toys(t, s, 10, 3)
-	got, err := sh.Vote(a, b, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(sh.Vote(a, b, 0))
 	for q, ok := range got.Answered {
 		if c := got.Counts[3*q:][:3]; ok != (q < 7) || !ok && slices.Max(c)-slices.Min(c) != 0 {
 			t.Errorf("question %d: answered %v, counts %v", q, ok, c)
@@ -378,13 +363,10 @@ func (strange) VotesTo(votes []uint8, _ int) { votes[0], votes[1] = 200, 1 }
 
 // TestStrangeVotesCount: every teacher has one vote a question, whatever it writes.
 func TestStrangeVotesCount(t *testing.T) {
-	sh, err := Split(
+	sh := stattest.Must(Split(
 		open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9,
 		func(int) Teacher[int] { return strange{} },
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	if got := votesOf(t, sh, Ballot{Questions: 3, Classes: 3},
 		0); !slices.Equal(got, []int64{9, 0, 0, 0, 9, 0, 9, 0, 0}) {
 		t.Errorf("votes %v", got)
@@ -426,11 +408,8 @@ func (l late) VotesTo(votes []uint8, _ int) {
 func TestTeachersHaveTheirOwnBallots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker after the other
 	kept := &[][]uint8{}
-	sh, err := Split(open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9,
-		func(int) Teacher[int] { return late{kept} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	sh := stattest.Must(Split(open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9,
+		func(int) Teacher[int] { return late{kept} }))
 	if got := votesOf(t, sh, Ballot{Questions: 1, Classes: 2}, 0); !slices.Equal(got, []int64{9, 0}) {
 		t.Errorf("counts %v, want 9 and 0", got)
 	}

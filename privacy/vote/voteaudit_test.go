@@ -15,13 +15,10 @@ import (
 // dissenters of them, who vote for class 0.
 func lonely(t *testing.T, plan accountant.Composition, k, dissenters int) *Shards[int] {
 	t.Helper()
-	sh, err := Split(
+	sh := stattest.Must(Split(
 		open(t, testTable(t, testSchema("", 0), someRows(10), nil), plan), k,
 		func(i int) Teacher[int] { return stubborn(i >= dissenters) },
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 	return sh
 }
 
@@ -51,10 +48,7 @@ func TestAudit_NoiseScaleInverted(t *testing.T) {
 		if got := answer.(accountant.Laplace).Epsilon; math.Abs(got/gamma-1) > 1e-15 {
 			t.Errorf("gamma %v: the event has epsilon %v", gamma, got)
 		}
-		got, err := lonely(t, Plan(a, b, 0), 40, 10).Vote(a, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(lonely(t, Plan(a, b, 0), 40, 10).Vote(a, b, 0))
 		draws, zeros := make([]int64, n), int64(0)
 		for q := range draws {
 			if draws[q] = got.Counts[2*q+1] - 30; draws[q] == 0 {
@@ -78,10 +72,7 @@ func TestAudit_NoiseOnLabels(t *testing.T) {
 	const n, sigma = 20000, 20.0
 	a, b := Aggregator{Sigma: sigma}, Ballot{Questions: n, Classes: 2}
 	for _, dissenters := range []int{0, 90, 98} {
-		got, err := lonely(t, Plan(a, b, 0), 200, dissenters).Vote(a, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(lonely(t, Plan(a, b, 0), 200, dissenters).Vote(a, b, 0))
 		var wrong int64
 		for c := range slices.Chunk(got.Counts, 2) {
 			if c[0] >= c[1] {
@@ -113,11 +104,8 @@ func wrongCost(queries, lambda, tail float64) float64 {
 // pld is right to half a per cent.
 func laplaceVotes(t *testing.T, delta float64) float64 {
 	t.Helper()
-	got, err := pld.Epsilon(Plan(Aggregator{Laplace: 100},
-		Ballot{Questions: 100, Classes: 10}, 0), delta, accountant.AddRemove)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(pld.Epsilon(Plan(Aggregator{Laplace: 100},
+		Ballot{Questions: 100, Classes: 10}, 0), delta, accountant.AddRemove))
 	return got.Epsilon * .995
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -124,10 +125,7 @@ func (c *cluster) file(t *testing.T, name, text string, mode fs.FileMode) string
 // parse is a schema of YAML.
 func parse(t *testing.T, text string) *schema.Schema {
 	t.Helper()
-	s, err := schema.Parse([]byte("decoy: 1\n" + text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(schema.Parse([]byte("decoy: 1\n" + text)))
 	return s
 }
 
@@ -166,10 +164,7 @@ func local(t *testing.T, path string, s *schema.Schema, sets [][]int) []int64 {
 func (c *cluster) same(t *testing.T, source, path string, s *schema.Schema) {
 	t.Helper()
 	sets := pairs(s)
-	got, err := c.count(context.Background(), source, s, sets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(c.count(context.Background(), source, s, sets))
 	if !slices.Equal(got, local(t, path, s, sets)) {
 		t.Errorf("%s has other counts than %s", source, path)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // fits runs decoy itself on tables of the cluster.
@@ -31,10 +33,7 @@ func (c *cluster) fits(t *testing.T) {
 			c.decoy(t, 0, "fit "+input+" --epsilon 10000 --ledger "+method[:3]+".ledger --model free.decoy "+
 				"--force --method "+method)
 			c.decoy(t, 0, "sample free.decoy --seed 4 --rows 2000 --out free.csv --force")
-			out, err := os.ReadFile(c.dir + "/free.csv")
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := stattest.Must(os.ReadFile(c.dir + "/free.csv"))
 			return string(out)
 		}
 		here := table(path)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -83,10 +84,7 @@ func measureOn(t *testing.T, workers int) {
 	if s, err = s.Clone(), s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := s.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(s.YAML())
 	timed := func(t *testing.T, rows int, do func() error) {
 		t.Helper()
 		peaks, busy := c.watch(), c.busy()
@@ -111,10 +109,7 @@ func measureOn(t *testing.T, workers int) {
 	})
 	for _, size := range strings.Split(*measure, ",") {
 		t.Run(size, func(t *testing.T) {
-			rows, err := strconv.Atoi(size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := stattest.Must(strconv.Atoi(size))
 			folder := cmp.Or(*data, c.dir)
 			path := fmt.Sprintf("%s/m%d.parquet", folder, rows)
 			if !exists(path + "/_SUCCESS") {

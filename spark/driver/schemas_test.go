@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -35,10 +36,7 @@ func (c *cluster) schemas(t *testing.T) {
 			for j, from := range []string{input, "sc://" + c.host + "/" + input} {
 				c.decoy(t, 0, "schema infer "+from+free+"--header-is-public --force --out bought.yaml "+
 					fmt.Sprintf("--ledger infer%d%d.ledger", i, j))
-				text, err := os.ReadFile(filepath.Join(c.dir, "bought.yaml"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := stattest.Must(os.ReadFile(filepath.Join(c.dir, "bought.yaml")))
 				bought[j] = string(text)
 			}
 			if bought[0] != bought[1] {

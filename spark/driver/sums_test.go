@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
 	"github.com/decoy-dp/decoy/table"
@@ -21,14 +22,8 @@ import (
 // gradient is the question of a critic with random weights.
 func gradient(t *testing.T, s *schema.Schema, hidden ...int) engine.Question {
 	t.Helper()
-	e, err := critic.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(8, 9)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(critic.NewEncoder(s))
+	c := stattest.Must(critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(8, 9))))
 	return engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
 		Factor: 0x1p-24, Inputs: e.Cells()}.Question()
 }
@@ -42,19 +37,13 @@ func (c *cluster) sumsHere(t *testing.T, source, path string, s *schema.Schema, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := sums.New(s, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stattest.Must(sums.New(s, q))
 	if want.Add(tab); tab.Rows() > 0 && !slices.ContainsFunc(want.Answer, func(x int64) bool {
 		return x < -1<<32 || x > 1<<32
 	}) {
 		t.Error("no sum needs its upper half")
 	}
-	text, err := s.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(s.YAML())
 	got, err := Count(context.Background(), engine.Request{Source: "sc://" + c.host + "/" + source,
 		Schema: string(text), Question: q}, c.program)
 	if err != nil {

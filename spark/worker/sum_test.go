@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -21,15 +22,9 @@ import (
 // asked is a critic for a schema, and the question for its sum.
 func asked(t *testing.T, s *schema.Schema, inputs bool) (*critic.Critic, engine.Question) {
 	t.Helper()
-	e, err := critic.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := critic.New(e, critic.Options{Hidden: []int{19, 5}, Slope: .1},
-		rand.New(rand.NewPCG(5, 6)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(critic.NewEncoder(s))
+	c := stattest.Must(critic.New(e, critic.Options{Hidden: []int{19, 5}, Slope: .1},
+		rand.New(rand.NewPCG(5, 6))))
 	g := engine.Gradient{Slope: c.Slope(), Units: c.Sizes()[1:], Parameters: c.Parameters(),
 		Factor: 0x1p-26}
 	if inputs {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 const yaml = `decoy: 1
@@ -40,10 +41,7 @@ func program(t *testing.T) string {
 // word is a plan for a schema with such a head.
 func word(t *testing.T, program, head string, change func(*Plan)) string {
 	t.Helper()
-	digest, err := Digest(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := stattest.Must(Digest(program))
 	p := Plan{Version: Version, Program: digest, Schema: fmt.Sprintf(yaml, head),
 		Question: engine.AskSets([][]int{{0}, {1}, {0, 1}}, []int{5, 10}), Nonce: []byte("a nonce")}
 	if strings.Contains(head, "unit") {
@@ -53,10 +51,7 @@ func word(t *testing.T, program, head string, change func(*Plan)) string {
 	if change != nil {
 		change(&p)
 	}
-	w, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(p.Encode())
 	return w
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -27,10 +28,7 @@ func TestSumElsewhere(t *testing.T) {
 	tab := gatetest.Table(t, s, all, nil)
 	sums.Kernel() // from here on plain Go is in use
 	broken := errors.New("broken")
-	e, err := critic.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(critic.NewEncoder(s))
 	c, _ := critic.New(e, critic.Options{Hidden: []int{9, 4}, Slope: .1}, rand.New(rand.NewPCG(1, 2)))
 	for i := range c.Parameters() {
 		c.Parameters()[i] += float32(i%5) / 8 // biases are zero to begin with
@@ -64,10 +62,7 @@ func TestSumElsewhere(t *testing.T) {
 		}
 		count := func(n []int64, _ []int, _ [][]int32) { n[0] = rows }
 		there := access.Rows{Joint: &access.Joint{CountTo: count, Sum: answer}}
-		want, err := Exact(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := stattest.Must(Exact(access.Rows{Table: func() *table.Table { return tab }}, 1)(sum))
 		got, err := elsewhere(there, 1)(sum)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: another sum than of the rows: %v", nb, err)

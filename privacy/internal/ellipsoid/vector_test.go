@@ -21,10 +21,7 @@ func TestNoisedSumLaw(t *testing.T) {
 		for k := range sigmas {
 			scales[k] = sigmas[k] * grid
 		}
-		sum, err := Sum{Scales: scales, Grid: grid}.noise()
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := stattest.Must(Sum{Scales: scales, Grid: grid}.noise())
 		counts, signs := make([][2*reach + 1]int64, len(sigmas)), [4]int64{}
 		for range n {
 			dst := []int64{1000, 2000, 3000}
@@ -94,10 +91,7 @@ func TestNoisedSumErrors(t *testing.T) {
 }
 
 func TestNoisedSumShape(t *testing.T) {
-	sum, err := Sum{Scales: []float64{1, 1}, Grid: 1}.noise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := stattest.Must(Sum{Scales: []float64{1, 1}, Grid: 1}.noise())
 	defer func() {
 		if recover() == nil {
 			t.Error("three numbers got the noise of two")
@@ -113,10 +107,7 @@ func BenchmarkNoise(b *testing.B) {
 		scales[k] = 1 + float64(k)/1000
 	}
 	for b.Loop() {
-		sum, err := Sum{Scales: scales, Grid: 0x1p-20}.noise()
-		if err != nil {
-			b.Fatal(err)
-		}
+		sum := stattest.Must(Sum{Scales: scales, Grid: 0x1p-20}.noise())
 		sum.AddTo(dst, src)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -114,10 +115,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(path))
 	var got struct {
 		NotPrivate bool    `json:"not_private"`
 		Epsilon    float64 `json:"data_dependent_epsilon"`
