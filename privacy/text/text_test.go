@@ -527,7 +527,6 @@ func TestTextFile(t *testing.T) {
 	for name, path := range map[string]string{
 		"three":          write("three.csv", "a,b,c\n1,2,secret\n"),
 		"three, no rows": write("three0.csv", "a,b,c\n"),
-		"quote":          write("quote.csv", "a,\"b\n1,secret\"\n"),
 		"none":           filepath.Join(dir, "none.csv"),
 	} {
 		tab, err := File(path, Options{Names: []string{"a", "b"}})
