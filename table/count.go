@@ -11,7 +11,6 @@ const (
 	// a larger marginal is counted in place by one goroutine: its private copies would cost more than
 	// they save
 	partialCells = 1 << 20
-	maxSpan      = 1 << 30 // rows counted into 32-bit cells before they are added up
 )
 
 // CountTo adds the marginal over cols to dst: for every combination of codes of these columns, the
