@@ -75,10 +75,3 @@ func uniformTable(t testing.TB, s *schema.Schema, n int, u *rand.Rand) *table.Ta
 	sizes := s.Sizes()
 	return tableFrom(t, s, n, func(_, c int) int { return u.IntN(sizes[c]) })
 }
-
-// wideSchema has every sort of column: categories, bins, both with missing, and one of more than
-// 256 codes.
-func wideSchema(t testing.TB) *schema.Schema {
-	return schemaOf(t, category("colour", 3), optional(category("shape", 2)), number("age", 5),
-		optional(number("weight", 4)), category("place", 300))
-}

@@ -370,7 +370,7 @@ func TestWholeWay(t *testing.T) {
 		t.Errorf("a run over the limit is %+v", got)
 	}
 
-	r = v.run("/sample", "model", "s.decoy", "rows", "17", "out", "t.csv")
+	v.run("/sample", "model", "s.decoy", "rows", "17", "out", "t.csv")
 	if body := page("/download?file=t.csv"); strings.Count(body, "\n") != 18 {
 		t.Errorf("a table of 17 rows has %d lines", strings.Count(body, "\n"))
 	}
