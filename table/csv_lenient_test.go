@@ -279,7 +279,7 @@ func TestLenientBoundsMemory(t *testing.T) {
 			if err != nil {
 				break
 			}
-			if max := max(2*block, 4*maxRecord(32)); cap(c.buf) > max {
+			if max := 2*block + 4*maxRecord(32); cap(c.buf) > max {
 				t.Fatalf("a buffer of %d bytes, more than %d", cap(c.buf), max)
 			}
 			for i, line := range bytes.Split(bytes.TrimSuffix(c.buf, []byte{'\n'}), []byte{'\n'}) {
@@ -292,6 +292,31 @@ func TestLenientBoundsMemory(t *testing.T) {
 		want := []string{"1 x,1,1,p", "2 true", "3 y,2,1,p", "4 true"}
 		if !slices.Equal(got, want) {
 			t.Errorf("blocks of %d: got %q, want %q", block, got, want)
+		}
+	}
+}
+
+// A line that is too long stays too long wherever buffers end in it, and whatever is trimmed off it:
+// else the length of one line would decide what becomes of another.
+func TestLongLinesStayLong(t *testing.T) {
+	most := maxRecord(2)
+	for _, start := range []string{"", mark} {
+		for before := range 70 {
+			for at := most - 4; at < most+4; at++ {
+				long := start + strings.Repeat("j", at) + "\r" + strings.Repeat("j", 40)
+				in := strings.Repeat("x", before) + "\n" + long + "\ny"
+				split := &splitter{r: strings.NewReader(in), block: 8, most: most}
+				var got []byte
+				for c, err := split.next(nil); err == nil; c, err = split.next(nil) {
+					got = append(got, c.buf...)
+				}
+				lines := bytes.Split(got, []byte{'\n'})
+				var z tokenizer
+				z.open(bytes.TrimPrefix(lines[1], []byte(mark)))
+				if len(lines) != 3 || len(z.line) <= most || string(lines[2]) != "y" {
+					t.Fatalf("%d bytes, then %d and a carriage return: %q", before, at, lines)
+				}
+			}
 		}
 	}
 }

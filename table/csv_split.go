@@ -22,7 +22,8 @@ type chunk struct {
 }
 
 // splitter cuts a stream into chunks at ends of lines. A line that is longer than one may be loses
-// its end, all but a byte that is too many; it ends a strict file.
+// bytes, but keeps so many that it is too long without its mark and its carriage return, too; it
+// ends a strict file.
 type splitter struct {
 	r      io.Reader
 	block  int // bytes of a usual chunk
@@ -42,6 +43,7 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	buf = buf[:cap(buf)]
 	n := copy(buf, s.carry)
 	for !s.done {
+		from := n
 		m, err := io.ReadFull(s.r, buf[n:])
 		n += m
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -53,20 +55,23 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 		if err != nil {
 			return chunk{}, err
 		}
-		switch end := 1 + bytes.LastIndexByte(buf, '\n'); {
+		switch end := 1 + bytes.LastIndexByte(buf[from:], '\n'); {
 		case end > 0:
-			return s.cut(buf, end), nil
-		case n <= s.most+1:
+			return s.cut(buf, from+end), nil
+		case n < s.kept()+s.block:
 			buf = append(buf, make([]byte, len(buf))...)
 		case s.strict:
 			s.done = true
 			return s.cut(buf, n), nil
 		default:
-			n = s.most + 1
+			n = s.kept()
 		}
 	}
 	return chunk{}, io.EOF
 }
+
+// kept is how many bytes a line that is too long keeps at least.
+func (s *splitter) kept() int { return len(mark) + s.most + 1 + len("\r") }
 
 // firstLine takes the first line off a file. It reads no byte behind it, as the rows may have to
 // be paid for first.
@@ -89,9 +94,7 @@ func (s *splitter) firstLine() (line []byte, err error) {
 // cut makes a chunk of buf[:end] and keeps the rest for the next one.
 func (s *splitter) cut(buf []byte, end int) chunk {
 	s.carry = append(s.carry[:0], buf[end:]...)
-	if len(s.carry) > s.most {
-		s.carry = s.carry[:s.most+1]
-	}
+	s.carry = s.carry[:min(len(s.carry), s.kept())]
 	c := chunk{buf: buf[:end], line: s.line + 1}
 	c.lines = bytes.Count(c.buf, []byte{'\n'})
 	s.line += c.lines
