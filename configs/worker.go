@@ -218,8 +218,8 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 				"the job, or give the batch another name", run, errLost)
 		}
 		if _, later := status[runName(t.Identity, number+1)]; !later && !w.Rerun {
-			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again",
-				run, status[run], t.Ledger.Path(), errLost)
+			return 0, false, fmt.Errorf("run %s is %s in %s: %w; on_interrupted: rerun in the batch "+
+				"file spends it again", run, status[run], t.Ledger.Path(), errLost)
 		}
 	}
 }
@@ -369,7 +369,7 @@ func (w *Worker) ClaimResults(path string) error {
 	note := filepath.Join(w.Dir, "results")
 	text, err := os.ReadFile(note)
 	own := err == nil && string(text) == path
-	if err := TryCreate("--results", path, w.Force || own); err != nil || own {
+	if err := TryCreate("the results", path, w.Force || own); err != nil || own {
 		return err
 	}
 	return disk.WriteFile(note, []byte(path), 0o600)

@@ -15,9 +15,9 @@ import (
 // measurement answers.
 //
 // Measurements are the noisy marginals of the file, apart from those over runs of codes, which
-// answer nothing by themselves, and the list that mwem leaves in the settings under "measured". The
-// settings are the file's own words, so nothing in them is taken on trust but numbers and names of
-// columns.
+// answer nothing by themselves, and the marginals that mwem lists in the settings under "measured".
+// Its counts of conditions are listed by names, which another query may have too. The settings are
+// the file's own words, so nothing in them is taken on trust but numbers and names of columns.
 func noiseErrors(m *Model, w *workload.Workload) []float64 {
 	p := m.params.(*Marginal)
 	known := slices.DeleteFunc(p.whole(), func(one marginal.Measurement) bool {
@@ -28,7 +28,6 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 		}
 		return false
 	})
-	queries := map[string]float64{}
 	list, _ := m.Settings["measured"].([]any)
 	for _, x := range list {
 		said, _ := x.(map[string]any)
@@ -39,9 +38,7 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 			text, _ := name.(string)
 			one.Cols = append(one.Cols, m.schema.Index(text))
 		}
-		if query, ok := said["query"].(string); sigma > 0 && ok {
-			queries[query] = min(sigma, cmp.Or(queries[query], sigma))
-		} else if sigma > 0 && len(names) > 0 && !slices.Contains(one.Cols, -1) {
+		if sigma > 0 && len(names) > 0 && !slices.Contains(one.Cols, -1) {
 			known = append(known, one)
 		}
 	}
@@ -50,9 +47,6 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 		it, cols := w.Item(i), w.Item(i).Columns()
 		if it.Fine != nil { // the share within a bin is the model's guess, which has no known error
 			continue
-		}
-		if sigma := queries[it.Name]; sigma > 0 && it.IsCount() {
-			out[i] = sigma
 		}
 		inside := 0.0 // cells of the item's own columns that an answer adds up
 		for _, one := range known {

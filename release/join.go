@@ -146,12 +146,15 @@ func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
 	if len(parts) < 2 || m.Method != methodJoin || len(m.Ledger) > 0 {
 		return unfounded("a joint model has two parties or more, and no ledger of its own")
 	}
+	_, whole := m.params.(joint)
+	v.Unbound = v.Unbound || !whole
 	rows := 0.0
 	for i, one := range parts {
 		name := m.Parties[i].Name
 		rows += one.Rows
-		if len(one.Parties) > 0 || one.SchemaYAML != m.SchemaYAML || one.Claim.People != "" {
-			return unfounded("party %s is a joint model itself, or has another schema", name)
+		if len(one.Parties) > 0 || one.SchemaYAML != m.SchemaYAML || one.Claim.People != "" ||
+			one.Claim.Local || one.Claim.Among != (Among{}) {
+			return unfounded("party %s is of several parties itself, or has another schema", name)
 		}
 		of, err := verifyFile(one, price)
 		if err != nil {
@@ -172,7 +175,8 @@ func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
 }
 
 // parts are the models of a joint one, in the order of its parties; none if there are not as many.
-// A joint model of an earlier version is a fit to their noisy marginals, and has only these.
+// A joint model of an earlier version is a fit to their noisy marginals, and has only these: no run
+// has bought the fit, so that nothing binds it.
 func (m *Model) parts() (out []*Model) {
 	var params []Params
 	switch p := m.params.(type) {

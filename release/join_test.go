@@ -149,6 +149,7 @@ func TestJoin(t *testing.T) {
 		"party's claim": func(m *Model) { m.Parties[0].Claim.Epsilon = .5 },
 		"ledger":        func(m *Model) { m.Ledger = m.Parties[0].Ledger },
 		"method":        func(m *Model) { m.Method = "mst" },
+		"colluding":     func(m *Model) { m.Parties[1].Claim.Among = Among{Parties: 3, Colluding: 1} },
 	} {
 		forged := must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 		change(forged)

@@ -296,8 +296,8 @@ func TestLenientBoundsMemory(t *testing.T) {
 	}
 }
 
-// A line that is too long stays too long wherever buffers end in it, and whatever is trimmed off it:
-// else the length of one line would decide what becomes of another.
+// A line that is too long stays too long wherever buffers end in it, and whatever is trimmed off
+// it: else the length of one line would decide what becomes of another.
 func TestLongLinesStayLong(t *testing.T) {
 	most := maxRecord(2)
 	for _, start := range []string{"", mark} {

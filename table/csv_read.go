@@ -109,12 +109,17 @@ func (l *layout) namesOf(line []byte, maxCell int) (names []string, err error) {
 		return nil, l.wrap("line", 1, -1, errBlankLine)
 	case len(line) > maxRecord(maxCell):
 		return nil, l.wrap("line", 1, -1, errLongLine(maxCell))
+	case bytes.IndexByte(z.line, '\r') >= 0: // all rows may be on this line, and are no names
+		return nil, l.wrap("line", 1, -1, errLoneCR)
 	}
 	for last := false; !last; {
 		var cell []byte
+		start := z.pos
 		cell, last = z.next()
 		err := checkText(cell)
 		switch {
+		case bytes.HasPrefix(cell, []byte{'"'}) && z.pos == start+len(cell)+1: // as it stands there
+			err = errOpenQuote
 		case len(cell) > maxCell:
 			err = errLongCell(maxCell)
 		case len(names) == maxColumns:

@@ -18,7 +18,11 @@ const (
 	errUTF8 dataError = "not valid UTF-8 (a file in Latin-1 is converted by: iconv -f latin1 " +
 		"-t utf-8 OLD.csv > NEW.csv)"
 	errBlankLine dataError = "a blank line in place of the column names"
-	errFewCells  dataError = "fewer cells than columns (a row is a line: a file with line ends in " +
+	errLoneCR    dataError = "a carriage return within the line (lines end with line feeds: " +
+		"tr '\\r' '\\n' < OLD.csv > NEW.csv)"
+	errOpenQuote dataError = "a cell opens with a quote that the line does not close (a row is a " +
+		"line: no cell has line ends)"
+	errFewCells dataError = "fewer cells than columns (a row is a line: a file with line ends in " +
 		"its cells is read as Parquet or Arrow)"
 	errManyCells   dataError = "more cells than columns"
 	errEmptyUnit   dataError = "the privacy unit is empty"

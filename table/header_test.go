@@ -83,6 +83,26 @@ func headerOf(t *testing.T, path string, s *schema.Schema) error {
 }
 
 // TestHeaderAlone: behind the header nothing is read before the rows may be.
+func TestHeaderIsOneLine(t *testing.T) {
+	s := oneColumn("a", schema.Integer, 0, 9).ForPrivate()
+	for in, want := range map[string]error{
+		"a\r1\r2\r":           errLoneCR,
+		"a,b\rsecret,2\n1,2":  errLoneCR,
+		"a,\"b\nc\"\n1,2\n":   errOpenQuote,
+		"\"a,b\n1,2\n":        errOpenQuote,
+		"a,\"\"\"b\"\"\"\r\n": nil,
+		"\"a\",b\"c\n":        nil,
+	} {
+		begun := false
+		_, _, err := ReadCSV(t.Context(), strings.NewReader(in), -1, s,
+			ReadOptions{Begin: func() error { begun = true; return nil }})
+		if !errors.Is(err, want) || begun != (want == nil) ||
+			err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: begun %v, %v", in, begun, err)
+		}
+	}
+}
+
 func TestHeaderAlone(t *testing.T) {
 	in := strings.NewReader("a,b\n1,2\n")
 	s := oneColumn("a", schema.Integer, 0, 9).ForPrivate()

@@ -128,6 +128,7 @@ var goneFlags = map[string]string{
 		"furthest off",
 	"replicates": "'decoy analyze' gives such tables to a program of yours",
 	"results":    "it is the key results of the batch file",
+	"time-limit": "memory_mb bounds the model, and with it the time of a fit",
 	"state":      "it is always JOBS.state, beside the batch file",
 	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
 		"charged",

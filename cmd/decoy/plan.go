@@ -276,7 +276,7 @@ type compared struct {
 
 // compare plans with every method, at its defaults.
 func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
-	for _, name := range []string{"releases", "method", "set", "target", "workload", "time-limit"} {
+	for _, name := range []string{"releases", "method", "set", "target", "workload"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}

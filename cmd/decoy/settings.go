@@ -316,7 +316,7 @@ func (s *settings) Set(text string) error {
 }
 
 // shorthand are flags that set the method's setting of the same name, where it has one.
-var shorthand = []string{"target", "workload", "time-limit"}
+var shorthand = []string{"target", "workload"}
 
 // of are all settings of a method that were given, those that win last.
 func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, error) {
