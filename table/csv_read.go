@@ -109,8 +109,6 @@ func (l *layout) namesOf(line []byte, maxCell int) (names []string, err error) {
 		return nil, l.wrap("line", 1, -1, errBlankLine)
 	case len(line) > maxRecord(maxCell):
 		return nil, l.wrap("line", 1, -1, errLongLine(maxCell))
-	case bytes.IndexByte(z.line, '\r') >= 0: // all rows may be on this line, and are no names
-		return nil, l.wrap("line", 1, -1, errLoneCR)
 	}
 	for last := false; !last; {
 		var cell []byte
@@ -118,12 +116,15 @@ func (l *layout) namesOf(line []byte, maxCell int) (names []string, err error) {
 		cell, last = z.next()
 		err := checkText(cell)
 		switch {
-		case bytes.HasPrefix(cell, []byte{'"'}) && z.pos == start+len(cell)+1: // as it stands there
-			err = errOpenQuote
 		case len(cell) > maxCell:
 			err = errLongCell(maxCell)
 		case len(names) == maxColumns:
 			err = errTooMany
+		case z.pos > start+len(cell)+1: // in quotes
+		case bytes.IndexByte(cell, '\r') >= 0: // all rows may be on this line, and are no names
+			err = errLoneCR
+		case bytes.HasPrefix(cell, []byte{'"'}):
+			err = errOpenQuote
 		}
 		if err != nil {
 			return nil, l.wrap("line", 1, len(names), err)

@@ -277,7 +277,7 @@ func sayBought(t *terminal, r *infer.Result) {
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
 func sayDoubts(t *terminal, r *infer.Result) {
-	var left, doubtful []string
+	var left, joined, doubtful []string
 	for _, column := range r.Columns {
 		name := fmt.Sprintf("%q", column.Name)
 		switch found := column.Found; {
@@ -287,12 +287,18 @@ func sayDoubts(t *terminal, r *infer.Result) {
 				name)
 		case found == nil:
 			left = append(left, name)
+		case found.Other != "" && !column.Codes:
+			joined = append(joined, name)
 		case column.Codes || found.Kind == schema.Categorical:
 			doubtful = append(doubtful, name)
 		}
 	}
 	if len(left) > 0 {
 		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
+	}
+	if len(joined) > 0 {
+		t.say("texts in fewer than about %d rows are \"(other)\" in %s", r.Threshold,
+			strings.Join(joined, ", "))
 	}
 	if len(doubtful) > 0 {
 		t.say("texts in fewer than about %d rows, and codes that do not exist, may be wrong in %s: what "+
