@@ -139,9 +139,9 @@ const z975 = 1.959963984540054
 
 // Intervals is [Model.Answers] with intervals of 95 % for the population that the private rows are
 // a random sample of, where one measurement answers a query by itself: with noise of variance v,
-// and n·p rows in n, the standard error is √(v + n·p·(1 − p)). The model's answer joins all
-// measurements and is usually closer, so that intervals are wide. They end at 0, and not at the
-// number of rows, which is itself noisy.
+// and n·p rows in n, the standard error is √(v + n·p·(1 − p)). The 95 % are those of all cells of
+// a model: it draws single counts of a few standard errors to what its others say, and misses these
+// more often. Intervals end at 0, and not at the number of rows, which is itself noisy.
 func (m *Model) Intervals(w *workload.Workload) ([]Answered, error) {
 	out, err := m.Answers(w)
 	for i := range out {
