@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -45,7 +46,8 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 }
 
 // TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
-// of what it sums.
+// of what it sums. Rows that are left out are those of ranges that stand out, as an empty one does
+// in one run of 250: the median of five is wrong with probability 6e-7.
 func TestUnits(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	o := infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
@@ -58,6 +60,15 @@ func TestUnits(t *testing.T) {
 		r.Sigma < 4 || r.Sigma > 8 {
 		t.Fatalf("%+v", r)
 	}
+	leftOut := []float64{r.LeftOut}
+	for range 4 {
+		again, _, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leftOut = append(leftOut, again.LeftOut)
+	}
+	slices.Sort(leftOut)
 	for name, c := range map[string]struct{ got, want, sums float64 }{
 		"one row":   {float64(r.Counts[0]), 3000, 1},
 		"two":       {float64(r.Counts[1]), 0, 1},
@@ -65,14 +76,14 @@ func TestUnits(t *testing.T) {
 		"9 to 16":   {float64(r.Counts[5]), 500, 1},
 		"whole":     {r.Whole, 4000, 3},
 		"bounded":   {r.Bounded, 500, 10},
-		"left out ": {r.LeftOut / 6, 500, 1}, // at least nine rows each, of which three are used
+		"left out ": {leftOut[2] / 6, 500, 1}, // at least nine rows each, of which three are used
 	} {
 		if math.Abs(c.got-c.want) > 6*r.Sigma*math.Sqrt(c.sums) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
 	l, err := file.Read()
-	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != ledger.StatusDone ||
+	if err != nil || l.Spent().Epsilon != 5 || l.Runs()[0].Status != ledger.StatusDone ||
 		l.Runs()[0].Method != "schema units" {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
