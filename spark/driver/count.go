@@ -24,27 +24,13 @@ var (
 		"numbers, decimals, dates and timestamps can")
 )
 
-// A sparkError is an error of the cluster. Its text has nothing of Spark's own, which may quote
-// cells of the table.
-type sparkError struct {
-	what, class string
-}
-
-func (e *sparkError) Error() string {
-	text := "spark: " + e.what
-	if e.class != "" {
-		text += " (" + e.class + ")"
-	}
-	return text + "; the log of the Spark Connect server says more"
-}
-
-// failure is an error of Spark in our words, and Spark's name for its kind.
+// failure is an error of the cluster in our words, and Spark's name for its kind. It has nothing of
+// Spark's own words, which may quote cells of the table.
 func failure(what string, err error) error {
-	e := &sparkError{what: what}
-	if spark := (*sparkerrors.SparkError)(nil); errors.As(err, &spark) {
-		e.class = spark.ErrorClass
+	if spark := (*sparkerrors.SparkError)(nil); errors.As(err, &spark) && spark.ErrorClass != "" {
+		what += " (" + spark.ErrorClass + ")"
 	}
-	return e
+	return errors.New("spark: " + what + "; the log of the Spark Connect server says more")
 }
 
 // Count answers a question about a table. program is the path of this program.
@@ -214,8 +200,7 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	if err != nil {
 		return "", err
 	}
-	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Nonce: j.nonce,
-		Question: j.question}
+	j.plan = worker.Plan{Schema: string(text), Nonce: j.nonce, Question: j.question}
 	if j.plan.Program, err = worker.Digest(program); err != nil {
 		return "", errors.New("spark: this program cannot read itself")
 	}
@@ -301,7 +286,7 @@ var (
 // check turns what all tasks told into an answer, and refuses what cannot be of one table.
 func (j *job) check(told map[int64]int64) ([]int64, error) {
 	switch {
-	case told[worker.BadPlan] > 0, told[worker.BadProgram] > 0:
+	case told[worker.BadPlan] > 0:
 		return nil, errors.New("spark: decoy-spark on the workers is not the same file as here")
 	case told[worker.BadKey] > 0:
 		return nil, errors.New("spark: a table with an id column needs a file of 32 secret bytes " +

@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
@@ -104,54 +105,12 @@ func (x *texts) tell() {
 	clear(x.listed)
 }
 
-// units counts units by their number of rows (engine.Units). Those without an id are nobody's.
-type units struct {
-	upTo  []int
-	cells []int64
-	ids   *block
-	rows  []int // of each id
-}
-
-func newUnits(p *Plan, cells []int64) (*units, error) {
-	u := &units{cells: cells}
-	if json.Unmarshal(p.Question.Of, &u.upTo) != nil || len(cells) != len(u.upTo)+1 ||
-		!slices.IsSorted(u.upTo) || p.s.Unit == "" || len(p.Columns) == 0 {
-		return nil, errPlan
+// unit counts a unit, escaped, by its number of rows. What has no id is nobody's.
+func (c *counter) unit(id []byte, rows int) {
+	if len(id) > 0 && string(id) != null && utf8.Valid(id) {
+		at, _ := slices.BinarySearch(c.upTo, rows)
+		c.counts[at]++
 	}
-	var err error
-	u.ids, err = newBlock(p.Columns[:1])
-	return u, err
-}
-
-// add adds a unit, escaped.
-func (u *units) add(id []byte, rows int) error {
-	u.rows = append(u.rows, rows)
-	if err := u.ids.add(id); err != nil {
-		return err
-	}
-	if u.ids.n < blockRows {
-		return nil
-	}
-	return u.count()
-}
-
-// count counts the units of the block.
-func (u *units) count() error {
-	if u.ids.n == 0 {
-		return nil
-	}
-	t, err := u.ids.texts(1, -1)
-	if err != nil {
-		return err
-	}
-	for i, text := range t.Columns[0].Cells {
-		if t.Columns[0].Texts[text] != "" {
-			at, _ := slices.BinarySearch(u.upTo, u.rows[i])
-			u.cells[at]++
-		}
-	}
-	u.rows = u.rows[:0]
-	return nil
 }
 
 // answer makes ready for the question of a plan.
@@ -169,7 +128,10 @@ func (c *counter) answer() (err error) {
 	case engine.Classes, engine.Values, engine.Spelled:
 		c.texts, err = newTexts(c.plan, c.counts, c.put)
 	case engine.Units:
-		c.units, err = newUnits(c.plan, c.counts)
+		if json.Unmarshal(q.Of, &c.upTo) != nil || q.Length != len(c.upTo)+1 || c.key == nil ||
+			!slices.IsSorted(c.upTo) {
+			err = errPlan
+		}
 	default:
 		err = errPlan
 	}

@@ -40,6 +40,7 @@ var arrowTypes = map[Type]arrow.DataType{
 const (
 	separator = '\x01'
 	escape    = '\\'
+	null      = `\N`
 )
 
 // block collects rows for the reader of package table.
@@ -83,31 +84,16 @@ func (b *block) add(line []byte) error {
 
 // append adds a cell, escaped, to its column.
 func (b *block) append(to array.Builder, cell []byte) error {
-	if len(cell) == 2 && cell[0] == escape && cell[1] == 'N' {
+	if string(cell) == null {
 		to.AppendNull()
 		return nil
 	}
-	if to, ok := to.(*array.StringBuilder); ok {
-		text, err := b.unescape(cell)
-		to.BinaryBuilder.Append(text)
-		return err
-	}
 	var err error
 	switch to := to.(type) {
-	case *array.BooleanBuilder:
-		to.Append(string(cell) == "true")
-	case *array.Int64Builder:
-		var x int64
-		x, err = strconv.ParseInt(string(cell), 10, 64)
-		to.Append(x)
-	case *array.Float32Builder:
-		var x float64
-		x, err = strconv.ParseFloat(string(cell), 32)
-		to.Append(float32(x))
-	case *array.Float64Builder:
-		var x float64
-		x, err = strconv.ParseFloat(string(cell), 64)
-		to.Append(x)
+	case *array.StringBuilder:
+		var text []byte
+		text, err = b.unescape(cell)
+		to.BinaryBuilder.Append(text)
 	case *array.Date32Builder:
 		var x int64
 		x, err = strconv.ParseInt(string(cell), 10, 32)
@@ -116,6 +102,8 @@ func (b *block) append(to array.Builder, cell []byte) error {
 		var x int64
 		x, err = strconv.ParseInt(string(cell), 10, 64)
 		to.Append(arrow.Timestamp(x))
+	default: // a boolean, or a number
+		err = to.AppendValueFromString(string(cell))
 	}
 	if err != nil {
 		return errLine // and nothing of the cell

@@ -2,12 +2,12 @@ package worker
 
 import (
 	"bytes"
-	"container/heap"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
 	"hash/crc32"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -21,15 +21,15 @@ type bound struct {
 	mac  hash.Hash
 	keep func(line []byte) error // takes a line that stays
 	// is told of each unit, escaped, and how many rows it has; may be nil
-	ended func(unit []byte, rows int) error
+	ended func(unit []byte, rows int)
 
 	unit   []byte // at hand
 	rows   int    // of it
 	last   []byte // line
 	begun  bool
 	twin   uint64 // of the last line, among its equals
-	kept   kept
-	signed bool // they have hashes, and are a heap
+	kept   []row
+	signed bool // they have hashes, and are in the order of these
 }
 
 // row is a line of the unit at hand.
@@ -39,18 +39,8 @@ type row struct {
 	hash [sha256.Size]byte // if the unit has more than k rows
 }
 
-// kept is a heap with the largest hash on top.
-type kept []row
-
-func (h kept) Len() int           { return len(h) }
-func (h kept) Less(i, j int) bool { return bytes.Compare(h[i].hash[:], h[j].hash[:]) > 0 }
-func (h kept) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *kept) Push(x any)        { *h = append(*h, x.(row)) }
-func (h *kept) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
+// byHash compares the hashes of two rows.
+func byHash(a, b row) int { return bytes.Compare(a.hash[:], b.hash[:]) }
 
 func newBound(k int, key []byte, keep func([]byte) error) *bound {
 	return &bound{k: max(1, k), mac: hmac.New(sha256.New, key), keep: keep}
@@ -86,14 +76,12 @@ func (b *bound) add(line []byte) error {
 		for i := range b.kept {
 			b.sign(&b.kept[i])
 		}
-		heap.Init(&b.kept)
+		slices.SortFunc(b.kept, byHash)
 		b.signed = true
 	}
 	b.sign(&next)
-	if bytes.Compare(next.hash[:], b.kept[0].hash[:]) < 0 {
-		next, b.kept[0] = b.kept[0], next
-		heap.Fix(&b.kept, 0)
-	}
+	at, _ := slices.BinarySearchFunc(b.kept, next, byHash)
+	b.kept = slices.Insert(b.kept, at, next)[:b.k]
 	return nil
 }
 
@@ -112,12 +100,11 @@ func (b *bound) flush() error {
 			return err
 		}
 	}
-	rows := b.rows
-	b.kept, b.signed, b.rows = b.kept[:0], false, 0
-	if b.ended == nil || rows == 0 {
-		return nil
+	if b.ended != nil && b.rows > 0 {
+		b.ended(b.unit, b.rows)
 	}
-	return b.ended(b.unit, rows)
+	b.kept, b.signed, b.rows = b.kept[:0], false, 0
+	return nil
 }
 
 // unitOf is the first cell of a line, escaped.

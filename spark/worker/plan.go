@@ -23,13 +23,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Version is that of the plan and of the lines.
-const Version = 3
-
 // Plan is what a task is to count. It is public: it stands in the query, which Spark logs, and is
 // the first line that a worker reads.
 type Plan struct {
-	Version int      `json:"v"`
 	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
 	Schema  string   `json:"schema"`  // YAML
 	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
@@ -69,9 +65,6 @@ func Decode(word string) (*Plan, error) {
 	if err := json.NewDecoder(io.LimitReader(z, maxPlan)).Decode(p); err != nil {
 		return nil, errPlan
 	}
-	if p.Version != Version {
-		return nil, errVersion
-	}
 	if p.s, err = schema.Parse([]byte(p.Schema)); err != nil {
 		return nil, errPlan
 	}
@@ -80,10 +73,9 @@ func Decode(word string) (*Plan, error) {
 }
 
 var (
-	errPlan    = errors.New("worker: not a plan")
-	errVersion = errors.New("worker: a plan of another version")
-	errOrder   = errors.New("worker: lines out of order")
-	errLine    = errors.New("worker: a line of another form")
+	errPlan  = errors.New("worker: not a plan")
+	errOrder = errors.New("worker: lines out of order")
+	errLine  = errors.New("worker: a line of another form")
 )
 
 // keyFile is the file of the secret from which hash keys follow: beside the program, the same on

@@ -10,8 +10,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/table"
@@ -20,14 +21,13 @@ import (
 // What a task tells besides counts, as cells below zero. Each comes with a number, and the numbers
 // of all tasks are added up.
 const (
-	TaskDone   = -1       // 1: the task has come to its end
-	TaskRows   = -2       // rows that were counted
-	BadPlan    = -3       // 1: the plan is of another version, or cannot be read
-	BadProgram = -4       // 1: the program is another one
-	BadKey     = -5       // 1: there is no key file, or it is too short
-	Bucket     = -1 << 30 // less the bucket: 1: units of it were in the task
-	KeyIs      = -1 << 50 // less 48 bits of a hash of the key: 1
-	KernelIs   = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
+	TaskDone = -1       // 1: the task has come to its end
+	TaskRows = -2       // rows that were counted
+	BadPlan  = -3       // 1: the plan cannot be read, or is of another program
+	BadKey   = -5       // 1: there is no key file, or it is too short
+	Bucket   = -1 << 30 // less the bucket: 1: units of it were in the task
+	KeyIs    = -1 << 50 // less 48 bits of a hash of the key: 1
+	KernelIs = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
 )
 
 // Run is the worker: it counts the lines of standard input, of which the first is the plan, and
@@ -35,8 +35,8 @@ const (
 // wrong again; it is 1 where the task should be tried again.
 func Run() {
 	// Whatever happens now, no text of it gets into the logs of Spark.
-	if null, err := os.Open(os.DevNull); err == nil {
-		silence(null)
+	if null, err := os.Open(os.DevNull); err == nil { // nor of the run time's
+		_ = unix.Dup2(int(null.Fd()), int(os.Stderr.Fd()))
 	}
 	debug.SetTraceback("none")
 	runtime.GOMAXPROCS(1) // a task has one core
@@ -77,19 +77,18 @@ func count(program string, in io.Reader, out io.Writer) error {
 
 // counter counts.
 type counter struct {
-	plan     *Plan
-	counts   []int64   // of the answer, of a question of any kind but that of sum
-	sets     [][]int   // of columns, of a question about them
-	cells    []int     // of each set
-	sum      *sums.Sum // of a question about gradients
-	rows     int64
-	problems map[int]bool
-	buckets  [Buckets]bool
-	key      []byte // nil without an id column
-	counted  *block // rows that are counted
-	texts    *texts // of a question about texts
-	units    *units // of one about units
-	out      io.Writer
+	plan    *Plan
+	counts  []int64   // of the answer, of a question of any kind but that of sum
+	sets    [][]int   // of columns, of a question about them
+	cells   []int     // of each set
+	sum     *sums.Sum // of a question about gradients
+	rows    int64
+	buckets [Buckets]bool
+	key     []byte // nil without an id column
+	counted *block // rows that are counted
+	texts   *texts // of a question about texts
+	upTo    []int  // of one about units: the ends of their ranges of rows
+	out     io.Writer
 }
 
 // blockRows is how many rows are turned into codes at a time.
@@ -102,9 +101,9 @@ func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 		return nil, BadPlan
 	}
 	if digest, err := Digest(program); err != nil || digest != p.Program {
-		return nil, BadProgram
+		return nil, BadPlan
 	}
-	c = &counter{plan: p, problems: map[int]bool{}, out: out}
+	c = &counter{plan: p, out: out}
 	if p.s.Unit != "" {
 		if c.key, err = sessionKey(program, p.Nonce); err != nil {
 			return nil, BadKey
@@ -158,8 +157,8 @@ func (c *counter) take(in *lines) error {
 	var b *bound
 	if c.key != nil {
 		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep)
-		if c.units != nil {
-			b.ended = c.units.add
+		if c.upTo != nil {
+			b.ended = c.unit
 		}
 		take = func(line []byte) error {
 			c.buckets[bucket(unitOf(line))] = true
@@ -180,11 +179,6 @@ func (c *counter) take(in *lines) error {
 	}
 	if b != nil {
 		if err := b.flush(); err != nil {
-			return err
-		}
-	}
-	if c.units != nil {
-		if err := c.units.count(); err != nil {
 			return err
 		}
 	}
@@ -275,26 +269,16 @@ func (c *counter) put(cell, n int64) {
 
 // write writes the counts that are not zero, and what else there is to tell.
 func (c *counter) write() {
-	problems := make([]int, 0, len(c.problems))
-	for p := range c.problems {
-		problems = append(problems, p)
+	if c.sum != nil {
+		c.counts = halves(c.sum.Answer)
 	}
-	slices.Sort(problems)
-	for _, p := range problems {
-		c.put(int64(p), 1)
+	for cell, n := range c.counts {
+		if n != 0 {
+			c.put(int64(cell), n)
+		}
 	}
-	if len(problems) == 0 {
-		if c.sum != nil {
-			c.counts = halves(c.sum.Answer)
-		}
-		for cell, n := range c.counts {
-			if n != 0 {
-				c.put(int64(cell), n)
-			}
-		}
-		if c.texts != nil {
-			c.texts.tell()
-		}
+	if c.texts != nil {
+		c.texts.tell()
 	}
 	for b, seen := range c.buckets {
 		if seen {

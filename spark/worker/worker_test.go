@@ -42,7 +42,7 @@ func program(t *testing.T) string {
 func word(t *testing.T, program, head string, change func(*Plan)) string {
 	t.Helper()
 	digest := stattest.Must(Digest(program))
-	p := Plan{Version: Version, Program: digest, Schema: fmt.Sprintf(yaml, head),
+	p := Plan{Program: digest, Schema: fmt.Sprintf(yaml, head),
 		Question: engine.AskSets([][]int{{0}, {1}, {0, 1}}, []int{5, 10}), Nonce: []byte("a nonce")}
 	if strings.Contains(head, "unit") {
 		p.Columns = append(p.Columns, Column{"id", Text})
@@ -105,13 +105,12 @@ func TestTells(t *testing.T) {
 		word, path, in string
 		want           int
 	}{
-		"no plan":         {"nonsense", path, "", BadPlan},
-		"another version": {word(t, path, "", func(p *Plan) { p.Version++ }), path, "", BadPlan},
+		"no plan": {"nonsense", path, "", BadPlan},
 		"a set too far": {word(t, path, "", func(p *Plan) { p.Question.Of = []byte("[[2]]") }), path,
 			"", BadPlan},
 		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
 		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
-			BadProgram},
+			BadPlan},
 		"no key": {word(t, bare, unit, nil), bare, "", BadKey},
 	} {
 		var out bytes.Buffer
