@@ -9,6 +9,9 @@
 // its training rows a method that copies looks best. It is not for choosing among many tables by
 // asking again and again at a small ε each, for every run costs.
 //
+// A schema is bought for a table that nobody has described ([Infer]), and so is a report on how
+// many rows its units have ([Units]).
+//
 // A form is a survey whose asker is not trusted: what is asked of a respondent, the line that a
 // respondent hands over, and the tables that many such lines estimate ([Tally]). A respondent's row
 // is seen by package privacy/randomized only; lines are public.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,7 +18,7 @@ import (
 // answers of its session, deliver, which may be nil, makes that durable; then the run is closed.
 // open is privacy.Open, or text.Open for a table without a schema. What an error leaves is in
 // [privacy.Session.Finish]. Errors before the reservation have spent nothing; the session is nil
-// then.
+// then. One of ask that wraps [ErrNothing] is an end without anything to deliver.
 func Run[Rows any, S interface {
 	Finish(error, func() error) error
 }, R any](
@@ -28,16 +29,25 @@ func Run[Rows any, S interface {
 		return out, s, err
 	}
 	made, err := ask(s)
-	if err = s.Finish(err, func() error {
-		if deliver == nil {
+	var nothing error
+	if errors.Is(err, ErrNothing) {
+		nothing, err = err, nil
+	}
+	err = s.Finish(err, func() error {
+		if deliver == nil || nothing != nil {
 			return nil
 		}
 		return deliver(made)
-	}); err != nil {
+	})
+	if err = errors.Join(err, nothing); err != nil {
 		return out, s, err
 	}
 	return made, s, nil
 }
+
+// ErrNothing is wrapped by the error of a run whose budget was too small for the table to say
+// anything, and stays spent.
+var ErrNothing = errors.New("no column stands out of the noise")
 
 // Paid is what a result says of its price. As a part of its struct, it is one of its JSON.
 type Paid struct {

@@ -2,12 +2,12 @@ package synth
 
 import (
 	"context"
-	"errors"
 
-	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // Continuer is a method that may fit a table whose schema is bought in the same session.
@@ -19,74 +19,78 @@ type Continuer interface {
 	Unseen(columns []string) (target string, err error)
 }
 
-// RunBought is [Run] on a table that nobody has described: one reservation, of which plan.Share
-// buys a schema, and the rest fits f on the rows in its codes. The noisy counts that bought the
-// schema are measurements of the fit. buy.Deliver, which may be nil, makes the schema durable
-// before o.Deliver does so with the model; of buy, Options is not used. An error that wraps
-// infer.ErrNothing is one whose run is over.
+// Purchase is how a run buys a schema for its table.
+type Purchase struct {
+	Plan accountant.Composition // of the whole run
+	// Buy asks for what the schema takes of it, which leaves a part. target is the method's, or ""
+	Buy func(ctx context.Context, s *text.Session, target string, progress func(float64)) (
+		Bought, error)
+	// makes the schema durable, before the model is. May be nil
+	Deliver func() error
+}
+
+// Bought is a schema, and the noisy counts that bought it as one-way marginals of its columns.
+type Bought interface {
+	Schema() *schema.Schema
+	Measurements() ([]marginal.Measurement, error)
+}
+
+// RunBought is [Run] on a table that nobody has described: one reservation, of which a part buys a
+// schema, and the rest fits f on the rows in its codes. The noisy counts that bought the schema are
+// measurements of the fit. An error that wraps [release.ErrNothing] is one whose run is over.
 func RunBought(
-	ctx context.Context, t *text.Table, plan infer.Plan, buy infer.Options, f Continuer, o RunOptions,
+	ctx context.Context, t *text.Table, buy Purchase, f Continuer, o RunOptions,
 ) (*release.Model, *text.Session, error) {
-	var err error
-	if buy.Target, err = f.Unseen(t.Names()); err != nil {
+	target, err := f.Unseen(t.Names())
+	if err != nil {
 		return nil, nil, err
 	}
 	o.Progress.Report("reserving the budget", 0)
-	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), Program(o.Tool)
-	buy.Options = o.Options
-	buy.Progress = func(done float64) { o.Progress.Report("buying a schema", done) }
-	var bought *infer.Result
-	var unusable error // which is an end all the same
-	m, texts, err := release.Run(ctx, text.Open, t, o.Options,
-		func(texts *text.Session) (m *release.Model, err error) {
-			bought, m, err = buyAndFit(ctx, t, plan, buy, f, o, texts)
-			if errors.Is(err, infer.ErrNothing) {
-				unusable, err = err, nil
+	o.Plan, o.Price, o.Method, o.Program = buy.Plan, nil, f.Name(), Program(o.Tool)
+	return release.Run(ctx, text.Open, t, o.Options,
+		func(texts *text.Session) (*release.Model, error) {
+			bought, err := buy.Buy(ctx, texts, target,
+				func(done float64) { o.Progress.Report("buying a schema", done) })
+			if err != nil {
+				return nil, err
 			}
-			return m, err
+			return fitBought(ctx, texts, bought, f, o)
 		}, func(m *release.Model) error {
-			if unusable == nil && buy.Deliver != nil {
-				if err := buy.Deliver(bought); err != nil {
+			if buy.Deliver != nil {
+				if err := buy.Deliver(); err != nil {
 					return err
 				}
 			}
-			if unusable == nil && o.Deliver != nil {
+			if o.Deliver != nil {
 				return o.Deliver(m)
 			}
 			return nil
 		})
-	return m, texts, errors.Join(unusable, err)
 }
 
-func buyAndFit(
-	ctx context.Context, t *text.Table, plan infer.Plan, buy infer.Options, f Continuer,
-	o RunOptions, texts *text.Session,
-) (*infer.Result, *release.Model, error) {
-	bought, err := plan.Buy(ctx, t, texts, buy)
-	if err != nil {
-		return nil, nil, err
-	}
+func fitBought(
+	ctx context.Context, texts *text.Session, bought Bought, f Continuer, o RunOptions,
+) (*release.Model, error) {
 	known, err := bought.Measurements()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s, err := texts.As(bought.Schema())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rest, err := f.Plan(termsOf(s, known))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if o.Forecast != nil {
 		o.Forecast(rest.Forecast(0))
 	}
 	fitted, err := rest.Fit(ctx, s, o.Progress)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, err := fitted.release(s, f, nil, o)
-	return bought, m, err
+	return fitted.release(s, f, nil, o)
 }
 
 // joined joins measured one-way marginals with those that are known already.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
@@ -21,8 +21,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// visits is a file of n rows that nobody has described, and the plan of a run on it.
-func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, infer.Plan) {
+// visits is a file of n rows that nobody has described, and how a run buys its schema.
+func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, Purchase) {
 	t.Helper()
 	var csv bytes.Buffer
 	csv.WriteString("age,sex,died\n")
@@ -35,9 +35,14 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, infer.Plan) 
 	}
 	table := stattest.Must(text.File(path, text.Options{Names: []string{"age", "sex", "died"},
 		CSV: schema.CSV{Comma: ','}}))
-	plan := stattest.Must(infer.NewPlan(3, table.Neighbours(accountant.AddRemove), b))
+	plan := stattest.Must(analysis.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
-	return table, plan
+	return table, Purchase{Plan: plan.Composition(), Buy: func(
+		ctx context.Context, s *text.Session, target string, progress func(float64),
+	) (Bought, error) {
+		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: target}
+		return plan.Buy(ctx, table, s, o, progress)
+	}}
 }
 
 func continuers(t *testing.T) []Continuer {
@@ -51,25 +56,19 @@ func continuers(t *testing.T) []Continuer {
 func TestRunBought(t *testing.T) {
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-9}
 	for _, f := range continuers(t) {
-		table, plan := visits(t, 3000, b)
-		var bought *infer.Result
-		delivered := 0
-		m, s, err := RunBought(context.Background(), table, plan,
-			infer.Options{CSV: schema.CSV{Comma: ','}, Deliver: func(r *infer.Result) error {
-				bought = r
-				return nil
-			}}, f, RunOptions{Options: privacy.Options{Budget: b},
-				Deliver: func(*release.Model) error {
-					if delivered++; bought == nil {
-						t.Error("the model is delivered before the schema")
-					}
-					return nil
-				}})
-		if err != nil {
-			t.Fatal(err)
+		table, buy := visits(t, 3000, b)
+		delivered := ""
+		buy.Deliver = func() error {
+			delivered += "schema "
+			return nil
 		}
-		if m.Schema().Fingerprint() != bought.Schema().Fingerprint() || delivered != 1 {
-			t.Errorf("%s: the model is of another schema", f.Name())
+		m, s, err := RunBought(context.Background(), table, buy, f, RunOptions{
+			Options: privacy.Options{Budget: b}, Deliver: func(*release.Model) error {
+				delivered += "model"
+				return nil
+			}})
+		if err != nil || delivered != "schema model" {
+			t.Fatalf("%s: %v, delivered %q", f.Name(), err, delivered)
 		}
 		if runs := s.Ledger().Runs(); len(runs) != 1 || runs[0].Status != ledger.StatusDone {
 			t.Errorf("%s: runs %v", f.Name(), runs)
@@ -88,11 +87,11 @@ func TestRunBought(t *testing.T) {
 func TestRunBoughtNothing(t *testing.T) {
 	b := accountant.Budget{Epsilon: .01, Delta: 1e-9}
 	for _, f := range continuers(t) {
-		table, plan := visits(t, 50, b)
-		m, s, err := RunBought(context.Background(), table, plan, infer.Options{
-			Deliver: func(*infer.Result) error { t.Error("nothing is delivered"); return nil },
-		}, f, RunOptions{Options: privacy.Options{Budget: b}})
-		if !errors.Is(err, infer.ErrNothing) || m != nil || s == nil {
+		table, buy := visits(t, 50, b)
+		buy.Deliver = func() error { t.Error("nothing is delivered"); return nil }
+		m, s, err := RunBought(context.Background(), table, buy, f,
+			RunOptions{Options: privacy.Options{Budget: b}})
+		if !errors.Is(err, release.ErrNothing) || m != nil || s == nil {
 			t.Fatalf("%s: %v, %v", f.Name(), m, err)
 		}
 		if runs := s.Ledger().Runs(); len(runs) != 1 || runs[0].Status != ledger.StatusDone {
@@ -108,8 +107,8 @@ func TestRunBoughtRefuses(t *testing.T) {
 		"target": {Target: "income"}, "sets": {Sets: []string{"age*sex"}},
 	} {
 		f := checked(&c)
-		table, plan := visits(t, 50, b)
-		_, s, err := RunBought(context.Background(), table, plan, infer.Options{}, f,
+		table, buy := visits(t, 50, b)
+		_, s, err := RunBought(context.Background(), table, buy, f,
 			RunOptions{Options: privacy.Options{Budget: b}})
 		if !errors.Is(err, ErrConfig) || s != nil {
 			t.Errorf("%s: %v", name, err)

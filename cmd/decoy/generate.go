@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
@@ -213,21 +214,27 @@ func (g *generate) buy(
 	ctx context.Context, t *terminal, p *purchase, outputs *configs.Outputs, j *configs.Task,
 	account *configs.Account, o synth.RunOptions,
 ) error {
-	_, s, err := synth.RunBought(ctx, p.table, p.plan, infer.Options{CSV: p.csv,
-		MaxCategories: maxCategories,
-		Deliver: func(r *infer.Result) error {
+	var r *analysis.Inferred
+	_, s, err := synth.RunBought(ctx, p.table, synth.Purchase{Plan: p.plan.Composition(),
+		Buy: func(
+			ctx context.Context, s *text.Session, target string, progress func(float64),
+		) (_ synth.Bought, err error) {
+			p.want.Target = target
+			r, err = p.plan.Buy(ctx, p.table, s, p.want, progress)
+			return r, err
+		},
+		Deliver: func() error {
 			yaml, err := r.YAML()
 			if err != nil {
 				return err
 			}
-			bought := r.Schema()
-			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(bought.Columns),
-				cells(bought)), r.Rows)
+			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(r.Schema().Columns),
+				cells(r.Schema())), r.Rows)
 			sayDoubts(t, r)
 			return outputs.WriteSchema(yaml, t.force, t.say)
 		}}, j.Fitter.(synth.Continuer), o)
 	switch {
-	case errors.Is(err, infer.ErrNothing):
+	case errors.Is(err, release.ErrNothing):
 		return sayNothing(t, err)
 	case err != nil:
 		return account.Explain(err, s != nil)

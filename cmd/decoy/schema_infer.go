@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -37,11 +38,10 @@ type inferFlags struct {
 
 // purchase is what the flags ask for.
 type purchase struct {
-	table    *text.Table
-	ledger   *ledger.File
-	declared *infer.Declared
-	csv      schema.CSV
-	plan     infer.Plan
+	table  *text.Table
+	ledger *ledger.File
+	want   analysis.Inference
+	plan   analysis.InferencePlan
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
@@ -49,9 +49,6 @@ func schemaInferCommand(t *terminal) *cobra.Command {
 	return t.verb("schema infer", s.run, s.jobFlags.flags(), s.inferFlags.flags(), flags{
 		"schema": &s.partial, "target": &s.target, "dry-run": &s.dryRun})
 }
-
-// maxCategories is how many categories a bought column may have.
-const maxCategories = 1000
 
 // flags are those by which a person says of a file what no schema does.
 func (s *inferFlags) flags() flags {
@@ -81,10 +78,10 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 			return nil, usagef("--schema says what --unit, --max-rows-per-unit, --comma and --no-header say")
 		}
 		var err error
-		if p.declared, err = schema.LoadPartial(s.partial); err != nil {
+		if p.want.Declared, err = schema.LoadPartial(s.partial); err != nil {
 			return nil, err
 		}
-		d := p.declared
+		d := p.want.Declared
 		if len(d.Made)+len(d.Rules) > 0 || slices.ContainsFunc(d.Columns,
 			func(c schema.Column) bool { return c.After != "" }) {
 			return nil, usagef("--schema %s relates columns (rules, after, made columns): write these "+
@@ -111,7 +108,7 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	var names []string
 	switch {
 	case !elsewhere:
-		names, err = s.header(cmd, input, format, p.declared)
+		names, err = s.header(cmd, input, format, p.want.Declared)
 	case s.noHeader:
 		err = usagef("--no-header: the columns of a table in another system have names")
 	default:
@@ -123,30 +120,27 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if s.unit != "" && !slices.Contains(names, s.unit) {
 		return nil, usagef("--unit: there is no column %q%s", s.unit, spelling.Hint(s.unit, names))
 	}
-	p.csv = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
+	p.want.CSV = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
 	columns := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.unit })
-	if p.declared == nil {
-		p.declared = infer.AllOpen(columns)
-	}
-	if d := p.declared; s.target != "" && d.Index(s.target) < 0 {
-		return nil, usagef("--target: there is no column %q%s", s.target,
-			spelling.Hint(s.target, d.Names()))
-	}
-	asked, err := infer.Asked(p.declared, columns)
+	asked, err := p.want.Asked(columns)
 	if err != nil {
 		return nil, err
 	}
+	if d := p.want.Declared; s.target != "" && d.Index(s.target) < 0 {
+		return nil, usagef("--target: there is no column %q%s", s.target,
+			spelling.Hint(s.target, d.Names()))
+	}
 	if elsewhere {
 		p.table, err = configs.CountedTexts(cmd.Context(), program, input,
-			configs.Undescribed(names, p.csv, s.unit, s.maxRows), asked)
+			configs.Undescribed(names, p.want.CSV, s.unit, s.maxRows), asked)
 	} else {
-		p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
+		p.table, err = text.File(input, text.Options{Names: names, CSV: p.want.CSV, Unit: s.unit,
 			MaxRowsPerUnit: s.maxRows})
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.plan, err = infer.NewPlan(len(asked), p.table.Neighbours(s.Relation()), s.Budget())
+	p.plan, err = analysis.PlanInference(len(asked), p.table.Neighbours(s.Relation()), s.Budget())
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +179,7 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 
 // header is the public names of the columns.
 func (s *schemaInfer) header(
-	cmd *cobra.Command, input string, format table.Format, declared *infer.Declared,
+	cmd *cobra.Command, input string, format table.Format, declared *schema.Partial,
 ) (names []string, err error) {
 	if s.noHeader && !format.IsCSV() {
 		return nil, usagef("--no-header: only CSV files have none")
@@ -236,11 +230,10 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return err
 	}
 	defer run.file.Abort()
-	r, session, err := infer.Run(cmd.Context(), p.table, infer.Options{
-		Options: run.Options(s.Job), CSV: p.csv,
-		Declared: p.declared, Target: s.target,
-		MaxCategories: maxCategories, Progress: run.shown.of("measuring columns"),
-		Deliver: func(r *infer.Result) error {
+	p.want.Target = s.target
+	r, session, err := analysis.Infer(cmd.Context(), p.table, p.want, analysis.Run[*analysis.Inferred]{
+		Options: run.Options(s.Job), Progress: run.shown.report,
+		Deliver: func(r *analysis.Inferred) error {
 			sayBought(t, r)
 			run.SayTotal()
 			yaml, err := r.YAML()
@@ -251,7 +244,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 		},
 	})
 	switch {
-	case errors.Is(err, infer.ErrNothing):
+	case errors.Is(err, release.ErrNothing):
 		return sayNothing(t, err)
 	case err != nil:
 		return run.Explain(err, session != nil)
@@ -269,14 +262,14 @@ func sayNothing(t *terminal, err error) error {
 }
 
 // sayBought says what a schema guarantees, and what is not in it.
-func sayBought(t *terminal, r *infer.Result) {
+func sayBought(t *terminal, r *analysis.Inferred) {
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
 		r.Budget.Delta, r.Neighbours.Units(r.Schema().Unit).Words())
 	sayDoubts(t, r)
 }
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
-func sayDoubts(t *terminal, r *infer.Result) {
+func sayDoubts(t *terminal, r *analysis.Inferred) {
 	var left, joined, doubtful []string
 	for _, column := range r.Columns {
 		name := fmt.Sprintf("%q", column.Name)
@@ -315,7 +308,7 @@ type inferNeeds struct {
 	Budget  accountant.Budget `json:"budget"`
 	Columns int               `json:"columns"`        // that are bought
 	Rows    int               `json:"rows,omitempty"` // of the table, if that is public
-	Needs   infer.Needs       `json:"needs"`
+	Needs   analysis.Needs    `json:"needs"`
 }
 
 // Fails reports that the table is likely to end up without a usable schema.

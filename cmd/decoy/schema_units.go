@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -56,12 +56,12 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	o := infer.Options{Options: run.Options(u.Job)}
-	_, s, err := infer.Units(cmd.Context(), rows, o, func(r *infer.UnitSizes) error {
-		run.got("the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
-			u.Epsilon, u.Delta, r.Adjacency, r.Unit)
-		return t.print(shownUnits{r})
-	})
+	_, s, err := analysis.Units(cmd.Context(), rows, analysis.Run[*analysis.UnitSizes]{
+		Options: run.Options(u.Job), Deliver: func(r *analysis.UnitSizes) error {
+			run.got("the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
+				u.Epsilon, u.Delta, r.Adjacency, r.Unit)
+			return t.print(shownUnits{r})
+		}})
 	return run.end(s, err)
 }
 
@@ -77,12 +77,12 @@ func (u *schemaUnits) table(
 		return nil, nil, err
 	}
 	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedUnits(cmd.Context(), program, input, s, infer.UnitRanges(s.MaxRowsPerUnit))
+		return configs.CountedUnits(cmd.Context(), program, input, s, analysis.UnitRanges(s.MaxRowsPerUnit))
 	})
 }
 
 // shownUnits is the report.
-type shownUnits struct{ *infer.UnitSizes }
+type shownUnits struct{ *analysis.UnitSizes }
 
 // unitRange is how many units have so many rows.
 type unitRange struct{ Rows, Count, Used string }

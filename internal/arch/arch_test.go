@@ -74,11 +74,7 @@ var allowed = map[string][]string{
 	"marginal":   {"internal/kernels", "internal/matrix"},
 	"gan":        {"gan/critic", "internal/kernels", "internal/matrix", "marginal"},
 	"gan/critic": {"schema", "table", "bounds", "internal/kernels"},
-	"infer": {
-		"internal/spelling", "release", "schema", "accountant", "ledger",
-		"marginal", "privacy", "privacy/text",
-	},
-	"workload": {"internal/yamlfile", "schema", "table", "marginal"},
+	"workload":   {"internal/yamlfile", "schema", "table", "marginal"},
 	"release": {
 		"schema", "table", "accountant", "ledger",
 		"accountant/derive", "privacy",
@@ -89,7 +85,7 @@ var allowed = map[string][]string{
 		"schema", "table", "accountant", "accountant/pld", "privacy",
 		"privacy/gradient", "privacy/text", "privacy/vote", "bounds",
 		"marginal", "workload", "gan", "gan/critic",
-		"internal/kernels", "internal/matrix", "infer", "release",
+		"internal/kernels", "internal/matrix", "release",
 	},
 	"configs": {
 		"schema", "table", "accountant", "ledger", "privacy",
@@ -107,9 +103,9 @@ var allowed = map[string][]string{
 		"eval",
 	},
 	"analysis": {
-		"schema", "table", "accountant", "accountant/pld", "ledger",
+		"internal/spelling", "schema", "table", "accountant", "accountant/pld", "ledger",
 		"marginal", "privacy", "privacy/blocks",
-		"privacy/logistic", "privacy/randomized", "privacy/threshold",
+		"privacy/logistic", "privacy/randomized", "privacy/text", "privacy/threshold",
 		"privacy/vote", "eval", "release",
 	},
 	"party": {
@@ -145,7 +141,7 @@ var allowed = map[string][]string{
 		"ledger",
 		"privacy", "privacy/text",
 		"release", "synth", "analysis", "configs",
-		"infer", "schema/exchange", "datasets", "eval", "attack",
+		"schema/exchange", "datasets", "eval", "attack",
 		"eval/report", "party", "privacy/vote", "workload",
 	},
 }

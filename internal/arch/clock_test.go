@@ -24,7 +24,7 @@ var clocks = map[string][]string{
 // deciders are the packages that read rows, draw noise, or decide what is measured, released and
 // charged next.
 var deciders = []string{
-	"synth", "infer", "gan", "marginal", "bounds", "noise", "workload", "release",
+	"synth", "gan", "marginal", "bounds", "noise", "workload", "release",
 	"internal/kernels", "accountant", "ledger", "privacy", "table", "schema",
 }
 

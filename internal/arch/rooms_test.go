@@ -40,7 +40,7 @@ var folders = map[string]string{
 	"marginal": "marginal",
 	"workload": "workload", "gan": "gan",
 	"internal/kernels": "gan", "internal/matrix": "gan", "release": "release", "synth": "synth",
-	"infer": "analysis", "analysis": "analysis", "party": "analysis", "eval": "eval",
+	"analysis": "analysis", "party": "analysis", "eval": "eval",
 	"attack":  "attack",
 	"configs": "configs", "datasets": "datasets",
 	"internal/engine": "engine", "spark": "engine", "postgres": "engine", "cmd": "cmd",

@@ -17,9 +17,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -125,9 +126,10 @@ func readExact(path string) *exact {
 // buy buys one schema.
 func (t *exact) buy(path string, b accountant.Budget) (s bought) {
 	text := must(text.File(path, text.Options{Names: t.names, CSV: schema.CSV{Comma: ','}}))
-	r, _, err := infer.Run(context.Background(), text,
-		infer.Options{Options: privacy.Options{Budget: b}, CSV: schema.CSV{Comma: ','}})
-	if errors.Is(err, infer.ErrNothing) {
+	r, _, err := analysis.Infer(context.Background(), text,
+		analysis.Inference{CSV: schema.CSV{Comma: ','}},
+		analysis.Run[*analysis.Inferred]{Options: privacy.Options{Budget: b}})
+	if errors.Is(err, release.ErrNothing) {
 		return bought{none: 1, left: float64(len(t.names))}
 	} else if err != nil {
 		check(err)

@@ -1,4 +1,4 @@
-package infer_test
+package analysis
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -45,14 +44,14 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 	return privacy.FromTable(tab)
 }
 
-// TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
+// TestUnitSizes: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
 // of what it sums. Rows that are left out are those of ranges that stand out, as an empty one does
 // in one run of 250: the median of five is wrong with probability 6e-7.
-func TestUnits(t *testing.T) {
+func TestUnitSizes(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	o := infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
+	o := Run[*UnitSizes]{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
 		Ledger: file}}
-	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
+	r, s, err := Units(context.Background(), visits(t, "patient", 3), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestUnits(t *testing.T) {
 	}
 	leftOut := []float64{r.LeftOut}
 	for range 4 {
-		again, _, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
+		again, _, err := Units(context.Background(), visits(t, "patient", 3), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,12 +96,12 @@ func TestUnits(t *testing.T) {
 
 // TestUnitsDoNotCostMore: the noise is the same whatever the bound is.
 func TestUnitsDoNotCostMore(t *testing.T) {
-	o := infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}}
-	a, _, err := infer.Units(context.Background(), visits(t, "patient", 1), o, nil)
+	o := Run[*UnitSizes]{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}}
+	a, _, err := Units(context.Background(), visits(t, "patient", 1), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := infer.Units(context.Background(), visits(t, "patient", 100), o, nil)
+	b, _, err := Units(context.Background(), visits(t, "patient", 100), o)
 	if err != nil || a.Sigma != b.Sigma {
 		t.Errorf("noise %v and %v, %v", a.Sigma, b.Sigma, err)
 	}
@@ -134,8 +133,8 @@ func TestUnitsRefuses(t *testing.T) {
 		if tt.unit == "" {
 			rows = 0
 		}
-		o := infer.Options{Options: privacy.Options{Budget: tt.budget, Ledger: tt.ledger}}
-		_, s, err := infer.Units(context.Background(), visits(t, tt.unit, rows), o, nil)
+		o := Run[*UnitSizes]{Options: privacy.Options{Budget: tt.budget, Ledger: tt.ledger}}
+		_, s, err := Units(context.Background(), visits(t, tt.unit, rows), o)
 		if !errors.Is(err, tt.want) || s != nil {
 			t.Errorf("unit %q, budget %v: %v", tt.unit, tt.budget, err)
 		}

@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"errors"
@@ -11,16 +11,20 @@ import (
 )
 
 func TestAsked(t *testing.T) {
-	names := []string{"a", "b", "c"}
-	d := AllOpen([]string{"c", "a"})
-	if asked, err := Asked(d, names); err != nil || !slices.Equal(asked, []int{0, 2}) {
+	names, o := []string{"a", "b", "c"}, Inference{}
+	if asked, err := o.Asked(names); err != nil || !slices.Equal(asked, []int{0, 1, 2}) {
 		t.Errorf("asked %v: %v", asked, err)
 	}
-	d.Open = []bool{false, false}
-	if _, err := Asked(d, names); !errors.Is(err, schema.ErrInvalid) {
+	o.Declared = &schema.Partial{Open: []bool{true, false}}
+	o.Declared.Columns = []schema.Column{{Name: "c"}, {Name: "a"}}
+	if asked, err := o.Asked(names); err != nil || !slices.Equal(asked, []int{2}) {
+		t.Errorf("asked %v: %v", asked, err)
+	}
+	o.Declared.Open[0] = false
+	if _, err := o.Asked(names); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("nothing is open: %v", err)
 	}
-	if _, err := Asked(AllOpen([]string{"d"}), names); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := o.Asked(names[:2]); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no such column: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"fmt"
@@ -9,31 +9,25 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Declared is what a person says of the columns of a table before anything is bought. A column that
-// it does not list is neither asked about nor in the result.
-type Declared = schema.Partial
-
-// AllOpen declares nothing but the names.
-func AllOpen(names []string) *Declared {
-	d := &Declared{Open: make([]bool, len(names))}
-	for i, name := range names {
-		d.Columns, d.Open[i] = append(d.Columns, schema.Column{Name: name}), true
-	}
-	return d
-}
-
 // Asked are the numbers of the columns of a table that are asked about: those that are declared to
-// be open. The error, for a column that the table does not have or for none that is open, wraps
+// be open. A column that is not declared is neither asked about nor in the schema, unless nothing
+// is. The error, for a column that the table does not have or for none that is open, wraps
 // schema.ErrInvalid.
-func Asked(d *Declared, names []string) ([]int, error) {
-	var asked []int
-	for i, c := range d.Columns {
+func (o *Inference) Asked(names []string) (asked []int, err error) {
+	if o.Declared == nil {
+		o.Declared = &schema.Partial{}
+		for _, name := range names {
+			o.Declared.Columns = append(o.Declared.Columns, schema.Column{Name: name})
+			o.Declared.Open = append(o.Declared.Open, true)
+		}
+	}
+	for i, c := range o.Declared.Columns {
 		at := slices.Index(names, c.Name)
 		if at < 0 {
 			return nil, fmt.Errorf("infer: the table has no column %q%s: %w", c.Name,
 				spelling.Hint(c.Name, names), schema.ErrInvalid)
 		}
-		if d.Open[i] {
+		if o.Declared.Open[i] {
 			asked = append(asked, at)
 		}
 	}

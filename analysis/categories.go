@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"cmp"
@@ -15,22 +15,22 @@ import (
 // standard deviations of their number, to have a category.
 const remain = 1.5
 
+// mostCategories is how many categories a column has, the most frequent ones.
+const mostCategories = 1000
+
 // categories makes a column of the texts that were found, the most frequent first, sigma being the
 // noise of each; nil if there are none. Other texts have a category if they stand out and may be
 // more than a few: in a lenient schema without one they are read as the most frequent text.
 func categories(
-	name string, found []text.Found, v *judged, limit int, threshold int64, sigma float64,
+	name string, found []text.Found, v *judged, threshold int64, sigma float64,
 ) *schema.Column {
 	c := &schema.Column{Name: name, Kind: schema.Categorical, Missing: v.missing}
 	found = slices.DeleteFunc(slices.Clone(found), func(f text.Found) bool { return f.Text == "" })
 	left, noise := v.values, math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
 	slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
-	if limit <= 0 {
-		limit = 1000
-	}
-	dropped := max(0, len(found)-limit)
+	dropped := max(0, len(found)-mostCategories)
 	for i, f := range found {
-		if left -= float64(f.Rows); i < limit {
+		if left -= float64(f.Rows); i < mostCategories {
 			c.Categories = append(c.Categories, f.Text)
 		}
 	}

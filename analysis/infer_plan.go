@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"fmt"
@@ -10,10 +10,11 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Plan is the purchase of a schema on paper: what a session must reserve for it. All noise is
-// Gaussian and is taken from one filter (accountant.GDPFilter), so that what one question leaves
+// InferencePlan is the purchase of a schema on paper: what a session must reserve for it. All noise
+// is Gaussian and is taken from one filter (accountant.GDPFilter), so that what one question leaves
 // pays for the next.
-type Plan struct {
+type InferencePlan struct {
+	Budget     accountant.Budget // of the whole run
 	Neighbours privacy.Neighbours
 	Columns    int     // that are asked about
 	Mu         float64 // of the filter that is reserved
@@ -33,33 +34,31 @@ const (
 	fewRows    = 50
 )
 
-// NewPlan is the plan for a table with so many columns to ask about, which takes all of the budget;
-// δ > 0. The errors are those of accountant.ScaleFor, and one that wraps schema.ErrInvalid.
-func NewPlan(columns int, nb privacy.Neighbours, b accountant.Budget) (Plan, error) {
+// PlanInference is the plan for a table with so many columns to ask about, which takes all of the
+// budget; δ > 0. The errors are those of accountant.ScaleFor, and one that wraps schema.ErrInvalid.
+func PlanInference(columns int, nb privacy.Neighbours, b accountant.Budget) (InferencePlan, error) {
+	p := InferencePlan{Budget: b, Neighbours: nb, Columns: columns, Share: 1,
+		Delta: b.Delta * deltaShare / float64(max(1, columns))}
 	if err := b.Validate(); err != nil {
-		return Plan{}, err
+		return p, err
 	}
-	if b.Delta == 0 {
-		return Plan{}, fmt.Errorf("infer: categories can only be found with delta > 0: %w",
+	switch {
+	case b.Delta == 0:
+		return p, fmt.Errorf("infer: categories can only be found with delta > 0: %w",
 			accountant.ErrBudgetRange)
+	case columns < 1:
+		return p, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
 	}
-	if columns < 1 {
-		return Plan{}, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
-	}
-	at := func(scale float64) Plan {
-		return Plan{Neighbours: nb, Columns: columns, Mu: 1 / scale, Share: 1,
-			Delta: b.Delta * deltaShare / float64(columns)}
-	}
-	scale, err := accountant.ScaleFor(b, nb.Adjacency,
-		func(scale float64) accountant.Composition { return at(scale).Composition() })
-	if err != nil {
-		return Plan{}, fmt.Errorf("infer: %w", err)
-	}
-	return at(scale), nil
+	scale, err := accountant.ScaleFor(b, nb.Adjacency, func(scale float64) accountant.Composition {
+		p.Mu = 1 / scale
+		return p.Composition()
+	})
+	p.Mu = 1 / scale
+	return p, err
 }
 
 // Composition is what a session must reserve.
-func (p Plan) Composition() accountant.Composition {
+func (p InferencePlan) Composition() accountant.Composition {
 	return accountant.Composition{
 		{Event: accountant.GDPFilter{Mu: p.Mu}, Count: 1},
 		{Event: accountant.Approx{Delta: p.Delta}, Count: p.Columns},
@@ -68,14 +67,14 @@ func (p Plan) Composition() accountant.Composition {
 
 // sigma is the noise, in rows, of each of n equal questions that together take a part of what the
 // schema may take.
-func (p Plan) sigma(part float64, n int) float64 {
+func (p InferencePlan) sigma(part float64, n int) float64 {
 	unit := 1 / p.Neighbours.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier
 	return unit * math.Sqrt(float64(n)/(p.Share*part)) / p.Mu * (1 + 1e-9)
 }
 
 // values is the noise of the second question if the first was asked once, or twice, and so many
 // more questions than columns are asked.
-func (p Plan) values(again bool, questions int) text.Selection {
+func (p InferencePlan) values(again bool, questions int) text.Selection {
 	part := 1 - kindShare
 	if again {
 		part -= againShare
@@ -101,7 +100,7 @@ type Needs struct {
 const surely = 2
 
 // Needs are those of a small table: a large one needs fewer rows for a kind.
-func (p Plan) Needs() Needs {
+func (p InferencePlan) Needs() Needs {
 	v := p.values(true, p.Columns)
 	return Needs{
 		Kind:     (clear + surely) * p.sigma(kindShare+againShare, p.Columns),

@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"context"
@@ -20,15 +20,9 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
 
@@ -39,7 +33,7 @@ func TestPlan(t *testing.T) {
 		{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
 	} {
 		for _, columns := range []int{1, 15, 200} {
-			plan, err := NewPlan(columns, nb, one)
+			plan, err := PlanInference(columns, nb, one)
 			check(t, err)
 			cost, err := pld.Epsilon(plan.Composition(), one.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
@@ -50,11 +44,11 @@ func TestPlan(t *testing.T) {
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
 	for name, b := range map[string]accountant.Budget{"epsilon 0": {Delta: 1e-9},
 		"delta 0": {Epsilon: 1}, "delta 1/2": {Epsilon: 1, Delta: .5}} {
-		if _, err := NewPlan(3, nb, b); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, err := PlanInference(3, nb, b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := NewPlan(0, nb, one); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := PlanInference(0, nb, one); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no columns: %v", err)
 	}
 }
@@ -91,11 +85,12 @@ var hospitalNames = []string{"patient", "age", "fee", "ward", "dead", "admitted"
 
 func run(
 	t testing.TB, path string, o text.Options, b accountant.Budget,
-) (*Result, *text.Session, error) {
+) (*Inferred, *text.Session, error) {
 	t.Helper()
 	text, err := text.File(path, o)
 	check(t, err)
-	return Run(context.Background(), text, Options{Options: privacy.Options{Budget: b}, CSV: o.CSV})
+	return Infer(context.Background(), text, Inference{CSV: o.CSV},
+		Run[*Inferred]{Options: privacy.Options{Budget: b}})
 }
 
 // TestRun buys the schema of 20 000 rows at ε = 1: σ is some 20 rows of a magnitude and 40 of a
@@ -194,7 +189,7 @@ func wrongOf(t *testing.T) (wrong []string) {
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
-	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != method ||
+	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != "schema infer" ||
 		runs[0].Status != ledger.StatusDone {
 		t.Errorf("runs %+v", runs)
 	}
@@ -224,18 +219,18 @@ func TestRunRefuses(t *testing.T) {
 	path := hospital(t, 30, true)
 	_, s, err := run(t, path, text.Options{Names: hospitalNames},
 		accountant.Budget{Epsilon: .01, Delta: 1e-9})
-	if !errors.Is(err, ErrNothing) || s == nil {
+	if !errors.Is(err, release.ErrNothing) || s == nil {
 		t.Errorf("30 rows at ε = .01: %v", err)
 	}
 	text, err := text.File(path, text.Options{Names: hospitalNames})
 	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, s, err = Run(ctx, text, Options{Options: privacy.Options{Budget: one},
-		Progress: func(float64) { cancel() }})
+	_, s, err = Infer(ctx, text, Inference{}, Run[*Inferred]{Options: privacy.Options{Budget: one},
+		Progress: func(string, float64) { cancel() }})
 	if !errors.Is(err, context.Canceled) || s.Ledger().Runs()[0].Status != ledger.StatusCancelled {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, s, err := Run(context.Background(), text, Options{}); !errors.Is(err,
+	if _, s, err := Infer(context.Background(), text, Inference{}, Run[*Inferred]{}); !errors.Is(err,
 		accountant.ErrBudgetRange) || s != nil {
 		t.Errorf("no budget: %v", err)
 	}
@@ -303,18 +298,23 @@ func TestVerdict(t *testing.T) {
 func TestCategories(t *testing.T) {
 	found := []text.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
 		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
+	many := slices.Clone(found[:1])
+	for i := range mostCategories + 1 {
+		many = append(many, text.Found{Text: fmt.Sprint(i), Rows: int64(300 + i)})
+	}
 	v := &judged{missing: []string{""}}
-	c := categories("x", found, v, 2, 100, 10)
-	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
-		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(v.note, "1 least frequent") {
+	c := categories("x", many, v, 100, 10)
+	if len(c.Categories) != mostCategories+1 || slices.Contains(c.Categories, "0") ||
+		c.Other != "(other)" || !slices.Equal(c.Missing, []string{""}) ||
+		!strings.Contains(v.note, "1 least frequent") {
 		t.Errorf("%+v, %s", c, v.note)
 	}
 	v = &judged{values: 1205}
-	c = categories("x", found, v, 9, 100, .1)
+	c = categories("x", found, v, 100, .1)
 	if slices.Contains(c.Categories, "((other))") || c.OnInvalid != schema.Refuse || v.note != "" {
 		t.Errorf("nothing else stands out: %+v, %s", c, v.note)
 	}
-	c = categories("x", found, &judged{values: 1400}, 9, 100, 10)
+	c = categories("x", found, &judged{values: 1400}, 100, 10)
 	if c.Other != "((other))" || len(c.Missing) != 0 {
 		t.Errorf("%+v", c)
 	}

@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"context"
@@ -8,12 +8,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
-
-// unitsMethod is the name of a run of [Units] in the ledger.
-const unitsMethod = "schema units"
 
 // UnitSizes is a bought report on the units of a table: how many have how many rows, and what
 // max_rows_per_unit leaves of them. All of it is public.
@@ -38,12 +34,10 @@ type UnitSizes struct {
 // noise.
 const standsOut = 3
 
-// Units buys the report. rows are of a schema with an id column, else the error wraps
-// schema.ErrInvalid. Of the options, Budget (δ > 0), Adjacency, Ledger, Tool, Journal and Resume
-// are used; deliver, which may be nil, is their Deliver. Errors before the reservation have spent
-// nothing; the session is nil then.
+// Units buys the report, with δ > 0. rows are of a schema with an id column, else the error wraps
+// schema.ErrInvalid. Errors before the reservation have spent nothing; the session is nil then.
 func Units(
-	ctx context.Context, rows *privacy.Rows, o Options, deliver func(*UnitSizes) error,
+	ctx context.Context, rows *privacy.Rows, run Run[*UnitSizes],
 ) (*UnitSizes, *privacy.Session, error) {
 	s := rows.Schema()
 	if s.Unit == "" {
@@ -51,32 +45,30 @@ func Units(
 			"infer: the schema names no unit: every row is one, and nothing is bounded: %w",
 			schema.ErrInvalid)
 	}
-	if o.Budget.Delta == 0 {
+	if run.Budget.Delta == 0 {
 		return nil, nil, fmt.Errorf("infer: the noise is Gaussian, which needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	nb := privacy.NeighboursOf(s, o.Adjacency)
+	nb := privacy.NeighboursOf(s, run.Adjacency)
 	plan := func(sigma float64) accountant.Composition {
 		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma),
 			Count: 1}}
 	}
-	sigma, err := accountant.ScaleFor(o.Budget, nb.Adjacency, plan)
+	sigma, err := accountant.ScaleFor(run.Budget, nb.Adjacency, plan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}
-	o.Plan, o.Price, o.Method, o.Program = plan(sigma), nil, unitsMethod, o.Tool
-	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
-		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
-	r.UpTo = UnitRanges(nb.MaxRowsPerUnit)
-	return release.Run(ctx, privacy.Open, rows, o.Options,
-		func(session *privacy.Session) (*UnitSizes, error) {
-			var err error
+	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: run.Budget,
+		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma),
+		UpTo: UnitRanges(nb.MaxRowsPerUnit)}
+	return run.buy(ctx, rows, "schema units", plan(sigma),
+		func(session *privacy.Session) (_ *UnitSizes, err error) {
 			if r.Counts, err = session.Measure(privacy.ContributionHistogram{UpTo: r.UpTo},
 				sigma); err == nil {
 				r.bound()
 			}
 			return r, err
-		}, deliver)
+		})
 }
 
 // UnitRanges are the upper ends of the ranges of rows that [Units] asks about: the powers of two up

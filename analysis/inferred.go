@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"bytes"
@@ -7,29 +7,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Result is a bought schema. All of it is public.
-type Result struct {
-	Budget     accountant.Budget
-	Neighbours privacy.Neighbours
-	Noise      noise
-	Rows       float64  // noisy number of rows
-	Threshold  int64    // rows: a text in fewer is not listed
-	Columns    []Column // in the order of the file
+// Inferred is a bought schema. All of it is public.
+type Inferred struct {
+	InferencePlan
+	Noise     noise
+	Rows      float64          // noisy number of rows
+	Threshold int64            // rows: a text in fewer is not listed
+	Columns   []InferredColumn // in the order of the file
 
 	unit    string
 	maxRows int
 	csv     schema.CSV
-	asked   int     // columns
-	share   float64 // of the budget, if the rest is for what comes after
 }
 
-// Column is what was found out about one column of the file.
-type Column struct {
+// InferredColumn is what was found out about one column of the file.
+type InferredColumn struct {
 	Name  string
 	Found *schema.Column // nil: nothing that could be used
 	Note  string         // the noisy counts behind it, for people
@@ -44,7 +40,7 @@ type Column struct {
 
 // Schema is the schema of the columns that could be described. It is lenient: it
 // reads the table as it was read to buy it, without an error about a row.
-func (r *Result) Schema() *schema.Schema {
+func (r *Inferred) Schema() *schema.Schema {
 	s := &schema.Schema{Unit: r.unit, Lenient: true, CSV: r.csv}
 	if r.unit != "" {
 		s.MaxRowsPerUnit = r.maxRows
@@ -62,10 +58,11 @@ func (r *Result) Schema() *schema.Schema {
 }
 
 // check refuses a result in which nothing was bought, and one that is no schema.
-func (r *Result) check() error {
+func (r *Inferred) check() error {
 	s := r.Schema()
-	if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.bought }) {
-		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds, ErrNothing)
+	if !slices.ContainsFunc(r.Columns, func(c InferredColumn) bool { return c.bought }) {
+		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds,
+			release.ErrNothing)
 	}
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("infer: %w", err)
@@ -74,7 +71,7 @@ func (r *Result) check() error {
 }
 
 // YAML is the schema file, with what was bought, at what noise, as comments.
-func (r *Result) YAML() ([]byte, error) {
+func (r *Inferred) YAML() ([]byte, error) {
 	text, err := r.Schema().YAML()
 	if err != nil {
 		return nil, err
@@ -84,7 +81,7 @@ func (r *Result) YAML() ([]byte, error) {
 	next := 0
 	skip := func() {
 		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.csv.NoHeader {
-			fmt.Fprintf(&b, "  # %s\n  #   %s\n", comment(r.Columns[next].Name), r.Columns[next].Note)
+			fmt.Fprintf(&b, "  # %q\n  #   %s\n", r.Columns[next].Name, r.Columns[next].Note)
 			next++
 		}
 	}
@@ -103,9 +100,9 @@ func (r *Result) YAML() ([]byte, error) {
 }
 
 // head is what holds for all columns; the comment of a column says what differs.
-func (r *Result) head(w io.Writer) {
+func (r *Inferred) head(w io.Writer) {
 	how := "Bought with epsilon %v, delta %v (%v) by schema infer"
-	if r.share < 1 {
+	if r.Share < 1 {
 		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
 	}
 	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta,
@@ -123,9 +120,4 @@ func (r *Result) head(w io.Writer) {
 	fmt.Fprintf(w, `# Texts: those in about %d rows or more are listed, the most frequent first. Others are read as
 # "(other)" or, where they are too few to be seen, as the most frequent one.
 `, r.Threshold)
-}
-
-// comment makes one line of a name.
-func comment(name string) string {
-	return fmt.Sprintf("%q", name)
 }

@@ -1,12 +1,4 @@
-// Package infer buys a schema: it writes one for a private table that nobody has described, from
-// noisy counts alone, within a budget.
-//
-// For each column it asks the gate what the cells look like (text.Session.Kinds), decides on
-// a kind by the rule of this package, and asks for the magnitudes of a column of numbers, dates or
-// timestamps, or for the frequent texts of another. Kinds, bounds, categories and missing tokens
-// follow from these counts and from nothing else. The names of the columns are public. All is one
-// reservation.
-package infer
+package analysis
 
 import (
 	"context"
@@ -14,30 +6,16 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// method is the name of such a run in the ledger.
-const method = "schema infer"
-
-// ErrNothing is returned when no column could be described: the budget was too small for the table,
-// and stays spent.
-var ErrNothing = errors.New("no column stands out of the noise")
-
-// Options of [Run].
-type Options struct {
-	// δ > 0; without Plan, Price, Method and Program, which are filled in
-	privacy.Options
-	CSV           schema.CSV    // of the file, for the schema
-	Declared      *Declared     // what is known already; nil: everything is open
-	Target        string        // a column of texts that keeps a category for those not found; or ""
-	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
-	Progress      func(float64) // may be nil; says nothing of the data
-	// of [Run]: makes the result durable; the run is closed after it. May be nil
-	Deliver func(*Result) error
+// Inference is what a schema is bought for.
+type Inference struct {
+	CSV      schema.CSV      // of the file, for the schema
+	Declared *schema.Partial // what is known already; nil: everything is open
+	Target   string          // a column of texts that keeps a category for those not found; or ""
 }
 
 // noise is what the answers have in common.
@@ -46,60 +24,49 @@ type noise struct {
 	Values text.Selection // σ of magnitudes and texts, in rows; δ of the texts of a column
 }
 
-// Run opens a session on the table, asks, and writes the schema. The session is closed. Errors
-// before the reservation have spent nothing; the session is nil then.
-func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session, error) {
-	nb, names := t.Neighbours(o.Adjacency), t.Names()
-	if o.Declared == nil {
-		o.Declared = AllOpen(names)
-	}
-	asked, err := Asked(o.Declared, names)
+// Infer buys a schema: it writes one for a private table that nobody has described, from noisy
+// counts alone.
+//
+// For each column it asks the gate what the cells look like ([text.Session.Kinds]), decides on a
+// kind by a public rule, and asks for the magnitudes of a column of numbers, dates or timestamps,
+// or for the frequent texts of another. Kinds, bounds, categories and missing tokens follow from
+// these counts and from nothing else. The names of the columns are public. All is one reservation,
+// which needs δ > 0. Errors before it have spent nothing; the session is nil then. One that wraps
+// [release.ErrNothing]: no column could be described, as the budget was too small for the table.
+func Infer(
+	ctx context.Context, t *text.Table, o Inference, r Run[*Inferred],
+) (*Inferred, *text.Session, error) {
+	asked, err := o.Asked(t.Names())
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := NewPlan(len(asked), nb, o.Budget)
+	plan, err := PlanInference(len(asked), t.Neighbours(r.Adjacency), r.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, method, o.Tool
-	var unusable error // a result all the same
-	r, s, err := release.Run(ctx, text.Open, t, o.Options, func(s *text.Session) (*Result, error) {
-		r, err := plan.Buy(ctx, t, s, o)
-		if errors.Is(err, ErrNothing) {
-			unusable = err
-			return r, nil
-		}
+	r.Plan, r.Price, r.Method, r.Program = plan.Composition(), nil, "schema infer", r.Tool
+	return release.Run(ctx, text.Open, t, r.Options, func(s *text.Session) (*Inferred, error) {
+		out, err := plan.Buy(ctx, t, s, o, func(done float64) { r.report("measuring columns", done) })
 		if err != nil {
 			return nil, err
 		}
-		yaml, err := r.YAML()
+		yaml, err := out.YAML()
 		s.Deliver(ledger.HashFile(yaml))
-		return r, err
-	}, func(r *Result) error {
-		if unusable != nil || o.Deliver == nil {
-			return nil
-		}
-		return o.Deliver(r)
-	})
-	return r, s, errors.Join(err, unusable)
+		return out, err
+	}, r.Deliver)
 }
 
 // Buy asks what the plan has paid for on a session that has reserved its composition, and that the
-// caller ends. Of the options, Budget, CSV, Declared, MaxCategories, Progress and Target are used.
-// If nothing was found there is a result and an error that wraps ErrNothing.
-func (p Plan) Buy(
-	ctx context.Context, t *text.Table, s *text.Session, o Options,
-) (*Result, error) {
+// caller ends.
+func (p InferencePlan) Buy(
+	ctx context.Context, t *text.Table, s *text.Session, o Inference, progress func(float64),
+) (*Inferred, error) {
 	names := s.Names()
-	if o.Declared == nil {
-		o.Declared = AllOpen(names)
-	}
-	asked, err := Asked(o.Declared, names)
+	asked, err := o.Asked(names)
 	if err != nil || len(asked) != p.Columns {
 		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
 	}
-	r := &Result{Budget: o.Budget, Neighbours: p.Neighbours, csv: o.CSV, asked: p.Columns,
-		share: p.Share}
+	r := &Inferred{InferencePlan: p, csv: o.CSV}
 	r.unit, r.maxRows = t.Unit()
 	classes, again, err := r.kinds(ctx, s, p, asked)
 	if err != nil {
@@ -127,7 +94,7 @@ func (p Plan) Buy(
 	}
 	r.Noise.Values = p.values(again, max(1, questions))
 	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
-	r.Columns = make([]Column, len(names))
+	r.Columns = make([]InferredColumn, len(names))
 	var todo []int
 	for i, v := range verdicts {
 		c := &r.Columns[i]
@@ -136,7 +103,7 @@ func (p Plan) Buy(
 		case v != nil && v.kind != 0:
 			todo = append(todo, i)
 		case v != nil:
-			r.column(v, text.Held{}, o, c)
+			r.column(v, text.Held{}, c)
 		case at >= 0:
 			c.Found, c.Note = &o.Declared.Columns[at], "declared, and not bought"
 		default:
@@ -144,9 +111,7 @@ func (p Plan) Buy(
 		}
 	}
 	for { // again those that are texts after all
-		if o.Progress != nil {
-			o.Progress(1 - float64(len(todo))/float64(len(names)))
-		}
+		progress(1 - float64(len(todo))/float64(len(names)))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -164,7 +129,7 @@ func (p Plan) Buy(
 		asked := todo
 		todo = nil
 		for k, i := range asked {
-			if !r.column(verdicts[i], held[k], o, &r.Columns[i]) {
+			if !r.column(verdicts[i], held[k], &r.Columns[i]) {
 				todo = append(todo, i)
 			}
 		}
@@ -173,8 +138,8 @@ func (p Plan) Buy(
 
 // kinds asks for the classes of every column, once more where the rows are few for the noise, and
 // says so.
-func (r *Result) kinds(
-	ctx context.Context, s *text.Session, p Plan, asked []int,
+func (r *Inferred) kinds(
+	ctx context.Context, s *text.Session, p InferencePlan, asked []int,
 ) ([][]float64, bool, error) {
 	classes := make([][]float64, p.Columns)
 	ask := func(sigma, weight float64) error {
@@ -220,7 +185,7 @@ func rowsOf(classes [][]float64, sigma float64) float64 {
 }
 
 // question is what column i is asked, of the kind that was found.
-func (r *Result) question(i int, v *judged) text.Wanted {
+func (r *Inferred) question(i int, v *judged) text.Wanted {
 	if !v.kind.Ordered() {
 		return text.Wanted{Column: i, Texts: true}
 	}
@@ -230,7 +195,7 @@ func (r *Result) question(i int, v *judged) text.Wanted {
 
 // column describes a column of the kind that was found by what it holds. If that kind turns out to
 // be wrong, it is false, and the column is to be asked again.
-func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
+func (r *Inferred) column(v *judged, held text.Held, c *InferredColumn) bool {
 	sigma := r.Noise.Values.Sigma
 	coarse := perPower(r.Rows, sigma) == 1
 	if v.kind.Ordered() {
@@ -250,7 +215,7 @@ func (r *Result) column(v *judged, held text.Held, o Options, c *Column) bool {
 		c.Found, c.counts = boolean(c.Name, held.Texts, *v), countsOf(nil, held.Texts, *v, sigma)
 	case schema.Categorical:
 		c.counts = countsOf(nil, held.Texts, *v, sigma)
-		c.Found = categories(c.Name, held.Texts, v, o.MaxCategories, r.Threshold, sigma)
+		c.Found = categories(c.Name, held.Texts, v, r.Threshold, sigma)
 	}
 	c.Commas, c.bought = v.commas > 0, c.Found != nil
 	switch {
@@ -273,8 +238,8 @@ const fewCodes = 16
 
 // rowsNoise is that of Rows: of a class or two a column, and what is missing of those that do not
 // stand out.
-func (r *Result) rowsNoise() float64 {
-	return r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.asked)))
+func (r *Inferred) rowsNoise() float64 {
+	return r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.InferencePlan.Columns)))
 }
 
 // coarseRows is how many times the noise of a magnitude the rows are, at least, for bounds that are

@@ -1,4 +1,4 @@
-package infer
+package analysis
 
 import (
 	"context"
@@ -27,20 +27,20 @@ func TestMeasurements(t *testing.T) {
 }
 
 // agree buys a schema and compares its counts with others.
-func agree(t *testing.T, path string, names []string, epsilon float64) *Result {
+func agree(t *testing.T, path string, names []string, epsilon float64) *Inferred {
 	t.Helper()
 	tab, err := text.File(path, text.Options{Names: names})
 	check(t, err)
 	nb := tab.Neighbours(0)
 	b := accountant.Budget{Epsilon: epsilon, Delta: 1e-9}
-	plan, err := NewPlan(len(names), nb, b)
+	plan, err := PlanInference(len(names), nb, b)
 	check(t, err)
 	plan.Share = 1. / 3
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	texts, err := text.Open(context.Background(), tab, privacy.Options{Budget: b,
 		Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: file})
 	check(t, err)
-	r, err := plan.Buy(context.Background(), tab, texts, Options{Options: privacy.Options{Budget: b}})
+	r, err := plan.Buy(context.Background(), tab, texts, Inference{}, func(float64) {})
 	check(t, err)
 	bought := r.Schema()
 	s, err := texts.As(bought)
