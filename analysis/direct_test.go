@@ -9,16 +9,16 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
+// ran is a result on fresh rows, which is not sealed: that is most of the time of a run.
 func ran(t testing.TB, f Statistic, seed uint64, n int, epsilon float64, blocks int) *Validated {
 	t.Helper()
 	b := budget
 	b.Epsilon = epsilon
-	r, s, err := Validate(context.Background(), privacy.FromTable(people(t, n, seed)),
-		Validation{Statistic: f, Blocks: blocks},
-		Run[*Validated]{Options: privacy.Options{Budget: b}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu := must(accountant.MuFor(b))
+	s := must(privacy.Open(context.Background(), privacy.FromTable(people(t, n, seed)),
+		privacy.Options{Budget: b, Plan: pool(mu)}))
+	o := Validation{Statistic: f, Blocks: blocks}
+	r := must(o.ask(context.Background(), s, mu, func(string, float64) {}))
 	if left := s.Left().Mu2; blocks == 0 && left < 0 {
 		t.Errorf("the filter has %v", left)
 	}

@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/randomized"
 	"github.com/decoy-dp/decoy/release"
@@ -98,21 +96,6 @@ func digest(text string) string {
 // Claim is the guarantee of each answer, whatever the collector does with it.
 func (f *Form) Claim() release.Claim { return release.LocalClaim(f.epsilon) }
 
-// runOf names the run of a respondent's answer: a ledger takes a name once, and so one answer to a
-// form. A run of the name that an old version closed as void, since it could not read the row, has
-// answered nothing, and leaves the next name.
-func (f *Form) runOf(l *ledger.Ledger) string {
-	runs := l.Runs()
-	for attempt := 0; ; attempt++ {
-		name := digest(fmt.Sprintf("answer %s %d", f.id(), attempt))
-		if !slices.ContainsFunc(runs, func(r ledger.Summary) bool {
-			return r.Run == name && r.Status == ledger.StatusVoid
-		}) {
-			return name
-		}
-	}
-}
-
 // Answer asks a respondent: rows is a table of one row, theirs, and r.Ledger their account, which
 // pays ε for one answer to a form (nil: nobody keeps one); of the other options, Journal, Resume,
 // Outputs and Tool are used. It is what the respondent runs.
@@ -125,13 +108,8 @@ func (f *Form) Answer(
 	ctx context.Context, rows *privacy.Rows, r Run[Answer],
 ) (Answer, *privacy.Session, error) {
 	r.Budget, r.Adjacency = accountant.Budget{Epsilon: f.epsilon}, accountant.ReplaceOne
-	if r.Ledger != nil {
-		before, err := r.Ledger.Read()
-		if err != nil {
-			return Answer{}, nil, err
-		}
-		r.Run = f.runOf(before)
-	}
+	// a ledger takes a name once, and so one answer to a form
+	r.Run = digest("answer " + f.id() + " 0")
 	plan := accountant.Composition{{Event: accountant.Laplace{Epsilon: f.epsilon}, Count: 1}}
 	return r.buy(ctx, rows, release.MethodCollect, plan,
 		func(s *privacy.Session) (Answer, error) {

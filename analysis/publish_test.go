@@ -217,7 +217,7 @@ func TestVerify(t *testing.T) {
 		published(t, patients(t, 2000, 1, ""), patients(t, 500, 2, ""), Evaluation{Target: "died"},
 			privacy.Options{Budget: ten, Tool: "test"}),
 		trainedOn(t, simulated(t, 500, false), Training{Target: "kind"}, privacy.Options{Budget: ten}),
-		ran(t, parsed(t, "mean:x", people(t, 9, 1)), 1, 100, 10, 0),
+		sealed(t),
 	} {
 		if v, err := release.Verify(f, nil); err != nil || !(v.Reserved.Epsilon <= 10 &&
 			v.Reserved.Epsilon > 9) {

@@ -80,22 +80,29 @@ func Validate(
 		return nil, nil, err
 	}
 	return r.buy(ctx, rows, validated, pool(mu), func(s *privacy.Session) (*Validated, error) {
-		f := o.Statistic
-		out := &Validated{Format: format, Tool: r.Tool, Statistic: f.Name, Rows: float64(o.Rows),
-			Lower: f.Lower, Upper: f.Upper, Paid: release.PaidIn(s), Run: s.Run()}
-		for i, low := range f.column.low {
-			out.Within = max(out.Within, (f.column.high[i]-low)/2)
-		}
-		if f.direct != nil && o.Blocks == 0 && s.Neighbours().MaxRowsPerUnit <= 1 {
-			err = f.direct(newAsked(s, f.column), s.Left().Mu2*below, out)
-		} else {
-			err = out.inBlocks(ctx, s, mu, o, r.report)
-		}
+		out, err := o.ask(ctx, s, mu, r.report)
 		if err != nil {
 			return nil, err
 		}
+		out.Tool = r.Tool
 		return out, release.Seal(s, out)
 	})
+}
+
+// ask computes the statistic on a session that has a filter of μ.
+func (o Validation) ask(
+	ctx context.Context, s *privacy.Session, mu float64, report func(string, float64),
+) (*Validated, error) {
+	f := o.Statistic
+	out := &Validated{Format: format, Statistic: f.Name, Rows: float64(o.Rows), Lower: f.Lower,
+		Upper: f.Upper, Paid: release.PaidIn(s), Run: s.Run()}
+	for i, low := range f.column.low {
+		out.Within = max(out.Within, (f.column.high[i]-low)/2)
+	}
+	if f.direct != nil && o.Blocks == 0 && s.Neighbours().MaxRowsPerUnit <= 1 {
+		return out, f.direct(newAsked(s, f.column), s.Left().Mu2*below, out)
+	}
+	return out, out.inBlocks(ctx, s, mu, o, report)
 }
 
 // inBlocks buys the number of rows, and the mean and the squares over the blocks.

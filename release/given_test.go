@@ -11,83 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
-
-// draw is a sample as codes by column.
-func draw(t *testing.T, s interface {
-	Sample(context.Context, int, uint64, func(*table.Table) error) error
-}, n int, seed uint64) [][]int {
-	t.Helper()
-	var out [][]int
-	err := s.Sample(context.Background(), n, seed, func(b *table.Table) error {
-		out = make([][]int, len(b.Schema().Columns))
-		for c := range out {
-			for r := range b.Rows() {
-				out[c] = append(out[c], int(b.Column(c).At(r)))
-			}
-		}
-		return nil
-	})
-	check(t, err)
-	return out
-}
-
-// TestGiven: rows under a condition have the model's distribution given the condition. The
-// condition is a disjunction. Null: each cell that satisfies it has its
-// share; the rows are closer to the model than independent draws, so that z = 5 of a binomial has a
-// false-alarm rate below 6e-7 a cell.
-func TestGiven(t *testing.T) {
-	m := testModel(t)
-	sizes := m.params.Sizes()
-	allow := func(col int, codes ...int) table.Condition {
-		c := table.Condition{Column: col, Allow: make([]bool, sizes[col])}
-		for _, k := range codes {
-			c.Allow[k] = true
-		}
-		return c
-	}
-	where := table.Or{allow(0, 0), table.And{allow(0, 1), allow(1, 0)}}
-	g := must(m.Given(workload.Item{Where: where}))
-	p := m.params.(*Marginal)
-	cells := make([]float64, sizes[0]*sizes[1])
-	check(t, p.Model.MarginalTo(cells, []int{0, 1}))
-	total := 0.0
-	for i := range cells {
-		if !table.Holds(where, func(c int) uint16 {
-			return uint16([]int{i / sizes[1], i % sizes[1]}[c])
-		}) {
-			cells[i] = 0
-		}
-		total += cells[i]
-	}
-	const n = 20_000
-	rows, got := draw(t, g, n, 7), make([]float64, len(cells))
-	for r := range n {
-		got[rows[0][r]*sizes[1]+rows[1][r]]++
-	}
-	// any order of these rows is as likely
-	parts := [2][]int64{make([]int64, len(cells)), make([]int64, len(cells))}
-	for r := range n {
-		parts[r/(n/2)][rows[0][r]*sizes[1]+rows[1][r]]++
-	}
-	if x, most, ok := stattest.TwoSample(parts[0], parts[1]); !ok {
-		t.Errorf("the first and the second half of the rows differ: χ² %.1f, at most %.1f", x, most)
-	}
-	for i, x := range cells {
-		share := x / total
-		if math.Abs(got[i]-n*share) > 5*math.Sqrt(n*share*(1-share)) {
-			t.Errorf("cell %d: %v rows, want %v", i, got[i], n*share)
-		}
-	}
-	if again := draw(t, g, n, 7); !slices.Equal(again[1], rows[1]) {
-		t.Error("the same seed gives other rows")
-	}
-}
 
 // TestGivenWithinBins: conditions that cut bins hold for every row that is written, and the rows
 // are distributed as those of the model for which they hold. Null: the number of rows in each part
