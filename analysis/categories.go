@@ -55,7 +55,7 @@ func categories(
 }
 
 // spellings of false and true. Where one of a pair was found, the other is public.
-var spellings = [][]string{{"false", "true"}, {"False", "True"}, {"FALSE", "TRUE"}}
+var spellings = [][]string{{"False", "True"}, {"FALSE", "TRUE"}}
 
 // boolean makes a column of the words true and false, spelled as they were found; with several
 // spellings the schema's default reads them all.
@@ -64,17 +64,20 @@ func boolean(name string, found []text.Found, v judged) *schema.Column {
 	if len(v.missing) > 0 {
 		c.OnInvalid = schema.Clamp
 	}
-	for _, pair := range spellings[1:] {
+	words := map[string]bool{}
+	for _, f := range found {
+		if lower := strings.ToLower(f.Text); lower == "false" || lower == "true" {
+			words[f.Text] = true
+		}
+	}
+	for _, pair := range spellings {
 		own := 0
-		for _, f := range found {
-			switch lower := strings.ToLower(f.Text); {
-			case slices.Contains(pair, f.Text):
+		for _, word := range pair {
+			if words[word] {
 				own++
-			case slices.Contains(spellings[0], lower):
-				own = -len(found)
 			}
 		}
-		if own > 0 {
+		if own > 0 && own == len(words) {
 			c.Categories = pair
 		}
 	}

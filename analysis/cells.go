@@ -37,18 +37,14 @@ func newLabel(synthetic *table.Table, o Evaluation) (*labelCells, error) {
 	counts := make([]int64, l.codes)
 	synthetic.CountTo(counts, []int{l.column})
 	missing, hasMissing := codec.MissingCode()
-	best := int64(math.MaxInt64)
 	for code := range uint16(l.codes) {
-		label, n := codec.Label(code), counts[code]
-		if o.Positive != "" {
-			n = 1
-		}
-		if (o.Positive == label || o.Positive == "" && !(hasMissing && code == missing)) &&
-			n > 0 && n < best {
-			l.positive, l.text, best = code, label, n
+		rare := counts[code] > 0 && !(hasMissing && code == missing) &&
+			(l.text == "" || counts[code] < counts[l.positive])
+		if label := codec.Label(code); label == o.Positive || o.Positive == "" && rare {
+			l.positive, l.text = code, label
 		}
 	}
-	if best == math.MaxInt64 {
+	if l.text == "" {
 		return nil, fmt.Errorf("publish: target column %q has no value %q: %w", o.Target,
 			o.Positive, eval.ErrColumn)
 	}

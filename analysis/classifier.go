@@ -80,11 +80,8 @@ func (t *task) features() []feature {
 // Check returns an error unless the features and the coefficients are those of the schema, and the
 // schema and its unit those of the run.
 func (c *Classifier) Check(run ledger.VerifiedRun) error {
-	s, err := schema.Parse([]byte(c.SchemaYAML))
+	s, err := c.checked()
 	if err != nil {
-		return fmt.Errorf("the schema: %w", err)
-	}
-	if err := c.check(s); err != nil {
 		return err
 	}
 	r := run.Reserve
@@ -99,8 +96,12 @@ func (c *Classifier) Check(run ledger.VerifiedRun) error {
 	return nil
 }
 
-// check compares features and coefficients with the schema.
-func (c *Classifier) check(s *schema.Schema) error {
+// checked is the schema, if features and coefficients are those of it.
+func (c *Classifier) checked() (*schema.Schema, error) {
+	s, err := schema.Parse([]byte(c.SchemaYAML))
+	if err != nil {
+		return nil, fmt.Errorf("the schema: %w", err)
+	}
 	var drop []string
 	for _, column := range s.Columns {
 		used := slices.ContainsFunc(c.Features, func(f feature) bool { return f.Column == column.Name })
@@ -110,40 +111,37 @@ func (c *Classifier) check(s *schema.Schema) error {
 	}
 	t, err := newTask(s, c.Target, drop)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	same := func(a, b feature) bool {
 		return a.Column == b.Column && slices.Equal(a.Values, b.Values) &&
 			slices.Equal(a.From, b.From) && slices.Equal(a.Missing, b.Missing)
 	}
 	if !slices.EqualFunc(c.Features, t.features(), same) || !slices.Equal(c.Classes, t.classes) {
-		return errors.New("features or classes are not those of the schema")
+		return nil, errors.New("features or classes are not those of the schema")
 	}
 	cells, outputs := t.problem.Cells(s.Sizes()), t.problem.Outputs()
 	if len(c.Coefficients) != outputs || len(c.Intercept) != outputs {
-		return fmt.Errorf("coefficients of %d outputs, want %d", len(c.Coefficients), outputs)
+		return nil, fmt.Errorf("coefficients of %d outputs, want %d", len(c.Coefficients), outputs)
 	}
 	for o, w := range c.Coefficients {
 		if len(w) != cells {
-			return fmt.Errorf("output %d has %d coefficients, want %d", o, len(w), cells)
+			return nil, fmt.Errorf("output %d has %d coefficients, want %d", o, len(w), cells)
 		}
 		for _, x := range append(w[:len(w):len(w)], c.Intercept[o]) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return errors.New("a coefficient is not finite")
+				return nil, errors.New("a coefficient is not finite")
 			}
 		}
 	}
-	return nil
+	return s, nil
 }
 
 // Schema is what a table to predict must have: the columns of the features, and those that they
 // come after; of a file without a header, all.
 func (c *Classifier) Schema() (*schema.Schema, error) {
-	s, err := schema.Parse([]byte(c.SchemaYAML))
+	s, err := c.checked()
 	if err != nil {
-		return nil, fmt.Errorf("train: %w: %w", release.ErrFormat, err)
-	}
-	if err := c.check(s); err != nil {
 		return nil, fmt.Errorf("train: %w: %w", release.ErrFormat, err)
 	}
 	s.Rules, s.Made = nil, nil

@@ -33,8 +33,8 @@ func ExampleHoldout() {
 	heads := table.Condition{Column: 0, Allow: []bool{false, true}}
 	for _, synthetic := range []*table.Table{coins(1000, 310), coins(1000, 600)} {
 		h, err := analysis.OpenHoldout(context.Background(), private, synthetic,
-			analysis.HoldoutOptions{
-				Budget: accountant.Budget{Epsilon: 2, Delta: 1e-9}, Corrections: 2, Tolerance: .1})
+			analysis.HoldoutOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 2,
+				Delta: 1e-9}}, Corrections: 2, Tolerance: .1})
 		if err != nil {
 			panic(err)
 		}

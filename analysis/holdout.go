@@ -19,13 +19,10 @@ var ErrExhausted = fmt.Errorf("the holdout has no corrections left: %w", account
 // HoldoutOptions says what a [Holdout] may cost and how close an answer must be. Budget and
 // Corrections are required.
 type HoldoutOptions struct {
-	Budget      accountant.Budget    // required
-	Adjacency   accountant.Adjacency // default accountant.AddRemove
-	Corrections int                  // required: how many wrong answers are paid for, 1 to 10 000
+	privacy.Options     // without Plan, Price and Method, which are filled in
+	Corrections     int // required: how many wrong answers are paid for, 1 to 10 000
 	// an answer of the synthetic table that is off by more is corrected; in (0, 1), default .05
 	Tolerance float64
-	Ledger    *ledger.File // nil: in memory only
-	Tool      string
 }
 
 // Holdout is a private table that answers any number of questions about shares of rows, and spends
@@ -88,9 +85,8 @@ func OpenHoldout(
 	if err != nil {
 		return nil, err
 	}
-	h.s, err = privacy.Open(ctx, rows, privacy.Options{Budget: o.Budget, Plan: at(z),
-		Adjacency: nb.Adjacency, Ledger: o.Ledger, Price: pld.Epsilon, Method: "holdout", Tool: o.Tool})
-	if err != nil {
+	o.Plan, o.Adjacency, o.Price, o.Method = at(z), nb.Adjacency, pld.Epsilon, "holdout"
+	if h.s, err = privacy.Open(ctx, rows, o.Options); err != nil {
 		return nil, err
 	}
 	counts, err := h.s.Measure(privacy.Total{}, h.sigma)

@@ -27,12 +27,16 @@ func shareOf(t *testing.T, tab *table.Table, x table.Expr) float64 {
 	return float64(tab.CountExprs(set)[0]) / float64(tab.Rows())
 }
 
+func options(b accountant.Budget, corrections int, tolerance float64) HoldoutOptions {
+	return HoldoutOptions{privacy.Options{Budget: b}, corrections, tolerance}
+}
+
 // TestHoldoutPaysForWrongAnswersOnly asks a thousand questions to which the synthetic table knows
 // the answer, and some to which it does not.
 func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
 	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), honest,
-		HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05}))
+		options(ten, 3, .05)))
 	for range 1000 {
 		a := must(h.Ask(dead(true, true, false)))
 		if a.Corrected || math.Abs(a.Share-shareOf(t, honest, dead(true, true, false))) > 1e-12 {
@@ -58,7 +62,7 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 		}
 	}
 	h = must(OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
-		HoldoutOptions{Budget: ten, Corrections: 2}))
+		options(ten, 2, 0)))
 	for range 2 {
 		a, err := h.Ask(dead(true, true, true))
 		want := shareOf(t, private, dead(true, true, true))
@@ -75,17 +79,17 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 func TestHoldoutRefuses(t *testing.T) {
 	private, synthetic := patients(t, 100, 1, ""), patients(t, 100, 2, "")
 	for name, o := range map[string]HoldoutOptions{
-		"no corrections": {Budget: ten},
-		"tolerance":      {Budget: ten, Corrections: 1, Tolerance: 1},
-		"tolerance NaN":  {Budget: ten, Corrections: 1, Tolerance: math.NaN()},
-		"budget":         {Corrections: 1},
+		"no corrections": options(ten, 0, 0),
+		"tolerance":      options(ten, 1, 1),
+		"tolerance NaN":  options(ten, 1, math.NaN()),
+		"budget":         options(accountant.Budget{}, 1, 0),
 	} {
 		if _, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic,
 			o); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-	good := HoldoutOptions{Budget: ten, Corrections: 1}
+	good := options(ten, 1, 0)
 	if _, err := OpenHoldout(context.Background(), privacy.FromTable(private),
 		synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
 		t.Errorf("no synthetic rows: %v", err)

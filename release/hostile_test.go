@@ -89,13 +89,11 @@ func TestHostileModels(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"40 million entries", zipped(t, zip.Deflate, manifest("{}", entries(40_000_000)), nothing),
-			"larger than"},
-		{"as many as fit", zipped(t, zip.Deflate, manifest("{}", entries(16_000_000)), nothing),
+		{"as many entries as fit", zipped(t, zip.Deflate, manifest("{}", entries(16_000_000)), nothing),
 			"larger than"},
 		{"a ledger of small entries", zipped(t, zip.Store, manifest("{}", entries(5_000_000)), nothing),
 			"more than 100000 entries"},
-		{"settings", zipped(t, zip.Store, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nothing),
+		{"settings", zipped(t, zip.Store, manifest("["+strings.Repeat("0,", 3<<20)+"0]", ""), nothing),
 			"settings of more than"},
 		{"zeros", zipped(t, zip.Deflate, manifest("{}", ""), make([]byte, 1<<26)),
 			"larger than"},

@@ -175,8 +175,8 @@ func TestTampering(t *testing.T) {
 
 // TestWriteBounded: what could not be opened again is not written.
 func TestWriteBounded(t *testing.T) {
-	half := make([]byte, MaxSigned/2)
-	err := WriteSigned(io.Discard, []Member{{"a", half}, {"b", half}}, minisign.PrivateKey{})
+	large := make([]byte, MaxSigned)
+	err := WriteSigned(io.Discard, []Member{{"a", nil}, {"b", large}}, minisign.PrivateKey{})
 	if err == nil || !strings.Contains(err.Error(), "b is too much") {
 		t.Error(err)
 	}
