@@ -28,10 +28,10 @@ func (n noisy) add(rows, sigma float64) noisy {
 }
 
 // Measurements is the noisy counts that bought the schema, as one-way marginals over the columns of
-// [Inferred.Schema]: a method can take them for measurements of its own, at no further cost. A column
-// of numbers is measured at the resolution that its bins and the public magnitudes share. Counts of
-// texts are of those that passed a threshold, which biases them upwards a little where they are
-// close to it.
+// [Inferred.Schema]: a method can take them for measurements of its own, at no further cost. A
+// column of numbers is measured at the resolution that its bins and the public magnitudes share.
+// Counts of texts are of those that passed a threshold, which biases them upwards a little where
+// they are close to it.
 func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 	codecs, err := r.Schema().Codecs()
 	if err != nil {

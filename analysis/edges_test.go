@@ -54,7 +54,8 @@ func TestSpikes(t *testing.T) {
 				t.Errorf("%d digits: edge %s", found, text)
 			}
 		}
-		r := &Inferred{Columns: []InferredColumn{{Name: "x", Found: c, counts: countsOf(cells, nil, v, 10)}}}
+		r := &Inferred{Columns: []inferredColumn{{Name: "x", Found: c,
+			counts: countsOf(cells, nil, v, 10)}}}
 		ms, err := r.Measurements()
 		if err != nil || len(ms) != 1 || len(ms[0].Counts) < len(c.Edges)/2 {
 			t.Fatalf("%d digits: %d bins: %v, %v", found, len(c.Edges)-1, ms, err)

@@ -94,7 +94,7 @@ func (p InferencePlan) Buy(
 	}
 	r.Noise.Values = p.values(again, max(1, questions))
 	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
-	r.Columns = make([]InferredColumn, len(names))
+	r.Columns = make([]inferredColumn, len(names))
 	var todo []int
 	for i, v := range verdicts {
 		c := &r.Columns[i]
@@ -195,7 +195,7 @@ func (r *Inferred) question(i int, v *judged) text.Wanted {
 
 // column describes a column of the kind that was found by what it holds. If that kind turns out to
 // be wrong, it is false, and the column is to be asked again.
-func (r *Inferred) column(v *judged, held text.Held, c *InferredColumn) bool {
+func (r *Inferred) column(v *judged, held text.Held, c *inferredColumn) bool {
 	sigma := r.Noise.Values.Sigma
 	coarse := perPower(r.Rows, sigma) == 1
 	if v.kind.Ordered() {

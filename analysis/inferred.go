@@ -17,15 +17,15 @@ type Inferred struct {
 	Noise     noise
 	Rows      float64          // noisy number of rows
 	Threshold int64            // rows: a text in fewer is not listed
-	Columns   []InferredColumn // in the order of the file
+	Columns   []inferredColumn // in the order of the file
 
 	unit    string
 	maxRows int
 	csv     schema.CSV
 }
 
-// InferredColumn is what was found out about one column of the file.
-type InferredColumn struct {
+// inferredColumn is what was found out about one column of the file.
+type inferredColumn struct {
 	Name  string
 	Found *schema.Column // nil: nothing that could be used
 	Note  string         // the noisy counts behind it, for people
@@ -60,7 +60,7 @@ func (r *Inferred) Schema() *schema.Schema {
 // check refuses a result in which nothing was bought, and one that is no schema.
 func (r *Inferred) check() error {
 	s := r.Schema()
-	if !slices.ContainsFunc(r.Columns, func(c InferredColumn) bool { return c.bought }) {
+	if !slices.ContainsFunc(r.Columns, func(c inferredColumn) bool { return c.bought }) {
 		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds,
 			release.ErrNothing)
 	}

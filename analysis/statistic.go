@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -58,10 +59,13 @@ func (f Statistic) WithRange(lower, upper float64) Statistic {
 const Statistics = `mean:COLUMN
 quantile:COLUMN,Q                of order Q, 0 to 1
 coefficient:TARGET~COLUMN+...    of the first COLUMN, adjusted for the others: least squares
-                                 for a number, log odds for a target of two values`
+                                 for a number, log odds for a target of two values
+auroc:TARGET                     of a logistic regression on all other columns: trained on
+                                 every second row of a block, tested on the others`
 
 // ParseStatistic reads the text of one of the [Statistics] against a schema. The range of results
-// is that of the column; a coefficient has none, so that the caller must set one. Numbers are the middles of the schema's bins. Errors wrap ErrStatistic.
+// is that of the column, or 0 to 1 for an AUROC; a coefficient has none, so that the caller must
+// set one. Numbers are the middles of the schema's bins. Errors wrap ErrStatistic.
 func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
 	out := Statistic{Statistic: blocks.Statistic{Name: text, Lower: math.NaN(), Upper: math.NaN()}}
 	kind, of, _ := strings.Cut(text, ":")
@@ -132,7 +136,17 @@ func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
 		}
 		out.Rows, out.Of = 50+20*r.width(), r.first
 	case "auroc":
-		return fail("it is gone, as 'decoy evaluate --epsilon' buys the AUROC of a model")
+		cols, err := columns(of)
+		if err != nil {
+			return fail("%v", err)
+		}
+		c := codecs[cols[0].at]
+		if c.Column().Kind.Ordered() || cols[0].values == nil {
+			return fail("the target must have two values")
+		}
+		task := eval.Task{Label: of, Positive: 1}
+		out.Lower, out.Upper, out.Rows = 0, 1, 500
+		out.Of = func(t *table.Table) float64 { return halvesAUROC(t, task) }
 	default:
 		return fail("a statistic is one of\n%s", Statistics)
 	}
@@ -197,4 +211,17 @@ func quantile(xs []float64, q float64) float64 {
 	i := int(at)
 	next := xs[min(i+1, len(xs)-1)]
 	return xs[i] + (at-float64(i))*(next-xs[i])
+}
+
+// halvesAUROC is NaN where one half has one class.
+func halvesAUROC(t *table.Table, task eval.Task) float64 {
+	var halves [2][]int
+	for i := range t.Rows() {
+		halves[i%2] = append(halves[i%2], i)
+	}
+	p, err := eval.TRTR(t.Select(halves[0]), t.Select(halves[1]), task)
+	if err != nil || p.Constant {
+		return math.NaN()
+	}
+	return p.AUROC
 }

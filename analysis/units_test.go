@@ -44,9 +44,9 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 	return privacy.FromTable(tab)
 }
 
-// TestUnitSizes: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
-// of what it sums. Rows that are left out are those of ranges that stand out, as an empty one does
-// in one run of 250: the median of five is wrong with probability 6e-7.
+// TestUnitSizes: at ε = 1 the noise is 6 units; each figure is compared within six standard
+// deviations of what it sums. Rows that are left out are those of ranges that stand out, as an
+// empty one does in one run of 250: the median of five is wrong with probability 6e-7.
 func TestUnitSizes(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	o := Run[*UnitSizes]{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},

@@ -52,6 +52,7 @@ func TestStatistics(t *testing.T) {
 		"mean:x": {9.5, .3}, "mean:died": {.5, .03}, "mean:y": {25, .6}, "quantile:x,0.5": {9.5, 1},
 		"quantile:x,0": {0, 0}, "quantile:x,1": {19, 0}, "coefficient:y~x+c": {2, .03},
 		"coefficient:y~c+x": {0, 0}, "coefficient:died~x": {.3, .03}, "coefficient:died~x+c": {.3, .03},
+		"auroc:died": {.845, .03},
 	} {
 		f, err := ParseStatistic(text, tab.Schema())
 		if text == "coefficient:y~c+x" { // the coefficient of three categories
@@ -78,7 +79,7 @@ func TestStatistics(t *testing.T) {
 	}
 	for _, bad := range []string{"", "mean", "mean:", "mean:z", "mean:c", "quantile:x", "quantile:x,2",
 		"quantile:x,NaN", "quantile:,1", "coefficient:y", "coefficient:y~", "coefficient:c~x",
-		"coefficient:y~y", "coefficient:y~x+x", "auroc:died", "median:x"} {
+		"coefficient:y~y", "coefficient:y~x+x", "auroc:x", "auroc:c", "auroc:", "median:x"} {
 		if _, err := ParseStatistic(bad, tab.Schema()); !errors.Is(err, ErrStatistic) {
 			t.Errorf("%q: %v", bad, err)
 		}

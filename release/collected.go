@@ -134,7 +134,7 @@ func (m *Model) verifyCollected() error {
 	if m.Method != MethodCollect || len(m.Ledger) > 0 || m.Claim != LocalClaim(m.Claim.Epsilon) ||
 		(accountant.Budget{Epsilon: m.Claim.Epsilon}).Validate() != nil || m.DeclaredYAML != "" ||
 		m.SchemaSHA256 != m.schema.Fingerprint() || m.schema.Unit != "" {
-		return unfounded("a local claim is of rows without an id, which each answered under " +
+		return fail(ErrClaim, "a local claim is of rows without an id, which each answered under "+
 			"replace-one and delta 0, and there is no ledger")
 	}
 	return nil

@@ -23,8 +23,8 @@ func delivered(f File, outputs string) error {
 	l := f.Account()
 	have, err := ledger.HashOutputs(f, l[:max(0, len(l)-1)])
 	if err != nil || have != outputs || f.proof().altered {
-		return unfounded("the file is not what the run delivered: it was changed, or put together " +
-			"from several")
+		return fail(ErrClaim, "the file is not what the run delivered: it was changed, or put "+
+			"together from several")
 	}
 	return nil
 }

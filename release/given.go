@@ -48,17 +48,17 @@ func (m *Model) Given(where workload.Item) (*Given, error) {
 	return &Given{m, rows, rows.Refined(cut), where}, nil
 }
 
-// Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. An error wraps
-// ErrImpossible if they are too rare to be found.
-func (g *Given) Sample(
-	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
-) error {
-	return g.model.sample(ctx, n, seed, g.fine, func(n int, u *rand.Rand) ([][]uint16, error) {
-		return g.draw(ctx, n, u)
-	}, emit)
-}
-
+// draw draws n rows of codes that keep the rules of the schema and satisfy the condition, if there
+// is one.
 func (g *Given) draw(ctx context.Context, n int, u *rand.Rand) ([][]uint16, error) {
+	some := func(n int) [][]uint16 {
+		codes := g.model.params.Sample(n, u)
+		g.rows.Repair(codes, u)
+		return codes
+	}
+	if g.where.Where == nil {
+		return some(n), nil
+	}
 	out := make([][]uint16, len(g.model.params.Sizes()))
 	cut := slices.Sorted(maps.Keys(g.where.Fine))
 	for tried, size := 0, n; len(out[0]) < n; size = min(2*size, blockRows) {
@@ -69,7 +69,7 @@ func (g *Given) draw(ctx context.Context, n int, u *rand.Rand) ([][]uint16, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		codes := g.model.draw(g.rows, size, u)
+		codes := some(size)
 		for _, c := range cut {
 			refine(codes[c], g.where.Fine[c], u)
 		}

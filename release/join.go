@@ -52,7 +52,7 @@ type JoinOptions struct {
 // not hold.
 func Join(models []*Model, o JoinOptions) (*Model, error) {
 	if len(models) < 2 {
-		return nil, unjoined("a joint model needs two models or more")
+		return nil, fail(ErrJoin, "a joint model needs two models or more")
 	}
 	first := models[0]
 	out := &Model{schema: first.schema, Manifest: Manifest{Tool: o.Tool, Method: methodJoin,
@@ -71,7 +71,7 @@ func Join(models []*Model, o JoinOptions) (*Model, error) {
 			why = "and " + o.Names[0] + " have different schemas, or bins that each has bought for itself"
 		}
 		if why != "" {
-			return nil, unjoined("%s %s", o.Names[i], why)
+			return nil, fail(ErrJoin, "%s %s", o.Names[i], why)
 		}
 		if _, err := m.Verify(o.Price); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Names[i], err)
@@ -90,11 +90,6 @@ func Join(models []*Model, o JoinOptions) (*Model, error) {
 	return out.complete(o.Price, nil)
 }
 
-// unjoined is an error about models that cannot be joined.
-func unjoined(format string, args ...any) error {
-	return fmt.Errorf("release: "+format+": %w", append(args, ErrJoin)...)
-}
-
 // jointClaim is what the claims of the parties' models come to. Errors wrap ErrJoin.
 //
 // Symbols: M_a the model of party a, which is (ε_a, δ_a)-DP. If a unit's rows are at one party
@@ -104,7 +99,7 @@ func unjoined(format string, args ...any) error {
 func jointClaim(people People, parties []partner) (Claim, error) {
 	out := parties[0].Claim
 	if people != Disjoint && people != MayOverlap {
-		return out, unjoined("people %q, want %s or %s", people, Disjoint, MayOverlap)
+		return out, fail(ErrJoin, "people %q, want %s or %s", people, Disjoint, MayOverlap)
 	}
 	epsilon, delta := new(big.Rat), new(big.Rat)
 	runs := map[string]string{}
@@ -112,12 +107,12 @@ func jointClaim(people People, parties []partner) (Claim, error) {
 		c := p.Claim
 		if c.Adjacency != out.Adjacency || c.Unit != out.Unit ||
 			c.MaxRowsPerUnit != out.MaxRowsPerUnit {
-			return out, unjoined("%s protects %v, and %s %v", parties[0].Name, parties[0].Claim.relation(),
-				p.Name, c.relation())
+			return out, fail(ErrJoin, "%s protects %v, and %s %v", parties[0].Name,
+				parties[0].Claim.relation(), p.Name, c.relation())
 		}
 		for _, r := range (&ledger.Ledger{Entries: p.Ledger}).Runs() {
 			if other, twice := runs[r.Run]; twice {
-				return out, unjoined("%s and %s are of one run", other, p.Name)
+				return out, fail(ErrJoin, "%s and %s are of one run", other, p.Name)
 			}
 			runs[r.Run] = p.Name
 		}
@@ -144,7 +139,7 @@ func decimal(x float64) *big.Rat {
 func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
 	parts := m.parts()
 	if len(parts) < 2 || m.Method != methodJoin || len(m.Ledger) > 0 {
-		return unfounded("a joint model has two parties or more, and no ledger of its own")
+		return fail(ErrClaim, "a joint model has two parties or more, and no ledger of its own")
 	}
 	_, whole := m.params.(joint)
 	v.Unbound = v.Unbound || !whole
@@ -154,7 +149,7 @@ func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
 		rows += one.Rows
 		if len(one.Parties) > 0 || one.SchemaYAML != m.SchemaYAML || one.Claim.People != "" ||
 			one.Claim.Local || one.Claim.Among != (Among{}) {
-			return unfounded("party %s is of several parties itself, or has another schema", name)
+			return fail(ErrClaim, "party %s is of several parties itself, or has another schema", name)
 		}
 		of, err := verifyFile(one, price)
 		if err != nil {
@@ -165,11 +160,11 @@ func (m *Model) verifyJoint(price accountant.Pricer, v *Verification) error {
 	}
 	want, err := jointClaim(m.Claim.People, m.Parties)
 	if err != nil {
-		return unfounded("%v", err)
+		return fail(ErrClaim, "%v", err)
 	}
 	if m.Claim != want || m.Rows != rows {
-		return unfounded("the manifest claims %v of %v rows, its parties come to %v of %v", m.Claim,
-			m.Rows, want, rows)
+		return fail(ErrClaim, "the manifest claims %v of %v rows, its parties come to %v of %v",
+			m.Claim, m.Rows, want, rows)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
 )
 
 // blockRows is how many rows are drawn at a time, at most: it bounds memory, and is part of what a
@@ -23,20 +24,11 @@ const blockRows = 1 << 20
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
-	rows, err := m.rowCodec()
+	g, err := m.Given(workload.Item{})
 	if err != nil {
 		return err
 	}
-	return m.sample(ctx, n, seed, rows, func(n int, u *rand.Rand) ([][]uint16, error) {
-		return m.draw(rows, n, u), nil
-	}, emit)
-}
-
-// draw draws n rows of codes that keep the rules of the schema.
-func (m *Model) draw(rows *schema.RowCodec, n int, u *rand.Rand) [][]uint16 {
-	codes := m.params.Sample(n, u)
-	rows.Repair(codes, u)
-	return codes
+	return g.Sample(ctx, n, seed, emit)
 }
 
 // rowCodec draws the values of rows: as that of the schema but for the tails that the one-way
@@ -73,10 +65,10 @@ func (m *Model) rowCodec() (*schema.RowCodec, error) {
 	return rows.Refined(tails), nil
 }
 
-// sample draws by blocks.
-func (m *Model) sample(
-	ctx context.Context, n int, seed uint64, rows *schema.RowCodec,
-	draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error,
+// Sample draws n ≥ 1 rows that satisfy the condition, by blocks, as [Model.Sample] does. An error
+// wraps ErrImpossible if they are too rare to be found.
+func (g *Given) Sample(
+	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
@@ -87,18 +79,18 @@ func (m *Model) sample(
 			return err
 		}
 		k := left / blocks
-		codes, err := draw(k, u)
+		codes, err := g.draw(ctx, k, u)
 		if err != nil {
 			return err
 		}
 		cols, order := make([]table.Codes, len(codes)), shuffled(k, u)
 		for i, c := range codes {
-			cols[i] = table.NewCodes(rows.Codecs()[i].Size(), k)
+			cols[i] = table.NewCodes(g.fine.Codecs()[i].Size(), k)
 			for r, from := range order {
 				cols[i].Set(r, c[from])
 			}
 		}
-		t, err := table.Refined(m.schema, rows, cols)
+		t, err := table.Refined(g.model.schema, g.fine, cols)
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
 		}

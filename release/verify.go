@@ -80,9 +80,9 @@ func (m *Model) Check(run ledger.VerifiedRun) error {
 	return nil
 }
 
-// unfounded is an error about a claim that does not hold.
-func unfounded(format string, args ...any) error {
-	return fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+// fail is an error of a kind.
+func fail(kind error, format string, args ...any) error {
+	return fmt.Errorf("release: "+format+": %w", append(args, kind)...)
 }
 
 // verifyFile is [Verify] of a file with a ledger: it is that of one run, which is done, its
@@ -92,42 +92,42 @@ func verifyFile(f File, price accountant.Pricer) (v Verification, err error) {
 	v.Claim = claim
 	run, err := f.Account().Run(price)
 	if err != nil {
-		return v, unfounded("%v", err)
+		return v, fail(ErrClaim, "%v", err)
 	}
 	if v.Unbound = run.Outputs == ""; !v.Unbound {
 		if err := delivered(f, run.Outputs); err != nil {
 			return v, err
 		}
 		if tool != run.Reserve.Tool {
-			return v, unfounded("the file is by %q, the run by %q", tool, run.Reserve.Tool)
+			return v, fail(ErrClaim, "the file is by %q, the run by %q", tool, run.Reserve.Tool)
 		}
 	}
 	want := paid(run.Budget, run.Reserve).Claim()
 	want.Among = claim.Among // which is in no ledger
 	if claim != want {
-		return v, unfounded("the file claims %v, the ledger %v", claim, want)
+		return v, fail(ErrClaim, "the file claims %v, the ledger %v", claim, want)
 	}
 	if v.Reserved, err = price.Epsilon(run.Reserved, claim.Delta, claim.Adjacency); err != nil {
-		return v, unfounded("the reservation: %v", err)
+		return v, fail(ErrClaim, "the reservation: %v", err)
 	}
 	if v.Reserved.Epsilon > claim.Epsilon {
-		return v, unfounded("the reservation costs epsilon %v", v.Reserved.Epsilon)
+		return v, fail(ErrClaim, "the reservation costs epsilon %v", v.Reserved.Epsilon)
 	}
 	v.Derived = derive.Epsilon(run.Reserved, claim.Delta, claim.Adjacency)
 	if !v.agrees() {
-		return v, unfounded("the reservation costs epsilon %v by the accountant, %v to %v by another "+
-			"derivation", v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
+		return v, fail(ErrClaim, "the reservation costs epsilon %v by the accountant, %v to %v by "+
+			"another derivation", v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
 	}
 	if v.Charges = run.Calls; v.Charges > 0 {
 		v.Charged = v.Reserved // which is a bound too
 	}
 	if v.Charges > 0 && len(run.Charged) <= maxCharged {
 		if v.Charged, err = price.Epsilon(run.Charged, claim.Delta, claim.Adjacency); err != nil {
-			return v, unfounded("the charges: %v", err)
+			return v, fail(ErrClaim, "the charges: %v", err)
 		}
 	}
 	if err := f.Check(run); err != nil {
-		return v, unfounded("%w", err)
+		return v, fail(ErrClaim, "%w", err)
 	}
 	return v, nil
 }

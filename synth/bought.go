@@ -23,8 +23,7 @@ type Continuer interface {
 type Purchase struct {
 	Plan accountant.Composition // of the whole run
 	// Buy asks for what the schema takes of it, which leaves a part. target is the method's, or ""
-	Buy func(ctx context.Context, s *text.Session, target string, progress func(float64)) (
-		Bought, error)
+	Buy func(s *text.Session, target string, progress func(float64)) (Bought, error)
 	// makes the schema durable, before the model is. May be nil
 	Deliver func() error
 }
@@ -49,7 +48,7 @@ func RunBought(
 	o.Plan, o.Price, o.Method, o.Program = buy.Plan, nil, f.Name(), Program(o.Tool)
 	return release.Run(ctx, text.Open, t, o.Options,
 		func(texts *text.Session) (*release.Model, error) {
-			bought, err := buy.Buy(ctx, texts, target,
+			bought, err := buy.Buy(texts, target,
 				func(done float64) { o.Progress.Report("buying a schema", done) })
 			if err != nil {
 				return nil, err

@@ -38,10 +38,10 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, Purchase) {
 	plan := stattest.Must(analysis.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
 	return table, Purchase{Plan: plan.Composition(), Buy: func(
-		ctx context.Context, s *text.Session, target string, progress func(float64),
+		s *text.Session, target string, progress func(float64),
 	) (Bought, error) {
 		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: target}
-		return plan.Buy(ctx, table, s, o, progress)
+		return plan.Buy(context.Background(), table, s, o, progress)
 	}}
 }
 

@@ -216,9 +216,7 @@ func (g *generate) buy(
 ) error {
 	var r *analysis.Inferred
 	_, s, err := synth.RunBought(ctx, p.table, synth.Purchase{Plan: p.plan.Composition(),
-		Buy: func(
-			ctx context.Context, s *text.Session, target string, progress func(float64),
-		) (_ synth.Bought, err error) {
+		Buy: func(s *text.Session, target string, progress func(float64)) (_ synth.Bought, err error) {
 			p.want.Target = target
 			r, err = p.plan.Buy(ctx, p.table, s, p.want, progress)
 			return r, err

@@ -77,7 +77,8 @@ func (u *schemaUnits) table(
 		return nil, nil, err
 	}
 	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedUnits(cmd.Context(), program, input, s, analysis.UnitRanges(s.MaxRowsPerUnit))
+		return configs.CountedUnits(cmd.Context(), program, input, s,
+			analysis.UnitRanges(s.MaxRowsPerUnit))
 	})
 }
 
