@@ -40,7 +40,7 @@ func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 	var out []marginal.Measurement
 	at := 0
 	for _, c := range r.Columns {
-		if c.Found == nil && !r.csv.NoHeader {
+		if c.Found == nil && !r.base.CSV.NoHeader {
 			continue
 		}
 		codec := codecs[at]

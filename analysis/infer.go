@@ -66,8 +66,10 @@ func (p InferencePlan) Buy(
 	if err != nil || len(asked) != p.Columns {
 		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
 	}
-	r := &Inferred{InferencePlan: p, csv: o.CSV}
-	r.unit, r.maxRows = t.Unit()
+	r := &Inferred{InferencePlan: p, base: schema.Schema{Lenient: true, CSV: o.CSV}}
+	if unit, k := t.Unit(); unit != "" {
+		r.base.Unit, r.base.MaxRowsPerUnit = unit, k
+	}
 	classes, again, err := r.kinds(ctx, s, p, asked)
 	if err != nil {
 		return nil, err

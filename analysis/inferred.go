@@ -19,9 +19,7 @@ type Inferred struct {
 	Threshold int64            // rows: a text in fewer is not listed
 	Columns   []inferredColumn // in the order of the file
 
-	unit    string
-	maxRows int
-	csv     schema.CSV
+	base schema.Schema // without its columns
 }
 
 // inferredColumn is what was found out about one column of the file.
@@ -41,20 +39,17 @@ type inferredColumn struct {
 // Schema is the schema of the columns that could be described. It is lenient: it
 // reads the table as it was read to buy it, without an error about a row.
 func (r *Inferred) Schema() *schema.Schema {
-	s := &schema.Schema{Unit: r.unit, Lenient: true, CSV: r.csv}
-	if r.unit != "" {
-		s.MaxRowsPerUnit = r.maxRows
-	}
+	s := r.base
 	for _, c := range r.Columns {
 		switch {
 		case c.Found != nil:
 			s.Columns = append(s.Columns, *c.Found)
-		case r.csv.NoHeader: // columns go by position: one that is left out must stay as a place
+		case r.base.CSV.NoHeader: // columns go by position: one that is left out must stay as a place
 			s.Columns = append(s.Columns, schema.Column{Name: c.Name, Kind: schema.Categorical,
 				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
 		}
 	}
-	return s
+	return &s
 }
 
 // check refuses a result in which nothing was bought, and one that is no schema.
@@ -80,7 +75,7 @@ func (r *Inferred) YAML() ([]byte, error) {
 	r.head(&b)
 	next := 0
 	skip := func() {
-		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.csv.NoHeader {
+		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.base.CSV.NoHeader {
 			fmt.Fprintf(&b, "  # %q\n  #   %s\n", r.Columns[next].Name, r.Columns[next].Note)
 			next++
 		}
@@ -106,7 +101,7 @@ func (r *Inferred) head(w io.Writer) {
 		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
 	}
 	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta,
-		r.Neighbours.Units(r.unit).Words())
+		r.Neighbours.Units(r.base.Unit).Words())
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells

@@ -22,8 +22,8 @@ type Continuer interface {
 // Purchase is how a run buys a schema for its table.
 type Purchase struct {
 	Plan accountant.Composition // of the whole run
-	// Buy asks for what the schema takes of it, which leaves a part. target is the method's, or ""
-	Buy func(s *text.Session, target string, progress func(float64)) (Bought, error)
+	// Buy asks for what the schema takes of it, which leaves a part
+	Buy func(s *text.Session, progress func(float64)) (Bought, error)
 	// makes the schema durable, before the model is. May be nil
 	Deliver func() error
 }
@@ -40,15 +40,14 @@ type Bought interface {
 func RunBought(
 	ctx context.Context, t *text.Table, buy Purchase, f Continuer, o RunOptions,
 ) (*release.Model, *text.Session, error) {
-	target, err := f.Unseen(t.Names())
-	if err != nil {
+	if _, err := f.Unseen(t.Names()); err != nil {
 		return nil, nil, err
 	}
 	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method, o.Program = buy.Plan, nil, f.Name(), Program(o.Tool)
 	return release.Run(ctx, text.Open, t, o.Options,
 		func(texts *text.Session) (*release.Model, error) {
-			bought, err := buy.Buy(texts, target,
+			bought, err := buy.Buy(texts,
 				func(done float64) { o.Progress.Report("buying a schema", done) })
 			if err != nil {
 				return nil, err

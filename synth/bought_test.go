@@ -37,12 +37,11 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, Purchase) {
 		CSV: schema.CSV{Comma: ','}}))
 	plan := stattest.Must(analysis.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
-	return table, Purchase{Plan: plan.Composition(), Buy: func(
-		s *text.Session, target string, progress func(float64),
-	) (Bought, error) {
-		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: target}
+	buy := func(s *text.Session, progress func(float64)) (Bought, error) {
+		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: "died"}
 		return plan.Buy(context.Background(), table, s, o, progress)
-	}}
+	}
+	return table, Purchase{Plan: plan.Composition(), Buy: buy}
 }
 
 func continuers(t *testing.T) []Continuer {

@@ -183,7 +183,7 @@ columns (decoy schema draft), costs nothing`)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := f.Unseen(p.table.Names()); err != nil {
+	if p.want.Target, err = f.Unseen(p.table.Names()); err != nil {
 		return nil, &configs.UsageError{Err: err}
 	}
 	if j.Bought, err = besides(j.Out, j.Model); err != nil {
@@ -216,8 +216,7 @@ func (g *generate) buy(
 ) error {
 	var r *analysis.Inferred
 	_, s, err := synth.RunBought(ctx, p.table, synth.Purchase{Plan: p.plan.Composition(),
-		Buy: func(s *text.Session, target string, progress func(float64)) (_ synth.Bought, err error) {
-			p.want.Target = target
+		Buy: func(s *text.Session, progress func(float64)) (_ synth.Bought, err error) {
 			r, err = p.plan.Buy(ctx, p.table, s, p.want, progress)
 			return r, err
 		},
