@@ -86,9 +86,8 @@ func TestUnitSizes(t *testing.T) {
 		l.Runs()[0].Method != "schema units" {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
-	charged := s.Ledger().Runs()[0].Charged
-	if cost, err := pld.Epsilon(charged, 1e-9, accountant.AddRemove); err != nil ||
-		cost.Epsilon > 1 || cost.Epsilon < .99 {
+	cost, err := pld.Epsilon(s.Ledger().Runs()[0].Charged, 1e-9, accountant.AddRemove)
+	if err != nil || cost.Epsilon > 1 || cost.Epsilon < .99 {
 		t.Errorf("charged %v, %v", cost, err)
 	}
 }
