@@ -33,7 +33,7 @@ func (p prediction) chart() template.HTML {
 // chart draws the adversarial accuracies with their terms.
 func (n *nearest) chart() template.HTML {
 	f := rows{label: "nearest-neighbour adversarial accuracy", width: 460, left: 104, right: 96,
-		to: 1, ticks: numberTicks(0, .25, .5, .75, 1), chance: .5}
+		to: 1, ticks: numberTicks(0, .25, .5, .75, 1)}
 	for _, g := range []struct {
 		name          string
 		first, second string // the classes of the two terms
@@ -55,6 +55,11 @@ func (n *nearest) chart() template.HTML {
 	return f.draw()
 }
 
+// LossText is the privacy loss, give or take its interval.
+func (n *nearest) LossText() string {
+	return fmt.Sprintf("%s ± %.3f", fixed(n.Loss.Value), n.z*n.Loss.StdErr)
+}
+
 // point is a row of one value, give or take half.
 func point(name, class string, value, half float64) row {
 	text := fixed(value)
@@ -74,34 +79,15 @@ func numberTicks(values ...number) []tick {
 	return out
 }
 
-// chart draws the privacy loss on a line.
-func (l *loss) chart() template.HTML {
-	f := rows{label: "privacy loss", width: 460, left: 40, right: 90, from: -.5, to: .5,
-		ticks: numberTicks(-.5, -.25, 0, .25, .5),
-		rows:  []row{point("loss", "mean", l.Value, l.z*l.StdErr)}}
-	f.ticks[2].text = "0: none"
-	f.ticks[4].text += ": a copied table"
-	return f.draw()
-}
-
 // chart draws the distances to the closest record.
 func (h histogram) chart() template.HTML {
-	top, last := 1e-9, len(h.Edges)-1
-	for _, v := range slices.Concat(h.Train, h.Holdout) {
-		top = max(top, v)
-	}
-	scaled := func(x []float64, by float64) (out []float64) {
-		for _, v := range x {
-			out = append(out, v/by)
-		}
-		return out
-	}
-	f := lines{label: "distances of synthetic rows to the closest real row", width: 460, height: 210,
-		left: 40, right: 8, up: 10, down: 34, across: shareTicks(top),
-		edges: scaled(h.Edges, h.Edges[last])}
-	f.series = []series{{"step train", outline(f.edges, scaled(h.Train, top))}}
+	f := steps{label: "distances of synthetic rows to the closest real row", width: 460, height: 210,
+		left: 40, series: []shares{{"train", h.Train}}}
 	if h.Holdout != nil {
-		f.series = append(f.series, series{"step holdout", outline(f.edges, scaled(h.Holdout, top))})
+		f.series = append(f.series, shares{"holdout", h.Holdout})
+	}
+	for _, edge := range h.Edges {
+		f.edges = append(f.edges, fmt.Sprintf("%.2g", edge))
 	}
 	for i := range h.Train {
 		tip := fmt.Sprintf("%s – %s: training %s", number(h.Edges[i]), number(h.Edges[i+1]),
@@ -110,9 +96,6 @@ func (h histogram) chart() template.HTML {
 			tip += ", holdout " + percent(h.Holdout[i])
 		}
 		f.tips = append(f.tips, tip)
-	}
-	for _, k := range []int{0, last / 2, last} {
-		f.below = append(f.below, tick{f.edges[k], fmt.Sprintf("%.2g", h.Edges[k])})
 	}
 	d := f.plot()
 	d.text(d.x(.5), d.down+28, "tick", "middle",

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -37,7 +35,6 @@ func (w *work) distribution(k int, s eval.ColumnShape) column {
 			tip += ", holdout " + percent(c.Holdout[i])
 		}
 		c.tips = append(c.tips, tip+", synthetic "+percent(c.Synthetic[i]))
-		c.peaks = append(c.peaks, max(p, c.Synthetic[i]))
 	}
 	return c
 }
@@ -114,74 +111,19 @@ func (g groups) shares(counts []int64) []float64 {
 
 func numeric(c *schema.Codec) bool { return c.Column().Kind.Ordered() }
 
-// chart draws the distribution of a column. Of a number, the area of a group is its share of the
-// rows, and its width that of its values. A group far denser than all others is cut, and its share
-// written above it.
+// chart draws the distribution of a column: that of a number as steps, with a bar for missing cells.
 func (c column) chart() template.HTML {
 	if c.Edges == nil {
 		return c.bars(0)
 	}
-	groups := len(c.Bounds) - 1
-	axis, log := axisOf(c)
-	edges, widths, peaks := make([]float64, groups+1), make([]float64, groups),
-		make([]float64, groups)
-	for i, b := range c.Bounds {
-		edges[i] = axis(b)
-		if i > 0 {
-			widths[i-1] = max(edges[i]-edges[i-1], 1e-6)
-			peaks[i-1] = c.peaks[i-1] / widths[i-1]
-		}
-	}
-	sorted := slices.Sorted(slices.Values(peaks))
-	top := max(sorted[groups-1], 1e-9)
-	cut := groups > 3 && sorted[groups-2] > 0 && top > 5*sorted[groups-2]
-	if cut {
-		top = 1.6 * sorted[groups-2]
-	}
-	heights := func(shares []float64, halves float64) []float64 {
-		out := make([]float64, groups)
-		for i := range out {
-			out[i] = min(1, max(0, (shares[i]+halves*c.halves[i])/widths[i]/top))
-		}
-		return out
-	}
-	f := lines{label: "distribution of " + c.Name, width: 340, height: 176, left: 36, right: 6,
-		up: 16, down: 24, below: c.ticks(edges), across: []tick{{.5, ""}, {1, ""}},
-		edges: edges, tips: c.tips[:groups],
-		series: []series{{"step train", outline(edges, heights(c.Train, 0))},
-			{"band", area(edges, heights(c.Train, 1), heights(c.Train, -1))},
-			{"step synthetic", outline(edges, heights(c.Synthetic, 0))}}}
-	if slices.Max(widths) < 1.01*slices.Min(widths) && !cut { // heights are shares
-		f.across = shareTicks(top * widths[0])
-	}
-	d := f.plot()
-	for i := range groups {
-		if cut && peaks[i] > top {
-			d.text(min(d.x((edges[i]+edges[i+1])/2), d.right-24), d.up-5, "tick", "middle",
-				"↑ "+percent(c.Synthetic[i]), 12)
-		}
-	}
-	if log {
-		d.text(d.right, d.up-5, "tick", "end", "log scale", 12)
-	}
+	groups := len(c.Edges) - 1
+	f := steps{label: "distribution of " + c.Name, width: 340, height: 176, left: 36, edges: c.Edges,
+		tips: c.tips[:groups], series: []shares{{"train", c.Train[:groups]},
+			{"synthetic", c.Synthetic[:groups]}}, halves: c.halves}
 	if c.Missing {
-		return d.done() + c.bars(groups)
+		return f.plot().done() + c.bars(groups)
 	}
-	return d.done()
-}
-
-// shareTicks are those of an axis of shares up to top.
-func shareTicks(top float64) []tick {
-	return []tick{{0, percent(0.)}, {.5, percent(.5 * top)}, {1, percent(top)}}
-}
-
-// ticks are five edges, about evenly spread.
-func (c column) ticks(edges []float64) (out []tick) {
-	for k := range 5 {
-		at := floats.NearestIdx(edges, float64(k)/4)
-		out = append(out, tick{edges[at], c.Edges[at]})
-	}
-	return out
+	return f.plot().done()
 }
 
 // bars draws the groups from the given one on as categories. The line at the end of a training bar
@@ -200,34 +142,4 @@ func (c column) bars(from int) template.HTML {
 		f.rows = append(f.rows, r)
 	}
 	return f.draw()
-}
-
-// axisOf maps values to an axis from 0 to 1. It is linear, unless the schema spaces the bins by
-// logarithms, or bins become wider away from the first and most rows are in some that would be less
-// than a fortieth of the axis wide: then it is asinh(x/unit), which is logarithmic far from 0.
-func axisOf(c column) (axis func(x float64) float64, log bool) {
-	first, last := c.Bounds[0], c.Bounds[len(c.Bounds)-1]
-	thin, unit := 0., math.Inf(1)
-	for i, b := range c.Bounds {
-		if b != 0 {
-			unit = min(unit, math.Abs(b))
-		}
-		if i > 0 && b-c.Bounds[i-1] < (last-first)/40 {
-			thin += c.Train[i-1]
-		}
-	}
-	mean := (last - first) / float64(len(c.Bounds)-1)
-	log = c.codec != nil && c.codec.Column().Spacing == schema.Log ||
-		thin > .5 && c.Bounds[1]-first < mean/2
-	apply := func(x float64) float64 { return x }
-	if log = log && !math.IsInf(unit, 1); log {
-		apply = func(x float64) float64 { return math.Asinh(x / unit) }
-	}
-	low, wide := apply(first), apply(last)-apply(first)
-	return func(x float64) float64 {
-		if wide <= 0 {
-			return 0
-		}
-		return (apply(x) - low) / wide
-	}, log
 }

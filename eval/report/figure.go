@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A drawing of the pages is one of three figures: lines over axes, rows of bars or points, a square
-// of shades.
+// A drawing of the pages is one of four figures: lines over axes, steps over groups, rows of bars or
+// points, a square of shades.
 // What a figure shows is data; how it looks is written here once.
 
 // tick is a place on an axis with its text.
@@ -22,26 +22,6 @@ type series struct {
 	points [][2]float64
 }
 
-// steps are points at the heights y between every two of x.
-func steps(x, y []float64) (out [][2]float64) {
-	for i, h := range y {
-		out = append(out, [2]float64{x[i], h}, [2]float64{x[i+1], h})
-	}
-	return out
-}
-
-// outline is steps that begin and end at 0.
-func outline(x, y []float64) [][2]float64 {
-	return slices.Concat([][2]float64{{x[0], 0}}, steps(x, y), [][2]float64{{x[len(y)], 0}})
-}
-
-// area is what is between two outlines.
-func area(x, high, low []float64) [][2]float64 {
-	back := steps(x, low)
-	slices.Reverse(back)
-	return append(steps(x, high), back...)
-}
-
 // lines is a figure of series over two axes, which run from 0 to 1.
 type lines struct {
 	label                 string
@@ -50,8 +30,6 @@ type lines struct {
 	across, below         []tick  // of the vertical axis, and of the other from its left end
 	grid                  bool    // also at the ticks below
 	series                []series
-	edges                 []float64 // what the tips are between
-	tips                  []string
 }
 
 // plot is a drawing with axes: x and y run from 0 to 1.
@@ -82,10 +60,6 @@ func (f lines) plot() plot {
 		}
 		p.path(s.class, points)
 	}
-	for i, tip := range f.tips {
-		x := p.x(f.edges[i])
-		p.rect(x, p.up, p.x(f.edges[i+1])-x, p.down-p.up, "touch", tip)
-	}
 	p.line(p.left, p.down, p.right, p.down, "axis")
 	p.ticks(f.below)
 	return p
@@ -115,6 +89,61 @@ func (p plot) ticks(all []tick) {
 	}
 }
 
+// steps is a figure of shares in groups side by side, each as wide as any other.
+type steps struct {
+	label               string
+	width, height, left float64
+	edges, tips         []string // of the groups, one more edge than tips
+	series              []shares
+	halves              []float64 // of the band around the first series; nil: none
+}
+
+// shares are those of the groups in one table.
+type shares struct {
+	class string
+	of    []float64
+}
+
+// plot draws the axis from 0 to the largest share, and five of the edges.
+func (f steps) plot() plot {
+	top, n := 1e-9, len(f.tips)
+	for _, s := range f.series {
+		top = max(top, slices.Max(s.of))
+	}
+	outline := func(shares, halves []float64, sign float64) (out [][2]float64) {
+		for i, y := range shares {
+			if halves != nil {
+				y += sign * halves[i]
+			}
+			y = min(1, max(0, y/top))
+			out = append(out, [2]float64{float64(i) / float64(n), y},
+				[2]float64{float64(i+1) / float64(n), y})
+		}
+		return out
+	}
+	l := lines{label: f.label, width: f.width, height: f.height, left: f.left, right: 6, up: 10,
+		down: 34, across: []tick{{0, percent(0.)}, {.5, percent(.5 * top)}, {1, percent(top)}}}
+	for k := range 5 {
+		at := k * n / 4
+		l.below = append(l.below, tick{float64(at) / float64(n), f.edges[at]})
+	}
+	for k, s := range f.series {
+		line := slices.Concat([][2]float64{{0, 0}}, outline(s.of, nil, 0), [][2]float64{{1, 0}})
+		l.series = append(l.series, series{"step " + s.class, line})
+		if k == 0 && f.halves != nil {
+			low := outline(s.of, f.halves, -1)
+			slices.Reverse(low)
+			l.series = append(l.series, series{"band", append(outline(s.of, f.halves, 1), low...)})
+		}
+	}
+	p := l.plot()
+	for i, tip := range f.tips {
+		x := p.x(float64(i) / float64(n))
+		p.rect(x, p.up, p.x(float64(i+1)/float64(n))-x, p.down-p.up, "touch", tip)
+	}
+	return p
+}
+
 // mark is a value in a row: a bar from the left end or a point, with a line from low to high.
 type mark struct {
 	class            string
@@ -133,9 +162,8 @@ type row struct {
 type rows struct {
 	label              string
 	width, left, right float64 // of the drawing and of its margins
-	from, to           float64 // ends of the axis
-	ticks              []tick  // in values; none: no axis below
-	chance             float64 // with ticks: the value of a line down
+	to                 float64 // end of the axis, which begins at 0
+	ticks              []tick  // in values, with a line down at .5; none: no axis below
 	rows               []row
 }
 
@@ -149,15 +177,13 @@ func (f rows) draw() template.HTML {
 	height := tall*float64(len(f.rows)) + 4
 	d := draw(f.width, height+22*float64(min(1, len(f.ticks))), f.label)
 	p := plot{d, f.left, f.width - f.right, 0, height}
-	x := func(v float64) float64 {
-		return p.x(max(0, min(1, (v-f.from)/(f.to-f.from))))
-	}
+	x := func(v float64) float64 { return p.x(max(0, min(1, v/f.to))) }
 	for _, t := range f.ticks {
 		d.line(x(t.at), 0, x(t.at), height, "grid")
 		d.text(x(t.at), height+14, "tick", "middle", t.text, 20)
 	}
 	if f.ticks != nil {
-		d.line(x(f.chance), 0, x(f.chance), height, "chance")
+		d.line(x(.5), 0, x(.5), height, "chance")
 	} else {
 		d.line(f.left, 0, f.left, height-2, "axis")
 	}
@@ -168,7 +194,7 @@ func (f rows) draw() template.HTML {
 			continue
 		}
 		d.text(f.left-5, middle+3, "label "+r.class, "end", r.name, 18)
-		end := f.from
+		end := 0.
 		for k, m := range r.marks {
 			end = max(end, m.value, m.high)
 			y := middle + thick*(float64(k)+.5-float64(len(r.marks))/2)

@@ -157,7 +157,6 @@ func columnOf(n Marginal, codec *schema.Codec, total float64) column {
 		half := 2 * n.Sigma * math.Sqrt(cells[i]) // the noise of each cell is its own
 		c.Train, c.Synthetic = append(c.Train, noisy[i]/total), append(c.Synthetic, model[i]/total)
 		c.halves = append(c.halves, half/total)
-		c.peaks = append(c.peaks, max(c.Train[i]+c.halves[i], c.Synthetic[i]))
 		c.tips = append(c.tips, fmt.Sprintf("%s: measured %s ± %s rows, %s in the model", c.Labels[i],
 			short(noisy[i]), short(half), short(model[i])))
 	}

@@ -55,7 +55,7 @@ func (w *work) nearest() error {
 	out.Rows, out.Train = r.Train.Rows, w.accuracy("training table", r.Train)
 	out.Holdout = new(w.accuracy("holdout", r.Holdout))
 	out.Yardstick = &accuracy{real.Corrected, real.StdErr}
-	out.Loss = &loss{r.Corrected, r.StdErr, w.z}
+	out.Loss = &loss{r.Corrected, r.StdErr}
 	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)",
 		real.Corrected.Mean, real.StdErr, 0, 1))
 	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),

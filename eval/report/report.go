@@ -167,11 +167,9 @@ type column struct {
 	// what the cells themselves show, where the files were read
 	Values *columnValues `json:"values,omitempty"`
 
-	// of the drawing: halves of the bands around the shares, the tips of the groups, and what of each
-	// has to be seen
-	halves, peaks []float64
-	tips          []string
-	codec         *schema.Codec
+	halves []float64 // of the bands around the shares, in the drawing
+	tips   []string  // of the groups
+	codec  *schema.Codec
 }
 
 // columnValues compares the cells of a column as the files have them. What only numbers have is
@@ -226,7 +224,7 @@ type nearest struct {
 	// of the holdout against the training table: two real tables
 	Yardstick *accuracy `json:"yardstick,omitempty"`
 	DCR       histogram `json:"dcr"`
-	z         float64
+	z         float64   // half of an interval, in standard errors
 }
 
 // accuracy is the adversarial accuracy in its corrected form with its two terms.
@@ -239,7 +237,6 @@ type accuracy struct {
 type loss struct {
 	Value  float64 `json:"value"`
 	StdErr float64 `json:"std_err"`
-	z      float64
 }
 
 // histogram is the shares of synthetic rows by their distance to the closest real row.
