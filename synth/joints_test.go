@@ -37,11 +37,11 @@ func TestJointCells(t *testing.T) {
 		plan Forecast
 		want [][]int
 	}{
-		"mst":             {plan(checked(&MST{}), s), pairs},
-		"aim":             {plan(a, s), pairs},
-		"mwem":            {plan(checked(&MWEM{}), s), pairs},
-		"sets of aim":     {set, append(pairs[:4:4], []int{0, 1, 2})},
-		"mwem with dense": {plan(checked(&MWEM{Algorithm: "dense"}), s), nil},
+		"mst":            {plan(checked(&MST{}), s), pairs},
+		"aim":            {plan(a, s), pairs},
+		"mwem":           {plan(checked(&MWEM{}), s), pairs},
+		"sets of aim":    {set, append(pairs[:4:4], []int{0, 1, 2})},
+		"mwem of counts": {plan(checked(&MWEM{Workload: someWorkload}), s), nil},
 	} {
 		cells, err := JointCells(c.plan, s)
 		if c.want == nil {

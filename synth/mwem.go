@@ -2,7 +2,6 @@ package synth
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -11,45 +10,30 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// The algorithms.
-const (
-	paper = "paper"
-	dense = "dense"
-	graph = "graph"
-)
-
 // MWEM is MWEM (Hardt, Ligett, McSherry, "A simple and practical algorithm for
 // differentially private data release", NIPS 2012, arXiv 1012.4763): in T rounds, let the
 // exponential mechanism pick the query of a workload that the present distribution answers worst,
 // measure it with noise, and move the distribution towards the answer.
 //
-// Three forms:
+// Beside the paper, which makes one update a round with one query and releases the average of the
+// iterates: a marginal is picked and measured as a whole, which costs no more than one of its cells;
+// after each round all measurements are fitted again, and the last iterate is released; both halves
+// of the budget are charged, the number of rows is bought with noise, and the budget is composed
+// exactly instead of as ε/2T a call. There are two forms, by the workload:
 //
-//   - "paper": the published algorithm on one dense histogram. Marginals of the workload count as
-//     their cells. Each round makes one multiplicative update; the average of the iterates is
-//     released. Both halves of the budget are charged, the number of rows is bought with noise,
-//     and the budget is composed exactly instead of as ε/2T a call.
-//   - "dense": a marginal is picked and measured as a whole, which costs no more than one of its
-//     cells; after each round all measurements are fitted again, by coordinate steps to a
-//     regularised maximum of the entropy; the last iterate is released.
-//   - "graph": for workloads of marginals only, the measurements are fitted by a graphical model
-//     (package marginal), which needs cells for the cliques of its junction tree only. One-way
-//     marginals are measured first and rare codes merged, as in MST.
-//
-// The histogram is over the columns that queries speak of; other columns are uniform. The default
-// is "graph" where it applies, else "dense".
+//   - with counts, one histogram over the columns that queries speak of, the others being uniform.
+//     It is fitted by coordinate steps to a regularised maximum of the entropy;
+//   - of marginals only, a graphical model (package marginal), which needs cells for the cliques of
+//     its junction tree only. One-way marginals are measured first and rare codes merged, as in MST.
 type MWEM struct {
 	// Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of
 	// columns (all columns, if there is one).
 	Workload string `mapstructure:"workload"`
-	// Algorithm is paper, dense or graph; default graph for a workload of marginals, else dense.
-	Algorithm string `mapstructure:"algorithm"`
-	// Rounds is the number of queries that are measured; default 30, with graph twice the columns,
-	// and never more than there are queries.
+	// Rounds is the number of queries that are measured; default 30, of a workload of marginals twice
+	// the columns, and never more than there are queries.
 	Rounds int `mapstructure:"rounds" min:"0" max:"10000"`
-	// SelectShare is the share of the budget for picking queries; default 0.5 for paper,
-	// else 0.2.
-	SelectShare float64 `mapstructure:"select_share"`
+	// SelectShare is the share of the budget for picking queries; default 0.2.
+	SelectShare float64 `mapstructure:"select_share" default:"0.2" min:"1e-6" max:"0.79"`
 	// MaxCells is the limit on the cells of the histogram or of the junction tree; default
 	// 10,000,000.
 	MaxCells int `mapstructure:"max_cells" default:"10000000" min:"1" max:"100000000"`
@@ -57,8 +41,8 @@ type MWEM struct {
 	file []byte // the workload; nil: all pairs
 }
 
-// What is measured first has these shares of the budget: with graph the one-way marginals,
-// else the number of rows.
+// What is measured first has these shares of the budget: for a graph the one-way marginals, for a
+// histogram the number of rows.
 const (
 	oneWayShare    = 0.2
 	mwemTotalShare = 0.02
@@ -68,19 +52,6 @@ const (
 func (*MWEM) Name() string { return "mwem" }
 
 func (f *MWEM) check() (err error) {
-	if !slices.Contains([]string{"", paper, dense, graph}, f.Algorithm) {
-		return fmt.Errorf("algorithm %q is not paper, dense or graph", f.Algorithm)
-	}
-	if f.SelectShare == 0 {
-		f.SelectShare = .2
-		if f.Algorithm == paper {
-			f.SelectShare = .5
-		}
-	}
-	if !(f.SelectShare > 0 && f.SelectShare+oneWayShare < 1) {
-		return fmt.Errorf("select_share %v must be positive and leave something for measuring beside "+
-			"the %v of columns", f.SelectShare, oneWayShare)
-	}
 	if f.file, err = workload.Source(f.Workload); err != nil {
 		err = fmt.Errorf("workload: %v", err)
 	}
@@ -125,7 +96,7 @@ func (f *MWEM) Reserve(t Terms, b accountant.Budget, before float64) (
 	return gaussian{}.Reserve(t, b, before)
 }
 
-// Plan reads the workload against the schema, chooses the form, and has the noise that is left.
+// Plan reads the workload against the schema, and has the noise that is left.
 func (f *MWEM) Plan(t Terms) (Plan, error) {
 	p, err := f.plan(t)
 	if err != nil {

@@ -21,16 +21,16 @@ import (
 //	    update p(x) ← p(x)·exp(q(x)·(m/n − q(p))/2), and normalise
 //	the answer is the average of the p of all rounds
 //
-// The forms differ in the update: see [MWEM].
+// For what takes the place of the update and of the average see [MWEM].
 func (p *mwemPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
 	r := &mwemRun{mwemPlan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
 	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
-	if p.algorithm == graph {
-		err = r.graph(params)
+	if p.graph {
+		err = r.fitGraph(params)
 	} else {
-		params.Model, err = r.dense()
+		params.Model, err = r.fitHistogram()
 	}
 	return Model{Params: params, Settings: r.settings()}, err
 }
@@ -45,8 +45,8 @@ type mwemRun struct {
 	log      []any // what was measured besides the graph, for the settings
 }
 
-// dense fits one histogram. Columns that no query speaks of stay uniform.
-func (r *mwemRun) dense() (*marginal.Model, error) {
+// fitHistogram fits one histogram. Columns that no query speaks of stay uniform.
+func (r *mwemRun) fitHistogram() (*marginal.Model, error) {
 	r.progress.Report("counting the rows", 0)
 	n, err := r.number(privacy.Total{}, r.total)
 	if err != nil {
@@ -72,17 +72,10 @@ func (r *mwemRun) dense() (*marginal.Model, error) {
 			return nil, err
 		}
 		r.note(r.items[item], m.Sigma)
-		if r.algorithm == paper {
-			h.update(item, m.Counts[0], n)
-		} else {
-			h.add(item, m.Counts, m.Sigma)
-			h.fit(n)
-		}
+		h.add(item, m.Counts, m.Sigma)
+		h.fit(n)
 	}
 	cliques, tables := [][]int{h.cols}, [][]float64{h.p}
-	if r.algorithm == paper {
-		tables[0] = h.sum
-	}
 	for c, n := range r.sizes {
 		if !slices.Contains(h.cols, c) {
 			cliques = append(cliques, []int{c})
@@ -92,9 +85,9 @@ func (r *mwemRun) dense() (*marginal.Model, error) {
 	return marginal.FromFactors(r.sizes, cliques, tables, n)
 }
 
-// graph fits a graphical model to one-way marginals, then to the marginals that are picked. A
+// fitGraph fits a graphical model to one-way marginals, then to the marginals that are picked. A
 // marginal may be picked while the junction tree with it stays within the limit of cells.
-func (r *mwemRun) graph(out *release.Marginal) error {
+func (r *mwemRun) fitGraph(out *release.Marginal) error {
 	r.progress.Report("measuring columns", 0)
 	oneWay, err := measureColumns(r.s, r.oneWay)
 	if err != nil {
@@ -213,7 +206,11 @@ func (r *mwemRun) settings() map[string]any {
 	if r.laplace {
 		noise = "laplace"
 	}
-	return map[string]any{"algorithm": r.algorithm, "rounds": r.rounds,
+	form := "dense"
+	if r.graph {
+		form = "graph"
+	}
+	return map[string]any{"algorithm": form, "rounds": r.rounds,
 		"queries": len(r.items), "left_out": r.leftOut,
 		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
 }

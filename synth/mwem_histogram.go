@@ -12,7 +12,6 @@ import (
 type histogram struct {
 	cols     []int     // increasing
 	p        []float64 // probability of each cell, row-major, last column fastest
-	sum      []float64 // of the probabilities after each update of the paper
 	measured []*measured
 
 	items   []workload.Item
@@ -34,7 +33,7 @@ type measured struct {
 func newHistogram(sizes []int, items []workload.Item) (*histogram, error) {
 	h := &histogram{cols: named(items), items: items, all: sizes}
 	cells := int(cellsOf(sizes, h.cols))
-	h.p, h.sum = slices.Repeat([]float64{1 / float64(cells)}, cells), make([]float64, cells)
+	h.p = slices.Repeat([]float64{1 / float64(cells)}, cells)
 	var err error
 	if h.dense, err = workload.NewDense(sizes, h.cols, items); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func named(items []workload.Item) (cols []int) {
 
 // add takes up a measurement of an item: y is the measured number of rows of each part. A second
 // measurement of an item is averaged with the first.
-func (h *histogram) add(item int, y []float64, sigma float64) *measured {
+func (h *histogram) add(item int, y []float64, sigma float64) {
 	for _, m := range h.measured {
 		if m.item == item {
 			// Inverse-variance weights; every measurement of an item has the same noise.
@@ -73,13 +72,12 @@ func (h *histogram) add(item int, y []float64, sigma float64) *measured {
 				m.y[i] = (before*m.y[i] + y[i]) / (before + 1)
 			}
 			m.sigma = sigma / math.Sqrt(before+1)
-			return m
+			return
 		}
 	}
 	m := &measured{item: item, y: slices.Clone(y), sigma: sigma, theta: make([]float64, len(y)),
 		part: h.parts(h.items[item])}
 	h.measured = append(h.measured, m)
-	return m
 }
 
 // parts is the part of an item that each cell is in.
@@ -125,17 +123,6 @@ func (h *histogram) scale(m *measured, mass, factors []float64) {
 	}
 	for i, g := range m.part {
 		h.p[i] *= factors[g]
-	}
-}
-
-// update makes the update of the paper with a measured count, and adds the distribution to the sum.
-func (h *histogram) update(item int, y, n float64) {
-	gap := y/n - h.answers[item][0]
-	m := h.add(item, []float64{y}, 1)
-	h.scale(m, h.mass(m), []float64{math.Exp(gap / 2), 1})
-	h.dense.AnswersTo(h.answers, h.p)
-	for k, x := range h.p {
-		h.sum[k] += x
 	}
 }
 

@@ -3,7 +3,6 @@ package synth
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -13,19 +12,19 @@ import (
 
 // plan is a fit: what is picked from, how often, and the noise.
 type mwemPlan struct {
-	cfg       MWEM
-	nb        privacy.Neighbours
-	w         *workload.Workload
-	items     []workload.Item // that can be measured; columns of a marginal in increasing order
-	algorithm string
-	rounds    int  // each picks and measures an item
-	counts    bool // all items are counts
-	laplace   bool
-	columns   int
-	leftOut   int // items that are too large to be measured
+	cfg     MWEM
+	nb      privacy.Neighbours
+	w       *workload.Workload
+	items   []workload.Item // that can be measured; columns of a marginal in increasing order
+	graph   bool            // all items of the workload are marginals
+	rounds  int             // each picks and measures an item
+	counts  bool            // all items are counts
+	laplace bool
+	columns int
+	leftOut int // items that are too large to be measured
 
-	oneWay  float64 // σ of a one-way marginal, in rows (graph)
-	total   float64 // σ of the number of rows, or the scale of Laplace noise (paper, dense)
+	oneWay  float64 // σ of a one-way marginal, in rows (of a graph)
+	total   float64 // σ of the number of rows, or the scale of Laplace noise (of a histogram)
 	epsilon float64 // of one pick
 	sigma   float64 // of a marginal's cell
 	count   float64 // σ of a count, or the scale of Laplace noise
@@ -33,54 +32,33 @@ type mwemPlan struct {
 
 // choose settles the form, the items and the rounds.
 func (p *mwemPlan) choose() error {
-	p.algorithm, p.columns = p.cfg.Algorithm, len(p.w.Schema().Columns)
-	p.counts = true
-	counts, sizes := 0, p.w.Schema().Sizes()
+	p.columns, p.graph, p.counts = len(p.w.Schema().Columns), true, true
+	sizes := p.w.Schema().Sizes()
 	for i := range p.w.Len() {
 		it := p.w.Item(i)
-		if it.IsCount() {
-			counts++
-		}
-		switch cells := cellsOf(sizes, it.Columns()); {
-		case cells > float64(min(p.cfg.MaxCells, privacy.MaxCells)):
+		p.graph = p.graph && !it.IsCount()
+		if cellsOf(sizes, it.Columns()) > float64(min(p.cfg.MaxCells, privacy.MaxCells)) {
 			p.leftOut++
-		case it.IsCount():
-			p.items = append(p.items, it)
-		case p.algorithm == paper:
-			all, err := it.Counts(sizes, workload.MaxItems-len(p.items))
-			if err != nil {
-				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w",
-					err, ErrConfig)
-			}
-			p.items = append(p.items, all...)
-		default:
-			it.Cols = slices.Sorted(slices.Values(it.Cols))
-			p.items, p.counts = append(p.items, it), false
+			continue
 		}
-	}
-	if p.algorithm == "" {
-		p.algorithm = graph
-		if counts > 0 {
-			p.algorithm = dense
+		if !it.IsCount() {
+			it.Cols, p.counts = it.Columns(), false
 		}
-	}
-	if p.algorithm == graph && counts > 0 {
-		return fmt.Errorf("mwem: %d items of the workload are counts, which the algorithm graph "+
-			"cannot fit; use dense: %w", counts, ErrConfig)
+		p.items = append(p.items, it)
 	}
 	if len(p.items) == 0 {
 		return fmt.Errorf("mwem: every query of the workload spans more than %d cells: %w",
 			p.cfg.MaxCells, ErrConfig)
 	}
 	cells := cellsOf(sizes, named(p.items))
-	if p.algorithm != graph && cells > float64(p.cfg.MaxCells) {
-		return fmt.Errorf("mwem: the algorithm %s needs one histogram of all columns that the workload "+
-			"names, %.4g cells; the limit is %d: name fewer columns, or marginals only, which the "+
-			"algorithm graph fits: %w", p.algorithm, cells, p.cfg.MaxCells, ErrConfig)
+	if !p.graph && cells > float64(p.cfg.MaxCells) {
+		return fmt.Errorf("mwem: a workload with counts needs one histogram of all columns that it "+
+			"names, %.4g cells; the limit is %d: name fewer columns, or marginals only: %w", cells,
+			p.cfg.MaxCells, ErrConfig)
 	}
 	if p.rounds = p.cfg.Rounds; p.rounds == 0 {
 		p.rounds = 30
-		if p.algorithm == graph {
+		if p.graph {
 			p.rounds = 2 * p.columns
 		}
 		p.rounds = min(p.rounds, len(p.items))
@@ -107,7 +85,7 @@ func (p *mwemPlan) pay(left accountant.Account) {
 	if p.nb.Adjacency == accountant.ReplaceOne {
 		unit *= math.Sqrt2
 	}
-	if p.algorithm == graph {
+	if p.graph {
 		first = oneWayShare
 	}
 	pick, each := p.cfg.SelectShare/rounds, (1-first-p.cfg.SelectShare)/rounds
@@ -124,7 +102,7 @@ func (p *mwemPlan) pay(left accountant.Account) {
 }
 
 // Forecast assumes the largest distribution that the plan allows. The joints are the marginals of
-// the workload; other forms than graph also count single queries. Its constants were measured on
+// the workload; a histogram also counts single queries. Its constants were measured on
 // adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a factor of 1.7.
 func (p *mwemPlan) Forecast(int) Forecast {
 	f, sizes, rounds := Forecast{}, p.w.Schema().Sizes(), float64(p.rounds)
@@ -136,7 +114,7 @@ func (p *mwemPlan) Forecast(int) Forecast {
 			sets = append(sets, it.Cols)
 		}
 	}
-	if p.algorithm == graph {
+	if p.graph {
 		f.Noise = []Noise{{What: "one-way marginal", Columns: 1, Count: p.columns, Sigma: p.oneWay}}
 		f.Joints = jointsOf(p.columns, sets)
 		// Measured tables are as large as the average one.

@@ -39,16 +39,15 @@ func TestWorkloadSources(t *testing.T) {
 		f := checked(&MWEM{Workload: text})
 		p := synthtest.Must(NewPlan(f, s, nb, b))
 		q := p.Plan.(*mwemPlan)
-		if q.algorithm != dense || len(q.items) != 6 || q.rounds != 6 || q.counts || q.laplace {
-			t.Errorf("algorithm %s, %d items, %d rounds, counts %v, laplace %v", q.algorithm,
-				len(q.items), q.rounds, q.counts, q.laplace)
+		if q.graph || len(q.items) != 6 || q.rounds != 6 || q.counts || q.laplace {
+			t.Errorf("graph %v, %d items, %d rounds, counts %v, laplace %v", q.graph, len(q.items),
+				q.rounds, q.counts, q.laplace)
 		}
 	}
 	for name, c := range map[string]MWEM{
-		"unknown column":    {Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
-		"graph with counts": {Workload: someWorkload, Algorithm: graph},
-		"histogram":         {Algorithm: paper, MaxCells: 100},
-		"nothing fits":      {MaxCells: 1},
+		"unknown column": {Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
+		"histogram":      {Workload: someWorkload, MaxCells: 20},
+		"nothing fits":   {MaxCells: 1},
 	} {
 		f := stattest.Must(Checked(&c))
 		if _, err := NewPlan(f, s, nb, b); !errors.Is(err, ErrConfig) {
@@ -90,11 +89,7 @@ func TestNoiseOfCounts(t *testing.T) {
 // TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of
 // them in the ledger after a fit.
 func TestBothHalvesAreCharged(t *testing.T) {
-	f, err := Checked(&MWEM{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]",
-		Algorithm: paper, Rounds: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := checked(&MWEM{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]", Rounds: 7})
 	tab := synthtest.Table(t, synthtest.Schema(4), 400)
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	v, err := m.Verify(pld.Epsilon)
@@ -106,8 +101,7 @@ func TestBothHalvesAreCharged(t *testing.T) {
 	}
 }
 
-// TestLearnsCounts: at a generous budget the counts of the workload come close, in every form that
-// fits counts, and closer than one update a round brings them.
+// TestLearnsCounts: at a generous budget the counts of the workload come close.
 func TestLearnsCounts(t *testing.T) {
 	s := synthtest.Schema(5)
 	tab := synthtest.Table(t, s, 20000)
@@ -118,27 +112,18 @@ func TestLearnsCounts(t *testing.T) {
 		" {marginal: [column 3, column 1]}]"
 	w := synthtest.Must(workload.Parse([]byte(text), s))
 	want := synthtest.Must(w.OnTable(tab))
-	mean := map[string]float64{}
-	for name, c := range map[string]MWEM{
-		"paper": {Algorithm: paper}, "dense": {},
-	} {
-		c.Workload = text
-		f := checked(&c)
-		m := Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
-		p := m.Params().(*release.Marginal)
-		got := synthtest.Must(w.OnModel(p.Model, p.Grouping))
-		numbers := 0.0
-		for i := range want {
-			for k := range want[i] {
-				mean[name] += math.Abs(got[i][k]-want[i][k]) / 20000
-				numbers++
-			}
+	m := Fit(t, checked(&MWEM{Workload: text}), tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
+	p := m.Params().(*release.Marginal)
+	got := synthtest.Must(w.OnModel(p.Model, p.Grouping))
+	sum, numbers := 0., 0.
+	for i := range want {
+		for k := range want[i] {
+			sum += math.Abs(got[i][k]-want[i][k]) / 20000
+			numbers++
 		}
-		mean[name] /= numbers
 	}
-	if mean["dense"] > .004 || mean["paper"] > .2 ||
-		mean["paper"] < 2*mean["dense"] {
-		t.Errorf("mean errors %v", mean)
+	if sum/numbers > .004 {
+		t.Errorf("the mean error is %v", sum/numbers)
 	}
 }
 

@@ -35,7 +35,8 @@ func TestConformance(t *testing.T) {
 		"smalldb": {&SmallDB{}},
 		"aim":     {&AIM{MemoryMB: 1}, &AIM{}},
 		"mwem":    {&MWEM{Rounds: 4, MaxCells: 50000}, &MWEM{}},
-		"dense":   {&MWEM{Algorithm: dense, Rounds: 4}},
+		"counts": {&MWEM{Rounds: 4, Workload: "decoy_workload: 1\nqueries: [{marginal: [column 0]}, " +
+			"{where: '`column 0` = c0'}]"}, &MWEM{}},
 		"wgan": {&wgan,
 			&WGAN{DistilSteps: 300, PostSteps: 50, Steps: 4, GeneratorSteps: 2, Hidden: []int{16}}},
 		"pategan": {&votes, &good},
@@ -69,7 +70,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		&AIM{OneWayShare: -.1}, &AIM{Target: "x", TargetShare: .6, OneWayShare: .5},
 		&AIM{SelectShare: nan}, &AIM{SelectShare: 1}, &AIM{MemoryMB: -1}, &AIM{MemoryMB: 1 << 21},
 		&AIM{Target: "x", TargetShare: nan},
-		&MWEM{Algorithm: "best"}, &MWEM{SelectShare: -.1}, &MWEM{SelectShare: .9},
+		&MWEM{SelectShare: -.1}, &MWEM{SelectShare: .9},
 		&MWEM{SelectShare: nan}, &MWEM{Rounds: -1}, &MWEM{MaxCells: -1}, &MWEM{MaxCells: 1 << 30},
 		&MWEM{Workload: missing},
 		&Bayes{Prior: nan}, &Bayes{Target: "column 1", Families: []string{"column 1"}},

@@ -30,16 +30,14 @@ type WGAN struct {
 	Target string `mapstructure:"target"`
 	// of the certificate: residual, box, thesis or ball (clipped rows); default residual
 	Mode string `mapstructure:"mode"`
-	// critic steps, one release each; default 4 to 64, by budget and noisy number of rows, and 16
-	// at a rate below 1
-	Steps int `mapstructure:"steps" min:"0" max:"100000"`
+	// critic steps, one release each; default 16
+	Steps int `mapstructure:"steps" default:"16" min:"1" max:"100000"`
 	// Poisson rate of a batch, in (0, 1]; default 1
 	Rate float64 `mapstructure:"rate" default:"1" min:"1e-6" max:"1"`
 	// share of the budget (in μ²) for the marginal model that the generator is distilled from; the
 	// rest is for the critic's gradients; default 0.9
 	MarginalShare float64 `mapstructure:"marginal_share" default:"0.9" min:"1e-4" max:"0.999"`
-	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one of 16
-	// to 256, by budget and noisy number of rows
+	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one of 64
 	Hidden []int `mapstructure:"hidden"`
 	// of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation
 	// of Gorgonia graphs, several times slower); default kernels
@@ -69,7 +67,7 @@ const (
 	interpolates = "interpolates" // the one way to hold the critic that looks at private rows
 )
 
-// check validates the settings. Steps and Hidden stay 0 where the rows decide: see sized.
+// check validates the settings.
 func (c *WGAN) check() error {
 	for _, x := range []struct {
 		name  string
@@ -84,7 +82,10 @@ func (c *WGAN) check() error {
 			return fmt.Errorf("%s %q must be one of %s", x.name, *x.value, strings.Join(x.names, ", "))
 		}
 	}
-	if n := len(c.Hidden); c.Hidden != nil && n < 1 || n > 16 {
+	if c.Hidden == nil {
+		c.Hidden = []int{64}
+	}
+	if n := len(c.Hidden); n < 1 || n > 16 {
 		return fmt.Errorf("%d hidden layers, not 1 to 16", n)
 	}
 	for _, units := range c.Hidden {

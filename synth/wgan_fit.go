@@ -136,7 +136,6 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 		return nil, err
 	}
 	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
-	t.wganPlan = p.sized(t.rows)
 	if err = t.begin(p.schema, model.Params.(*release.Marginal)); err == nil {
 		t.critic, err = critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden}, t.u)
 	}

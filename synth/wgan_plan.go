@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,8 +16,7 @@ import (
 
 // plan is a fit that has been paid for.
 type wganPlan struct {
-	given     WGAN // the settings, where Steps and Hidden may be 0
-	cfg       WGAN // for 30 000 rows, where the rows decide
+	cfg       WGAN
 	mode      bounds.Mode
 	schema    *schema.Schema
 	mu        float64 // of all that is bought from the filter: at rate 1 everything
@@ -85,11 +83,7 @@ func (f *WGAN) unpaid(t Terms) (*wganPlan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w: %w", err, ErrConfig)
 	}
-	p := &wganPlan{mode: mode, cfg: *f, given: *f, schema: s, criticRate: .01, penaltyWeight: 1}
-	if f.Hidden == nil {
-		p.cfg.Hidden = []int{64}
-	}
-	p.cfg.Steps = cmp.Or(f.Steps, 16)
+	p := &wganPlan{mode: mode, cfg: *f, schema: s, criticRate: .01, penaltyWeight: 1}
 	if cells := cellCount(s); weights(cells, p.cfg.Hidden) > 1<<24 {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
 			"coarsen the bins or categories: %w", cells, p.cfg.Hidden, ErrConfig)
@@ -115,45 +109,13 @@ func (p *wganPlan) at(mu float64) *wganPlan {
 	return &q
 }
 
-// The most hidden units and releases that follow from the rows.
-const (
-	mostUnits = 256
-	mostSteps = 64
-)
-
-// sized is the plan for about that many rows: where no setting says otherwise, the critic's units
-// and releases follow from the signal of the gradients, rows over the noise that one release of
-// their whole share would have. Below rate 1 that number is part of the plan, and stays.
-func (p *wganPlan) sized(rows float64) *wganPlan {
-	q := *p
-	signal := math.Sqrt(1-p.cfg.MarginalShare) * p.mu * rows
-	if units := 8 * math.Round(1.5*math.Sqrt(signal)/8); p.given.Hidden == nil {
-		q.cfg.Hidden = []int{int(min(max(units, 16), mostUnits))}
-	}
-	if p.given.Steps == 0 && p.cfg.Rate == 1 {
-		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), mostSteps)
-	}
-	out := q.at(p.mu)
-	if p.cfg.Rate < 1 {
-		out.z = p.z // to the last bit what is reserved
-	}
-	return out
-}
-
 // counted puts into a forecast what another engine counts: the marginal model's joints, and a sum a
 // release, if these can be made by it: over all rows, none clipped, of a critic that fits into its
 // query.
 func (p *wganPlan) counted(f *Forecast) {
-	hidden := p.given.Hidden
-	if hidden == nil {
-		hidden = []int{mostUnits}
-	}
 	f.Sums = p.cfg.Steps
-	if p.given.Steps == 0 {
-		f.Sums = mostSteps
-	}
 	if p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
-		weights(cellCount(p.schema), hidden) > 1<<19 {
+		weights(cellCount(p.schema), p.cfg.Hidden) > 1<<19 {
 		f.Joints = nil
 	}
 }
@@ -176,12 +138,8 @@ func (p *wganPlan) sumEvent() accountant.Event {
 	return gradient.Event(p.sum())
 }
 
-// forecastRows is for how many rows a forecast is: they decide the size of the critic.
-const forecastRows = 30_000
-
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
 func (p *wganPlan) Forecast(int) Forecast {
-	p = p.sized(forecastRows)
 	c := p.cfg
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
 	row, distil := gan.Work(cellCount(p.schema))

@@ -200,11 +200,9 @@ func BenchmarkQueries(b *testing.B) {
 		sizes         []int
 		rows, counts  int
 	}{
-		{"6 columns of 10", "mwem rounds=30 algorithm=paper", slices.Repeat([]int{10}, 6), 50_000, 1000},
-		{"6 columns of 10", "mwem rounds=30 algorithm=dense", slices.Repeat([]int{10}, 6), 50_000, 1000},
-		{"20 columns of 2", "mwem rounds=30 algorithm=paper", slices.Repeat([]int{2}, 20), 50_000, 1000},
-		{"20 columns of 2", "mwem rounds=30 algorithm=dense", slices.Repeat([]int{2}, 20), 50_000, 1000},
-		{"3 columns of 100", "mwem rounds=30 algorithm=dense", []int{100, 100, 100}, 50_000, 1000},
+		{"6 columns of 10", "mwem rounds=30", slices.Repeat([]int{10}, 6), 50_000, 1000},
+		{"20 columns of 2", "mwem rounds=30", slices.Repeat([]int{2}, 20), 50_000, 1000},
+		{"3 columns of 100", "mwem rounds=30", []int{100, 100, 100}, 50_000, 1000},
 		{"14 columns, pairs", "mwem", wide, 50_000, 0},
 		{"4 columns of 2", "smalldb alpha=.3", []int{2, 2, 2, 2}, 1000, 20},
 	} {
