@@ -60,7 +60,7 @@ func TestWorkloadSources(t *testing.T) {
 func TestNoiseOfCounts(t *testing.T) {
 	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.ReplaceOne,
 		MaxRowsPerUnit: 3}
-	counts := "decoy_workload: 1\nqueries: [{ranges: column 3}, {prefix: column 2}]"
+	counts := "decoy_workload: 1\nqueries: [{prefix: column 3}, {prefix: column 2}]"
 	for _, tt := range []struct {
 		rounds  int
 		b       accountant.Budget
@@ -89,7 +89,7 @@ func TestNoiseOfCounts(t *testing.T) {
 // TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of
 // them in the ledger after a fit.
 func TestBothHalvesAreCharged(t *testing.T) {
-	f := checked(&MWEM{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]", Rounds: 7})
+	f := checked(&MWEM{Workload: "decoy_workload: 1\nqueries: [{prefix: column 3}]", Rounds: 7})
 	tab := synthtest.Table(t, synthtest.Schema(4), 400)
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	v, err := m.Verify(pld.Epsilon)
@@ -105,7 +105,7 @@ func TestBothHalvesAreCharged(t *testing.T) {
 func TestLearnsCounts(t *testing.T) {
 	s := synthtest.Schema(5)
 	tab := synthtest.Table(t, s, 20000)
-	text := "decoy_workload: 1\nqueries: [{ranges: column 4}," +
+	text := "decoy_workload: 1\nqueries: [{prefix: column 4}," +
 		" {prefix: column 2}, {where: '`column 0` = c0 and " +
 		"(`column 1` = c0 or `column 3` in (c1, c2))'}," +
 		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}," +

@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 		{"domain", SmallDB{}, synthtest.Schema(20), "cells, the limit is 4096"},
 		{"queries", SmallDB{}, synthtest.Schema(7), "cells, the limit is 4096"},
 		{"many queries", SmallDB{Workload: "decoy_workload: 1\nqueries: [" +
-			strings.Repeat("{marginals: 4},", 300) + "]"}, twoCodes(), "more than 4096 queries"},
+			strings.Repeat("{marginals: all triples},", 600) + "]"}, twoCodes(), "more than 4096 queries"},
 		{"workload", SmallDB{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
 			twoCodes(), "no column"},
 	} {

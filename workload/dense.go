@@ -15,8 +15,8 @@ import (
 // It is not safe for concurrent use.
 type Dense struct {
 	sizes   []int // of all columns
+	items   []Item
 	root    *denseNode
-	out     []denseItem
 	buffers [][]float64 // one buffer a depth
 }
 
@@ -26,54 +26,38 @@ type denseNode struct {
 	cells    int
 	n, inner int // the summed column's codes in the parent, and cells behind it
 	items    []int
+	runs     [][]Run // of each item that is a count: the cells that are added
 	kids     []*denseNode
-}
-
-// denseItem is what an item takes from its marginal.
-type denseItem struct {
-	count bool
-	runs  []Run // count: the cells that are added
-	cells int   // marginal: how many
 }
 
 // NewDense prepares items for tables over cols, whose numbers of codes are sizes[c]; the cells of a
 // table are row-major in the order of cols, the last fastest. Every item must touch only columns in
-// cols, and its own columns in the order of cols if it is a marginal.
+// cols, which are increasing, as are those of a marginal.
 //
 // Errors: an item that does not fit; a table of 2³¹ cells or more (ErrTooLarge).
 func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
-	d := &Dense{sizes: sizes, out: make([]denseItem, len(items))}
-	cells := 1.0
-	for _, c := range cols {
-		cells *= float64(sizes[c])
-	}
+	d := &Dense{sizes: sizes, items: items}
+	cells := Item{Cols: cols}.cells(sizes)
 	if cells > math.MaxInt32 {
 		return nil, fmt.Errorf("workload: %w cells: %.4g", ErrTooLarge, cells)
 	}
 	d.root = &denseNode{cols: cols, cells: int(cells)}
-	touched := make([][]int, len(items))
+	all := make([]int, len(items))
 	for i, it := range items {
-		touched[i] = it.Cols
-		if it.IsCount() {
-			touched[i] = it.Columns()
-		}
-		last := -1
-		for _, c := range touched[i] {
-			k := slices.Index(cols, c)
-			if k < 0 || !it.IsCount() && k < last {
-				return nil, fmt.Errorf("workload: item %d touches column %d, which the table "+
-					"does not have, or not in this order: %w", i, c, ErrInvalid)
-			}
-			last = k
+		all[i] = i
+		if !slices.IsSorted(it.Cols) || slices.ContainsFunc(it.Columns(),
+			func(c int) bool { return !slices.Contains(cols, c) }) {
+			return nil, fmt.Errorf("workload: item %d touches columns that the table does not have, or "+
+				"not in this order: %w", i, ErrInvalid)
 		}
 	}
-	d.grow(d.root, 0, items, touched, count(len(items)))
+	d.grow(d.root, 0, all)
 	return d, nil
 }
 
 // grow prepares the items of left that touch all columns of a node, and hangs below it what
 // computes the others: those that lack the same first column go on without it.
-func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, left []int) {
+func (d *Dense) grow(n *denseNode, depth int, left []int) {
 	if len(d.buffers) <= depth {
 		d.buffers = append(d.buffers, nil)
 	}
@@ -82,54 +66,43 @@ func (d *Dense) grow(n *denseNode, depth int, items []Item, touched [][]int, lef
 	}
 	lacking := make([][]int, len(n.cols))
 	for _, i := range left {
-		k := slices.IndexFunc(n.cols, func(c int) bool { return !slices.Contains(touched[i], c) })
+		touched := d.items[i].Columns()
+		k := slices.IndexFunc(n.cols, func(c int) bool { return !slices.Contains(touched, c) })
 		if k >= 0 {
 			lacking[k] = append(lacking[k], i)
 			continue
 		}
-		n.items = append(n.items, i)
-		d.out[i] = denseItem{cells: n.cells}
-		if items[i].IsCount() {
-			d.out[i] = denseItem{count: true, cells: 1, runs: Runs(items[i].Where, d.sizes, n.cols)}
+		var runs []Run
+		if d.items[i].IsCount() {
+			runs = Runs(d.items[i].Where, d.sizes, n.cols)
 		}
+		n.items, n.runs = append(n.items, i), append(n.runs, runs)
 	}
 	for k, some := range lacking {
 		if some == nil {
 			continue
 		}
-		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), k, k+1), n: d.sizes[n.cols[k]],
-			inner: 1}
+		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), k, k+1), n: d.sizes[n.cols[k]]}
 		kid.cells = n.cells / kid.n
-		for _, c := range n.cols[k+1:] {
-			kid.inner *= d.sizes[c]
-		}
+		kid.inner = int(Item{Cols: n.cols[k+1:]}.cells(d.sizes))
 		n.kids = append(n.kids, kid)
-		d.grow(kid, depth+1, items, touched, some)
+		d.grow(kid, depth+1, some)
 	}
 }
 
 // AnswersTo writes the answer of each item to dst, which has one slice an item, of one number for a
-// count and of its cells for a marginal. weights is the table. It panics if a length is wrong.
-func (d *Dense) AnswersTo(dst Answers, weights []float64) {
-	if len(weights) != d.root.cells || len(dst) != len(d.out) {
-		panic(fmt.Sprintf("workload: %d cells for %d, %d answers for %d items", len(weights),
-			d.root.cells, len(dst), len(d.out)))
-	}
-	d.answer(dst, d.root, weights, 0)
-}
+// count and of its cells for a marginal. weights is the table. It panics if there are fewer.
+func (d *Dense) AnswersTo(dst Answers, weights []float64) { d.answer(dst, d.root, weights, 0) }
 
 func (d *Dense) answer(dst Answers, n *denseNode, v []float64, depth int) {
-	for _, i := range n.items {
-		it := &d.out[i]
-		if len(dst[i]) != it.cells {
-			panic(fmt.Sprintf("workload: %d numbers for the %d of item %d", len(dst[i]), it.cells, i))
-		}
-		if !it.count {
-			copy(dst[i], v)
+	v = v[:n.cells]
+	for k, i := range n.items {
+		if !d.items[i].IsCount() {
+			copy(dst[i][:n.cells], v)
 			continue
 		}
 		sum := 0.0
-		for _, r := range it.runs {
+		for _, r := range n.runs[k] {
 			for _, x := range v[r.Lo:r.Hi] {
 				sum += x
 			}

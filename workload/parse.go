@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -17,7 +16,7 @@ const (
 	maxFile     = 4 << 20 // bytes
 	maxProblems = 30      // reported one by one
 	version     = 1       // of the format, the value of the key decoy_workload
-	// bytes of conditions that ranges and prefix may make: one a code and item
+	// bytes of conditions that prefix may make: one a code and item
 	maxAllow = 1 << 28
 )
 
@@ -38,10 +37,8 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 //	  - marginal: [age, sex]                  # the table of these columns
 //	    weight: 2                             # any entry: default 1
 //	    name: people                          # any entry that is one item
-//	  - marginals: all pairs                  # all pairs, all triples, or a degree
-//	    columns: [age, sex, income]           # optional: among these
+//	  - marginals: all pairs                  # or all columns, all triples
 //	  - where: age >= 30 and not (sex = F or married in (yes, "no, but"))
-//	  - ranges: age                           # every interval of its bins
 //	  - prefix: age                           # up to each of its bins: cumulative counts
 //
 // The error joins everything that is wrong, each with its line; each wraps ErrInvalid. Unknown and
@@ -100,7 +97,7 @@ type reading struct {
 	fine   bool              // conditions may cut bins
 	cuts   map[int][]float64 // where a condition does, by column; nil: that is an error
 	finer  map[int]Fine      // of columns that it cuts, when it is read again
-	allow  int               // bytes of conditions that ranges and prefix made
+	allow  int               // bytes of conditions that prefix made
 	found  []error
 }
 
@@ -124,9 +121,7 @@ type entry struct {
 	Marginal  []string `yaml:"marginal"`
 	Marginals string   `yaml:"marginals"`
 	Where     string   `yaml:"where"`
-	Ranges    string   `yaml:"ranges"`
 	Prefix    string   `yaml:"prefix"`
-	Columns   []string `yaml:"columns"` // of Marginals
 	Weight    float64  `yaml:"weight"`
 	Name      string   `yaml:"name"`
 	line      int
@@ -142,11 +137,14 @@ func (e *entry) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 		e.broken = true
 	}
 	r.Unknown = func(key string, _ []string) string {
-		if key == "range" {
-			return "range is gone: write where: age >= 30 and age < 50"
+		switch key {
+		case "range", "ranges":
+			return key + " is gone: write where: age >= 30 and age < 50"
+		case "columns":
+			return "columns is gone: name each set of columns, as in marginal: [age, sex]"
 		}
-		return fmt.Sprintf("unknown key %s; there is marginal, marginals with columns, where, ranges, "+
-			"prefix; weight, name", yamlfile.Quote(key))
+		return fmt.Sprintf("unknown key %s; there is marginal, marginals, where, prefix; weight, name",
+			yamlfile.Quote(key))
 	}
 	e.line, e.Weight = n.Line, 1
 	r.Decode(n, key, (*plain)(e))
@@ -155,31 +153,28 @@ func (e *entry) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 // entry gives the items of an entry.
 func (p *reading) entry(e *entry) (items []Item, err error) {
 	said := 0
-	for _, is := range []bool{e.Marginal != nil, e.Marginals != "", e.Where != "", e.Ranges != "",
-		e.Prefix != ""} {
+	for _, is := range []bool{e.Marginal != nil, e.Marginals != "", e.Where != "", e.Prefix != ""} {
 		if is {
 			said++
 		}
 	}
 	switch {
 	case said != 1:
-		return nil, errors.New("an entry is one of marginal, marginals, where, ranges and prefix")
+		return nil, errors.New("an entry is one of marginal, marginals, where and prefix")
 	case !(e.Weight > 0 && e.Weight <= maxWeight):
 		return nil, fmt.Errorf("weight must be a number in (0, %d]", maxWeight)
-	case e.Columns != nil && e.Marginals == "":
-		return nil, errors.New("columns goes with marginals only")
 	case e.Marginal != nil:
 		items = []Item{{}}
 		items[0].Cols, err = p.indices(e.Marginal)
 	case e.Marginals != "":
-		items, err = p.marginals(e)
+		items, err = p.marginals(e.Marginals)
 	case e.Where != "":
 		items = []Item{{}}
 		if items[0], err = p.condition(e.Where); err != nil {
 			err = fmt.Errorf("where: %w", err)
 		}
 	default:
-		items, err = p.intervals(cmp.Or(e.Ranges, e.Prefix), e.Prefix != "")
+		items, err = p.prefixes(e.Prefix)
 	}
 	if err == nil && e.Name != "" && len(items) != 1 {
 		err = errors.New("name goes with a single item only")
@@ -191,59 +186,40 @@ func (p *reading) entry(e *entry) (items []Item, err error) {
 	return items, err
 }
 
-func (p *reading) marginals(e *entry) ([]Item, error) {
-	degree, err := strconv.Atoi(e.Marginals)
-	if i := slices.Index([]string{"all pairs", "all triples"}, e.Marginals); i >= 0 {
-		degree, err = i+2, nil
+func (p *reading) marginals(which string) ([]Item, error) {
+	degree := slices.Index([]string{"all columns", "all pairs", "all triples"}, which) + 1
+	if degree == 0 {
+		return nil, errors.New("marginals must be all columns, all pairs or all triples")
 	}
-	if err != nil || degree < 1 {
-		return nil, errors.New("marginals must be all pairs, all triples, or a degree of at least 1")
+	if degree > len(p.codecs) {
+		return nil, fmt.Errorf("%s need more than %d columns", which, len(p.codecs))
 	}
-	cols := count(len(p.codecs))
-	if e.Columns != nil {
-		if cols, err = p.indices(e.Columns); err != nil {
-			return nil, err
-		}
-	}
-	if degree > len(cols) {
-		return nil, fmt.Errorf("marginals of degree %d need more than %d columns", degree, len(cols))
-	}
-	items := combinations(p.schema.Sizes(), cols, degree, mostCells)
+	items := Marginals(p.schema, degree, mostCells)
 	if len(items) == 0 {
-		err = fmt.Errorf("every such marginal has more than %d cells", mostCells)
+		return nil, fmt.Errorf("every such marginal has more than %d cells", mostCells)
 	}
-	return items, err
+	return items, nil
 }
 
-// intervals are every interval of the column's codes, in their order, or those that begin with the
-// first; not the one that holds all.
-func (p *reading) intervals(name string, prefix bool) (items []Item, err error) {
+// prefixes are the intervals of the column's codes, in their order, that begin with the first; not
+// the one that holds all.
+func (p *reading) prefixes(name string) (items []Item, err error) {
 	col, err := p.column(name)
 	if err != nil {
 		return nil, err
 	}
 	k := col.values()
-	most, starts := k*(k+1)/2-1, k
-	if prefix {
-		most, starts = k-1, 1
-	}
-	switch p.allow += most * k; {
-	case most > MaxItems || p.allow > maxAllow:
-		return nil, fmt.Errorf("column %q has %d intervals, too many to list", name, most)
-	case most == 0:
+	switch p.allow += k * k; {
+	case p.allow > maxAllow:
+		return nil, fmt.Errorf("column %q has %d bins, too many to list", name, k)
+	case k == 1:
 		return nil, fmt.Errorf("column %q has one bin and so no intervals", name)
 	}
-	for from := range starts {
-		for to := from; to < k; to++ {
-			text := name + " up to "
-			if from > 0 {
-				text = fmt.Sprintf("%s from %s to ", name, col.codec.Label(uint16(from)))
-			}
-			items = append(items, Item{Where: col.run(from, to),
-				Name: text + col.codec.Label(uint16(to))})
-		}
+	for to := range k - 1 {
+		items = append(items, Item{Where: col.run(0, to),
+			Name: name + " up to " + col.codec.Label(uint16(to))})
 	}
-	return slices.Delete(items, k-1, k), nil // all
+	return items, nil
 }
 
 // indices are the positions of different columns.

@@ -1,10 +1,13 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -51,10 +54,7 @@ func (it Item) Counts(sizes []int, limit int) ([]Item, error) {
 	if it.IsCount() {
 		return []Item{it}, nil
 	}
-	cells := 1.0
-	for _, c := range it.Cols {
-		cells *= float64(sizes[c])
-	}
+	cells := it.cells(sizes)
 	if cells > float64(limit) {
 		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge, it.Name, cells)
 	}
@@ -136,51 +136,30 @@ func (w *Workload) check(it Item) error {
 }
 
 // Marginals is every marginal of a degree over the columns of s, those with more than maxCells
-// cells left out; 0 is mostCells. A degree above the number of columns is read as that number.
-func Marginals(s *schema.Schema, degree, maxCells int) []Item {
-	cols := count(len(s.Columns))
-	if maxCells == 0 {
-		maxCells = mostCells
+// cells left out; 0 is mostCells. There are MaxItems+1 of them at most, and none of a degree below 1
+// or above the number of columns.
+func Marginals(s *schema.Schema, degree, maxCells int) (out []Item) {
+	sizes := s.Sizes()
+	if degree < 1 || degree > len(sizes) {
+		return nil
 	}
-	return combinations(s.Sizes(), cols, min(degree, len(cols)), maxCells)
-}
-
-// count is the numbers below n.
-func count(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
+	sets := combin.NewCombinationGenerator(len(sizes), degree)
+	for len(out) <= MaxItems && sets.Next() {
+		it := Item{Cols: sets.Combination(nil), Weight: 1}
+		if it.cells(sizes) <= float64(cmp.Or(maxCells, mostCells)) {
+			out = append(out, it)
+		}
 	}
 	return out
 }
 
-// maxSteps bounds the search for combinations that are small enough.
-const maxSteps = 1 << 22
-
-// combinations is every marginal of a degree over cols, up to MaxItems+1 of them; where a very long
-// search would be needed, those found first.
-func combinations(sizes, cols []int, degree, maxCells int) []Item {
-	var out []Item
-	pick, steps := make([]int, 0, max(degree, 0)), 0
-	var choose func(from int, cells float64)
-	choose = func(from int, cells float64) {
-		if steps++; steps > maxSteps || cells > float64(maxCells) || len(out) > MaxItems {
-			return
-		}
-		if len(pick) == degree {
-			out = append(out, Item{Cols: slices.Clone(pick), Weight: 1})
-			return
-		}
-		for i := from; i <= len(cols)-(degree-len(pick)); i++ {
-			pick = append(pick, cols[i])
-			choose(i+1, cells*float64(sizes[cols[i]]))
-			pick = pick[:len(pick)-1]
-		}
+// cells is the number of cells of a marginal, 1 of a count.
+func (it Item) cells(sizes []int) float64 {
+	cells := 1.0
+	for _, c := range it.Cols {
+		cells *= float64(sizes[c])
 	}
-	if degree > 0 {
-		choose(0, 1)
-	}
-	return out
+	return cells
 }
 
 // Schema is the schema that the items are about.
@@ -194,10 +173,7 @@ func (w *Workload) Item(i int) Item { return w.items[i] }
 
 // cells is the number of cells of a marginal, 1 of a count, that can be held.
 func (w *Workload) cells(i int) (int, error) {
-	cells := 1.0
-	for _, c := range w.items[i].Cols {
-		cells *= float64(w.sizes[c])
-	}
+	cells := w.items[i].cells(w.sizes)
 	if cells > mostCells {
 		return 0, fmt.Errorf("workload: %w cells: %q has %.4g, the limit is %d", ErrTooLarge,
 			w.items[i].Name, cells, mostCells)

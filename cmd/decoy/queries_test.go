@@ -25,7 +25,7 @@ func asked(t *testing.T) (*table.Table, *workload.Workload) {
 	check(t, err)
 	w, err := workload.Parse([]byte(`decoy_workload: 1
 queries:
-  - marginals: 1
+  - marginals: all columns
   - marginals: all pairs
   - prefix: gcs
   - where: sofa >= 4 and sofa < 10
