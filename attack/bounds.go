@@ -108,17 +108,14 @@ type point struct {
 	Delta   float64 `json:"delta"`
 }
 
-// Claim is what an audit puts to the test: (ε, δ)-differential privacy under an adjacency, and what
-// else follows from the account behind it.
+// Claim is what an audit puts to the test: (ε, δ)-differential privacy, and what else follows from
+// the account behind it.
 type Claim struct {
-	Budget    accountant.Budget
-	Adjacency accountant.Adjacency
+	Budget accountant.Budget
 	// Curve are further points that the same account promises. A mechanism with too little noise
 	// breaks those at small ε long before it can be seen to break the budget, whose δ is far too
 	// small to count.
 	Curve []point
-	// Mu is the μ of the account where all of it is one Gaussian mechanism, else 0.
-	Mu float64
 }
 
 // curvePoints is how many points ClaimOf puts between ε = 0 and the budget's.
@@ -128,7 +125,7 @@ const curvePoints = 16
 func ClaimOf(
 	b accountant.Budget, adj accountant.Adjacency, c accountant.Composition,
 ) (Claim, error) {
-	claim := Claim{Budget: b, Adjacency: adj}
+	claim := Claim{Budget: b}
 	if err := b.Validate(); err != nil {
 		return claim, err
 	}
@@ -139,13 +136,6 @@ func ClaimOf(
 			return claim, fmt.Errorf("attack: the account at epsilon %v: %w", epsilon, err)
 		}
 		claim.Curve = append(claim.Curve, point{Epsilon: epsilon, Delta: min(1, bound.Delta)})
-	}
-	bound, err := pld.DeltaAt(c, b.Epsilon, adj)
-	if err == nil && bound.Method == "gdp" && b.Delta > 0 {
-		if claim.Mu, err = accountant.MuFor(accountant.Budget{Epsilon: b.Epsilon,
-			Delta: max(bound.Delta, 1e-300)}); err != nil {
-			claim.Mu = 0
-		}
 	}
 	return claim, nil
 }

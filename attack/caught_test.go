@@ -31,10 +31,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		error) {
 		return Method(mstOf(t), s, adj, b, balanced, 0)
 	}
-	quarter := func(m Mechanism) (Claim, error) { // of the noise
-		m.Claim.Mu /= 2
-		return twiceGaussian(m)
-	}
+	twice, fourTimes := gaussianWith(2), gaussianWith(4)
 	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
 	pure := func(epsilon float64) accountant.Budget { return accountant.Budget{Epsilon: epsilon} }
 	add, replace := accountant.AddRemove, accountant.ReplaceOne
@@ -47,21 +44,21 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		claimed func(m Mechanism) (Claim, error) // of twice the noise
 		runs    int
 	}{
-		{"total", gate("total", balanced), 1, add, wide, twiceGaussian, 2000},
-		{"counts", gate("counts", balanced), 1, add, wide, twiceGaussian, 2000},
-		{"counts, replace-one", gate("counts", balanced), 1, replace, wide, twiceGaussian, 2000},
+		{"total", gate("total", balanced), 1, add, wide, twice, 2000},
+		{"counts", gate("counts", balanced), 1, add, wide, twice, 2000},
+		{"counts, replace-one", gate("counts", balanced), 1, replace, wide, twice, 2000},
 		{"answer", gate("answer", balanced), 1, add, pure(1), halfEpsilon, 2000},
 		{"select", gate("select", balanced), 1, add, pure(2), halfEpsilon, 4500},
 		{"select, replace-one", gate("select", balanced), 1, replace, pure(2), halfEpsilon, 4500},
-		{"certified-sum", gate("certified-sum", balanced), 1, add, wide, twiceGaussian, 2000},
-		{"certified-sum, replace-one", gate("certified-sum", balanced), 1, replace, wide, twiceGaussian,
+		{"certified-sum", gate("certified-sum", balanced), 1, add, wide, twice, 2000},
+		{"certified-sum, replace-one", gate("certified-sum", balanced), 1, replace, wide, twice,
 			2000},
-		{"logistic", gate("logistic", balanced), 2, add, wide, twiceGaussian, 2000},
-		{"minimum", gate("minimum", balanced), 2, add, wide, quarter, 2000},
+		{"logistic", gate("logistic", balanced), 2, add, wide, twice, 2000},
+		{"minimum", gate("minimum", balanced), 2, add, wide, fourTimes, 2000},
 		{"collect, one cell", respondent, 1, replace, pure(2), halfEpsilon, 2000},
 		{"collect, sets of cells", respondent, 5, replace, pure(1), halfEpsilon, 3000},
-		{"vote", gate("vote", rare), 1, add, wide, twiceGaussian, 1400},
-		{"mst", tree, 1, add, wide, twiceGaussian, 2000},
+		{"vote", gate("vote", rare), 1, add, wide, twice, 1400},
+		{"mst", tree, 1, add, wide, twice, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, p, err := tt.make(synthtest.Schema(tt.columns), tt.adj, tt.budget)
@@ -101,19 +98,23 @@ func respondent(s *schema.Schema, _ accountant.Adjacency, b accountant.Budget) (
 	})
 }
 
-// twiceGaussian is the claim of a Gaussian mechanism with twice the noise.
-func twiceGaussian(m Mechanism) (Claim, error) {
-	b := m.Claim.Budget
-	mu := m.Claim.Mu / 2
-	b.Epsilon = accountant.GDPEpsilon(mu, b.Delta)
-	return ClaimOf(b, m.Claim.Adjacency,
-		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
+// gaussianWith is the claim of a Gaussian mechanism with so many times the noise.
+func gaussianWith(times float64) func(m Mechanism) (Claim, error) {
+	return func(m Mechanism) (Claim, error) {
+		b := m.Claim.Budget
+		mu, err := accountant.MuFor(b)
+		if err != nil {
+			return Claim{}, err
+		}
+		b.Epsilon = accountant.GDPEpsilon(mu/times, b.Delta)
+		return ClaimOf(b, accountant.AddRemove,
+			accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: times / mu}, Count: 1}})
+	}
 }
 
 // halfEpsilon is the claim of a pure mechanism with twice the noise.
 func halfEpsilon(m Mechanism) (Claim, error) {
-	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2},
-		Adjacency: m.Claim.Adjacency}, nil
+	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2}}, nil
 }
 
 // TestUnits: with an id column the tables differ by a unit of several rows, which the gate's noise

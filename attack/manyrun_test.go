@@ -51,7 +51,7 @@ func pairOf(t *testing.T, adj accountant.Adjacency, shape string) *Pair {
 // wrong with probability at most .1; 60 audits of each mechanism, false alarms 1e-6.
 func TestManyRunCoverage(t *testing.T) {
 	p := pairOf(t, accountant.AddRemove, balanced)
-	pure := Claim{Budget: accountant.Budget{Epsilon: 1}, Adjacency: accountant.AddRemove}
+	pure := Claim{Budget: accountant.Budget{Epsilon: 1}}
 	o := Options{Runs: 200, Confidence: .9, workers: 1}
 	for _, tt := range []struct {
 		name   string
@@ -71,8 +71,8 @@ func TestManyRunCoverage(t *testing.T) {
 			if r.Refuted {
 				refuted++
 			}
-			if r.Epsilon > tt.claim.Budget.Epsilon || tt.claim.Mu > 0 &&
-				(r.Mu > tt.claim.Mu || r.Gaussian > tt.claim.Budget.Epsilon*(1+1e-9)) {
+			if r.Epsilon > tt.claim.Budget.Epsilon || tt.claim.Curve != nil &&
+				(r.Mu > 1 || r.Gaussian > tt.claim.Budget.Epsilon*(1+1e-9)) {
 				wrong++
 			}
 			if r.Epsilon > r.Ceiling+1e-9 {

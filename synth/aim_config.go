@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,17 +58,14 @@ type columnSet struct {
 func (*AIM) Name() string { return "aim" }
 
 func (c *AIM) check() error {
+	named := len(c.Sets) > 0
 	if c.Workload == "" {
-		c.Workload = "pairs"
-		if len(c.Sets) > 0 {
-			c.Workload = "sets"
-		}
+		c.Workload = map[bool]string{true: "sets", false: "pairs"}[named]
 	}
 	switch {
-	case !slices.Contains([]string{"pairs", "triples", "sets"}, c.Workload):
-		return fmt.Errorf("workload %q must be pairs, triples or sets", c.Workload)
-	case (c.Workload == "sets") != (len(c.Sets) > 0):
-		return errors.New("workload sets and the setting sets go together")
+	case named != (c.Workload == "sets"),
+		!slices.Contains([]string{"pairs", "triples", "sets"}, c.Workload):
+		return fmt.Errorf("workload %q must be pairs, triples or, with the setting sets, sets", c.Workload)
 	case c.Target == "" && c.TargetShare != 0:
 		return fmt.Errorf("target_share %v without a target", c.TargetShare)
 	case c.TargetShare+max(c.OneWayShare, firstShare) >= 1:
@@ -119,15 +115,9 @@ func parseSet(s *schema.Schema, text string) (columnSet, error) {
 		}
 		set.Weight = w
 	}
-	for _, name := range strings.Split(names, "*") {
-		k := s.Index(strings.TrimSpace(name))
-		if k < 0 {
-			return fail("the schema has no column " + strconv.Quote(strings.TrimSpace(name)))
-		}
-		if slices.Contains(set.Cols, k) {
-			return fail("a column is named twice")
-		}
-		set.Cols = append(set.Cols, k)
+	var err error
+	if set.Cols, err = joinedNames(s, names); err != nil {
+		return fail(err.Error())
 	}
 	if len(set.Cols) > maxSetColumns {
 		return fail(fmt.Sprintf("more than %d columns", maxSetColumns))

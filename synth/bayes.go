@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
@@ -99,17 +98,9 @@ func (c *Bayes) network(s *schema.Schema) ([][]int, error) {
 		}
 	}
 	for _, text := range c.Families {
-		var family []int
-		for _, name := range strings.Split(text, "*") {
-			name = strings.TrimSpace(name)
-			c := s.Index(name)
-			if c < 0 {
-				return nil, fmt.Errorf("family %q: the schema has no column %q%s", text, name, s.Hint(name))
-			}
-			if slices.Contains(family, c) {
-				return nil, fmt.Errorf("family %q: column %q is named twice", text, name)
-			}
-			family = append(family, c)
+		family, err := joinedNames(s, text)
+		if err != nil {
+			return nil, fmt.Errorf("family %q: %w", text, err)
 		}
 		if c := family[0]; len(out[c]) > 1 {
 			return nil, fmt.Errorf("families: column %q is first in two", s.Columns[c].Name)

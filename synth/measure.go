@@ -1,6 +1,10 @@
 package synth
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -36,6 +40,22 @@ func columnNames(s *schema.Schema, cols []int) []any {
 		out[i] = s.Columns[c].Name
 	}
 	return out
+}
+
+// joinedNames are the columns of a text such as age*sex*income, each once.
+func joinedNames(s *schema.Schema, text string) (cols []int, err error) {
+	for _, name := range strings.Split(text, "*") {
+		name = strings.TrimSpace(name)
+		c := s.Index(name)
+		if c < 0 {
+			return nil, fmt.Errorf("the schema has no column %q%s", name, s.Hint(name))
+		}
+		if slices.Contains(cols, c) {
+			return nil, fmt.Errorf("column %q is named twice", name)
+		}
+		cols = append(cols, c)
+	}
+	return cols, nil
 }
 
 // Grouped is the marginal of the columns over groups of their codes.

@@ -17,14 +17,14 @@ import (
 )
 
 // TestOrder: the order of the rows that a model gives carries nothing, whatever its method. Null:
-// of all orders of these 80,000 rows, each is as likely. The first 1000 and each tenth are
+// of all orders of these 20,000 rows, each is as likely. The first 250 and each tenth are
 // compared with all others, by χ² over the codes of every column and every pair of neighbouring
 // columns ([stattest.TwoSample]); the threshold is raised such that the tests of a method together
 // have a false-alarm rate of 1e-6.
 //
 // The mutant is rows as they are steered, before they are shuffled: it must be rejected.
 func TestOrder(t *testing.T) {
-	const n = 80_000
+	const n = 20_000
 	for _, name := range []string{"aim", "wgan", "smalldb"} { // one for each kind of parameters
 		t.Run(name, func(t *testing.T) {
 			real := skewed(t, 10, 12)

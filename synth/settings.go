@@ -162,6 +162,7 @@ var gone = []struct{ methods, keys, why string }{
 	{"wgan pategan", "batch critic_rate generator_rate teacher_hidden teacher_epochs teacher_rate " +
 		"student_hidden student_steps student_weight", "networks train at the rates and sizes that " +
 		"measured best"},
+	{"smalldb", "max_candidates", "33,554,432 multisets are possible"},
 	{"mwem", "algorithm", "marginals are fitted as a graph, a workload with counts as a histogram: " +
 		"the update of the paper measured seven times worse"},
 	{"mwem", "sweeps shrink total_share one_way_share", "no other value measured better"},

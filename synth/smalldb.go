@@ -42,8 +42,6 @@ type SmallDB struct {
 	Alpha float64 `mapstructure:"alpha" default:"0.3" min:"0.01" max:"0.999999"`
 	// Rows is the size m of the multisets; default the least that Alpha needs, see rowsFor.
 	Rows int `mapstructure:"rows" min:"0" max:"1048576"`
-	// MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.
-	MaxCandidates int `mapstructure:"max_candidates" default:"33554432" min:"1" max:"33554432"`
 
 	file []byte // the workload; nil: all pairs
 }
@@ -143,10 +141,10 @@ func (f *SmallDB) Plan(t Terms) (Plan, error) {
 		p.rows = rowsFor(len(p.queries), f.Alpha)
 	}
 	all := candidatesOf(int(cells), p.rows)
-	if all.Cmp(big.NewInt(int64(f.MaxCandidates))) > 0 {
+	if all.Cmp(big.NewInt(privacy.MaxDatabases)) > 0 {
 		return nil, fmt.Errorf(
 			"smalldb: there are %v multisets of %d rows of a domain of %.0f cells, "+
-				"the limit is %d: %w", all, p.rows, cells, f.MaxCandidates, ErrConfig)
+				"the limit is %d: %w", all, p.rows, cells, privacy.MaxDatabases, ErrConfig)
 	}
 	p.candidates = int(all.Int64())
 	return p, nil

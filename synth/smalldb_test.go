@@ -163,7 +163,7 @@ func TestLaw(t *testing.T) {
 	tab := binaryRows(t, n)
 	for _, rows := range []int{1, 3} { // a unit
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
-		p := &smallPlan{cfg: SmallDB{Rows: 3, MaxCandidates: 1 << 20}, nb: nb,
+		p := &smallPlan{cfg: SmallDB{Rows: 3}, nb: nb,
 			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
 		p.candidates = int(candidatesOf(16, 3).Int64())
 		p.members = membersOf(p.sizes, p.queries)
