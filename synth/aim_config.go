@@ -65,7 +65,7 @@ func (c *AIM) check() error {
 	switch {
 	case named != (c.Workload == "sets"),
 		!slices.Contains([]string{"pairs", "triples", "sets"}, c.Workload):
-		return fmt.Errorf("workload %q must be pairs, triples or, with the setting sets, sets", c.Workload)
+		return fmt.Errorf("workload %q must be pairs, triples or, with sets, sets", c.Workload)
 	case c.Target == "" && c.TargetShare != 0:
 		return fmt.Errorf("target_share %v without a target", c.TargetShare)
 	case c.TargetShare+max(c.OneWayShare, firstShare) >= 1:

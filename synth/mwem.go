@@ -16,15 +16,16 @@ import (
 // measure it with noise, and move the distribution towards the answer.
 //
 // Beside the paper, which makes one update a round with one query and releases the average of the
-// iterates: a marginal is picked and measured as a whole, which costs no more than one of its cells;
-// after each round all measurements are fitted again, and the last iterate is released; both halves
-// of the budget are charged, the number of rows is bought with noise, and the budget is composed
-// exactly instead of as ε/2T a call. There are two forms, by the workload:
+// iterates: a marginal is picked and measured as a whole, which costs no more than one of its
+// cells; after each round all measurements are fitted again, and the last iterate is released; both
+// halves of the budget are charged, the number of rows is bought with noise, and the budget is
+// composed exactly instead of as ε/2T a call. There are two forms, by the workload:
 //
 //   - with counts, one histogram over the columns that queries speak of, the others being uniform.
 //     It is fitted by coordinate steps to a regularised maximum of the entropy;
 //   - of marginals only, a graphical model (package marginal), which needs cells for the cliques of
-//     its junction tree only. One-way marginals are measured first and rare codes merged, as in MST.
+//     its junction tree only. One-way marginals are measured first and rare codes merged, as in
+//     MST.
 type MWEM struct {
 	// Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of
 	// columns (all columns, if there is one).

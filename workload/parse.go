@@ -68,8 +68,8 @@ func parse(data []byte, s *schema.Schema, fine bool) (*Workload, error) {
 	for i := range file.Queries {
 		e := &file.Queries[i]
 		more, err := p.entry(e)
-		if items = append(items, more...); err == nil && len(items) > MaxItems {
-			p.report(e.line, fmt.Sprintf("more than %d items", MaxItems))
+		if items = append(items, more...); err == nil && len(items) > maxItems {
+			p.report(e.line, fmt.Sprintf("more than %d items", maxItems))
 			break
 		} else if err != nil && !e.broken {
 			p.report(e.line, err.Error())

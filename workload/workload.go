@@ -19,10 +19,10 @@ var ErrInvalid = errors.New("invalid workload")
 // ErrTooLarge is wrapped by errors that refuse a number of items, cells or terms; they say it.
 var ErrTooLarge = errors.New("too many")
 
-// MaxItems is the most items of a workload, mostCells the most cells of one marginal that can be
+// maxItems is the most items of a workload, mostCells the most cells of one marginal that can be
 // answered.
 const (
-	MaxItems  = 1 << 18
+	maxItems  = 1 << 18
 	mostCells = 1 << 27
 	maxWeight = 1024
 )
@@ -87,9 +87,9 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 	if len(items) == 0 {
 		return nil, fmt.Errorf("workload: there is nothing in it: %w", ErrInvalid)
 	}
-	if len(items) > MaxItems {
+	if len(items) > maxItems {
 		return nil, fmt.Errorf("workload: %w items: %d, the limit is %d: %w", ErrTooLarge,
-			len(items), MaxItems, ErrInvalid)
+			len(items), maxItems, ErrInvalid)
 	}
 	var err error
 	if w.codecs, err = s.Codecs(); err != nil {
@@ -136,15 +136,15 @@ func (w *Workload) check(it Item) error {
 }
 
 // Marginals is every marginal of a degree over the columns of s, those with more than maxCells
-// cells left out; 0 is mostCells. There are MaxItems+1 of them at most, and none of a degree below 1
-// or above the number of columns.
+// cells left out; 0 is mostCells. There are maxItems+1 of them at most, and none of a degree below
+// 1 or above the number of columns.
 func Marginals(s *schema.Schema, degree, maxCells int) (out []Item) {
 	sizes := s.Sizes()
 	if degree < 1 || degree > len(sizes) {
 		return nil
 	}
 	sets := combin.NewCombinationGenerator(len(sizes), degree)
-	for len(out) <= MaxItems && sets.Next() {
+	for len(out) <= maxItems && sets.Next() {
 		it := Item{Cols: sets.Combination(nil), Weight: 1}
 		if it.cells(sizes) <= float64(cmp.Or(maxCells, mostCells)) {
 			out = append(out, it)

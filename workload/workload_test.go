@@ -171,7 +171,7 @@ func TestNewRefuses(t *testing.T) {
 		"weight":         {{Cols: []int{1}, Weight: -1}},
 		"NaN":            {{Cols: []int{1}, Weight: math.NaN()}},
 		"condition":      {{Where: table.Condition{Column: 0, Allow: make([]bool, 3)}}},
-		"too many items": make([]Item, MaxItems+1),
+		"too many items": make([]Item, maxItems+1),
 	} {
 		if _, err := New(s, items); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

@@ -111,7 +111,8 @@ func (g groups) shares(counts []int64) []float64 {
 
 func numeric(c *schema.Codec) bool { return c.Column().Kind.Ordered() }
 
-// chart draws the distribution of a column: that of a number as steps, with a bar for missing cells.
+// chart draws the distribution of a column: that of a number as steps, with a bar for missing
+// cells.
 func (c column) chart() template.HTML {
 	if c.Edges == nil {
 		return c.bars(0)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A drawing of the pages is one of four figures: lines over axes, steps over groups, rows of bars or
-// points, a square of shades.
+// A drawing of the pages is one of four figures: lines over axes, steps over groups, rows of bars
+// or points, a square of shades.
 // What a figure shows is data; how it looks is written here once.
 
 // tick is a place on an axis with its text.
