@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -169,36 +168,13 @@ func (a *Account) Explain(err error, started bool) error {
 	case started || a.spent():
 		a.Say("the budget of this run stays spent")
 	default:
-		after, readErr := a.Ledger.Read()
-		if readErr != nil {
-			break
-		}
-		limit, limited := after.LimitInForce()
-		if limited && limit.Rule == ledger.RuleBasic && errors.Is(err, accountant.ErrBudget) {
-			spent := after.Spent()
-			a.Say("of the limit %s remain", BudgetText(accountant.Budget{
-				Epsilon: max(0, limit.Budget.Epsilon-spent.Epsilon),
-				Delta:   max(0, limit.Budget.Delta-spent.Delta)}))
-		}
-		if limited && limit.Rule == ledger.RuleZCDP && strings.Contains(err.Error(), "+Inf") {
-			runs := cmp.Or(strings.Join(WithoutRho(after), ", "), "this run")
-			a.Say("+Inf: %s has no figure in zCDP, which the limit adds up in: set a limit of --rule basic "+
-				"(decoy ledger limit)", runs)
-		}
 		a.Say("nothing is spent: nothing was measured")
-		if a.unwritable(err) {
-			a.Say("the account and the journal of the run are kept in the folder of %s, where no file can "+
-				"be written: name another place with --ledger, in every run on this table", a.Ledger.Path())
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			a.Say("where no file can be written beside the table, name another place for its account with " +
+				"--ledger, in every run on it")
 		}
 	}
 	return err
-}
-
-// unwritable reports whether an error is that no file can be written in the ledger's folder.
-func (a *Account) unwritable(err error) bool {
-	at := (*fs.PathError)(nil)
-	return errors.As(err, &at) && strings.HasPrefix(at.Path, a.Ledger.Path()) &&
-		(errors.Is(at, fs.ErrPermission) || errors.Is(at, syscall.EROFS))
 }
 
 // WithoutRho names the runs of a ledger that count as spent and that no limit of rule zcdp can add

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -30,8 +29,6 @@ type Batch struct {
 	Job      Job   `yaml:"job"`
 	Jobs     []Job `yaml:"jobs"`     // single jobs
 	Parallel int   `yaml:"parallel"` // jobs at a time; default the number of cores
-	// of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
-	OnInterrupted string `yaml:"on_interrupted"`
 	// table of results, .csv; default the batch file with .results.csv
 	Results string `yaml:"results"`
 
@@ -42,9 +39,6 @@ type Batch struct {
 const (
 	maxJobs  = 10_000  // the matrix and the single ones
 	MaxBatch = 4 << 20 // bytes of the file
-	maxItems = 200_000 // values in the file, counted as its commas and lines
-	// wrong lines that an error names
-	maxProblems = 30
 )
 
 // batchTable is one private table of a batch.
@@ -67,22 +61,12 @@ type batchMethod struct {
 // ParseBatch reads the text of a batch file, strictly; path names it in errors. All problems are
 // reported together, with their lines.
 func ParseBatch(path string, text []byte) (*Batch, error) {
-	if len(text) > MaxBatch {
-		return nil, invalid("%s: a batch file is at most %d MiB", path, MaxBatch>>20)
-	}
-	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
-		return nil, invalid("%s has %d commas and lines, of which at most %d are allowed", path, n,
-			maxItems)
-	}
 	var problems []string
 	r := yamlfile.Reader{Unknown: unknownKey, Report: func(line int, text string) {
 		problems = append(problems, path+", "+yamlfile.At(line, text))
 	}}
 	b := Batch{path: path}
 	r.Read(text, "a batch file", "name: autumn", &b)
-	if more := len(problems) - maxProblems; more > 0 {
-		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more problems", more))
-	}
 	if len(problems) > 0 {
 		return nil, invalid("%s", strings.Join(problems, "\n"))
 	}
@@ -148,8 +132,6 @@ func (b *Batch) check() error {
 			"most of one file", b.size(), maxJobs)
 	case b.Parallel < 0:
 		return invalid("parallel %d must not be negative", b.Parallel)
-	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):
-		return invalid("on_interrupted %q must be stop or rerun", b.OnInterrupted)
 	}
 	for _, t := range b.Tables {
 		if t.Holdout != "" && (t.Dataset != "" || b.Job.Evaluate == nil) {
@@ -172,8 +154,7 @@ func (b *Batch) size() float64 {
 // Expand lists the jobs, checked, in an order that stays the same: the matrix first (tables,
 // methods, epsilons, replicates), then the single ones. Names and outputs are unique.
 func (b *Batch) Expand() ([]Job, error) {
-	x := expansion{Batch: b, taken: map[string]bool{}, names: map[string]bool{},
-		files: map[string]string{}}
+	x := expansion{Batch: b, names: map[string]bool{}}
 	methods := b.Methods
 	if len(methods) == 0 {
 		methods = []batchMethod{{}}
@@ -197,12 +178,6 @@ func (b *Batch) Expand() ([]Job, error) {
 		}
 		x.add(j, nil, "")
 	}
-	for _, key := range slices.Sorted(maps.Keys(b.Job.said)) {
-		if (!x.taken[key] || key == "name") && x.err == nil {
-			x.err = invalid("line %d: %s under job: is used by no job: each has its own, or none",
-				b.Job.said[key], key)
-		}
-	}
 	return x.jobs, x.err
 }
 
@@ -210,10 +185,8 @@ func (b *Batch) Expand() ([]Job, error) {
 type expansion struct {
 	*Batch
 	jobs  []Job
-	taken map[string]bool   // keys of the common job that some job uses
-	names map[string]bool   // of the jobs
-	files map[string]string // outputs, and the job of each
-	err   error             // the first
+	names map[string]bool
+	err   error
 }
 
 // add completes a job from what is common, the defaults and the placeholders, and checks it. One of
@@ -222,7 +195,7 @@ func (x *expansion) add(j Job, cell map[string]string, holdout string) {
 	if x.err != nil {
 		return
 	}
-	j = j.under(x.Job, x.taken).WithDefaults()
+	j = j.under(x.Job).WithDefaults()
 	values := map[string]string{"batch": x.Name}
 	if cell != nil {
 		cell["method"] = cmp.Or(cell["method"], j.Method)
@@ -246,19 +219,12 @@ func (x *expansion) add(j Job, cell map[string]string, holdout string) {
 		x.err = invalid("two jobs are called %s", j.Name)
 	}
 	x.names[j.Name] = true
-	for _, path := range []string{j.Out, j.Model} {
-		if other, ok := x.files[path]; ok && path != "" {
-			x.err = invalid("jobs %s and %s both write %s", other, j.Name, path)
-		}
-		x.files[path] = j.Name
-	}
 	j.Settings = j.Settings.In(x.path)
 	x.jobs = append(x.jobs, j)
 }
 
-// under is the job with what it does not say taken from a common one; these keys are added to
-// taken.
-func (j Job) under(common Job, taken map[string]bool) Job {
+// under is the job with what it does not say taken from a common one.
+func (j Job) under(common Job) Job {
 	own, base := reflect.ValueOf(&j).Elem(), reflect.ValueOf(common)
 	said := map[string]int{}
 	maps.Copy(said, common.said)
@@ -270,7 +236,6 @@ func (j Job) under(common Job, taken map[string]bool) Job {
 			continue
 		}
 		own.Field(i).Set(base.Field(i))
-		taken[key] = true
 	}
 	j.said = said
 	return j

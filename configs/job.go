@@ -213,9 +213,9 @@ func (j Job) identity(batch, schemaSHA256 string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// runName names an attempt at the job in a ledger: the same attempt has the same name on every
-// machine, and a ledger takes a name once.
-func runName(identity string, attempt int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s attempt %d", identity, attempt))
+// runName names the run of a job in a ledger: it is the same on every machine, and a ledger takes a
+// name once.
+func runName(identity string) string {
+	sum := sha256.Sum256([]byte(identity + " attempt 1")) // earlier versions had more
 	return hex.EncodeToString(sum[:8])
 }

@@ -18,48 +18,41 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Outputs are the files of a job in the making: each appears when it is complete.
+// Outputs are the files of a job in the making: each appears when it is complete; nil for none.
 type Outputs struct {
-	job    *Task
-	bought *Target // the schema; nil for none
-	model  *Target // nil for none
-	table  *output // nil for none
+	job                  *Task
+	bought, model, table *Target // the schema that the run buys
 }
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
 // known before anything is spent. An output that is there is replaced if force says so of its path.
 func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs, error) {
+	if IsStandard(t.Model) {
+		return nil, Usagef("--model -: a model needs a file")
+	}
 	o := &Outputs{job: t}
 	var err error
 	if t.Out != "" {
-		o.table, err = CreateOutput(t.name("out"), t.Out, stdout, force(t.Out))
+		o.table, err = CreateTable(t.name("out"), t.Out, stdout, force(t.Out),
+			table.WriterOptions{Safe: t.SpreadsheetSafe})
 	}
 	if err == nil && t.Bought != "" {
 		o.bought, err = Create(boughtName, t.Bought, stdout, ReleaseMode, force(t.Bought))
 	}
-	switch {
-	case err != nil || t.Model == "":
-	case IsStandard(t.Model):
-		err = Usagef("--model -: a model needs a file")
-	default:
+	if err == nil && t.Model != "" {
 		o.model, err = Create(t.name("model"), t.Model, stdout, ReleaseMode, force(t.Model))
 	}
 	if err != nil {
 		o.Abort()
 		return nil, err
 	}
-	if o.table != nil {
-		o.table.Safe = t.SpreadsheetSafe
-	}
 	return o, nil
 }
 
 // Abort leaves no trace of outputs that were not completed.
 func (o *Outputs) Abort() {
-	o.bought.Abort()
-	o.model.Abort()
-	if o.table != nil {
-		o.table.Abort()
+	for _, t := range []*Target{o.bought, o.model, o.table} {
+		t.Abort()
 	}
 }
 
@@ -98,21 +91,20 @@ func (o *Outputs) Write(
 	return rows, nil
 }
 
-// output is a synthetic table in the making.
-type output struct {
-	*Target
-	table.WriterOptions
-	format table.Format
-}
-
-// CreateOutput starts the table that a flag names.
-func CreateOutput(name, path string, stdout io.Writer, force bool) (*output, error) {
+// CreateTable is [Create] of the table that a flag names.
+func CreateTable(
+	name, path string, stdout io.Writer, force bool, o table.WriterOptions,
+) (*Target, error) {
 	format, err := FormatOf(name, path)
 	if err != nil {
 		return nil, err
 	}
 	t, err := Create(name, path, stdout, ReleaseMode, force)
-	return &output{Target: t, format: format}, err
+	if err != nil {
+		return nil, err
+	}
+	t.format, t.options = format, o
+	return t, nil
 }
 
 // Sampler draws rows: a model, or a model under a condition.
@@ -121,19 +113,19 @@ type Sampler interface {
 }
 
 // Sample draws n rows with the columns of s and completes the output.
-func (o *output) Sample(
+func (t *Target) Sample(
 	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
 ) error {
-	buffer := bufio.NewWriterSize(o, 1<<20)
-	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed), o.WriterOptions)
+	buffer := bufio.NewWriterSize(t, 1<<20)
+	w, err := table.NewWriter(buffer, t.format, s, release.ValueRand(seed), t.options)
 	if err != nil {
 		return err
 	}
 	written := 0
-	err = m.Sample(ctx, n, seed, func(t *table.Table) error {
-		written += t.Rows()
+	err = m.Sample(ctx, n, seed, func(rows *table.Table) error {
+		written += rows.Rows()
 		progress(float64(written) / float64(n))
-		return w.Write(t)
+		return w.Write(rows)
 	})
 	if closed := w.Close(); err == nil {
 		err = closed
@@ -143,13 +135,13 @@ func (o *output) Sample(
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &Reworded{fmt.Sprintf("interrupted: %s is not written", o.Name()), err}
-	case err != nil && !o.IsFile():
-		return fmt.Errorf("writing %w", Bare(o.Name(), err))
+		return &Reworded{fmt.Sprintf("interrupted: %s is not written", t.Name()), err}
+	case err != nil && !t.IsFile():
+		return fmt.Errorf("writing %w", Bare(t.Name(), err))
 	case err != nil:
 		return err
 	}
-	return o.commit()
+	return t.commit()
 }
 
 // DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected
@@ -173,8 +165,10 @@ const ReleaseMode fs.FileMode = 0o644
 // nil Target is one that nobody asked for.
 type Target struct {
 	io.Writer
-	file *disk.File // nil for standard output
-	path string
+	file    *disk.File // nil for standard output
+	path    string
+	format  table.Format // of a table
+	options table.WriterOptions
 }
 
 // Create starts an output, which messages call name, so that one that cannot be written is known

@@ -88,15 +88,6 @@ func Resolve(path string) string {
 	return filepath.Join(dir, name)
 }
 
-// TryCreate finds out whether Create would succeed, and leaves nothing.
-func TryCreate(name, path string, force bool) error {
-	f, err := Create(name, path, nil, 0o600, force)
-	if err == nil {
-		f.Abort()
-	}
-	return err
-}
-
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
 	if helper, _ := engine.Program(path); helper != "" {
@@ -112,8 +103,8 @@ func FormatOf(name, path string) (table.Format, error) {
 	return f, nil
 }
 
-// Separators may stand between the cells of a CSV file in place of the comma.
-const Separators = ";\t|"
+// separators may stand between the cells of a CSV file in place of the comma.
+const separators = ";\t|"
 
 // Header is the first line of a table: the names of the columns, and the separator of a CSV file,
 // by which the line has the most names; comma where others have no more. No row has a say.
@@ -123,7 +114,7 @@ func Header(path string, comma byte) (names []string, separator byte, err error)
 	if format, _ := table.FormatOf(path); format&table.Tabs != 0 {
 		separator = '\t'
 	}
-	for _, other := range []byte(Separators) {
+	for _, other := range []byte(separators) {
 		more, err := table.Header(path, other)
 		if err == nil && len(more) > len(names) {
 			names, separator = more, other

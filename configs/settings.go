@@ -2,6 +2,7 @@ package configs
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -72,13 +73,6 @@ func ParseSet(text, from string) (Given, error) {
 	return Given{Key: key, Value: strings.TrimSpace(value), From: from}, nil
 }
 
-// moved says where settings of earlier versions are now.
-var moved = map[string]string{
-	"constraints": "they are in the schema now, and every method keeps them: \"if sex = male then " +
-		"pregnant = no\" is, under rules, {when: {sex: male}, then: {pregnant: no}}; \"admitted <= " +
-		"discharged\" is, in the column discharged, after: admitted (decoy help schema)",
-}
-
 // Decoder gives a method its settings, for [synth.New]. Later settings win over earlier ones of the
 // same key. It is strict: a key that the method does not have is an error that names the nearest
 // one it has, and a value must be of the key's type.
@@ -93,8 +87,6 @@ func Decoder(method string, given Settings) func(config any) error {
 		for _, g := range given {
 			var err error
 			switch i := slices.Index(names, g.Key); {
-			case i < 0 && moved[g.Key] != "":
-				err = invalid("%s: %s: %s", g.From, g.Key, moved[g.Key])
 			case i < 0:
 				err = invalid("%s: method %s has no setting %q%s", g.From, method, g.Key,
 					hint(method, g.Key, names))
@@ -195,18 +187,23 @@ func quote(v any) string {
 	return fmt.Sprint(v)
 }
 
-// deleted says what to write for a key of earlier versions.
-var deleted = map[string]string{
-	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
-		"charged: leave the key out",
-	"memory": "parallel says how many jobs run at a time",
-	"limit":  "whoever keeps the account sets it, once for all batches: decoy ledger limit",
+//go:embed gone.txt
+var gone string
+
+// Gone says what took the place of a verb, flag, key or setting of earlier versions; "" for others.
+func Gone(name string) string {
+	for line := range strings.Lines(gone) {
+		if old, why, _ := strings.Cut(line, ": "); old == strings.ReplaceAll(name, "_", "-") {
+			return strings.TrimSpace(why)
+		}
+	}
+	return ""
 }
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them
 // where none is near.
 func hint(method, key string, names []string) string {
-	if why := cmp.Or(deleted[key], synth.Gone(method, key)); why != "" {
+	if why := cmp.Or(Gone(key), synth.Gone(method, key)); why != "" {
 		return "; " + why
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })

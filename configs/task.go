@@ -203,6 +203,7 @@ type Needs struct {
 	Seconds     seconds   `json:"seconds" head:"TIME"`        // on one ordinary core
 	// of the fit alone, for so many rows
 	Forecast synth.Forecast `json:"-"`
+	RowsText string         `json:"-"` // the number of rows in words
 }
 
 // The constants were measured on adult, bank and support2 (cmd/decoy TestForecasts): the program
@@ -223,7 +224,7 @@ func NeedsOf(p synth.Plan, s *schema.Schema, rows int) Needs {
 	if n.Assumed {
 		n.Rows = AssumedRows
 	}
-	n.Forecast = p.Forecast(n.Rows)
+	n.Forecast, n.RowsText = p.Forecast(n.Rows), n.rowsText()
 	cells := float64(n.Rows) * float64(len(s.Columns))
 	n.MemoryBytes = byteCount(programBytes + slack*(int64(cells)+n.Forecast.MemoryBytes))
 	n.Seconds = seconds(baseSeconds + n.Forecast.Seconds + cells*(perCellRead+perCellWrite))
@@ -238,11 +239,11 @@ func (t *Task) Needs() Needs {
 	return n
 }
 
-// RowsText is the number of rows, and the name of what sets it where nobody did.
-func (n Needs) RowsText(setting string) string {
+// rowsText is the number of rows in words.
+func (n Needs) rowsText() string {
 	switch {
 	case n.Assumed:
-		return fmt.Sprintf("%d rows, assumed (%s)", n.Rows, setting)
+		return fmt.Sprintf("%d rows, assumed (--rows)", n.Rows)
 	case n.Rows == 1:
 		return "1 row"
 	}

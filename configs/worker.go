@@ -45,7 +45,6 @@ type Worker struct {
 	Dir   string    // the state: what is known of each job, by identity; made by Open
 	Tool  string    // program and version
 	Day   time.Time // the batch was begun: a ledger must not tell how long the jobs before took
-	Rerun bool      // spend the budget of an interrupted job again
 	Force bool      // replace outputs that are not of the batch
 }
 
@@ -89,7 +88,9 @@ func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Re
 // ended is the record of a job that ended with err.
 func ended(r Record, err error) Record {
 	r.Status, r.Error = statusOf(err), ""
-	if err != nil {
+	if r.Status == Cancelled {
+		r.Error = "interrupted"
+	} else if err != nil {
 		r.Error = spelling.Plain(err)
 	}
 	return r
@@ -148,7 +149,7 @@ func (w *Worker) model(
 		o.Journal = w.journal(t)
 	}
 	var err error
-	if r.Attempt, o.Resume, err = w.attempt(t); err != nil {
+	if o.Resume, err = w.begun(t); err != nil {
 		return nil, err
 	}
 	if !o.Resume { // a run that is not done is brought to its end even if its model is there
@@ -160,19 +161,13 @@ func (w *Worker) model(
 	if err != nil {
 		return nil, err
 	}
-	for {
-		o.Run = runName(t.Identity, r.Attempt)
-		r.Run = o.Run
-		m, _, err := synth.Run(ctx, rows, t.Fitter, o)
-		switch {
-		case !o.Resume || !errors.Is(err, privacy.ErrResume):
-			return m, err
-		case !w.Rerun:
-			return nil, fmt.Errorf("run %s: %w (%v)", o.Run, errLost, err)
-		}
-		r.Attempt, o.Resume = r.Attempt+1, false
-		disk.Remove(o.Journal)
+	o.Run = runName(t.Identity)
+	r.Run = o.Run
+	m, _, err := synth.Run(ctx, rows, t.Fitter, o)
+	if o.Resume && errors.Is(err, privacy.ErrResume) {
+		err = fmt.Errorf("run %s: %w (%v)", o.Run, errLost, err)
 	}
+	return m, err
 }
 
 // journal is the file that keeps the run of a task until it is done. It is beside the ledger, where
@@ -181,46 +176,35 @@ func (w *Worker) journal(t *Task) string {
 	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.Identity[:12])
 }
 
-// attempt finds out from the ledger how far earlier processes have come: the number of the attempt
-// to make now, and whether it continues the run of that number. What is not in the ledger was not
-// paid; what is, is never paid again under its name.
-func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
+// begun finds out from the ledger how far earlier processes have come: whether the run of a task is
+// to be continued. What is not in the ledger was not paid; what is, is never paid again.
+func (w *Worker) begun(t *Task) (resume bool, err error) {
 	if t.Ledger == nil {
-		return 1, false, nil
+		return false, nil
 	}
 	l, err := t.Ledger.Read()
 	if err != nil {
-		return 0, false, err
-	}
-	status, charged := map[string]string{}, map[string]bool{}
-	for _, run := range l.Runs() {
-		status[run.Run], charged[run.Run] = run.Status, run.Spends
+		return false, err
 	}
 	left, running, err := privacy.Unfinished(w.journal(t), t.Ledger)
 	if err != nil && !errors.Is(err, privacy.ErrResume) {
-		return 0, false, err
+		return false, err
 	}
-	for number = 1; ; number++ {
-		run := runName(t.Identity, number)
-		switch found, there := status[run]; {
-		case !there:
-			return number, false, nil
-		case !charged[run]: // void, of an old version: nothing was spent
-			continue
-		case found == ledger.StatusUnfinished && left == run && running:
-			return 0, false, errElsewhere
-		case found == ledger.StatusUnfinished && left == run:
-			return number, true, nil
-		case found == ledger.StatusDone && isFile(w.path(t.Identity, ".model")):
-			return number, false, nil
-		case found == ledger.StatusFailed: // it would fail again, and spend again
-			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change "+
-				"the job, or give the batch another name", run, errLost)
-		}
-		if _, later := status[runName(t.Identity, number+1)]; !later && !w.Rerun {
-			return 0, false, fmt.Errorf("run %s is %s in %s: %w; on_interrupted: rerun in the batch "+
-				"file spends it again", run, status[run], t.Ledger.Path(), errLost)
-		}
+	run, runs := runName(t.Identity), l.Runs()
+	at := slices.IndexFunc(runs, func(r ledger.Summary) bool { return r.Run == run })
+	if at < 0 {
+		return false, nil
+	}
+	switch status := runs[at].Status; {
+	case status == ledger.StatusUnfinished && left == run && running:
+		return false, errElsewhere
+	case status == ledger.StatusUnfinished && left == run:
+		return true, nil
+	case status == ledger.StatusDone && isFile(w.path(t.Identity, ".model")):
+		return false, nil
+	default: // one that failed would fail again, and spend again
+		return false, fmt.Errorf("run %s is %s in %s: %w; under another name the job would pay again",
+			run, status, t.Ledger.Path(), errLost)
 	}
 }
 
@@ -294,8 +278,7 @@ type Record struct {
 	Job      string `json:"job"`
 	Identity string `json:"identity"`
 	Status   string `json:"status"`
-	Run      string `json:"run,omitempty"` // in the ledger
-	Attempt  int    `json:"attempt,omitempty"`
+	Run      string `json:"run,omitempty"`      // in the ledger
 	Sampling string `json:"sampling,omitempty"` // what the output was sampled from and to
 	// the files that the job has made or was about to make: it may replace them
 	Outputs []string `json:"outputs,omitempty"`
@@ -369,7 +352,9 @@ func (w *Worker) ClaimResults(path string) error {
 	note := filepath.Join(w.Dir, "results")
 	text, err := os.ReadFile(note)
 	own := err == nil && string(text) == path
-	if err := TryCreate("the results", path, w.Force || own); err != nil || own {
+	f, err := Create("the results", path, nil, 0o600, w.Force || own)
+	f.Abort()
+	if err != nil || own {
 		return err
 	}
 	return disk.WriteFile(note, []byte(path), 0o600)

@@ -39,8 +39,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestRunningElsewhere: a run that a process with another state folder is at is not paid for again,
-// whatever is to be done with interrupted ones; when that process is gone, it is continued.
+// TestRunningElsewhere: a run that a process with another state folder is at is not paid for again;
+// when that process is gone, it is continued.
 func TestRunningElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"s.yaml": "decoy: 1\ncolumns: [{name: a, kind: " +
@@ -54,7 +54,7 @@ func TestRunningElsewhere(t *testing.T) {
 		Schema: filepath.Join(dir, "s.yaml"), Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
 	check(t, err)
 	worker := func(name string) *Worker {
-		w := &Worker{Dir: filepath.Join(dir, name), Tool: "test", Rerun: true}
+		w := &Worker{Dir: filepath.Join(dir, name), Tool: "test"}
 		check(t, w.Open())
 		return w
 	}
@@ -64,7 +64,7 @@ func TestRunningElsewhere(t *testing.T) {
 	gone := errors.New("gone")
 	_, _, err = synth.Run(t.Context(), rows, task.Fitter, synth.RunOptions{
 		Options: privacy.Options{Budget: task.Budget(), Ledger: task.Ledger, Tool: "test",
-			Run: runName(task.Identity, 1), Journal: worker("first").journal(task)},
+			Run: runName(task.Identity), Journal: worker("first").journal(task)},
 		Deliver: func(*release.Model) error {
 			if r := other.Do(t.Context(), task, nil); r.Status != Elsewhere {
 				t.Errorf("while another process is at it: %+v", r)

@@ -9,12 +9,12 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// A Topic is a page that 'decoy help' prints.
-type Topic struct{ Name, Short string }
+// topic is a page that 'decoy help' prints.
+type topic struct{ Name, Short string }
 
 // Topics are the pages, those to read first before the others.
-func Topics() []Topic {
-	return []Topic{
+func Topics() []topic {
+	return []topic{
 		{"schema", "how to describe the columns of a table"},
 		{"epsilon", "what ε and δ mean, and which to choose"},
 		{"methods", "which method to take"},
@@ -41,11 +41,11 @@ func Topics() []Topic {
 }
 
 // Page is the Markdown of a topic; "" if there is no such topic.
-func Page(topic string) string {
-	if !slices.ContainsFunc(Topics(), func(t Topic) bool { return t.Name == topic }) {
+func Page(name string) string {
+	if !slices.ContainsFunc(Topics(), func(t topic) bool { return t.Name == name }) {
 		return ""
 	}
-	text, err := pages.ReadFile(topic + ".md")
+	text, err := pages.ReadFile(name + ".md")
 	if err != nil {
 		return ""
 	}

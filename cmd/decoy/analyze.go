@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,21 +58,15 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 			return fmt.Errorf("table %d: %w", i+1, err)
 		}
 		if i == 0 {
-			q, u = make([][]float64, len(found)), make([][]float64, len(found))
-			for _, e := range found {
-				names = append(names, e.name)
-			}
+			names = found.names
+			q, u = make([][]float64, len(names)), make([][]float64, len(names))
 		}
-		if len(found) != len(names) {
-			return fmt.Errorf("table %d: the program printed %d estimates, and %d of the first table",
-				i+1, len(found), len(names))
+		if !slices.Equal(found.names, names) {
+			return fmt.Errorf("table %d: the program printed the estimates %q, and %q of the first table",
+				i+1, found.names, names)
 		}
-		for k, e := range found {
-			if e.name != names[k] {
-				return fmt.Errorf("table %d: estimate %d is %q, and %q of the first table", i+1, k+1,
-					e.name, names[k])
-			}
-			q[k], u[k] = append(q[k], e.value), append(u[k], e.variance)
+		for k := range names {
+			q[k], u[k] = append(q[k], found.values[k]), append(u[k], found.variances[k])
 		}
 		return nil
 	})
@@ -96,48 +91,50 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
 		}})
 }
 
-// estimate is a line of a program.
-type estimate struct {
-	name            string
-	value, variance float64
+// programLines are the lines of a program.
+type programLines struct {
+	names             []string
+	values, variances []float64
 }
 
 // once runs the program on one table.
 func (a *analyze) once(
 	ctx context.Context, m *release.Model, rows int, seed uint64,
-) ([]estimate, error) {
+) (found programLines, err error) {
 	var in, out, said bytes.Buffer
 	how := drawn{Rows: rows, Seed: seed}
 	if err := how.draw(ctx, &in, m, func(float64) {}); err != nil {
-		return nil, err
+		return found, err
 	}
 	program := exec.CommandContext(ctx, "sh", "-c", a.program)
 	program.Stdin, program.Stdout, program.Stderr = &in, &out, &said
 	if err := program.Run(); err != nil {
 		text, _ := io.ReadAll(io.LimitReader(&said, 500))
-		return nil, fmt.Errorf("the program failed: %w %s", err, spelling.Visible(string(text)))
+		return found, fmt.Errorf("the program failed: %w %s", err, spelling.Visible(string(text)))
 	}
-	var found []estimate
 	for line := range strings.Lines(out.String()) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
-		e := estimate{name: words[0]}
-		var bad, worse error
-		if len(words) == 3 {
-			e.value, bad = strconv.ParseFloat(words[1], 64)
-			e.variance, worse = strconv.ParseFloat(words[2], 64)
+		var numbers [2]float64
+		ok := len(words) == 3
+		for i := range numbers {
+			if ok {
+				numbers[i], err = strconv.ParseFloat(words[1+i], 64)
+				ok = err == nil && !math.IsInf(numbers[i], 0) && !math.IsNaN(numbers[i])
+			}
 		}
-		if len(words) != 3 || bad != nil || worse != nil || !(e.variance >= 0) ||
-			math.IsInf(e.variance, 0) || math.IsInf(e.value, 0) || math.IsNaN(e.value) {
-			return nil, fmt.Errorf("the program printed %q, want NAME ESTIMATE VARIANCE",
+		if !ok || numbers[1] < 0 {
+			return found, fmt.Errorf("the program printed %q, want NAME ESTIMATE VARIANCE",
 				strings.TrimSpace(line))
 		}
-		found = append(found, e)
+		found.names = append(found.names, words[0])
+		found.values = append(found.values, numbers[0])
+		found.variances = append(found.variances, numbers[1])
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("the program printed no estimate")
+	if len(found.names) == 0 {
+		return found, fmt.Errorf("the program printed no estimate")
 	}
 	return found, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +28,7 @@ var errRefuted = errors.New("the claim is refuted")
 type audit struct {
 	jobFlags
 	attack.Options
-	attack, tables, json string
+	attack, tables string
 }
 
 func auditCommand(t *terminal) *cobra.Command {
@@ -37,7 +36,7 @@ func auditCommand(t *terminal) *cobra.Command {
 		Options: attack.Options{Runs: 400, Canaries: 1000, Confidence: .95}}
 	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.Runs, "attack": &a.attack,
 		"tables": &a.tables, "rows": &a.Options.Rows, "canaries": &a.Canaries,
-		"confidence": &a.Confidence, "json": &a.json})
+		"confidence": &a.Confidence})
 	cmd.Flags().MarkHidden("method") // is the operand
 	return cmd
 }
@@ -94,11 +93,6 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	out.Budget = a.Budget()
 	out.Neighbours = privacy.NeighboursOf(s, out.Adjacency).Units(s.Unit).Words()
-	file, err := t.create("--json", a.json, configs.ReleaseMode)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
 	shown := t.progress()
 	n := float64(len(shapes))
 	a.Options.Confidence = 1 - (1-a.Confidence)/n
@@ -113,15 +107,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		out.Audits = append(out.Audits, r)
 		out.Epsilon, out.Refuted = max(out.Epsilon, r.Epsilon), out.Refuted || r.Refuted
 	}
-	if a.json != configs.Standard {
-		if err := t.print(out); err != nil {
-			return err
-		}
-	}
-	if err := t.deliver(file, "", func(w io.Writer) error { return encode(w, out) }); err != nil {
-		return err
-	}
-	return out.verdict()
+	return cmp.Or(t.print(out), out.verdict())
 }
 
 // The attacks of --attack.
@@ -216,20 +202,9 @@ func (out audited) verdict() error {
 	if !out.Refuted {
 		return nil
 	}
-	if out.Epsilon > out.Budget.Epsilon {
-		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s "+
-			"confidence", errRefuted, out.Method, out.Epsilon, configs.Short(out.Budget.Epsilon),
-			percent(out.Confidence))
-	}
-	var worst attack.Break // the point of the account that is exceeded most
-	for _, r := range out.Audits {
-		if b := r.Broken; b != nil && b.Shown-b.Claimed > worst.Shown-worst.Claimed {
-			worst = *b
-		}
-	}
-	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
-		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
-		configs.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
+	return fmt.Errorf("%w: %s spends epsilon %.3f at least of the %s it claims, or more delta at "+
+		"some epsilon, at %s confidence", errRefuted, out.Method, out.Epsilon,
+		configs.Short(out.Budget.Epsilon), percent(out.Confidence))
 }
 
 // percent is a share for people.

@@ -48,7 +48,7 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 		return b.showPlans()
 	}
 	w := &configs.Worker{Dir: base + ".state", Tool: tool(), Day: time.Now(),
-		Rerun: b.file.OnInterrupted == "rerun", Force: b.t.force}
+		Force: b.t.force}
 	if err := w.Open(); err != nil {
 		return err
 	}
@@ -74,12 +74,9 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 
 // read reads the batch file and checks every job.
 func (b *batch) read(cmd *cobra.Command, path, base string) error {
-	if err := configs.Readable(path); err != nil {
-		return err
-	}
 	text, err := configs.ReadBounded(path, configs.MaxBatch)
 	if err != nil {
-		return usagef("%w: a batch file is at most %d MiB", err, configs.MaxBatch>>20)
+		return err
 	}
 	if b.file, err = configs.ParseBatch(path, text); err != nil {
 		return err

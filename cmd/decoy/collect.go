@@ -39,7 +39,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	j.sayNotes(t)
+	j.sayWeak(t)
 	run, err := j.pay(t, l, "collect", args[0], "--out", j.Out)
 	if err != nil {
 		return err

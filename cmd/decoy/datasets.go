@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -63,25 +64,25 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	if err != nil {
 		return err
 	}
-	if e.schemaOut != "" && e.schemaOut != configs.Standard { // before the table is written
-		if err := configs.TryCreate("--schema-out", e.schemaOut, t.force); err != nil {
-			return err
-		}
+	switch {
+	case e.out != "" && !d.Embedded:
+		return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)",
+			d.Name, datasets.ErrNotEmbedded, d.Origin)
+	case e.out != "" && filepath.Ext(e.out) != ".csv" && e.out != configs.Standard:
+		return usagef("--out %s: the rows are written as they are, to .csv", e.out)
 	}
+	described, err := t.create("--schema-out", e.schemaOut, configs.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer described.Abort()
 	if e.out != "" {
-		if !d.Embedded {
-			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)",
-				d.Name, datasets.ErrNotEmbedded, d.Origin)
-		}
-		if filepath.Ext(e.out) != ".csv" && e.out != configs.Standard {
-			return usagef("--out %s: the rows are written as they are, to .csv", e.out)
-		}
 		if err := t.writeText("--out", e.out, configs.ReleaseMode, d.CSV()); err != nil {
 			return err
 		}
 	}
-	if e.schemaOut == "" {
-		return nil
-	}
-	return t.writeText("--schema-out", e.schemaOut, configs.ReleaseMode, d.SchemaYAML())
+	return t.deliver(described, "", func(w io.Writer) error {
+		_, err := w.Write(d.SchemaYAML())
+		return err
+	})
 }

@@ -309,30 +309,3 @@ func parses(words []string) error {
 	}
 	return cmd.ParseFlags(typed)
 }
-
-// TestBlocks keeps the search honest.
-func TestBlocks(t *testing.T) {
-	text := "a\n```console\n$ decoy a \\\n  b\nline 1\n...\n$ c\n```\n<!-- not run: takes a cluster " +
-		"-->\n```sh\nx\n```\n  ```sh\n  y\n    z\n  ```\n```\ndecoy plan\n```\n"
-	got := blocks(text)
-	if len(got) != 4 {
-		t.Fatalf("%d blocks, want 4", len(got))
-	}
-	c := got[0].commands()
-	if len(c) != 2 || c[0].text != "decoy a \\\n  b" || len(c[0].print) != 2 || c[1].text != "c" {
-		t.Errorf("console: %+v", c)
-	}
-	if got[1].skip != "takes a cluster" || got[0].skip != "" || got[2].skip != "" {
-		t.Errorf("skipped: %+v", got)
-	}
-	if c := got[2].commands(); len(c) != 1 || c[0].text != "y\n  z" {
-		t.Errorf("an indented script: %q", c)
-	}
-	if !looksRun(got[3]) || got[3].language != "" {
-		t.Error("commands without a language are not noticed")
-	}
-	if shape("wrote a:  12 rows (seed 7)") != shape("wrote a: 7.5e-9 rows (seed 1)") ||
-		shape("a") == shape("b") {
-		t.Error("shape")
-	}
-}

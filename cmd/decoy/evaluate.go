@@ -33,7 +33,6 @@ type evaluate struct {
 	synthetic  []string
 	model      string
 	html, json string
-	classifier string
 	options    report.Options
 }
 
@@ -48,7 +47,7 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		"synthetic": &e.synthetic, "model": &e.model, "target": &e.options.Target,
 		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop),
 		"quasi": (*names)(&e.options.Quasi), "seed": &e.options.Seed,
-		"classifier": &e.classifier, "report": &e.html, "json": &e.json})
+		"report": &e.html, "json": &e.json})
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
@@ -86,9 +85,6 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		if in.Holdout, err = read.both("--holdout", e.holdout, s); err != nil {
 			return err
 		}
-	}
-	if in.Classifier, err = e.predicted(in.Holdout.Rows); err != nil {
-		return err
 	}
 	e.options.Tool, e.options.Progress = tool(), read.shown.report
 	r, err := report.Compute(cmd.Context(), in, e.options)
@@ -176,33 +172,6 @@ func (e *evaluate) claim(s *schema.Schema) (*report.Claim, error) {
 			"this table", e.model, e.Schema)
 	}
 	return new(claimOf(m)), nil
-}
-
-// predicted is what the classifier says of the holdout; nil without one.
-func (e *evaluate) predicted(holdout *table.Table) (*report.Classifier, error) {
-	if e.classifier == "" {
-		return nil, nil
-	}
-	c, err := openClassifier(e.classifier)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--classifier: %w", err)
-	case holdout == nil || c.Target != e.options.Target:
-		return nil, usagef("--classifier %s predicts %s: it needs --target %[2]s and --holdout",
-			e.classifier, c.Target)
-	case c.SchemaSHA256 != holdout.Schema().Fingerprint():
-		return nil, usagef("--classifier %s has another schema than --schema %s: its codes are not "+
-			"those of this table", e.classifier, e.Schema)
-	}
-	_, err = release.Verify(c, pld.Epsilon)
-	var p [][]float64
-	if err == nil {
-		p, err = c.Probabilities(holdout)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--classifier %s: %w", e.classifier, err)
-	}
-	return &report.Classifier{Claim: c.Claim.String(), Classes: c.Classes, Probabilities: p}, nil
 }
 
 // checkTable checks that a table that is to be read has a format and can be, and reads nothing.
@@ -338,9 +307,16 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err != nil {
 		return nil, nil, err
 	}
-	return e.tableOf(cmd, e.Input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s))
-	})
+	s, err := configs.LoadSchema(e.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := e.ledgerOf(cmd, e.Input)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s))
+	return rows, l, err
 }
 
 // publishable refuses flags with which nothing can be published.
@@ -351,8 +327,8 @@ func (e *evaluate) publishable(cmd *cobra.Command) error {
 			"synthesizer did not see) or --train, not both")
 	case e.Input == "":
 		return usagef("--holdout or --train is required")
-	case e.html != "" || e.options.Quasi != nil || e.model != "" || e.classifier != "":
-		return usagef("--report, --quasi, --model and --classifier are for what is not private; " +
+	case e.html != "" || e.options.Quasi != nil || e.model != "":
+		return usagef("--report, --quasi and --model are for what is not private; " +
 			"--epsilon gives numbers only (--json)")
 	case len(e.synthetic) > 1:
 		return usagef("--epsilon takes one --synthetic table")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -50,27 +49,6 @@ func TestExitCode(t *testing.T) {
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%s: exit code %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-func TestPrintError(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		err  error
-		want string
-	}{
-		{"plain", errors.New("no"), "decoy: no\n"},
-		{"usage", usagef("--rows 0 must be at least 1"), "decoy: --rows 0 must be at least 1; see " +
-			"'decoy x --help'\n"},
-		{"several lines", errors.Join(errors.New("line 1: a"), errors.New("line 2: b")),
-			"decoy: line 1: a\ndecoy: line 2: b\n"},
-		{"interrupted", context.Canceled, "decoy: interrupted\n"},
-	} {
-		var b strings.Builder
-		printError(&b, c.err, "decoy x")
-		if b.String() != c.want {
-			t.Errorf("%s: %q, want %q", c.name, b.String(), c.want)
 		}
 	}
 }

@@ -16,17 +16,14 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
 // jobFlags are the flags that fill a job. A verb adds those that it needs.
 type jobFlags struct {
-	made *schema.Schema // in place of the file that --schema names; nil: none
 	configs.Job
 	resume bool
 	set    settings
-	notes  []string // to be said before the run
 }
 
 // newJob are the flags of a job, with their defaults.
@@ -55,7 +52,6 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	if j.Settings, err = j.set.of(cmd, j.Method); err != nil {
 		return nil, err
 	}
-	j.leaveTarget()
 	f, err := j.Fitter()
 	switch {
 	case err != nil && !slices.Contains(synth.Choices(), j.Method):
@@ -66,32 +62,10 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	return f, j.checkBudget()
 }
 
-// leaveTarget takes the flag --target from the settings of a method that cannot use it.
-func (j *jobFlags) leaveTarget() {
-	known, err := synth.Settings(j.Method)
-	if err != nil || slices.ContainsFunc(known, func(s synth.Setting) bool {
-		return s.Key == targetKey
-	}) {
-		return
-	}
-	j.Settings = slices.DeleteFunc(j.Settings, func(g configs.Given) bool {
-		if g.Key == targetKey && g.From == "--"+targetKey {
-			j.notes = append(j.notes, fmt.Sprintf("--target %v: method %s makes no use of it; auto, "+
-				"aim, bayes, wgan and pategan do", g.Value, j.Method))
-			return true
-		}
-		return false
-	})
-}
-
-// sayNotes says what a person should know of the flags before the run: what is passed over, and a
-// guarantee that is weak.
-func (j *jobFlags) sayNotes(t *terminal) {
+// sayWeak tells of a guarantee that is weak, before the run.
+func (j *jobFlags) sayWeak(t *terminal) {
 	if weak := configs.Weakness(j.Epsilon); weak != "" {
-		j.notes = append(j.notes, weak)
-	}
-	for _, note := range j.notes {
-		t.say("%s", note)
+		t.say("%s", weak)
 	}
 }
 
@@ -103,43 +77,29 @@ func (j *jobFlags) sayDelta(t *terminal, rows float64) {
 	}
 }
 
-// targetKey is the setting that --target gives.
-const targetKey = "target"
-
 // private names the private table at path, which messages call name, and the ledger that pays for
 // a run on it. It checks that the table can be read, and reads nothing of it.
 func (j *jobFlags) private(
 	cmd *cobra.Command, name, path string,
 ) (*privacy.Rows, *ledger.File, error) {
-	if _, err := configs.FormatOf(name, path); err != nil {
+	if err := checkTable(name, path); err != nil {
 		return nil, nil, err
 	}
-	if err := configs.Readable(path); err != nil {
+	s, err := configs.LoadSchema(j.Schema)
+	if err != nil {
 		return nil, nil, err
 	}
-	return j.tableOf(cmd, path, func(s *schema.Schema) (*privacy.Rows, error) {
-		return privacy.File(path, s), nil
-	})
+	l, err := j.ledgerOf(cmd, path)
+	return privacy.File(path, s), l, err
 }
 
-// tableOf is private for the table at path that rows makes of its schema.
-func (j *jobFlags) tableOf(
-	cmd *cobra.Command, path string, rows func(*schema.Schema) (*privacy.Rows, error),
-) (out *privacy.Rows, l *ledger.File, err error) {
-	s := j.made
-	if s == nil {
-		s, err = configs.LoadSchema(j.Schema)
-	}
-	if err == nil {
-		l, err = configs.LedgerOf(j.Ledger, path)
-	}
+// ledgerOf is the ledger that pays for a run on the table at path.
+func (j *jobFlags) ledgerOf(cmd *cobra.Command, path string) (*ledger.File, error) {
+	l, err := configs.LedgerOf(j.Ledger, path)
 	if err == nil {
 		err = apart(cmd, l)
 	}
-	if err == nil {
-		out, err = rows(s)
-	}
-	return out, l, err
+	return l, err
 }
 
 // account is what a run on input pays from.

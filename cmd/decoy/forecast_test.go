@@ -23,6 +23,9 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
+var tables = flag.String("tables", "", "folder with adult.csv, bank.csv and the other public "+
+	"tables of the catalogue")
+
 var methods = flag.String("methods", "mst,aim", "methods of TestForecasts, with commas between; "+
 	"all is every method")
 

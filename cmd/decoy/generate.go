@@ -29,7 +29,7 @@ func generateCommand(t *terminal) *cobra.Command {
 	return t.verb("generate", g.run, g.flags(), g.texts.flags())
 }
 
-func newGenerate() generate { return generate{newJob(), inferFlags{comma: ","}} }
+func newGenerate() generate { return generate{jobFlags: newJob()} }
 
 // run reserves the budget, reads, fits and, for generate, samples: when the outputs are durable the
 // run is done.
@@ -48,7 +48,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	g.sayNotes(t)
+	g.sayWeak(t)
 	if j.Domain != nil {
 		t.sayKnown(j.Domain)
 	}
@@ -99,7 +99,7 @@ func (g *generate) options(
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
-			needsOf(m.Schema(), forecast).say(t, m.Rows, g.Settings, j.Domain == nil)
+			needsOf(m.Schema(), forecast).say(t, m.Rows, j.Domain == nil)
 			if err := sayUnreadable(ctx, t, m, j.Input); err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func (g *generate) purchase(
 ) (*purchase, error) {
 	f, ok := j.Fitter.(synth.Continuer)
 	switch {
-	case !g.texts.public && !g.texts.noHeader:
+	case !g.texts.public:
 		return nil, usagef(`--schema is missing: it says what is publicly known of the columns. Without
 it a third of the budget buys one from the private rows, if --header-is-public says
 that the names of the columns, which become part of it, may be shown to anyone. A
@@ -178,7 +178,7 @@ columns (decoy schema draft), costs nothing`)
 		return nil, usagef("--method %s plans by a schema, and --schema is missing: auto, aim and mst "+
 			"can go on from one that is bought in the same run", j.Method)
 	}
-	s := &schemaInfer{g.jobFlags, g.texts}
+	s := &schemaInfer{jobFlags: g.jobFlags, inferFlags: g.texts}
 	p, err := s.purchase(cmd, g.Input)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,8 @@ import (
 )
 
 // printHelp writes the help of a command.
-func printHelp(w io.Writer, cmd *cobra.Command) {
+func printHelp(out io.Writer, cmd *cobra.Command) error {
+	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", strings.TrimSpace(cmd.Long), usageLine(cmd))
 	section := func(head, text string) {
 		if text = strings.TrimRight(text, "\n"); text != "" {
@@ -36,6 +37,8 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		"--resume.\n  The command line wins over the environment, the environment over the file.")
 	section("Exit status", cmd.Annotations[exitsKey])
 	section("Example", indent(cmd.Example))
+	_, err := io.WriteString(out, w.String())
+	return err
 }
 
 // usageLine is the synopsis: Use of the command after the names of its parents.
@@ -76,12 +79,12 @@ func help(t *terminal, root *cobra.Command, args []string) error {
 	found, rest, err := root.Find(args)
 	verb := err == nil && len(rest) == 0
 	if verb {
-		printHelp(t.stdout, found)
-	}
-	if page != "" || verb {
-		if page != "" && verb {
-			page = "\n" + page
+		if err := printHelp(t.stdout, found); err != nil || page == "" {
+			return err
 		}
+		page = "\n" + page
+	}
+	if page != "" {
 		_, err := io.WriteString(t.stdout, page)
 		return err
 	}

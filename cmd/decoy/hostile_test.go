@@ -103,7 +103,7 @@ func TestForeignTextIsVisible(t *testing.T) {
 	rewrite(t, path, m)
 	for _, args := range [][]string{
 		{"inspect", path}, {"inspect", "--json", path}, {"verify", path},
-		{"inspect", hostileLedger}, {"ledger", "show", hostileLedger},
+		{"ledger", "show", hostileLedger},
 		{"ledger", "show", "--json", hostileLedger},
 		{"ledger", "verify", hostileLedger},
 		{"batch", "--dry-run", batch}, {"batch", "--dry-run", badBatch}, {"batch", "--dry-run", badKey},

@@ -32,32 +32,21 @@ func inspectCommand(t *terminal) *cobra.Command {
 	}, flags{"report": &page})
 }
 
-// inspect tells a model, which is a zip archive, from a ledger, which is JSON.
+// inspect prints what a file holds.
 func (t *terminal) inspect(path string) error {
-	kind, err := readFile(path, func(r io.Reader) ([]byte, error) {
-		return io.ReadAll(io.LimitReader(r, 1))
-	})
-	if err != nil {
-		return err
-	}
-	switch string(kind) {
-	case "P":
-		m, err := openModel(path)
-		if err != nil {
-			return err
-		}
+	m, err := openModel(path)
+	if err == nil {
 		return t.print(shownModel{"model", m.Manifest, path, m})
-	case "{":
-		c, err := openClassifier(path)
-		switch {
-		case errors.Is(err, release.ErrFormat):
-			return t.showLedger(path)
-		case err != nil:
-			return err
-		}
-		return t.print(shownClassifier{"classifier", c, path})
 	}
-	return fmt.Errorf("%s is neither a model nor a ledger", path)
+	if errors.Is(err, release.ErrFormat) {
+		if c, no := openClassifier(path); no == nil {
+			return t.print(shownClassifier{"classifier", c, path})
+		}
+		if _, _, no := openLedger(path); no == nil {
+			return usagef("%s is a ledger: decoy ledger show prints it", path)
+		}
+	}
+	return err
 }
 
 // claimOf is the guarantee of a model, as reports show it.

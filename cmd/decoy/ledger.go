@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"aead.dev/minisign"
@@ -83,9 +82,6 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 	switch err := set(); {
 	case errors.Is(err, ledger.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
 		return fmt.Errorf("%s: %w (--sign)", path, err)
-	case errors.Is(err, ledger.ErrMismatch) && unused(file):
-		return usagef("%s counts another unit or adjacency (decoy ledger show %s), and nothing is spent "+
-			"in it yet: delete it and set the limit again", path, path)
 	case err != nil:
 		return err
 	}
@@ -101,14 +97,6 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 		t.say("this limit is spent already: every further run is refused")
 	}
 	return nil
-}
-
-// unused reports whether a ledger has no run and no signed limit.
-func unused(f *ledger.File) bool {
-	l, err := f.Read()
-	return err == nil && !slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool {
-		return e.Kind != ledger.EntryOpen && e.Kind != ledger.EntryLimit || e.Key != ""
-	})
 }
 
 // units is what the ledger counts: what it says itself, unless the flags say otherwise (which a
@@ -154,19 +142,14 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 		return nil, false, err
 	}
 	l, err = readFile(path, ledger.Parse)
-	if errors.Is(err, ledger.ErrTorn) {
+	switch _, format := table.FormatOf(path); {
+	case errors.Is(err, ledger.ErrTorn):
 		return l, true, nil
+	case errors.Is(err, ledger.ErrInvalid) && format == nil:
+		return nil, false, fmt.Errorf("%w; %s has the name of a table, whose ledger is %[2]s.ledger", err,
+			path)
 	}
-	if err != nil {
-		beside := path + ".ledger"
-		if errors.Is(err, ledger.ErrInvalid) && configs.Readable(beside) == nil {
-			err = fmt.Errorf("%w; the ledger of that table is %s", err, beside)
-		} else if _, format := table.FormatOf(path); errors.Is(err, ledger.ErrInvalid) && format == nil {
-			err = fmt.Errorf("%w; %s has the name of a table, whose ledger would be %s", err, path, beside)
-		}
-		return nil, false, err
-	}
-	return l, false, nil
+	return l, false, err
 }
 
 // calls is the number of mechanism calls of a composition.

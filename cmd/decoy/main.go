@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { t.unsaid = printHelp(stdout, cmd) })
 	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, t.unsaid)
 	if err != nil {
 		printError(stderr, err, cmd.CommandPath())
 	}
@@ -82,9 +85,6 @@ func newRoot(t *terminal) *cobra.Command {
 		return checkFlags(cmd)
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		printHelp(cmd.OutOrStdout(), cmd)
-	})
 
 	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
 		schemaUnitsCommand(t), schemaImportCommand(t))
@@ -107,33 +107,6 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
-// goneVerbs say what to use in place of verbs of earlier versions.
-var goneVerbs = map[string]string{
-	"config schema": "a wrong key of a file is told with its line and the nearest right one; 'decoy " +
-		"config settings' lists the settings of a method",
-	"config show":   "'decoy plan --config FILE' says what a run would do",
-	"schema export": "'decoy schema check' checks rows, and a schema is a YAML file of its own form",
-}
-
-// goneFlags say the same of flags.
-var goneFlags = map[string]string{
-	"categories":     "a file for --schema says it, in which other columns are open",
-	"csv":            "--json prints the same for programs",
-	"man":            "'decoy help VERB' and 'decoy help TOPIC' print the same texts",
-	"max-categories": "a column has at most 1,000; join rare ones in the schema",
-	"memory":         "--jobs says how many jobs run together",
-	"nist":           "'decoy inspect --report' writes a page that has these layers",
-	"on-interrupted": "it is the key on_interrupted of the batch file",
-	"pairs": "the report has the map of all associations and the list of the pairs that are " +
-		"furthest off",
-	"replicates": "'decoy analyze' gives such tables to a program of yours",
-	"results":    "it is the key results of the batch file",
-	"time-limit": "memory_mb bounds the model, and with it the time of a fit",
-	"state":      "it is always JOBS.state, beside the batch file",
-	"strict": "private tables are read leniently, always, and every run that is reserved stays " +
-		"charged",
-}
-
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb
 // it refuses.
 func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
@@ -146,7 +119,7 @@ func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
 		}
 		cmd.SuggestionsMinimumDistance = 2
 		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
-		if gone := goneVerbs[name+" "+args[0]]; gone != "" {
+		if gone := configs.Gone(name + " " + args[0]); gone != "" {
 			return usagef("%s: it is gone, as %s", text, gone)
 		}
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
@@ -168,7 +141,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		if name := unknown.GetSpecifiedShortnames(); name != "" {
 			return usagef("-%s: a flag has two dashes, --%[1]s", name)
 		}
-		if gone := goneFlags[unknown.GetSpecifiedName()]; gone != "" {
+		if gone := configs.Gone(unknown.GetSpecifiedName()); gone != "" {
 			return usagef("%w: it is gone, as %s", err, gone)
 		}
 		var names []string
@@ -247,7 +220,7 @@ func printError(w io.Writer, err error, command string) {
 		text += "\na ledger counts one kind of neighbours for good. Is this the schema of this table? " +
 			"If so, keep to the unit\nand the adjacency of its limit and runs (decoy ledger show), or " +
 			"keep another account with\n--ledger OTHER: the same people then pay in both, and it is you " +
-			"who must add them up"
+			"who must add them up. One in which\nnothing is spent yet may be deleted"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -102,18 +101,15 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 }
 
 // readShort parses a file of at most 1 MiB, which errors name.
-func readShort[T any](path string, parse func([]byte) (T, error)) (T, error) {
-	return readFile(path, func(r io.Reader) (out T, err error) {
-		const most = 1 << 20
-		b, err := io.ReadAll(io.LimitReader(r, most+1))
-		switch {
-		case err != nil:
-			return out, err
-		case len(b) > most:
-			return out, fmt.Errorf("the file is longer than 1 MiB: %w", party.ErrFile)
-		}
-		return parse(b)
-	})
+func readShort[T any](path string, parse func([]byte) (T, error)) (out T, err error) {
+	text, err := configs.ReadBounded(path, 1<<20)
+	if err != nil {
+		return out, err
+	}
+	if out, err = parse(text); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return out, err
 }
 
 func joinCommand(t *terminal) *cobra.Command {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,22 +12,17 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
 // plan is a job that is not run.
-type plan struct {
-	jobFlags
-	releases int
-	all      bool
-}
+type plan struct{ jobFlags }
 
 func planCommand(t *terminal) *cobra.Command {
-	p := &plan{jobFlags: newJob(), releases: 1}
-	return t.verb("plan", p.run, p.flags(), flags{"releases": &p.releases, "compare": &p.all})
+	p := &plan{newJob()}
+	return t.verb("plan", p.run, p.flags())
 }
 
 // planned is the plan as JSON.
@@ -43,21 +37,11 @@ type planned struct {
 	Cells          float64                `json:"cells"`
 	Composition    accountant.Composition `json:"composition"`
 	Cost           cost                   `json:"cost"`
-	Releases       *releases              `json:"releases,omitempty"`
 	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
 	RowNeeds       rowNeeds               `json:"rows_needed,omitzero"`
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          configs.Needs          `json:"needs"`
-	Elsewhere      *counted               `json:"counted_elsewhere,omitempty"`
 	Neighbours     string                 `json:"-"`
-}
-
-// counted is what another engine counts for the fit (decoy help scale).
-type counted struct {
-	Tables      int   `json:"tables"`
-	Cells       int   `json:"cells"`
-	MemoryBytes int64 `json:"memory_bytes"` // of a task, and of the gate
-	Queries     int   `json:"queries"`      // at most: one for all tables, and one for each sum
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -87,23 +71,15 @@ func (c cost) String() string {
 	return text
 }
 
-// task is the job with a schema, checked.
-func (p *plan) task() (*configs.Task, error) {
-	if p.Schema == "" && p.Dataset == "" {
-		return nil, usagef("--schema or --dataset is required")
-	}
-	return configs.Check(p.Job)
-}
-
 func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
-	if p.all {
-		return p.compare(cmd, t)
-	}
 	if _, err := p.method(cmd); err != nil {
 		return err
 	}
-	p.sayNotes(t)
-	task, err := p.task()
+	p.sayWeak(t)
+	if p.Schema == "" && p.Dataset == "" {
+		return usagef("--schema or --dataset is required")
+	}
+	task, err := configs.Check(p.Job)
 	if err != nil {
 		return err
 	}
@@ -125,18 +101,6 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		return err
 	}
 	out.Cost = costOf(bound)
-	if p.releases > 1 {
-		if out.Releases, err = together(fit.Reserve, p.releases, p.Job); err != nil {
-			return err
-		}
-	}
-	// an engine counts in the bins of the schema
-	if fit, err := synth.NewPlan(task.Fitter, s, nb, p.Budget()); err == nil {
-		f := fit.Forecast(0)
-		if cells, err := synth.JointCells(f, s); err == nil {
-			out.Elsewhere = &counted{len(f.Joints), cells, 8 * int64(cells), 1 + f.Sums}
-		}
-	}
 	sigma := sigmaOf(out.Forecast, 1)
 	out.Usable = usableSigmas * sigma
 	out.RowNeeds = needsOf(s, out.Forecast)
@@ -161,41 +125,6 @@ func sizeText(columns int, cells float64) string {
 		count = strings.Replace(strconv.FormatFloat(cells, 'e', 1, 64), "e+", "e", 1)
 	}
 	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
-}
-
-// releases is what several runs of one plan on one table cost together, each perhaps chosen after
-// the ones before.
-type releases struct {
-	Number  int     `json:"number"`
-	Epsilon float64 `json:"epsilon"` // of the composition of all, at Delta
-	Delta   float64 `json:"delta"`
-	// the smallest limit of a ledger that lets all of them run
-	Basic accountant.Budget `json:"limit_basic"`
-	// the same with rule zcdp; nil if the method has no zero-concentrated cost
-	ZCDP *accountant.Budget `json:"limit_zcdp,omitempty"`
-}
-
-// together adds up n runs of a plan.
-func together(c accountant.Composition, n int, j configs.Job) (*releases, error) {
-	all := slices.Clone(c)
-	for i := range all {
-		all[i].Count *= n
-	}
-	bound, err := pld.Epsilon(all, j.Delta, j.Relation())
-	out := &releases{Number: n, Epsilon: bound.Epsilon, Delta: j.Delta,
-		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon, Delta: float64(n) * j.Delta}}
-	if rho := accountant.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: accountant.RhoEpsilon(rho, j.Delta), Delta: j.Delta}
-	}
-	return out, err
-}
-
-func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
-
-// up3 is x with three digits, rounded up: as a limit it is enough.
-func up3(x float64) string {
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	return short3(math.Ceil(x/unit*(1-1e-12)) * unit)
 }
 
 // usableSigmas is how far a count must be above zero, in standard deviations of its noise, to be
@@ -245,10 +174,9 @@ func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 }
 
 // say tells of a model of so few rows, as counted with noise, that it is only noise or, with pairs,
-// that relations are mostly lost; and whoever has named a target of what needs fewer rows.
-func (n rowNeeds) say(t *terminal, rows float64, given configs.Settings, pairs bool) {
-	counted := roughly(rows)
-	if counted < n.Least {
+// that relations are mostly lost.
+func (n rowNeeds) say(t *terminal, rows float64, pairs bool) {
+	if counted := roughly(rows); counted < n.Least {
 		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %v, "+
 			"so that most of the model is noise; take a larger epsilon, or fewer columns (decoy plan)",
 			max(rows, 0), n.Least)
@@ -257,59 +185,4 @@ func (n rowNeeds) say(t *terminal, rows float64, given configs.Settings, pairs b
 			"pair (%d codes each) needs about %v rows, or a larger epsilon (decoy plan)", rows, n.Codes,
 			n.Pair)
 	}
-	for _, g := range given {
-		if g.Key == targetKey && counted < n.Pair {
-			t.say("if all that matters is to predict %v, decoy train --target %[1]v needs fewer rows for "+
-				"the same epsilon", g.Value)
-		}
-	}
-}
-
-// compared is one method beside the others.
-type compared struct {
-	Method string        `json:"method" head:"METHOD"`
-	Sigma  sixDigits     `json:"one_way_sigma,omitempty" head:"NOISE OF A COLUMN'S COUNTS"`
-	Rows   rowNeeds      `json:"rows_needed,omitzero"`
-	Needs  configs.Needs `json:"needs,omitzero"`
-	Error  string        `json:"error,omitempty"`
-}
-
-// compare plans with every method, at its defaults.
-func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
-	for _, name := range []string{"releases", "method", "set", "target", "workload"} {
-		if cmd.Flags().Changed(name) {
-			return usagef("--compare takes every method with its defaults: leave --%s out", name)
-		}
-	}
-	if err := p.checkBudget(); err != nil {
-		return err
-	}
-	var lines []compared
-	for _, name := range synth.Names() {
-		p.Method = name
-		l := compared{Method: name, Needs: configs.Needs{Rows: p.Rows}}
-		task, err := p.task()
-		var fit *synth.RunPlan
-		if err == nil {
-			fit, err = task.Plan()
-		}
-		switch {
-		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
-			l.Error = spelling.Plain(err)
-			t.say("%s", l.Error)
-		case err != nil:
-			return err
-		default:
-			l.Needs = configs.NeedsOf(fit, task.Domain, p.Rows)
-			l.Sigma = sixDigits(sigmaOf(l.Needs.Forecast, 1))
-			l.Rows = needsOf(task.Domain, l.Needs.Forecast)
-		}
-		lines = append(lines, l)
-	}
-	if err := t.print(listing[compared]{items: lines}); err != nil {
-		return err
-	}
-	t.say("for %s; nothing was read; which method is best for what: decoy help methods",
-		lines[0].Needs.RowsText("--rows"))
-	return nil
 }

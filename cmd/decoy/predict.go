@@ -30,9 +30,6 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 	if _, err := configs.FormatOf("TABLE", input); err != nil {
 		return err
 	}
-	if err := configs.Readable(model); err != nil {
-		return err
-	}
 	c, err := openClassifier(model)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // The members of a signed release. Earlier versions put more in.
@@ -144,11 +145,11 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 
 // draw writes the table.
 func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(float64)) error {
-	out, err := configs.CreateOutput("--out", configs.Standard, w, false)
+	out, err := configs.CreateTable("--out", configs.Standard, w, false,
+		table.WriterOptions{Safe: d.SpreadsheetSafe})
 	if err != nil {
 		return err
 	}
-	out.Safe = d.SpreadsheetSafe
 	return out.Sample(ctx, m, m.Schema(), d.Rows, d.Seed, at)
 }
 

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,13 +10,14 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
 
 type sample struct {
 	jobFlags
-	where, uncertainty string
-	texts              []string
+	where string
+	texts []string
 }
 
 func sampleCommand(t *terminal) *cobra.Command {
@@ -29,8 +28,7 @@ func sampleCommand(t *terminal) *cobra.Command {
 			return err
 		}
 		return s.run(cmd, t, m)
-	}, s.flags(), flags{"where": &s.where, "uncertainty": &s.uncertainty,
-		"texts": &s.texts})
+	}, s.flags(), flags{"where": &s.where, "texts": &s.texts})
 }
 
 // open opens the model, and checks --texts against its columns.
@@ -61,28 +59,21 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 			return fmt.Errorf("--where %w", err)
 		}
 		from, rows = given, expected.Answer
-		condition = fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s); ",
+		condition = fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s)",
 			rows, m.Rows, percent(rows/m.Rows))
 		if e := expected.StandardError; e != nil {
-			condition += fmt.Sprintf("its standard error is %.2g rows, of the %s", *e, expected.Covers)
-		} else {
-			condition += "how far that is off is not known"
+			condition += fmt.Sprintf("; its standard error is %.2g rows, of the %s", *e, expected.Covers)
 		}
 	}
-	out, err := configs.CreateOutput("--out", s.Out, t.stdout, t.force)
+	out, err := configs.CreateTable("--out", s.Out, t.stdout, t.force,
+		table.WriterOptions{Safe: s.SpreadsheetSafe, Texts: s.texts})
 	if err != nil {
 		return err
 	}
-	out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 	defer out.Abort()
 	t.sayGuarantee(m)
 	if condition != "" {
 		t.say("%s", condition)
-	}
-	if s.uncertainty != "" {
-		if err := writeUncertainty(t, s.uncertainty, m); err != nil {
-			return err
-		}
 	}
 	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
 	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.progress().of("writing rows"))
@@ -107,7 +98,7 @@ func (s *sample) given(
 	ask := m.Answers
 	if !m.Exact() {
 		ask = func(w *workload.Workload) ([]release.Answered, error) {
-			return m.SampledAnswers(ctx, w, defaultDraws, s.Seed, func(float64) {})
+			return m.SampledAnswers(ctx, w, defaultDraws/10, s.Seed, func(float64) {})
 		}
 	}
 	answers, err := ask(w)
@@ -119,28 +110,4 @@ func (s *sample) given(
 	}
 	g, err = m.Given(items[0])
 	return g, of, err
-}
-
-// writeUncertainty writes the noisy marginals of a model.
-func writeUncertainty(t *terminal, path string, m *release.Model) error {
-	u, err := m.Uncertainty()
-	if err != nil {
-		return usagef("--uncertainty: %w", err)
-	}
-	cells, below := 0, 0
-	for _, n := range u.Marginals {
-		for _, b := range n.Below {
-			cells++
-			if b {
-				below++
-			}
-		}
-	}
-	note := fmt.Sprintf(": %d noisy marginals, %d of %d cells below the noise", len(u.Marginals),
-		below, cells)
-	return t.write("--uncertainty", path, configs.ReleaseMode, note, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(u)
-	})
 }

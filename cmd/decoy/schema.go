@@ -212,27 +212,19 @@ func sayIDs(t *terminal, unit string, names []string) {
 	}
 }
 
-type schemaDraft struct {
-	public, noHeader bool
-	comma            string
-}
-
 func schemaDraftCommand(t *terminal) *cobra.Command {
-	d := &schemaDraft{comma: ","}
-	return t.verb("schema draft", d.run, flags{"public": &d.public, "no-header": &d.noHeader,
-		"comma": &d.comma})
+	public := false
+	return t.verb("schema draft", func(_ *cobra.Command, t *terminal, args []string) error {
+		if !public {
+			return usagef("a draft shows every category and every extreme of the file without " +
+				"protection: --public says that the rows are public. The schema of a private file is " +
+				"written by hand, or drafted from a public sample")
+		}
+		return draft(t, args[0])
+	}, flags{"public": &public})
 }
 
-func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
-	path := args[0]
-	if !d.public {
-		return usagef("a draft shows every category and every extreme of the file without protection: " +
-			"--public says that the rows are " +
-			"public. The schema of a private file is written by hand, or drafted from a public sample")
-	}
-	if len(d.comma) != 1 {
-		return usagef("--comma %q must be one byte", d.comma)
-	}
+func draft(t *terminal, path string) error {
 	if err := checkTable("FILE", path); err != nil {
 		return err
 	}
@@ -249,7 +241,8 @@ func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
 		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n",
 		path)
 	var drafter *schema.Drafter
-	csv := schema.CSV{NoHeader: d.noHeader, Comma: d.comma[0]}
+	csv := schema.CSV{}
+	_, csv.Comma, _ = configs.Header(path, ',')
 	err := table.ScanText(path, table.ScanOptions{CSV: csv}, func(names, row []string) error {
 		if drafter == nil {
 			drafter = schema.NewDrafter(names)
@@ -269,12 +262,11 @@ func (d *schemaDraft) run(_ *cobra.Command, t *terminal, args []string) error {
 	}
 	s.CSV = csv
 	yaml, err := s.YAML()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every "+
+			"kind, bound, category and bin before use.\n%s", yaml)
 	}
-	fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every kind, bound, "+
-		"category and bin before use.\n%s", yaml)
-	return nil
+	return err
 }
 
 type schemaImport struct{ from, table, out string }

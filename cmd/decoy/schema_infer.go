@@ -22,18 +22,21 @@ import (
 )
 
 type schemaInfer struct {
-	jobFlags
+	jobFlags // Schema is a partial one
 	inferFlags
+	target string
+	dryRun bool
 }
 
-// inferFlags are the flags of the verb.
+// inferFlags are those by which a person says of a file what no schema does.
 type inferFlags struct {
-	public, noHeader bool
-	columns          names
-	comma, unit      string
-	maxRows          int
-	partial, target  string
-	dryRun           bool
+	public  bool
+	unit    string
+	maxRows int
+}
+
+func (s *inferFlags) flags() flags {
+	return flags{"header-is-public": &s.public, "unit": &s.unit, "max-rows-per-unit": &s.maxRows}
 }
 
 // purchase is what the flags ask for.
@@ -45,15 +48,9 @@ type purchase struct {
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
-	s := &schemaInfer{newJob(), inferFlags{comma: ","}}
+	s := &schemaInfer{jobFlags: newJob()}
 	return t.verb("schema infer", s.run, s.jobFlags.flags(), s.inferFlags.flags(), flags{
-		"schema": &s.partial, "target": &s.target, "dry-run": &s.dryRun})
-}
-
-// flags are those by which a person says of a file what no schema does.
-func (s *inferFlags) flags() flags {
-	return flags{"header-is-public": &s.public, "no-header": &s.noHeader, "columns": &s.columns,
-		"comma": &s.comma, "unit": &s.unit, "max-rows-per-unit": &s.maxRows}
+		"target": &s.target, "dry-run": &s.dryRun})
 }
 
 // check checks the flags; nothing but the header is read.
@@ -72,47 +69,32 @@ func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error)
 // purchase is check without --epsilon and --out.
 func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, error) {
 	p := &purchase{}
-	if s.partial != "" {
-		if cmd.Flags().Changed("unit") || cmd.Flags().Changed("max-rows-per-unit") || s.noHeader ||
-			cmd.Flags().Changed("comma") {
-			return nil, usagef("--schema says what --unit, --max-rows-per-unit, --comma and --no-header say")
-		}
-		var err error
-		if p.want.Declared, err = schema.LoadPartial(s.partial); err != nil {
+	if s.Schema != "" {
+		if err := s.declare(cmd, p); err != nil {
 			return nil, err
-		}
-		d := p.want.Declared
-		if len(d.Made)+len(d.Rules) > 0 || slices.ContainsFunc(d.Columns,
-			func(c schema.Column) bool { return c.After != "" }) {
-			return nil, usagef("--schema %s relates columns (rules, after, made columns): write these "+
-				"into the schema that is bought, a date that is after another as {name: discharged, "+
-				"kind: integer, after: admitted, min: 0, max: 90, missing: [\"\"], on_invalid: clamp} in "+
-				"place of its column (decoy help schema)", s.partial)
-		}
-		s.unit, s.noHeader, s.comma = d.Unit, d.CSV.NoHeader, string(rune(d.CSV.Separator()))
-		if s.unit != "" {
-			s.maxRows = d.MaxRowsPerUnit
 		}
 	}
 	program, elsewhere, err := configs.Describer(input, s.Ledger)
-	format := table.Format(0)
 	if !elsewhere {
-		format, err = configs.FormatOf("INPUT", input)
+		_, err = configs.FormatOf("INPUT", input)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.checkFlags(input, p.want.CSV)
 	}
-	if err := s.checkFlags(cmd, input); err != nil {
-		return nil, err
+	if err == nil && !elsewhere {
+		err = configs.Readable(input)
 	}
 	var names []string
 	switch {
-	case !elsewhere:
-		names, err = s.header(cmd, input, format, p.want.Declared)
-	case s.noHeader:
-		err = usagef("--no-header: the columns of a table in another system have names")
-	default:
-		names, err = configs.ColumnsOf(cmd.Context(), program, input, schema.CSV{Comma: s.comma[0]})
+	case err != nil:
+	case elsewhere:
+		names, err = configs.ColumnsOf(cmd.Context(), program, input, p.want.CSV)
+	case p.want.CSV.NoHeader: // by position, the unit first
+		if names = p.want.Declared.Names(); s.unit != "" {
+			names = append([]string{s.unit}, names...)
+		}
+	default: // the header, which is public, decides about the separator
+		names, p.want.CSV.Comma, err = configs.Header(input, p.want.CSV.Separator())
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +102,6 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if s.unit != "" && !slices.Contains(names, s.unit) {
 		return nil, usagef("--unit: there is no column %q%s", s.unit, spelling.Hint(s.unit, names))
 	}
-	p.want.CSV = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
 	columns := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.unit })
 	asked, err := p.want.Asked(columns)
 	if err != nil {
@@ -150,62 +131,48 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	return p, apart(cmd, p.ledger)
 }
 
+// declare takes what a partial schema says.
+func (s *schemaInfer) declare(cmd *cobra.Command, p *purchase) (err error) {
+	if cmd.Flags().Changed("unit") || cmd.Flags().Changed("max-rows-per-unit") {
+		return usagef("--schema says what --unit and --max-rows-per-unit say")
+	}
+	if p.want.Declared, err = schema.LoadPartial(s.Schema); err != nil {
+		return err
+	}
+	d := p.want.Declared
+	if len(d.Made)+len(d.Rules) > 0 || slices.ContainsFunc(d.Columns,
+		func(c schema.Column) bool { return c.After != "" }) {
+		return usagef("--schema %s relates columns (rules, after, made columns): write these "+
+			"into the schema that is bought, a date that is after another as {name: discharged, "+
+			"kind: integer, after: admitted, min: 0, max: 90, missing: [\"\"], on_invalid: clamp} in "+
+			"place of its column (decoy help schema)", s.Schema)
+	}
+	if s.unit, p.want.CSV = d.Unit, d.CSV; s.unit != "" {
+		s.maxRows = d.MaxRowsPerUnit
+	}
+	return nil
+}
+
 // checkFlags checks the flags one by one.
-func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
+func (s *schemaInfer) checkFlags(input string, csv schema.CSV) error {
+	format, _ := table.FormatOf(input) // 0 of a table in another system
 	switch {
 	case s.Delta == 0:
 		return usagef("--delta 0: categories can only be found with delta > 0")
-	case len(s.comma) != 1:
-		return usagef("--comma %q must be one byte", s.comma)
 	case s.unit == "" && s.maxRows != 0, s.unit != "" && s.maxRows < 1:
 		return usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
 			"rows that one unit may have")
-	case s.noHeader && len(s.columns) == 0 && s.partial == "":
-		return usagef("--no-header needs the names of the columns: --columns a,b,c")
-	case !s.noHeader && len(s.columns) > 0:
-		return usagef("--columns names the columns of a file without a header: it needs --no-header")
-	case s.noHeader && s.unit != "" && (len(s.columns) == 0 || s.columns[0] != s.unit):
-		return usagef("--no-header: columns go by position, and the unit must be the first")
-	case !s.noHeader && !s.public:
+	case csv.NoHeader && !format.IsCSV():
+		return usagef("--schema %s: only CSV files have no header", s.Schema)
+	case !csv.NoHeader && !s.public:
 		return usagef("the names of the columns become part of the schema: --header-is-public "+
-			"says that the first line of %s holds them and "+
-			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input)
+			"says that the first line of %s holds them and may be shown to anyone. If that line is a "+
+			"row, a file for --schema has csv: {header: false} and the names", input)
 	case input == configs.Standard:
 		return usagef("INPUT is CSV on standard input: it is read twice, so it must be a file " +
 			"(or Arrow, arrow:-, which is held in memory)")
 	}
 	return nil
-}
-
-// header is the public names of the columns.
-func (s *schemaInfer) header(
-	cmd *cobra.Command, input string, format table.Format, declared *schema.Partial,
-) (names []string, err error) {
-	if s.noHeader && !format.IsCSV() {
-		return nil, usagef("--no-header: only CSV files have none")
-	}
-	if err := configs.Readable(input); err != nil {
-		return nil, err
-	}
-	names = s.columns
-	if s.noHeader && declared != nil { // by position, the unit first
-		names = nil
-		if s.unit != "" {
-			names = []string{s.unit}
-		}
-		for _, c := range declared.Columns {
-			names = append(names, c.Name)
-		}
-	}
-	switch comma := s.comma[0]; {
-	case s.noHeader:
-	case cmd.Flags().Changed("comma"):
-		names, err = table.Header(input, comma)
-	default: // the header, which is public, decides
-		names, comma, err = configs.Header(input, comma)
-		s.comma = string(rune(comma))
-	}
-	return names, err
 }
 
 func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -218,12 +185,8 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return usagef("--json is for what --dry-run prints: give both")
 	}
 	sayIDs(t, s.unit, p.table.Names())
-	needs := inferNeeds{s.Budget(), p.plan.Columns, s.Rows, p.plan.Needs()}
 	if s.dryRun {
-		return t.print(needs)
-	}
-	if err := needs.refuse(t); err != nil {
-		return err
+		return t.print(inferNeeds{s.Budget(), p.plan.Columns, p.plan.Needs()})
 	}
 	run, err := s.pay(t, p.ledger, "schema infer", input, "--out", s.Out)
 	if err != nil {
@@ -306,29 +269,8 @@ func sayDoubts(t *terminal, r *analysis.Inferred) {
 // inferNeeds is how many rows a purchase of a schema needs. It follows from public knowledge.
 type inferNeeds struct {
 	Budget  accountant.Budget `json:"budget"`
-	Columns int               `json:"columns"`        // that are bought
-	Rows    int               `json:"rows,omitempty"` // of the table, if that is public
+	Columns int               `json:"columns"` // that are bought
 	Needs   analysis.Needs    `json:"needs"`
-}
-
-// Fails reports that the table is likely to end up without a usable schema.
-func (n inferNeeds) Fails() bool { return float64(n.Rows) < n.Needs.Kind }
-
-// refuse refuses a purchase that is likely to come to nothing, unless it is forced.
-func (n inferNeeds) refuse(t *terminal) error {
-	if n.Rows > 0 && n.Fails() && !t.force {
-		return usagef("%s\nnothing was spent; --force buys it all the same", n.Why())
-	}
-	return nil
-}
-
-// Why says what a table of few rows lacks.
-func (n inferNeeds) Why() string {
-	return fmt.Sprintf("%s are too few: at epsilon %v a schema of %s needs about %s, or epsilon "+
-		"about %.2g. A schema that you write yourself costs nothing: decoy help schema",
-		plural(n.Rows, "row", "rows"), n.Budget.Epsilon, plural(n.Columns, "column", "columns"),
-		plural(wholeRows(n.Needs.Kind), "row", "rows"),
-		n.Budget.Epsilon*n.Needs.Kind/float64(max(1, n.Rows)))
 }
 
 // wholeRows rounds up to two digits.

@@ -35,13 +35,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return usagef("--unit %s and --schema %s: a schema names its unit", u.unit, u.Schema)
 	case u.unit == "" && cmd.Flags().Changed("max-rows-per-unit"):
 		return usagef("--max-rows-per-unit goes with --unit: a schema has its own")
-	case u.unit != "": // whatever else is in a row is all one
-		u.made = configs.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
-		if err := u.made.Validate(); err != nil {
-			return usagef("--unit: %w", err)
-		}
-	}
-	if args[0] == configs.Standard {
+	case args[0] == configs.Standard:
 		return usagef("INPUT must be a file")
 	}
 	rows, ledger, err := u.table(cmd, args[0])
@@ -70,16 +64,30 @@ func (u *schemaUnits) table(
 	cmd *cobra.Command, input string,
 ) (rows *privacy.Rows, l *ledger.File, err error) {
 	program, elsewhere, err := configs.Describer(input, u.Ledger)
+	if !elsewhere {
+		err = checkTable("INPUT", input)
+	}
+	var s *schema.Schema
 	switch {
-	case !elsewhere:
-		return u.private(cmd, "INPUT", input)
 	case err != nil:
 		return nil, nil, err
+	case u.unit == "":
+		s, err = configs.LoadSchema(u.Schema)
+	default: // whatever else is in a row is all one
+		s = configs.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
+		if err = s.Validate(); err != nil {
+			err = usagef("--unit: %w", err)
+		}
 	}
-	return u.tableOf(cmd, input, func(s *schema.Schema) (*privacy.Rows, error) {
-		return configs.CountedUnits(cmd.Context(), program, input, s,
-			analysis.UnitRanges(s.MaxRowsPerUnit))
-	})
+	if err == nil {
+		l, err = u.ledgerOf(cmd, input)
+	}
+	if err != nil || !elsewhere {
+		return privacy.File(input, s), l, err
+	}
+	rows, err = configs.CountedUnits(cmd.Context(), program, input, s,
+		analysis.UnitRanges(s.MaxRowsPerUnit))
+	return rows, l, err
 }
 
 // shownUnits is the report.

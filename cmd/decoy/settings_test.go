@@ -13,12 +13,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// filled parses args as the verb plan would and returns its flags.
-func filled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
-	t.Helper()
-	return filledFor(t, "plan", args...)
-}
-
 func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error) {
 	t.Helper()
 	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
@@ -26,59 +20,6 @@ func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error
 	check(t, err)
 	check(t, cmd.ParseFlags(rest))
 	return cmd.Flags(), fill(cmd)
-}
-
-func config(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "decoy.yaml")
-	check(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
-
-func TestPrecedence(t *testing.T) {
-	for _, c := range []struct {
-		name, flag, env, file, want string
-	}{
-		{"default", "", "", "rows: 7", "1e-09"},
-		{"file", "", "", "delta: 1e-6", "1e-06"},
-		{"environment over file", "", "1e-5", "delta: 1e-6", "1e-05"},
-		{"flag over environment", "--delta=1e-4", "1e-5", "delta: 1e-6", "0.0001"},
-		{"flag over file", "--delta=1e-4", "", "delta: 1e-6", "0.0001"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Setenv("DECOY_DELTA", c.env)
-			args := []string{"--config", config(t, c.file)}
-			if c.flag != "" {
-				args = append(args, c.flag)
-			}
-			flags, err := filled(t, args...)
-			check(t, err)
-			if got := flags.Lookup("delta").Value.String(); got != c.want {
-				t.Errorf("delta is %s, want %s", got, c.want)
-			}
-			if got := flags.Changed("delta"); got != (c.name != "default") {
-				t.Errorf("the flag counts as given: %v", got)
-			}
-		})
-	}
-}
-
-func TestConfigFile(t *testing.T) {
-	for _, c := range []struct{ name, file string }{
-		{"of the run that is planned", "rows: 100\nepsilon: 1\nout: x.csv\n"},
-		{"quoted, dashed and typed values", "schema: 'a b.yaml'\nquiet: true\nseed: " +
-			"18446744073709551615\nspreadsheet-safe: false"},
-		{"settings", "method: mst\nsettings:\n  iterations: 7\n"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := filled(t, "--config", config(t, c.file))
-			check(t, err)
-		})
-	}
-	if _, err := filled(t, "--config", filepath.Join(t.TempDir(),
-		"none.yaml")); exitCode(err) != exitUsage {
-		t.Errorf("a config file that is not there: error %v", err)
-	}
 }
 
 // TestConfigMistakes: each bad file of testdata/config, in the environment that its first lines
@@ -129,23 +70,6 @@ func TestConfigMistakes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestEnvironment(t *testing.T) {
-	t.Setenv("DECOY_CONFIG", config(t, "epsilon: 2\n"))
-	t.Setenv("DECOY_JSON", "true")
-	flags, err := filled(t)
-	check(t, err)
-	if got := flags.Lookup("epsilon").Value.String(); got != "2" {
-		t.Errorf("epsilon %s, want 2 from the file that DECOY_CONFIG names", got)
-	}
-	if got := flags.Lookup("json").Value.String(); got != "true" {
-		t.Errorf("json %s, want true", got)
-	}
-	t.Setenv("DECOY_EPSILON", "much")
-	if _, err := filled(t); err == nil || err.Error() != `DECOY_EPSILON: "much" is not a number` {
-		t.Errorf("error %v, want it to name the variable", err)
 	}
 }
 

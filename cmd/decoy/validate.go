@@ -48,15 +48,9 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, args []string) error 
 	}
 	o.Rows = r.Rows
 	deliver := func(v *analysis.Validated) error {
-		shown := validated{v, o.Statistic}
 		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
-		if err := t.print(shown); err != nil || !shown.empty() {
-			return err
-		}
-		t.say("the result says nothing: with this noise it could be almost anything from %s to %s; more "+
-			"rows or a larger epsilon help", o.Statistic.Text(v.Lower), o.Statistic.Text(v.Upper))
-		return nil
+		return t.print(validated{v, o.Statistic})
 	}
 	_, s, err := analysis.Validate(cmd.Context(), rows, *o, analysis.Run[*analysis.Validated]{
 		Options: run.Options(r.Job), Progress: run.shown.report, Deliver: deliver})
@@ -118,13 +112,3 @@ type validated struct {
 
 // EachBlock is about how many rows a block has.
 func (v validated) EachBlock() float64 { return v.Rows / float64(v.Blocks) }
-
-// empty reports whether the result says nothing: the interval covers nearly all that is allowed, or
-// the noise (of a quantile's share of rows: see [analysis.Validated]) is too large for it.
-func (v validated) empty() bool {
-	allowed := v.Upper - v.Lower
-	if v.Blocks == 0 && v.Spread == 0 {
-		allowed = 1
-	}
-	return v.High-v.Low >= .95*(v.Upper-v.Lower) || v.Noise > allowed/4
-}

@@ -195,16 +195,15 @@ func (v decimalValue) Set(text string) error {
 
 // choices are the values that the shell offers for a flag.
 var choices = map[string][]string{
-	"adjacency":      {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
-	"rule":           {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
-	"people":         {string(release.Disjoint), string(release.MayOverlap)},
-	"on-interrupted": {"stop", "rerun"},
-	"by":             analysis.Ways,
-	"method":         synth.Choices(),
-	"dataset":        datasets.Names(),
-	"from":           exchange.Formats(),
-	"attack":         attackNames,
-	"tables":         append(attack.Shapes(), "all"),
+	"adjacency": {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
+	"rule":      {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
+	"people":    {string(release.Disjoint), string(release.MayOverlap)},
+	"by":        analysis.Ways,
+	"method":    synth.Choices(),
+	"dataset":   datasets.Names(),
+	"from":      exchange.Formats(),
+	"attack":    attackNames,
+	"tables":    append(attack.Shapes(), "all"),
 }
 
 // checkFlags checks what holds of flags in every verb, and chooses a public seed where none is

@@ -42,19 +42,13 @@ type verified struct {
 	Party      string        `json:"party,omitempty"` // of a joint model
 	Claim      release.Claim `json:"claim"`
 	Unbound    bool          `json:"unbound,omitempty"` // to any contents: see errUnbound
-	Reserved   cost          `json:"reserved"`
+	Reserved   *cost         `json:"reserved,omitempty"`
 	Charged    *cost         `json:"charged,omitempty"` // of a model, if it has calls
 	Calls      int           `json:"calls"`
 	Derived    *interval     `json:"derived,omitempty"` // of a model
-	Checked    []string      `json:"checked"`
-	NotChecked string        `json:"not_checked"`
-}
-
-// verifiedJoint is a joint model's claim, which holds by those of its parties.
-type verifiedJoint struct {
-	Claim   release.Claim `json:"claim"`
-	Unbound bool          `json:"unbound,omitempty"`
-	Parties []verified    `json:"parties"`
+	Checked    []string      `json:"checked,omitempty"`
+	NotChecked string        `json:"not_checked,omitempty"`
+	Parties    []verified    `json:"parties,omitempty"` // of a joint model, in place of all but the claim
 }
 
 // interval is where ε lies, by closed forms apart from the accountant.
@@ -102,35 +96,28 @@ func verifyFile(path string, f release.File) (any, error) {
 	if v.Unbound {
 		err = fmt.Errorf("%s: %w", path, errUnbound)
 	}
-	m, _ := f.(*release.Model)
-	switch {
+	out := verified{Claim: v.Claim, Unbound: v.Unbound}
+	switch m, _ := f.(*release.Model); {
 	case m == nil || len(m.Parties) == 0 && !m.Claim.Local:
 		return verifiedRun(v, f.Account()), err
 	case m.Claim.Local:
-		return statedLocal{v.Claim, "schema and parameters as the manifest states them; there is no " +
-			"ledger, as each respondent keeps their own",
-			"that every answer was randomised: each respondent knows it of their own"}, err
-	}
-	out := verifiedJoint{Claim: v.Claim, Unbound: v.Unbound}
-	for i, p := range m.Parties {
-		one := verifiedRun(v.Parties[i], p.Ledger)
-		one.Party = p.Name
-		out.Parties = append(out.Parties, one)
+		out.Checked = []string{"schema and parameters as the manifest states them; there is no ledger, " +
+			"as each respondent keeps their own"}
+		out.NotChecked = "that every answer was randomised: each respondent knows it of their own"
+	default:
+		for i, p := range m.Parties {
+			one := verifiedRun(v.Parties[i], p.Ledger)
+			one.Party = p.Name
+			out.Parties = append(out.Parties, one)
+		}
 	}
 	return out, err
 }
 
-// statedLocal is the claim of a model of randomised answers.
-type statedLocal struct {
-	Claim      release.Claim `json:"claim"`
-	Checked    string        `json:"checked"`
-	NotChecked string        `json:"not_checked"`
-}
-
 // verifiedRun is what was recomputed of the ledger inside a file.
 func verifiedRun(v release.Verification, l ledger.Excerpt) verified {
-	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: costOf(v.Reserved), Calls: v.Charges,
-		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
+	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: new(costOf(v.Reserved)),
+		Calls: v.Charges, Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as %s; "+
 			"every charge in the reservation;", len(l), l[len(l)-1].Status),
 			"unit, method, schema and parameters as the ledger and the manifest state them"}}

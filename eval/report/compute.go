@@ -22,7 +22,6 @@ type work struct {
 	codecs   []*schema.Codec
 	target   int    // column, −1 without
 	positive uint16 // code
-	direct   string // what a private classifier reaches
 	z        float64
 	worst    []eval.PairLoss     // pairs of columns, the worst first
 	values   map[string][]result // by metric

@@ -60,9 +60,6 @@ func (w *work) predict(ctx context.Context) error {
 			}
 			if p.Rate == 0 {
 				p.Rate = number(scored.Rate)
-				if err := w.directly(scored.Labels); err != nil {
-					return err
-				}
 			}
 			auroc := result{Of: l.name, Value: from.to.AUROC, Interval: &from.to.Interval}
 			w.add(from.metric, auroc)
@@ -75,27 +72,6 @@ func (w *work) predict(ctx context.Context) error {
 	}
 	w.add("AveragePrecision", result{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
-}
-
-// directly measures the private classifier, which needed no table, on the holdout.
-func (w *work) directly(labels []bool) error {
-	c := w.in.Classifier
-	if c == nil {
-		return nil
-	}
-	k := slices.Index(c.Classes, w.o.Positive)
-	if k < 0 {
-		return fmt.Errorf("report: the classifier does not know %s = %q: %w", w.Target, w.o.Positive,
-			eval.ErrColumn)
-	}
-	scores := make([]float64, len(labels))
-	for i, p := range c.Probabilities {
-		scores[i] = p[k]
-	}
-	auroc, err := eval.AUROC(scores, labels)
-	w.direct = fmt.Sprintf(" A classifier trained privately, without a table, with %s, reaches %.3f.",
-		c.Claim, auroc)
-	return err
 }
 
 // curve sums up the scores of a classifier.

@@ -30,15 +30,6 @@ type Tables struct {
 	// optional: real rows that the synthesizer did not see; without them much is left out
 	Holdout   Table
 	Synthetic Table // required
-	// optional: what a private classifier, trained on real rows, says of those of Holdout
-	Classifier *Classifier
-}
-
-// Classifier is what a classifier says of the rows of a table.
-type Classifier struct {
-	Claim         string      // its guarantee
-	Classes       []string    // the values of the target
-	Probabilities [][]float64 // of each row and class
 }
 
 // Options says what to measure and how. The zero value is usable. Those that figures depend on are

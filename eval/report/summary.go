@@ -203,8 +203,8 @@ func (w *work) useful(f *finding) {
 	other, real, reachable := best(func(p prediction) curve { return p.Real })
 	f.see(judge("TSTR", real-synthetic), "To predict %s = %s, the best model trained on synthetic "+
 		"rows (%s) reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
-		"(1 is perfect, 0.5 is guessing.)%s", w.Target, w.o.Positive, learner, reached, other,
-		reachable, w.direct)
+		"(1 is perfect, 0.5 is guessing.)", w.Target, w.o.Positive, learner, reached, other,
+		reachable)
 	if real < .6 {
 		f.say("Even real rows hardly predict it, so this says little.")
 		f.Status = unknown

@@ -8,11 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // outside gives an empty package for each that is not of this module: what their names mean does
@@ -89,13 +86,11 @@ func origin(object types.Object) types.Object {
 	return object
 }
 
-// exported is an exported name of a package, with the folders that use it.
+// exported is an exported name of a package.
 type exported struct {
-	pkg, name string // name as package.Type.Method
-	users     []string
-	programs  int      // of these that are no tests and no examples
+	pkg, name string   // name as package.Type.Method
+	programs  int      // other packages that use it, without tests and examples
 	abstract  []string // methods, if it is an interface
-	function  bool     // or a method
 }
 
 // exportedNames lists the functions, types, variables, constants and methods that packages export,
@@ -137,21 +132,6 @@ func exportedNames(t *testing.T) []exported {
 			programs[object]-- // its own package
 		}
 	}
-	// A test of another package is a use; so is an example, which is documentation.
-	for _, rel := range folders {
-		tests := &outside{root, o.files, o.known, map[types.Object]map[string]bool{}}
-		tests.check(rel, module+"/"+rel+"_test", func(string) bool { return true })
-		example := &outside{root, o.files, o.known, map[types.Object]map[string]bool{}}
-		example.check(rel, module+"/"+rel+"_test", func(name string) bool {
-			return strings.HasPrefix(name, "example") && strings.HasSuffix(name, "_test.go")
-		})
-		for object := range tests.uses {
-			note(o.uses, object, rel)
-		}
-		for object := range example.uses {
-			note(o.uses, object, rel+"/example_test.go")
-		}
-	}
 	var out []exported
 	for _, rel := range folders {
 		p := o.known[module+"/"+rel]
@@ -159,17 +139,7 @@ func exportedNames(t *testing.T) []exported {
 			continue
 		}
 		add := func(object types.Object, name string) {
-			var users []string
-			for user := range o.uses[object] {
-				if user != rel {
-					users = append(users, user)
-				}
-			}
-			slices.Sort(users)
-			_, function := object.(*types.Func)
-			e := exported{
-				pkg: rel, name: name, users: users, programs: programs[object], function: function,
-			}
+			e := exported{pkg: rel, name: name, programs: programs[object]}
 			if i, ok := object.Type().Underlying().(*types.Interface); ok {
 				for k := range i.NumMethods() {
 					e.abstract = append(e.abstract, i.Method(k).Name())
@@ -197,61 +167,10 @@ func exportedNames(t *testing.T) []exported {
 	return out
 }
 
-// documentation is the text of README and docs.
-func documentation(t *testing.T) string {
-	t.Helper()
-	var all strings.Builder
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/claims/*.md"} {
-		pages, _ := filepath.Glob(pattern)
-		for _, page := range pages {
-			text := stattest.Must(os.ReadFile(page))
-			all.Write(text)
-		}
-	}
-	return all.String()
-}
-
 // called are methods that packages outside this module call, or reflection.
 var called = []string{
 	"String", "GoString", "Format", "Error", "Unwrap", "Is", "MarshalText", "UnmarshalText",
 	"MarshalJSON", "UnmarshalJSON", "MarshalYAML", "UnmarshalYAML", "MarshalBinary", "Read", "Write",
 	"Close", "Len",
 	"Config", // of methods: synth/all finds it by reflection
-}
-
-// libraries are packages of which a researcher uses more than decoy does: what is exported there is
-// for him to use, as README says.
-var libraries = []string{"eval", "eval/report", "attack", "noise"}
-
-// TestExportedFunctionsHaveUsers fails for a function or method that is exported for nobody:
-// another package or its test uses it, an example does, or the documents have it. Types and
-// constants are not looked at: they are used wherever a function has them.
-func TestExportedFunctionsHaveUsers(t *testing.T) {
-	names := exportedNames(t)
-	documents := documentation(t)
-	interfaces := map[string]bool{}
-	functions := 0
-	for _, n := range names {
-		for _, m := range n.abstract {
-			interfaces[m] = true
-		}
-		if n.function {
-			functions++
-		}
-	}
-	for _, n := range names {
-		last := n.name[strings.LastIndex(n.name, ".")+1:]
-		method := strings.Count(n.name, ".") == 2
-		switch {
-		case !n.function, len(n.users) > 0, slices.Contains(libraries, n.pkg):
-		case strings.Contains(n.pkg, "internal"), strings.Contains(documents, n.name):
-		case method && (slices.Contains(called, last) || interfaces[last]):
-		default:
-			t.Errorf("%s: no other package uses it, and no document has it", n.name)
-		}
-	}
-	if functions < 300 {
-		t.Errorf("found only %d exported functions", functions)
-	}
-	t.Logf("%d exported names, %d of them functions and methods", len(names), functions)
 }

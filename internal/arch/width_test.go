@@ -75,29 +75,3 @@ func wideLines(text, ext string) []bool {
 	}
 	return out
 }
-
-func TestWideLinesAreFound(t *testing.T) {
-	long := strings.Repeat("x", columns+1)
-	for _, tt := range []struct {
-		text, ext string
-		want      int
-	}{
-		{long, ".go", 1},
-		{long[1:], ".go", 0},
-		{"// https://" + long, ".go", 0},
-		{"// Output:\n// " + long + "\n}\n// " + long, ".go", 1},
-		{"x := `\n" + long + "\n`\n" + long, ".go", 1},
-		{"| " + long, ".md", 0},
-		{"```\n" + long + "\n```\n" + long, ".md", 1},
-	} {
-		got := 0
-		for _, wide := range wideLines(tt.text, tt.ext) {
-			if wide {
-				got++
-			}
-		}
-		if got != tt.want {
-			t.Errorf("%.20q %s: %d wide lines, want %d", tt.text, tt.ext, got, tt.want)
-		}
-	}
-}

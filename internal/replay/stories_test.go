@@ -62,7 +62,7 @@ func TestVerbs(t *testing.T) {
 			"verify m.decoy",
 			"queries answer m.decoy --json --where sex=f",
 			"queries answer m.decoy --rows 100 --seed 3 --where sex=f",
-			"inspect in.csv.ledger",
+			"ledger show in.csv.ledger",
 			"ledger verify in.csv.ledger",
 			"? fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
 			"release m.decoy --ledger in.csv.ledger --sign sign.key --rows 20 --seed 3 --out r.zip",

@@ -1,23 +1,12 @@
 package stattest
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-func ExampleBinomial() {
-	statistic, threshold, ok := Binomial(60, 100, .5)
-	fmt.Printf("60 heads of 100: %.2f ≤ %.0f %v\n", statistic, threshold, ok)
-	statistic, threshold, ok = Binomial(80, 100, .5)
-	fmt.Printf("80 heads of 100: %.2f ≤ %.0f %v\n", statistic, threshold, ok)
-	// Output:
-	// 60 heads of 100: 1.24 ≤ 6 true
-	// 80 heads of 100: 8.95 ≤ 6 false
-}
 
 // logBinomial is the log probability of k successes of n.
 func logBinomial(k, n int64, p float64) float64 {
@@ -191,24 +180,6 @@ func TestChiSquareStatistic(t *testing.T) {
 	}
 }
 
-func TestPool(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		expected []float64
-		want     []cell
-	}{
-		{"large cells stay", []float64{25, 30}, []cell{{0, 1}, {1, 2}}},
-		{"just below is pooled", []float64{24.9, .1, 25}, []cell{{0, 2}, {2, 3}}},
-		{"rest joins the last", []float64{25, 25, 24}, []cell{{0, 1}, {1, 3}}},
-		{"all too small", []float64{1, 2}, nil},
-	} {
-		got := pool(len(c.expected), func(i int) float64 { return c.expected[i] })
-		if fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
 // TestRejectsWrongScale: null, 10,000 normal draws of scale 1; the same draws against scale 1.3 and
 // 1/1.3.
 func TestRejectsWrongScale(t *testing.T) {
@@ -270,37 +241,5 @@ func TestKolmogorovSmirnovStatistic(t *testing.T) {
 	// Before the first step the gap is cdf − 0.
 	if got, _, _ := KolmogorovSmirnov([]float64{.8}, uniform); math.Abs(got-.8) > 1e-12 {
 		t.Errorf("statistic %v, want .8", got)
-	}
-}
-
-func TestPanics(t *testing.T) {
-	identity := func(x float64) float64 { return x }
-	for name, f := range map[string]func(){
-		"lengths":              func() { ChiSquare([]int64{1}, []float64{.5, .5}) },
-		"negative probability": func() { ChiSquare([]int64{50, 50}, []float64{-.5, 1.5}) },
-		"NaN probability":      func() { ChiSquare([]int64{50, 50}, []float64{math.NaN(), 1}) },
-		"no distribution":      func() { ChiSquare([]int64{50, 50}, []float64{.5, .4}) },
-		"negative count":       func() { ChiSquare([]int64{-1, 101}, []float64{.5, .5}) },
-		"too few":              func() { ChiSquare([]int64{5, 5}, []float64{.5, .5}) },
-		"two-sample lengths":   func() { TwoSample([]int64{1}, []int64{1, 2}) },
-		"two-sample too few":   func() { TwoSample([]int64{100, 100}, []int64{1, 1}) },
-		"no sample":            func() { KolmogorovSmirnov(nil, identity) },
-		"NaN sample":           func() { KolmogorovSmirnov([]float64{math.NaN()}, identity) },
-		"NaN cdf": func() {
-			KolmogorovSmirnov([]float64{1}, func(float64) float64 { return math.NaN() })
-		},
-		"too many successes": func() { Binomial(2, 1, .5) },
-		"negative successes": func() { Binomial(-1, 1, .5) },
-		"no trials":          func() { Binomial(0, 0, .5) },
-		"binomial NaN":       func() { Binomial(0, 1, math.NaN()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f()
-		})
 	}
 }

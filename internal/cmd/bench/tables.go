@@ -28,7 +28,6 @@ type tables struct {
 	label, positive, drop string
 	holdout               float64
 	rows                  int
-	codes                 bool
 }
 
 func (t *tables) flags(f *flag.FlagSet) {
@@ -44,7 +43,6 @@ func (t *tables) flags(f *flag.FlagSet) {
 		"the prediction, chosen by a public seed; default 0, with -table 0.4")
 	f.IntVar(&t.rows, "rows", 0, "fit that many rows, chosen by a public seed, and test the "+
 		"prediction on all others, in place of -holdout")
-	f.BoolVar(&t.codes, "codes", false, "make every column categorical, a category for each code")
 }
 
 // testTable is a table with what it is to be tested by.
@@ -69,11 +67,7 @@ func (t *tables) each(do func(*testTable)) {
 		}
 	}
 	for _, name := range names {
-		one := must(t.open(name, holdout))
-		if t.codes {
-			one.train, one.test = inCodes(one.train), inCodes(one.test)
-		}
-		do(one)
+		do(must(t.open(name, holdout)))
 	}
 }
 
