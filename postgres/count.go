@@ -52,7 +52,7 @@ func countBy(ctx context.Context, r engine.Request, key []byte) ([]int64, error)
 		return nil, err
 	}
 	if rows.Relates() {
-		return nil, errors.New("postgres: of a schema with after, rules or made columns, a cell " +
+		return nil, errors.New("postgres: of a schema with after or rules, a cell " +
 			"depends on others, which SQL does not count as decoy does: fit a file")
 	}
 	db := sql.OpenDB(stdlib.GetConnector(*from.config))

@@ -78,7 +78,7 @@ var looks = [Classes]struct {
 	ClassText: {Categorical, ""}, ClassComma: {Categorical, ""},
 }
 
-// Classify gives the class of a cell. It allocates nothing but for numbers longer than 32 bytes.
+// Classify gives the class of a cell.
 func Classify(cell []byte) Class {
 	for i, token := range draftTokens {
 		if string(cell) == token {
@@ -116,47 +116,33 @@ func Classify(cell []byte) Class {
 
 // classifyDate is Classify for what has the day and the month before the year.
 func classifyDate(cell []byte) Class {
-	first, rest, short := dayOrMonth(cell)
-	if first < 0 || len(rest) == 0 {
+	const longest = len("31/12/2006")
+	if len(cell) < len("1/1/2006") || len(cell) > longest {
 		return ClassText
 	}
-	second, after, short2 := dayOrMonth(rest[1:])
-	if second < 0 || len(after) != 5 || after[0] != rest[0] {
-		return ClassText
+	is := func(layout string) bool {
+		t, ok := parseTime(layout, cell)
+		return ok && t.Year() > 0
 	}
-	year := digitsAt(after[1:], 4)
-	is := func(day, month int) bool {
-		_, ok := dayOf(year, month, day)
-		return year > 0 && ok
-	}
-	class := ClassText
-	switch sep := rest[0]; {
-	case sep == '/' && is(first, second) && is(second, first):
+	dayFirst, class := is("2/1/2006"), ClassText
+	switch monthFirst := is("1/2/2006"); {
+	case dayFirst && monthFirst:
 		class = ClassEitherSlash
-	case sep == '/' && is(first, second):
+	case dayFirst:
 		class = ClassDaySlash
-	case sep == '/' && is(second, first):
+	case monthFirst:
 		class = ClassMonthSlash
-	case sep == '.' && is(first, second):
+	case is("2.1.2006"):
 		class = ClassDayDot
-	case sep == '-' && is(first, second):
+	case is("2-1-2006"):
 		class = ClassDayDash
+	default:
+		return ClassText
 	}
-	if class != ClassText && (short || short2) {
+	if len(cell) < longest {
 		class += shortDates
 	}
 	return class
-}
-
-// dayOrMonth reads one or two digits, the number being -1 if there are none; short is one digit.
-func dayOrMonth(cell []byte) (n int, rest []byte, short bool) {
-	if len(cell) > 2 && cell[1]-'0' > 9 {
-		return digitsAt(cell, 1), cell[1:], true
-	}
-	if len(cell) < 2 {
-		return -1, nil, false
-	}
-	return digitsAt(cell, 2), cell[2:], false
 }
 
 // classifyNumber is Classify for what [Drafter] takes for a number.

@@ -20,7 +20,6 @@ import (
 type Drafter struct {
 	columns []draft
 	rows    int
-	ragged  int // the first row of another length than the names, from 1; 0: none
 }
 
 // draftTokens are the texts that mean missing in a column of numbers, dates or booleans.
@@ -42,7 +41,6 @@ type draft struct {
 	values int             // cells that are not draftTokens
 	texts  map[string]bool // distinct cells but "", until there are too many
 	many   bool            // there are
-	broken bool            // a cell is not valid UTF-8, or has a NUL
 
 	// of an ordered kind
 	min, max float64
@@ -66,16 +64,10 @@ func NewDrafter(names []string) *Drafter {
 	return d
 }
 
-// Add shows the drafter one row. The cells are copied as needed. A row whose
-// length is not that of the names makes Schema fail.
+// Add shows the drafter one row, a cell for each name, of valid UTF-8 without a NUL. The cells are
+// copied as needed.
 func (d *Drafter) Add(cells []string) {
 	d.rows++
-	if len(cells) != len(d.columns) {
-		if d.ragged == 0 {
-			d.ragged = d.rows
-		}
-		return
-	}
 	for i, cell := range cells {
 		d.columns[i].add(cell)
 	}
@@ -88,9 +80,6 @@ func (d *Drafter) Schema() (*Schema, error) {
 	ps := &problems{}
 	if d.rows == 0 {
 		return nil, &problem{text: "there are no rows to draft from"}
-	}
-	if d.ragged > 0 {
-		return nil, &problem{text: fmt.Sprintf("row %d does not have %d cells", d.ragged, len(d.columns))}
 	}
 	s := &Schema{}
 	for i := range d.columns {
@@ -117,9 +106,6 @@ func (d *Drafter) Schema() (*Schema, error) {
 // add takes one cell into account.
 func (d *draft) add(cell string) {
 	if !d.many && cell != "" && !d.texts[cell] {
-		if badText(cell) != "" {
-			d.broken = true
-		}
 		if len(d.texts) == maxCategories {
 			d.many, d.texts = true, nil
 		} else {
@@ -184,10 +170,7 @@ func (d *draft) column() (c Column, problem string) {
 	if c.Kind, c.Format = d.kind(); c.Kind == 0 {
 		c.Kind = Categorical
 	}
-	switch {
-	case d.broken:
-		return c, "a cell is not valid UTF-8, or contains a NUL"
-	case d.values == 0 && len(d.texts) == 0 && !d.many:
+	if d.values == 0 && len(d.texts) == 0 && !d.many {
 		return c, "every cell is empty: leave the column out, or describe it by hand"
 	}
 	switch c.Kind {

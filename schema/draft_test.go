@@ -76,15 +76,14 @@ func TestDraftKinds(t *testing.T) {
 
 // What cannot be drafted is named by its position; the rest is drafted.
 func TestDraftProblems(t *testing.T) {
-	rows := [][]string{{"id", "age", "empty", "binary"}}
+	rows := [][]string{{"id", "age", "empty"}}
 	for i := range 1001 {
-		rows = append(rows, []string{fmt.Sprintf("patient %d", i), "50", "", "\xff"})
+		rows = append(rows, []string{fmt.Sprintf("patient %d", i), "50", ""})
 	}
 	s, err := draftOf(rows)
 	want := "schema: column number 1: more than 1000 distinct texts: leave the column out, give it " +
 		"a kind or its categories by hand\n" +
-		"schema: column number 3: every cell is empty: leave the column out, or describe it by hand\n" +
-		"schema: column number 4: a cell is not valid UTF-8, or contains a NUL"
+		"schema: column number 3: every cell is empty: leave the column out, or describe it by hand"
 	if err == nil || err.Error() != want || !errors.Is(err, ErrInvalid) {
 		t.Errorf("got %v", err)
 	}
@@ -107,8 +106,6 @@ func TestDraftRefuses(t *testing.T) {
 		want string
 	}{
 		"no rows": {[][]string{{"a"}}, "schema: there are no rows to draft from"},
-		"ragged": {[][]string{{"a", "b"}, {"1", "2"}, {"1"}, {}},
-			"schema: row 2 does not have 2 cells"},
 		"nothing left": {[][]string{{"a"}, {""}},
 			"schema: column number 1: every cell is empty: leave the column out, or describe it by hand"},
 		"duplicate names": {[][]string{{"a", "a"}, {"1", "2"}},

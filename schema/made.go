@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -35,17 +34,13 @@ type Made struct {
 	Of      []string // the columns: one of a list of texts (Lookup), or numbers or times (Sum, Max)
 	// Lookup: the text for each category of the column
 	Map map[string]string
-	// Lookup, Sum, Max: what becomes of a row whose cell is something else: it is refused, or (Clamp)
-	// the cell is never looked at. Under a lenient schema it never is. An ID is never looked at
+	// Refuse or Clamp, of Lookup, Sum and Max; means nothing: what follows from others is never read
 	OnInvalid Policy
 }
-
-var errMade error = cellError("not what follows from the other columns of its row")
 
 // madeCodec is a made column ready for use.
 type madeCodec struct {
 	kind     madeKind
-	checked  bool
 	of       []int
 	texts    []string          // Lookup: by code of the column
 	distinct []string          // those that there are
@@ -61,8 +56,7 @@ const maxOperands = 1000
 // compileMade makes the codec of made column k.
 func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
 	m := &s.Made[k]
-	c := madeCodec{kind: m.Kind, pattern: m.Pattern, digits: strings.Count(m.Pattern, "#"),
-		checked: m.OnInvalid == Refuse && m.Kind != ID && !s.Lenient}
+	c := madeCodec{kind: m.Kind, pattern: m.Pattern, digits: strings.Count(m.Pattern, "#")}
 	why := badText(m.Name)
 	twin := slices.IndexFunc(s.Made[:k], func(x Made) bool { return x.Name == m.Name })
 	switch {
@@ -229,36 +223,4 @@ func (c *madeCodec) write(dst []byte, v Value) []byte {
 		return append(dst, v.Text...)
 	}
 	return c.form.write(dst, v)
-}
-
-// Checked reports whether a reader has to compare the cells of made column k with what they follow
-// from.
-func (r *RowCodec) Checked(k int) bool { return r.made[k].checked }
-
-// Check compares the cell of made column k with what it follows from, in a row of these codes and
-// values (see Cell). Where one of them is missing, any cell will do. The error is constant.
-func (r *RowCodec) Check(k int, cell []byte, codes []uint16, x []float64) error {
-	m := &r.made[k]
-	if m.kind == madeLookup {
-		if code := int(codes[m.of[0]]); code < len(m.texts) && m.texts[code] != string(cell) {
-			return errMade
-		}
-		return nil
-	}
-	want := 0.0
-	for k, i := range m.of {
-		switch {
-		case math.IsNaN(x[i]):
-			return nil
-		case m.kind == madeSum:
-			want += x[i]
-		case k == 0 || x[i] > want:
-			want = x[i]
-		}
-	}
-	got, ok := m.form.root.ParseValue(string(cell))
-	if !ok || math.Abs(got-want) > 1e-9*max(math.Abs(got), math.Abs(want)) {
-		return errMade
-	}
-	return nil
 }

@@ -91,10 +91,9 @@ func (m Magnitudes) Bounds(cell int) (lo, hi float64) {
 	zero := m.oneSide()
 	switch f := m.Kind.facts(); {
 	case f.unit > 0:
-		from, _ := dayOf(firstYear+cell, 1, 1)
-		next, _ := dayOf(firstYear+cell+1, 1, 1)
-		least := max(f.unit, microsPerSecond)
-		return float64(from * microsPerDay / f.unit), float64((next*microsPerDay - least) / f.unit)
+		from := time.Date(firstYear+cell, 1, 1, 0, 0, 0, 0, time.UTC)
+		last := from.AddDate(1, 0, 0).UnixMicro() - max(f.unit, microsPerSecond)
+		return float64(from.UnixMicro() / f.unit), float64(last / f.unit)
 	case cell > zero:
 		return m.sideBounds(cell - zero - 1)
 	case cell < zero:

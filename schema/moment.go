@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"math"
 	"strings"
 	"time"
@@ -50,20 +51,19 @@ var timestampFacts = facts{
 
 // dateCell takes the day of a text whose format has a time of day, in the zone of that text.
 func dateCell(format string, cell []byte) (float64, bool) {
-	if format == dateFormat {
-		days, ok := parseDay(cell)
-		return float64(days), ok
-	}
 	t, ok := parseTime(format, cell)
 	year, month, day := t.Date()
-	days, _ := dayOf(year, int(month), day)
-	return float64(days), ok
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	return float64(midnight.UnixMicro() / microsPerDay), ok
 }
 
 func timestampCell(format string, cell []byte) (float64, bool) {
-	if format == timestampFormat || format == spaceFormat || format == plainFormat {
-		micros, ok := parseInstant(cell)
-		return float64(micros), ok
+	switch format {
+	case timestampFormat, spaceFormat, plainFormat:
+		var ok bool
+		if format, ok = instantFormat(cell); !ok {
+			return 0, false
+		}
 	}
 	t, ok := parseTime(format, cell)
 	const limit = math.MaxInt64 / microsPerSecond
@@ -76,101 +76,32 @@ func zoned(format string) bool {
 		strings.Contains(format, "MST")
 }
 
-// dayOf gives the days from 1970-01-01 to a day of the years 0 to 9999; false if there is none.
-func dayOf(year, month, day int) (days int64, ok bool) {
-	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
-		return 0, false
+// instantFormat is the layout of a text that may be YYYY-MM-DD, then T or a space, then hh:mm:ss,
+// then an optional fraction of a second (what is finer than a microsecond is dropped), then Z or
+// ±hh:mm or nothing, which means UTC: RFC 3339 and its common relatives. A timestamp column whose
+// format is one of them accepts them all. What package time would take besides is refused here.
+func instantFormat(text []byte) (layout string, ok bool) {
+	n := len(text)
+	if n < len(plainFormat) || text[13] != ':' || bytes.IndexByte(text, ',') >= 0 {
+		return "", false
 	}
-	days = daysTo(year, month) + int64(day-1)
-	return days, day <= 28 || days < daysTo(year+month/12, month%12+1)
-}
-
-// daysTo gives the days from 1970-01-01 to the first of a month of the proleptic Gregorian
-// calendar, after Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil
-// (https://howardhinnant.github.io/date_algorithms.html). 0 ≤ year ≤ 10000.
-func daysTo(year, month int) int64 {
-	if month <= 2 {
-		year--
+	layout, inZone := plainFormat, timestampFormat
+	if text[10] == ' ' {
+		layout, inZone = spaceFormat, spaceFormat+"Z07:00"
 	}
-	year += 400 // keeps the divisions below on non-negative numbers
-	era := year / 400
-	yearOfEra := year - era*400
-	dayOfYear := (153*((month+9)%12) + 2) / 5
-	dayOfEra := yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear
-	return int64(era*146_097 + dayOfEra - 719_468 - 146_097)
-}
-
-// digitsAt reads n digits; -1 if there is anything else.
-func digitsAt(text []byte, n int) int {
-	v := 0
-	for _, b := range text[:n] {
-		d := b - '0'
-		if d > 9 {
-			return -1
-		}
-		v = v*10 + int(d)
+	signed := text[n-6] == '+' || text[n-6] == '-'
+	if signed || text[n-1] == 'Z' {
+		layout = inZone
 	}
-	return v
-}
-
-// parseDay reads YYYY-MM-DD, which is all of text.
-func parseDay(text []byte) (days int64, ok bool) {
-	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
-		return 0, false
-	}
-	return dayOf(digitsAt(text, 4), digitsAt(text[5:], 2), digitsAt(text[8:], 2))
-}
-
-// parseInstant reads YYYY-MM-DD, then T or a space, then hh:mm:ss, then an
-// optional fraction of a second (what is finer than a microsecond is dropped),
-// then Z or ±hh:mm or nothing, which means UTC: RFC 3339 and its common
-// relatives. A timestamp column whose format is one of them accepts them all.
-func parseInstant(text []byte) (micros int64, ok bool) {
-	if len(text) < 19 || (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':' {
-		return 0, false
-	}
-	days, ok := parseDay(text[:10])
-	hour, minute, second := digitsAt(text[11:], 2), digitsAt(text[14:], 2), digitsAt(text[17:], 2)
-	if !ok || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
-		return 0, false
-	}
-	micros = days*microsPerDay + int64(hour)*microsPerHour + int64(minute)*microsPerMinute +
-		int64(second)*microsPerSecond
-	rest := text[19:]
-	if len(rest) > 0 && rest[0] == '.' {
-		n := 1
-		unit := int64(microsPerSecond)
-		for ; n < len(rest) && rest[n]-'0' <= 9; n++ {
-			unit /= 10
-			micros += int64(rest[n]-'0') * unit
-		}
-		if n == 1 {
-			return 0, false
-		}
-		rest = rest[n:]
-	}
-	switch {
-	case len(rest) == 0, len(rest) == 1 && rest[0] == 'Z':
-		return micros, true
-	case len(rest) == 6 && (rest[0] == '+' || rest[0] == '-') && rest[3] == ':':
-		hour, minute := digitsAt(rest[1:], 2), digitsAt(rest[4:], 2)
-		if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
-			return 0, false
-		}
-		offset := int64(hour)*microsPerHour + int64(minute)*microsPerMinute
-		if rest[0] == '-' {
-			offset = -offset
-		}
-		return micros - offset, true
-	}
-	return 0, false
+	return layout, !signed || string(text[n-5:n-3]) < "24" && string(text[n-2:]) < "60"
 }
 
 // parseTime reads a text in a layout.
 func parseTime(layout string, text []byte) (t time.Time, ok bool) {
-	if len(text) > maxNumberText {
+	if len(text) == 0 || len(text) > maxNumberText || layout == dateFormat && len(text) != len(layout) {
 		return t, false
 	}
-	t, err := time.Parse(layout, string(text)) // whose error holds the cell and stays here
+	// the error holds the cell and stays here
+	t, err := time.ParseInLocation(layout, string(text), time.UTC)
 	return t, err == nil
 }

@@ -42,58 +42,22 @@ var pow10 = [...]float64{
 // the decimal; past the range of float64 it is ±Inf. It does not allocate for texts of up to 32
 // bytes.
 func parseNumber(cell []byte) (v float64, ok bool) {
-	mantissa, decimals, negative, ok := parseDecimal(cell)
-	if !ok || decimals != 0 && (mantissa >= 1<<53 || decimals >= len(pow10)) {
-		return parseSlow(cell)
-	}
-	v = float64(mantissa)
-	if decimals != 0 {
-		v /= pow10[decimals] // both exact, so the quotient is correctly rounded
-	}
-	if negative {
-		v = -v
-	}
-	return v, true
-}
-
-// parseDecimal reads a number of at most 18 digits without an exponent as mantissa·10^-decimals.
-func parseDecimal(cell []byte) (mantissa int64, decimals int, negative, ok bool) {
-	i := 0
-	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {
-		negative = cell[0] == '-'
-		i = 1
-	}
-	if len(cell)-i > 19 { // 18 digits and a point
-		return 0, 0, false, false
-	}
-	digits, point := 0, -1
-	for ; i < len(cell); i++ {
-		if d := cell[i] - '0'; d <= 9 {
-			mantissa = mantissa*10 + int64(d)
-			digits++
-		} else if cell[i] == '.' && point < 0 {
-			point = i
-		} else {
-			return 0, 0, false, false
-		}
-	}
-	if point >= 0 {
-		decimals = len(cell) - 1 - point
-	}
-	return mantissa, decimals, negative, digits > 0 && digits <= 18
-}
-
-// parseSlow reads what parseDecimal does not.
-func parseSlow(cell []byte) (v float64, ok bool) {
 	if len(cell) == 0 || len(cell) > maxNumberText {
 		return 0, false
 	}
+	whole, plain := 0.0, len(cell) <= 15
 	for _, b := range cell {
 		switch {
-		case b >= '0' && b <= '9', b == '.', b == '+', b == '-', b == 'e', b == 'E':
+		case b >= '0' && b <= '9':
+			whole = whole*10 + float64(b-'0')
+		case b == '.', b == '+', b == '-', b == 'e', b == 'E':
+			plain = false
 		default:
-			return 0, false // in particular hexadecimal, underscores, Inf, NaN
+			return 0, false
 		}
+	}
+	if plain {
+		return whole, true
 	}
 	v, err := strconv.ParseFloat(string(cell), 64)
 	return v, err == nil || math.IsInf(v, 0) // the error holds the cell and stays here
@@ -117,23 +81,5 @@ func (g *ticks) write(dst []byte, x float64) []byte {
 	if g.scale == 0 {
 		return strconv.AppendFloat(dst, x, 'g', -1, 64)
 	}
-	t := math.Round(x * g.scale)
-	if math.Abs(t) > 1<<53 || t/g.scale != x { // not one of our own values
-		return strconv.AppendFloat(dst, x, 'f', g.decimals, 64)
-	}
-	if t < 0 {
-		dst = append(dst, '-')
-		t = -t
-	}
-	unit := uint64(g.scale)
-	dst = strconv.AppendUint(dst, uint64(t)/unit, 10)
-	if g.decimals == 0 {
-		return dst
-	}
-	dst = append(dst, '.')
-	fraction := uint64(t) % unit
-	for unit /= 10; unit > 0; unit /= 10 {
-		dst = append(dst, byte('0'+fraction/unit%10))
-	}
-	return dst
+	return strconv.AppendFloat(dst, x, 'f', g.decimals, 64)
 }

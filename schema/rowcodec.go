@@ -10,8 +10,7 @@ import (
 // of its row: columns that are after another, rules and made columns. It is immutable.
 //
 // Reading is by row: [RowCodec.Cell] reads a cell by itself, [RowCodec.Row] then settles the codes
-// of the row, and [RowCodec.Check] compares a made cell with what it follows from. Nothing but the
-// row and the schema has a say.
+// of the row. Nothing but the row and the schema has a say. Made cells are never read.
 type RowCodec struct {
 	codecs  []*Codec
 	base    []int // the column that column i is after; −1: none
@@ -19,10 +18,11 @@ type RowCodec struct {
 	numbers []numberForm
 	rules   []rule
 	thens   []then
+	ruled   int // codes of the columns that the rules name
 	made    []madeCodec
 	file    []FileColumn
 	lenient bool
-	related []bool // columns that Row or Check looks at, or sets
+	related []bool // columns that Row looks at, or sets
 }
 
 // FileColumn is a column of the files of a table.
@@ -84,11 +84,6 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 			r.related[set.Column] = true
 		}
 	}
-	for _, m := range r.made {
-		for _, i := range m.of {
-			r.related[i] = r.related[i] || m.checked
-		}
-	}
 	return r
 }
 
@@ -111,7 +106,7 @@ func (r *RowCodec) Columns() []FileColumn { return r.file }
 
 // Relates reports whether a cell may have to do with others of its row. If not, reading is up to
 // the codecs of the columns alone.
-func (r *RowCodec) Relates() bool { return len(r.made) > 0 || slices.Contains(r.related, true) }
+func (r *RowCodec) Relates() bool { return slices.Contains(r.related, true) }
 
 // Cell reads a cell of column i by itself: its code and, in a column with an order, its value; NaN
 // if it has none. The code of a column that is after another is settled by Row. Errors are those of
@@ -162,7 +157,7 @@ func (r *RowCodec) Value(i int, as Stored, v Value) (code uint16, x float64, err
 	return code, math.NaN(), err
 }
 
-// Related reports whether Row or Check looks at column i, or sets it.
+// Related reports whether Row looks at column i, or sets it.
 func (r *RowCodec) Related(i int) bool { return r.related[i] }
 
 // Row settles the codes of a row from what Cell gave of its cells: differences, and the rules. The

@@ -21,10 +21,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		ps.add(-1, "rules", -1, "%d rules; %d are the most", len(s.Rules), maxRules)
 		return
 	}
-	if why := r.largeRules(s); why != "" {
-		ps.add(-1, "rules", -1, "%s", why)
-		return
-	}
 	byColumn := map[int]*then{}
 	for j, x := range s.Rules {
 		fail := func(format string, args ...any) {
@@ -70,24 +66,6 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 	if len(ps.found) == before {
 		r.orderRules(ps, byColumn)
 	}
-}
-
-// largeRules says that the bound of codes is exceeded, "" if it is not.
-func (r *RowCodec) largeRules(s *Schema) string {
-	sizes, codes := map[string]int{}, 0
-	for i, c := range s.Columns {
-		sizes[c.Name] = r.codecs[i].size
-	}
-	for _, x := range s.Rules {
-		for _, y := range append(slices.Clone(x.When), x.Then...) {
-			if codes += sizes[y.Column]; codes > maxRuleCodes {
-				return fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
-					"categories), of all rules together: %s has %d; name fewer, or give them fewer bins",
-					maxRuleCodes, yamlfile.Quote(y.Column), sizes[y.Column])
-			}
-		}
-	}
-	return ""
 }
 
 // orderRules puts the columns that rules are about in their order.
@@ -142,6 +120,11 @@ func (r *RowCodec) codeSet(s *Schema, x Cells) (set CodeSet, why string) {
 		return set, "not a column that a model has"
 	}
 	c := r.codecs[i]
+	if r.ruled += c.size; r.ruled > maxRuleCodes {
+		return set, fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
+			"categories), of all rules together: this one has %d; name fewer, or give them fewer bins",
+			maxRuleCodes, c.size)
+	}
 	set = CodeSet{Column: i, Allow: make([]bool, c.size)}
 	ranged := x.From != "" || x.To != "" || x.Below != ""
 	switch {

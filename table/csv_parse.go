@@ -137,8 +137,6 @@ func (p *csvParser) cell(d destination, cell []byte) (err error) {
 		var code uint16
 		code, err = d.codec.EncodeText(cell)
 		p.out.codes[d.at].Set(p.out.rows, code)
-	case toCheck:
-		p.related.keep(d.at, cell)
 	case toText:
 		p.out.texts[d.at].Cells[p.out.rows] = p.words[d.at].addBytes(cell)
 	case toUnit:

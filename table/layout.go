@@ -25,7 +25,7 @@ type layout struct {
 	codecs []*schema.Codec
 	rows   *schema.RowCodec // nil if no cell has to do with others of its row
 	absent []uint16         // where the file lacks the column: the code of all its rows
-	place  []int            // in the file, also of the made columns behind them; −1: nowhere
+	place  []int            // in the file; −1: nowhere
 }
 
 // destination is where the cells of a file column go.
@@ -43,7 +43,6 @@ type target uint8
 const (
 	toNothing target = iota
 	toCode           // of a column of the schema
-	toCheck          // compared with what a made column follows from
 	toText           // one of the texts of a part
 	toUnit           // likewise: the id of a privacy unit, which must not be empty
 )
@@ -62,7 +61,7 @@ func newLayout(s *schema.Schema) (*layout, error) {
 	l := &layout{
 		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), unit: -1,
 		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, len(s.Columns)),
-		place: slices.Repeat([]int{-1}, len(s.Columns)+len(s.Made)),
+		place: slices.Repeat([]int{-1}, len(s.Columns)),
 	}
 	if rows.Relates() {
 		l.rows = rows
@@ -78,8 +77,6 @@ func newLayout(s *schema.Schema) (*layout, error) {
 			columns = append(columns, destination{f.Name, toCode, f.Column, l.codecs[f.Column],
 				l.rows != nil && rows.Related(f.Column)})
 		case f.Name == s.Unit:
-		case rows.Checked(f.Made):
-			columns = append(columns, destination{name: f.Name, to: toCheck, at: f.Made})
 		default:
 			columns = append(columns, destination{name: f.Name})
 		}
@@ -89,11 +86,8 @@ func newLayout(s *schema.Schema) (*layout, error) {
 			err = l.bindNames(names, columns)
 		}
 		for i, d := range l.columns {
-			switch d.to {
-			case toCode:
+			if d.to == toCode {
 				l.place[d.at] = i
-			case toCheck:
-				l.place[len(l.sizes)+d.at] = i
 			}
 		}
 		if err == nil && l.header {
@@ -146,7 +140,7 @@ func (l *layout) checkAbsent(names []string) error {
 		return fmt.Errorf("table: the file has no column %s, which holds the privacy unit%s: %w",
 			missed(u), near, schema.ErrSchema)
 	}
-	has := slices.ContainsFunc(l.place[:len(l.sizes)], func(at int) bool { return at >= 0 })
+	has := slices.ContainsFunc(l.place, func(at int) bool { return at >= 0 })
 	var missing []string
 	for i, c := range l.schema.Columns {
 		if l.place[i] >= 0 {
@@ -189,8 +183,8 @@ type part struct {
 	rows  int
 	codes []Codes      // by schema column; empty where the file lacks the column
 	texts []TextColumn // in the order of the file, each text once
-	// of a file of typed columns whose schema relates cells, by schema column, then by made column,
-	// until the codes are settled
+	// of a file of typed columns whose schema relates cells, by schema column, until the codes are
+	// settled
 	values []values
 }
 

@@ -11,7 +11,6 @@ type related struct {
 	*layout
 	codes []uint16 // by column of the schema
 	x     []float64
-	made  [][]byte // cells of the made columns that are checked
 }
 
 // newRelated is nil if no cell has to do with others.
@@ -20,8 +19,7 @@ func newRelated(l *layout) *related {
 		return nil
 	}
 	n := len(l.sizes)
-	return &related{layout: l, codes: make([]uint16, n), x: slices.Repeat([]float64{math.NaN()}, n),
-		made: make([][]byte, len(l.place)-n)}
+	return &related{layout: l, codes: make([]uint16, n), x: slices.Repeat([]float64{math.NaN()}, n)}
 }
 
 // cell reads a cell of column i by itself.
@@ -33,32 +31,20 @@ func (r *related) cell(i int, cell []byte) (err error) {
 // put sets the code of a cell that has no value.
 func (r *related) put(i int, code uint16) { r.codes[i], r.x[i] = code, math.NaN() }
 
-// keep keeps a cell of made column k until the others are known.
-func (r *related) keep(k int, cell []byte) { r.made[k] = append(r.made[k][:0], cell...) }
-
 // settle settles the codes of the row, and stores them. An error is about a column of the file.
 func (r *related) settle(codes []Codes, row int) (column int, err error) {
 	if r == nil {
 		return 0, nil
 	}
-	columns, made := r.place[:len(r.sizes)], r.place[len(r.sizes):]
-	for i, at := range columns {
+	for i, at := range r.place {
 		if at < 0 { // a rule may have changed it in the row before, which has no say in this one
 			r.codes[i] = r.absent[i]
 		}
 	}
 	if i, err := r.rows.Row(r.codes, r.x); err != nil {
-		return max(columns[i], 0), err
+		return max(r.place[i], 0), err
 	}
-	for k, at := range made {
-		if at < 0 {
-			continue
-		}
-		if err := r.rows.Check(k, r.made[k], r.codes, r.x); err != nil {
-			return at, err
-		}
-	}
-	for i, at := range columns {
+	for i, at := range r.place {
 		if at >= 0 && r.rows.Related(i) {
 			codes[i].Set(row, r.codes[i])
 		}
@@ -70,7 +56,6 @@ func (r *related) settle(codes []Codes, row int) (column int, err error) {
 type value struct {
 	code uint16
 	x    float64
-	made string // of a made column
 }
 
 // values are the cells of a related column of a run of rows, each different one once.
@@ -88,11 +73,7 @@ func (r *related) settleRows(out *part) (row, column int, err error) {
 				continue
 			}
 			cell := &v.of[v.number[row]]
-			if i < len(r.sizes) {
-				r.codes[i], r.x[i] = cell.code, cell.x
-			} else {
-				r.keep(i-len(r.sizes), []byte(cell.made))
-			}
+			r.codes[i], r.x[i] = cell.code, cell.x
 		}
 		if column, err := r.settle(out.codes, row); err != nil {
 			return row, column, err

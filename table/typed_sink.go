@@ -26,13 +26,8 @@ func newSink(l *layout, f *typedFile, column int, out *part, maxCell int) *sink 
 	s := &sink{layout: l, leaf: f.columns[column].leaf, destination: l.columns[column],
 		source: f.source, out: out, maxCell: maxCell, want: schema.StoredText,
 		scratch: make([]byte, 0, 64)}
-	switch {
-	case s.to == toCheck:
-		s.related = &out.values[len(l.sizes)+s.at]
-	case s.destination.related:
+	if s.destination.related {
 		s.related = &out.values[s.at]
-	}
-	if s.related != nil {
 		s.related.number = make([]uint32, out.rows)
 	}
 	if s.codec != nil {
@@ -55,9 +50,6 @@ func (s *sink) cell(b []byte) (uint32, error) {
 	if b != nil {
 		text, as, v = s.value(s.want, b, s.scratch[:0])
 	}
-	if s.to == toCheck {
-		return s.keep(value{made: string(text)})
-	}
 	var code uint16
 	x := math.NaN()
 	long := s.varies() && len(b) > s.maxCell
@@ -76,13 +68,8 @@ func (s *sink) cell(b []byte) (uint32, error) {
 	if s.related == nil || err != nil {
 		return uint32(code), err
 	}
-	return s.keep(value{code: code, x: x})
-}
-
-// keep keeps a value until its row is settled.
-func (s *sink) keep(v value) (uint32, error) {
-	s.related.of = append(s.related.of, v)
-	return uint32(len(s.related.of) - 1), s.source.take(valueCost + len(v.made))
+	s.related.of = append(s.related.of, value{code, x}) // until its row is settled
+	return uint32(len(s.related.of) - 1), s.source.take(valueCost)
 }
 
 // nobody is the number of no unit.

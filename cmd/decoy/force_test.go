@@ -36,7 +36,6 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		{"fit t.csv --schema t.yaml --epsilon 1 --model OUT", "o.decoy", true},
 		{"sample m.decoy --rows 9 --out OUT", "out.csv", false},
 		{"schema infer t.csv --header-is-public --epsilon 4 --out OUT", "o.yaml", true},
-		{"schema import --from mbi domain.json --out OUT", "o.yaml", false},
 		{"datasets export icu-readmission --out OUT", "out.csv", false},
 		{"datasets export icu-readmission --schema-out OUT", "o.yaml", false},
 		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --json OUT", "o.json", false},

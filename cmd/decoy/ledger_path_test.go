@@ -134,7 +134,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	for _, args := range []string{
 		"generate --config pipe", "plan --schema pipe --epsilon 1", "schema check pipe", "batch pipe",
 		"fit in.csv --schema pipe --epsilon 1 --model m", "sample pipe --out o.csv", "verify pipe",
-		"schema import --from mbi pipe", "inspect pipe",
+		"inspect pipe",
 	} {
 		code, _, text := decoy(strings.Fields(args)...)
 		if code == 0 || !strings.Contains(text, "pipe is not a regular file") {

@@ -87,7 +87,7 @@ func newRoot(t *terminal) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 
 	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
-		schemaUnitsCommand(t), schemaImportCommand(t))
+		schemaUnitsCommand(t))
 	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))

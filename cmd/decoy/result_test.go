@@ -71,7 +71,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		}
 	}
 	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
-		"predict", "train", "release", "serve", "schema draft", "schema import", "datasets export",
+		"predict", "train", "release", "serve", "schema draft", "datasets export",
 		"ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")

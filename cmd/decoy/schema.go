@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -267,26 +266,4 @@ func draft(t *terminal, path string) error {
 			"kind, bound, category and bin before use.\n%s", yaml)
 	}
 	return err
-}
-
-type schemaImport struct{ from, table, out string }
-
-func schemaImportCommand(t *terminal) *cobra.Command {
-	s := &schemaImport{out: configs.Standard}
-	return t.verb("schema import", s.run, flags{"from": &s.from, "table": &s.table, "out": &s.out})
-}
-
-func (s *schemaImport) run(_ *cobra.Command, t *terminal, args []string) error {
-	data, err := configs.ReadBounded(args[0], 64<<20)
-	if err != nil {
-		return configs.Bare(args[0], err)
-	}
-	yaml, open, err := exchange.Import(s.from, data, s.table)
-	if err != nil {
-		return err
-	}
-	for _, text := range open {
-		t.say("to fill in: %s", spelling.Visible(text))
-	}
-	return t.writeText("--out", s.out, configs.ReleaseMode, yaml)
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -111,7 +110,7 @@ func manual(name string) string {
 		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
 		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
-		"{statistics}", indent(analysis.Statistics), "{forms}", strings.Join(exchange.Formats(), ", "),
+		"{statistics}", indent(analysis.Statistics),
 		"{assumed-rows}", fmt.Sprint(configs.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
 		"{topics}", topicList()).Replace(string(page))
 }
@@ -201,7 +200,6 @@ var choices = map[string][]string{
 	"by":        analysis.Ways,
 	"method":    synth.Choices(),
 	"dataset":   datasets.Names(),
-	"from":      exchange.Formats(),
 	"attack":    attackNames,
 	"tables":    append(attack.Shapes(), "all"),
 }

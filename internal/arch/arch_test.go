@@ -20,7 +20,6 @@ const module = "github.com/decoy-dp/decoy"
 // claim relies on it.
 var allowed = map[string][]string{
 	"schema":            {"internal/spelling", "internal/yamlfile"},
-	"schema/exchange":   {"internal/spelling", "schema"},
 	"table":             {"schema"},
 	"noise":             {},
 	"accountant":        {},
@@ -122,7 +121,7 @@ var allowed = map[string][]string{
 	"internal/stattest": {},
 	"internal/disk":     {},
 	"internal/cmd/bench": {
-		"schema", "schema/exchange", "table", "accountant", "privacy", "release", "synth",
+		"schema", "table", "accountant", "privacy", "release", "synth",
 		"analysis", "configs", "eval",
 	},
 	"internal/engine":       {"schema"},
@@ -141,7 +140,7 @@ var allowed = map[string][]string{
 		"ledger",
 		"privacy", "privacy/text",
 		"release", "synth", "analysis", "configs",
-		"schema/exchange", "datasets", "eval", "attack",
+		"datasets", "eval", "attack",
 		"eval/report", "party", "privacy/vote", "workload",
 	},
 }

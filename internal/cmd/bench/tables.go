@@ -17,7 +17,6 @@ import (
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -133,23 +132,20 @@ func taskOf(s *schema.Schema, label, positive string) (eval.Task, error) {
 // codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
 // columns is that of the file.
 func codesSchema(path string) (*schema.Schema, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	file, _, err := exchange.Import("mbi", text, "")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	defer file.Close()
+	s, in := &schema.Schema{}, json.NewDecoder(file)
+	for _, err = in.Token(); err == nil && in.More(); { // {"age": 85, "sex": 2}
+		var name json.Token
+		var size int
+		name, _ = in.Token()
+		err = in.Decode(&size)
+		s.Columns = append(s.Columns, codesColumn(fmt.Sprint(name), size))
 	}
-	d, err := schema.Parse(file)
-	if err != nil {
-		return nil, err
-	}
-	s := &schema.Schema{}
-	for _, c := range d.Columns {
-		s.Columns = append(s.Columns, codesColumn(c.Name, c.Bins))
-	}
-	return s, s.Validate()
+	return s, errors.Join(err, s.Validate())
 }
 
 // codesColumn is a column whose categories are its codes.
