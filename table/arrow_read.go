@@ -51,7 +51,7 @@ func (f *typedFile) openArrow() error {
 }
 
 // next goes on to the next batch.
-func (f *arrowFile) next() (rows int64, read float64, err error) {
+func (f *arrowFile) next() (rows int64, err error) {
 	f.batch = nil
 	err = catch(func() error {
 		if f.reader.Next() {
@@ -61,11 +61,11 @@ func (f *arrowFile) next() (rows int64, read float64, err error) {
 	})
 	switch {
 	case err != nil && err != io.EOF:
-		return 0, 0, f.refusal()
+		return 0, f.refusal()
 	case f.batch == nil:
-		return 0, 0, io.EOF
+		return 0, io.EOF
 	}
-	return f.batch.NumRows(), 0, nil
+	return f.batch.NumRows(), nil
 }
 
 // column hands on the values of a column of the batch.

@@ -5,8 +5,7 @@ import "bytes"
 // csvPart is what became of one chunk.
 type csvPart struct {
 	part
-	bytes int
-	err   error // what ended the parse before its end: the rows are of no use
+	err error // what ended the parse before its end: the rows are of no use
 }
 
 // csvParser turns chunks into codes and texts. It is not for concurrent use.
@@ -34,7 +33,7 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 
 // parse encodes a chunk. In a strict file it ends at the first line that is not allowed.
 func (p *csvParser) parse(c chunk) csvPart {
-	p.out = csvPart{part: p.newPart(c.lines + 1), bytes: len(c.buf)}
+	p.out = csvPart{part: p.newPart(c.lines + 1)}
 	p.out.rows = 0 // so far
 	p.dirty = !isText(c.buf)
 	blankCell := p.blankCell()

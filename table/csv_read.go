@@ -55,7 +55,6 @@ func (l *layout) readCSV(
 	if u, ok := r.(*unpacked); ok {
 		length = u.size
 	}
-	read := 0
 	for done := range l.chunks(split, length, o) {
 		p := <-done
 		if err == nil {
@@ -63,9 +62,6 @@ func (l *layout) readCSV(
 		}
 		if err == nil {
 			err = put(p.part)
-		}
-		if read += p.bytes; err == nil && size > 0 && o.Progress != nil {
-			o.Progress(min(1, float64(read)/float64(size)))
 		}
 		if err != nil {
 			cancel() // and what is on its way comes to its end

@@ -299,29 +299,6 @@ func (r *rows) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReadCSVProgress(t *testing.T) {
-	in := "a,b,c\n" + strings.Repeat("x,1,0\n", 1000)
-	last, calls := 0.0, 0
-	o := ReadOptions{Progress: func(f float64) {
-		if f < last || f > 1 {
-			t.Errorf("progress went from %v to %v", last, f)
-		}
-		last = f
-		calls++
-	}}
-	if _, _, err := readCSV(context.Background(), strings.NewReader(in), int64(len(in)), abc(), o,
-		500); err != nil {
-		t.Fatal(err)
-	}
-	if calls < 10 || last < .99 {
-		t.Errorf("%d calls, the last with %v", calls, last)
-	}
-	o.Progress = func(float64) { t.Error("progress of an input of unknown length") }
-	if _, err := readText(in, abc(), o, blockSize); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestReadCSVRefusesSeparators(t *testing.T) {
 	for _, comma := range []byte{'"', '\r', '\n', 0x80, 0xff} {
 		s := abc()

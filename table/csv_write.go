@@ -18,10 +18,8 @@ type csvWriter struct {
 	packed io.WriteCloser // nil: w is the file
 	comma  byte
 	buf    []byte
-	// by file column and code the whole cell, if nothing else has a say; nil: its row has
-	fixed [][][]byte
-	safe  bool  // no cell is a formula
-	err   error // of the stream, which ends the file
+	safe   bool  // no cell is a formula
+	err    error // of the stream, which ends the file
 }
 
 func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, error) {
@@ -33,28 +31,12 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.columns)),
-		safe: safe}
+	c := &csvWriter{decoder: d, w: w, comma: comma, safe: safe}
 	if c.packed, err = packer(f, w); err != nil {
 		return nil, err
 	}
 	if c.packed != nil {
 		c.w = c.packed
-	}
-	for k, f := range d.columns {
-		if f.Made >= 0 || d.schema.Columns[f.Column].After != "" {
-			continue
-		}
-		codec := d.codec.Codecs()[f.Column]
-		fixed := make([][]byte, codec.Size())
-		c.fixed[k] = fixed
-		missing, has := codec.MissingCode()
-		for code := range fixed {
-			if !d.schema.Columns[f.Column].Kind.Ordered() || has && code == int(missing) {
-				text := codec.AppendText([]byte{}, codec.Decode(uint16(code), nil))
-				fixed[code] = c.quote(text, 0)
-			}
-		}
 	}
 	if !d.schema.CSV.NoHeader {
 		for i, column := range d.columns {
@@ -74,23 +56,11 @@ func (c *csvWriter) Write(t *Table) error {
 	if err := c.check(t); err != nil {
 		return err
 	}
-	codecs := c.codec.Codecs()
-	for k, f := range c.columns {
-		if f.Made < 0 && len(c.fixed[k]) != codecs[f.Column].Size() {
-			c.fixed[k] = nil
-		}
-	}
 	for row := range t.rows {
 		c.draw(t, row)
 		for k, f := range c.columns {
 			if k > 0 {
 				c.buf = append(c.buf, c.comma)
-			}
-			if fixed := c.fixed[k]; fixed != nil {
-				if cell := fixed[t.cols[f.Column].At(row)]; cell != nil {
-					c.buf = append(c.buf, cell...)
-					continue
-				}
 			}
 			start := len(c.buf)
 			c.buf = c.quote(c.codec.AppendText(c.buf, f, c.value(f)), start)
@@ -145,8 +115,10 @@ func (c *csvWriter) needsQuotes(cell []byte) bool {
 	if len(cell) == 0 {
 		return len(c.columns) == 1
 	}
-	if bytes.IndexByte(cell, c.comma) >= 0 || bytes.ContainsAny(cell, "\"\r\n") {
-		return true
+	for _, b := range cell {
+		if b == c.comma || b == '"' || b == '\r' || b == '\n' {
+			return true
+		}
 	}
 	first, last := cell[0], cell[len(cell)-1]
 	return first == ' ' || first == '\t' || last == ' ' || last == '\t' || first == 0xef

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"math"
 
@@ -29,9 +28,6 @@ const (
 	maxPageHeader = 16 << 20 // bytes; it may hold a smallest and a greatest text
 )
 
-var errCodec = errors.New("compressed by a codec that is not supported (LZ4 and LZO are none): " +
-	"write the file again with zstd or snappy")
-
 // page is a page of a column.
 type page struct {
 	kind, values         int64
@@ -55,22 +51,13 @@ type pageReader struct {
 	zstd   *zstd.Decoder
 }
 
-// newPageReader refuses codecs that it does not know.
-func newPageReader(r *source, off, end, codec int64) (*pageReader, error) {
-	p := &pageReader{r: r, off: off, end: end, codec: codec}
-	switch codec {
-	case uncompressed, codecSnappy, codecGzip, codecBrotli:
-	case codecZstd:
-		var err error
+func newPageReader(r *source, off, end, codec int64) (p *pageReader, err error) {
+	p = &pageReader{r: r, off: off, end: end, codec: codec}
+	if codec == codecZstd {
 		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return nil, errDamaged
-		}
-	default:
-		return nil, errCodec
 	}
-	return p, nil
+	return p, err
 }
 
 // close frees what the reader holds.

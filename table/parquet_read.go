@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -12,8 +13,9 @@ import (
 // Gzip, Brotli or Zstandard pages. A categorical column takes a value of any of these types as its
 // text, a NaN counts as a null.
 //
-// Columns are found by name, as in ReadCSV. A column of another type is an error if the schema
-// names it, and is ignored otherwise. Columns of a row group are decoded in parallel. The error is
+// Columns are found by name, as in ReadCSV. A column of another type, or whose footer says a
+// compression or an encoding that is not read, is an error if the schema names it, and is ignored
+// otherwise. Nested columns are refused. Columns of a row group are decoded in parallel. The error is
 // about the first bad cell of each column, in the order of the rows, which are counted from 1.
 //
 // A damaged file is an error. Memory holds the codes, the ids of the units and, for every worker, a
@@ -42,10 +44,16 @@ type columnChunk struct {
 	data, dictionary        int64 // where the pages begin; 0: there is none
 	path                    []byte
 	secret                  bool
+	refused                 error // by what the footer says
 }
 
 var (
-	errNested      = errors.New("a nested Parquet column, which is not supported")
+	errNested = errors.New("a nested Parquet column, which is not supported: write the file " +
+		"without it")
+	errCodec = errors.New("compressed by a codec that is not supported (LZ4 and LZO are none): " +
+		"write the file again with zstd or snappy")
+	errEncoding = errors.New("pages of an encoding that is not supported (by differences, or by " +
+		"split bytes): write the file again with plain or dictionary pages")
 	errUnsupported = errors.New(
 		"a Parquet type that is not supported (a time of day, an interval or BSON)")
 )
@@ -85,30 +93,42 @@ func (s *source) footer() ([]byte, error) {
 // parse reads FileMetaData of
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 func (p *parquetFile) parse(footer []byte) error {
-	t := newThrift(footer)
-	tree := schemaTree{file: p.typedFile}
+	t, children := newThrift(footer), int64(-1)
 	t.structure(field{2, each(func(i, n int) {
-		if n > maxElements {
+		if n > maxColumns+1 {
 			t.fail(errDamaged)
 			return
 		}
-		tree.add(t, i == 0)
+		e := t.element()
+		switch {
+		case i == 0:
+			children = e.children
+		case e.children > 0 || e.repetition == repeated:
+			t.fail(errNested)
+		default:
+			c := typedColumn{name: string(e.name)}
+			c.leaf, c.err = e.leaf(i - 1)
+			p.columns = append(p.columns, c)
+		}
 	})}, field{4, each(func(i, n int) {
-		if n*max(tree.leaves, 1) > maxChunks {
+		if n*max(len(p.columns), 1) > maxChunks {
 			t.fail(errLargeFooter)
 			return
 		}
-		p.groups = append(p.groups, t.rowGroup(tree.leaves))
+		p.groups = append(p.groups, t.rowGroup(len(p.columns)))
 	})})
 	switch {
 	case t.err != nil:
 		return t.err
-	case !tree.complete():
+	case children != int64(len(p.columns)):
 		return errDamaged
 	}
 	for _, g := range p.groups {
-		if len(g.chunks) != tree.leaves {
+		if len(g.chunks) != len(p.columns) {
 			return errDamaged
+		}
+		for i, c := range g.chunks {
+			p.columns[i].err = cmp.Or(p.columns[i].err, c.refused)
 		}
 	}
 	return nil
@@ -125,23 +145,23 @@ func (t *thrift) rowGroup(leaves int) (g rowGroup) {
 		t.structure(
 			field{1, &c.path},
 			field{3, func() {
-				t.structure(field{1, &c.physical}, field{4, &c.codec}, field{5, &c.values},
-					field{7, &c.length}, field{9, &c.data}, field{11, &c.dictionary})
+				t.structure(field{1, &c.physical}, field{2, numbers(func(encoding int32) {
+					if encoding > encodingPacked && encoding != encodingRLEDict {
+						c.refused = errEncoding
+					}
+				})}, field{4, &c.codec}, field{5, &c.values}, field{7, &c.length}, field{9, &c.data},
+					field{11, &c.dictionary})
 			}},
 			field{8, func() {
 				c.secret = true
 				t.structure()
 			}})
+		if c.codec == 3 || c.codec == 5 || c.codec > codecZstd {
+			c.refused = errCodec
+		}
 		g.chunks = append(g.chunks, c)
 	})})
 	return g
-}
-
-// schemaTree is the schema, whose elements come as a tree in preorder.
-type schemaTree struct {
-	file   *typedFile
-	open   []int64 // children that are still to come, from the root to the element at hand
-	leaves int
 }
 
 // schemaElement is what is used of SchemaElement.
@@ -176,8 +196,8 @@ func convertedType(n int64) logical {
 	return logical{no: n == 7 || n == 8 || n == 20 || n == 21}
 }
 
-// add reads the next element.
-func (s *schemaTree) add(t *thrift, root bool) {
+// element reads SchemaElement.
+func (t *thrift) element() schemaElement {
 	e := schemaElement{physical: -1, converted: -1}
 	named := false
 	t.structure(field{1, &e.physical}, field{2, &e.length}, field{3, &e.repetition},
@@ -189,37 +209,7 @@ func (s *schemaTree) add(t *thrift, root bool) {
 	if !named {
 		e.logical = convertedType(e.converted)
 	}
-	for len(s.open) > 0 && s.open[len(s.open)-1] == 0 {
-		s.open = s.open[:len(s.open)-1]
-	}
-	depth := len(s.open)
-	if depth > 0 {
-		s.open[depth-1]--
-	} else if !root {
-		t.fail(errDamaged)
-	}
-	if depth == 1 {
-		c := typedColumn{name: string(e.name), err: errNested}
-		if e.children == 0 && e.repetition != repeated {
-			c.leaf, c.err = e.leaf(s.leaves)
-		}
-		s.file.columns = append(s.file.columns, c)
-	}
-	if e.children > 0 || root {
-		s.open = append(s.open, e.children)
-	} else {
-		s.leaves++
-	}
-}
-
-// complete reports whether all children have come.
-func (s *schemaTree) complete() bool {
-	for _, left := range s.open {
-		if left > 0 {
-			return false
-		}
-	}
-	return len(s.open) > 0
+	return e
 }
 
 // logical reads LogicalType.
@@ -314,11 +304,11 @@ func (e *schemaElement) leaf(index int) (*leaf, error) {
 }
 
 // next goes on to the next row group.
-func (p *parquetFile) next() (rows int64, read float64, err error) {
+func (p *parquetFile) next() (rows int64, err error) {
 	if p.at++; p.at > len(p.groups) {
-		return 0, 0, io.EOF
+		return 0, io.EOF
 	}
-	return p.groups[p.at-1].rows, float64(p.at) / float64(len(p.groups)), nil
+	return p.groups[p.at-1].rows, nil
 }
 
 // column decodes a column of the row group.

@@ -253,52 +253,27 @@ func TestReadParquetErrors(t *testing.T) {
 	}
 }
 
-func TestReadParquetNested(t *testing.T) {
-	const path = "testdata/nested.parquet"
-	s := oneColumn("b", schema.Integer, 0, 9)
-	tab, report, err := Read(context.Background(), path, s, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := tab.Column(0).U8, []uint8{1, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("codes %v, want %v", got, want)
-	}
-	if want := []int{1, 2, 3, 5}; !slices.Equal(report.Ignored, want) {
-		t.Errorf("ignored %v, want %v", report.Ignored, want)
-	}
-	for name, want := range map[string]string{
-		"list":   `table: column 1 ("list"): a nested Parquet column, which is not supported`,
-		"struct": `table: column 3 ("struct"): a nested Parquet column, which is not supported`,
-		"time": `table: column 5 ("time"): a Parquet type that is not supported (a time of day, an ` +
-			`interval or BSON)`,
+func TestReadParquetRefuses(t *testing.T) {
+	nested := stattest.Must(os.ReadFile("testdata/refused-nested.parquet"))
+	for want, data := range map[string][]byte{
+		"table: a nested Parquet column, which is not supported: write the file without it": nested,
+		"table: column 1 (\"a\"): a Parquet type that is not supported (a time of day, an interval or BSON)": hostile(
+			chunkSpec{9, 0, 1, nil}),
 	} {
-		_, _, err := Read(context.Background(), path, oneColumn(name, schema.Integer, 0, 9),
-			ReadOptions{})
+		begin := func() error { t.Error("it begins"); return nil }
+		_, err := parquetOf(data, oneColumn("a", schema.Integer, 0, 9), ReadOptions{Begin: begin})
 		if err == nil || err.Error() != want {
-			t.Errorf("%s: got %v, want %s", name, err, want)
+			t.Errorf("got %v, want %s", err, want)
 		}
-	}
-	want := "table: column 1: a nested Parquet column, which is not supported"
-	if err := ScanText(path, ScanOptions{}, nil); err == nil || err.Error() != want {
-		t.Errorf("ScanText: got %v, want %s", err, want)
-	}
-}
-
-func TestReadParquetProgress(t *testing.T) {
-	var got []float64
-	o := ReadOptions{Progress: func(f float64) { got = append(got, f) }}
-	if _, _, err := Read(context.Background(), "testdata/types-groups.parquet", oneColumn("full",
-		schema.Integer, 0, 9), o); err != nil {
-		t.Fatal(err)
-	}
-	if want := []float64{.2, .4, .6, .8, 1}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
 func TestReadParquetStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	o := ReadOptions{Progress: func(float64) { cancel() }}
+	o := ReadOptions{Begin: func() error {
+		cancel()
+		return nil
+	}}
 	_, _, err := Read(ctx, "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9), o)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -21,11 +21,14 @@ type thrift struct {
 // bytes are stored; a func is called, which goes through the struct that the field is; and an each.
 type field struct {
 	id int16
-	to any // *int64, *bool, *[]byte, func(), each
+	to any // *int64, *bool, *[]byte, func(), each, numbers
 }
 
 // each goes through element i of a list of n structs.
 type each func(i, n int)
+
+// numbers takes the elements of a list of numbers.
+type numbers func(x int32)
 
 func newThrift(data []byte) *thrift {
 	from := &proto.TMemoryBuffer{Buffer: bytes.NewBuffer(data)}
@@ -85,19 +88,32 @@ func (t *thrift) read(kind proto.TType, to any) (err error) {
 			to()
 		}
 	case each:
-		element, n, err := t.p.ReadListBegin(t.ctx)
-		// an element takes a byte at least
-		if err != nil || kind != proto.LIST || n > t.from.Len() ||
-			n > 0 && element != proto.STRUCT {
-			return errDamaged
-		}
-		for i := 0; i < n && t.err == nil; i++ {
+		return t.list(kind, proto.STRUCT, func(i, n int) error {
 			to(i, n)
-		}
-		return nil
+			return t.err
+		})
+	case numbers:
+		return t.list(kind, proto.I32, func(int, int) error {
+			x, err := t.p.ReadI32(t.ctx)
+			to(x)
+			return err
+		})
 	}
 	if !ok {
 		return errDamaged
+	}
+	return err
+}
+
+// list reads the elements of a list of that type.
+func (t *thrift) list(kind, want proto.TType, read func(i, n int) error) error {
+	element, n, err := t.p.ReadListBegin(t.ctx)
+	// an element takes a byte at least
+	if err != nil || kind != proto.LIST || n > t.from.Len() || n > 0 && element != want {
+		return errDamaged
+	}
+	for i := 0; i < n && err == nil; i++ {
+		err = read(i, n)
 	}
 	return err
 }

@@ -1,21 +1,16 @@
 package table
 
-import (
-	"encoding/binary"
-	"errors"
-)
+import "encoding/binary"
 
-// The encodings of values that are read. Those by differences and by split bytes (5 to 9 but 8) are
+// The encodings of values that are read, and of levels. Those by differences and by split bytes are
 // known and refused: see decision 046.
 const (
 	encodingPlain     = 0
 	encodingPlainDict = 2
 	encodingRLE       = 3
+	encodingPacked    = 4
 	encodingRLEDict   = 8
 )
-
-var errEncoding = errors.New("pages of an encoding that is not supported (by differences, or by " +
-	"split bytes): write the file again with plain or dictionary pages")
 
 // plain gives the next value of a page of plain values, as it is stored.
 type plain struct {
@@ -25,10 +20,7 @@ type plain struct {
 
 // newPlain reads the values that data holds in an encoding, if that is plain.
 func newPlain(l *leaf, encoding int64, data []byte) (*plain, error) {
-	switch {
-	case encoding >= 5 && encoding <= 9 && encoding != encodingRLEDict:
-		return nil, errEncoding
-	case encoding != encodingPlain:
+	if encoding != encodingPlain {
 		return nil, errDamaged
 	}
 	return &plain{data, l.width}, nil

@@ -15,9 +15,6 @@ import (
 
 // ReadOptions steers a read. The zero value is ready to use.
 type ReadOptions struct {
-	// optional; called by the goroutine that reads, with rising values up to 1, unless the length of
-	// the input is unknown
-	Progress func(fraction float64)
 	// optional; called when all that is public of the file has been looked at (that it is there, its
 	// format, the names and types of its columns), and before a row is: its error ends the read
 	Begin   func() error

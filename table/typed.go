@@ -26,9 +26,8 @@ type typedColumn struct {
 
 // runs are the row groups or record batches of a file.
 type runs interface {
-	// next goes on to the next run, and tells its rows and how much of the file is read with it, 0 if
-	// that is not known; io.EOF behind the last
-	next() (rows int64, read float64, err error)
+	// next goes on to the next run, and tells its rows; io.EOF behind the last
+	next() (rows int64, err error)
 	// column hands on the values of column i of the run; several may be read at once
 	column(i int, s *sink) error
 }
@@ -89,7 +88,7 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 		return err
 	}
 	for rows, most := 0, l.maxRows(f.size); ; {
-		n, read, err := f.next()
+		n, err := f.next()
 		switch {
 		case err == io.EOF:
 			return nil
@@ -126,9 +125,6 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 		}
 		if err != nil {
 			return f.failure(err)
-		}
-		if o.Progress != nil && read > 0 {
-			o.Progress(read)
 		}
 	}
 }

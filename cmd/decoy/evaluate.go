@@ -192,7 +192,7 @@ type reader struct {
 // codes reads a table.
 func (r reader) codes(name, path string, s *schema.Schema) (*table.Table, error) {
 	out, ignored, err := table.Read(r.ctx, path, s,
-		table.ReadOptions{Progress: r.shown.of("reading " + strings.TrimLeft(name, "-"))})
+		table.ReadOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
 	}

@@ -39,7 +39,7 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 		return err
 	}
 	rows, ignored, err := table.Read(cmd.Context(), input, s,
-		table.ReadOptions{Progress: t.progress().of("reading")})
+		table.ReadOptions{})
 	if err != nil {
 		return fmt.Errorf("TABLE: %w", configs.Bare(input, err))
 	}

@@ -1,7 +1,7 @@
 """Writes the Parquet files of this folder, with pyarrow 26.0.1.
 
 types-*.parquet hold one table of every flat type in different encodings,
-compressions and versions, types.csv its cells as text; nested.parquet has
+compressions and versions, types.csv its cells as text; refused-nested.parquet has
 columns that are not flat.
 """
 import csv
@@ -140,4 +140,4 @@ nested = pa.table(
         "time": pa.array([dt.time(1, 2, 3)] * 3, pa.time32("s")),
     }
 )
-pq.write_table(nested, "nested.parquet", store_schema=False, write_statistics=False, compression="none")
+pq.write_table(nested, "refused-nested.parquet", store_schema=False, write_statistics=False, compression="none")
