@@ -74,22 +74,16 @@ func (f *arrowFile) column(i int, s *sink) error {
 	if a.Len() != n {
 		return errDamaged
 	}
-	var cells [stride]uint32
-	for at := 0; at < n; at += stride {
-		k := min(stride, n-at)
-		for j := range k {
-			b := s.arrowValue(a, at+j)
-			if s.form == formText {
-				if err := f.take(len(b)); err != nil {
-					return err
-				}
-			}
-			var err error
-			if cells[j], err = s.cell(b); err != nil {
-				return s.refuse(at+j, err)
+	for row := range n {
+		b := s.arrowValue(a, row)
+		if s.form == formText {
+			if err := f.take(len(b)); err != nil {
+				return err
 			}
 		}
-		s.put(at, cells[:k])
+		if err := s.add(b, -1); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ type hybrid struct {
 	data  []byte
 	width int // bits of a value, 0 to 32
 
-	equal  int    // values left of a run of equal ones
-	value  uint32 // that value
-	packed int    // values left of a run of packed ones
-	bit    int    // where the next of them starts in data
+	left   int    // values of the run at hand that are still to come
+	packed bool   // it is one of packed values
+	value  uint32 // else the value that all have
+	bit    int    // where the next of packed ones starts in data
 }
 
 func newHybrid(data []byte, width int) (*hybrid, error) {
@@ -23,52 +23,38 @@ func newHybrid(data []byte, width int) (*hybrid, error) {
 	return &hybrid{data: data, width: width}, nil
 }
 
-// read fills dst.
-func (h *hybrid) read(dst []uint32) error {
-	for len(dst) > 0 {
-		switch {
-		case h.equal > 0:
-			n := min(h.equal, len(dst))
-			for i := range dst[:n] {
-				dst[i] = h.value
-			}
-			h.equal -= n
-			dst = dst[n:]
-		case h.packed > 0:
-			n := min(h.packed, len(dst))
-			for i := range dst[:n] {
-				dst[i] = bitsAt(h.data, h.bit, h.width)
-				h.bit += h.width
-			}
-			h.packed -= n
-			dst = dst[n:]
-			if h.packed == 0 {
-				h.data = h.data[min(len(h.data), (h.bit+7)/8):]
-			}
-		default:
-			if err := h.next(); err != nil {
-				return err
-			}
+// next gives the next value.
+func (h *hybrid) next() (uint32, error) {
+	if h.left == 0 {
+		if err := h.run(); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	h.left--
+	if h.packed {
+		h.value = bitsAt(h.data, h.bit, h.width)
+		h.bit += h.width
+	}
+	return h.value, nil
 }
 
-// next starts the next run.
-func (h *hybrid) next() error {
+// run starts the next run.
+func (h *hybrid) run() error {
+	if h.packed {
+		h.data = h.data[min(len(h.data), (h.bit+7)/8):]
+	}
 	head, n := binary.Uvarint(h.data)
 	if n <= 0 || head>>1 == 0 || head>>1 > 1<<31 {
 		return errDamaged
 	}
 	h.data = h.data[n:]
-	count := int(head >> 1)
-	if head&1 == 1 {
-		// The last group may be cut off after its last value.
-		h.packed, h.bit = count*8, 0
+	h.left, h.packed, h.bit = int(head>>1), head&1 == 1, 0
+	if h.packed { // groups of eight; the last may be cut off after its last value
+		h.left *= 8
 		if h.width > 0 {
-			h.packed = min(h.packed, len(h.data)*8/h.width)
+			h.left = min(h.left, len(h.data)*8/h.width)
 		}
-		if h.packed == 0 {
+		if h.left == 0 {
 			return errDamaged
 		}
 		return nil
@@ -79,7 +65,6 @@ func (h *hybrid) next() error {
 	}
 	h.value = bitsAt(h.data, 0, size*8)
 	h.data = h.data[size:]
-	h.equal = count
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
@@ -84,16 +83,10 @@ func TestHybrid(t *testing.T) {
 			}
 		}
 		h := stattest.Must(newHybrid(encodeHybrid(rng, values, width), width))
-		var got []uint32
-		for len(got) < len(values) {
-			buf := make([]uint32, 1+rng.IntN(len(values)-len(got)))
-			if err := h.read(buf); err != nil {
-				t.Fatalf("width %d, %d values: %v", width, len(values), err)
+		for i, want := range values {
+			if got, err := h.next(); err != nil || got != want {
+				t.Fatalf("width %d: value %d is %v, want %v: %v", width, i, got, want, err)
 			}
-			got = append(got, buf...)
-		}
-		if !slices.Equal(got, values) {
-			t.Fatalf("width %d: got %v, want %v", width, got, values)
 		}
 	}
 }
@@ -105,7 +98,11 @@ func TestHybridErrors(t *testing.T) {
 		"huge run": {0xff, 0xff, 0xff, 0xff, 0xff, 0x7e, 1}, "no packed bytes": {3}, "too short": {6, 1},
 	} {
 		h := stattest.Must(newHybrid(data, 7))
-		if err := h.read(make([]uint32, 4)); err != errDamaged {
+		var err error
+		for i := 0; i < 4 && err == nil; i++ {
+			_, err = h.next()
+		}
+		if err != errDamaged {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

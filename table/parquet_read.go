@@ -318,8 +318,7 @@ func (p *parquetFile) column(i int, s *sink) error {
 		return err
 	}
 	defer pages.close()
-	r := columnReader{sink: s, rows: s.out.rows}
-	return r.read(pages)
+	return (&columnReader{sink: s}).read(pages)
 }
 
 // pages returns the pages of a column of the row group, after a check of what its metadata say.

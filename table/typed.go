@@ -32,9 +32,6 @@ type runs interface {
 	column(i int, s *sink) error
 }
 
-// stride is the most values of a column that are handed on at once.
-const stride = 1024
-
 // openTyped opens a file of typed columns.
 func openTyped(ctx context.Context, f *opened) (*typedFile, error) {
 	s, err := newSource(ctx, f.file)

@@ -7,7 +7,7 @@ import (
 )
 
 // sink takes the values of a column of a run, as its file stores them, to where they go. A value
-// becomes a number first, which a reader may keep for the same value; put stores these.
+// becomes a number first, which is kept for those of a dictionary.
 type sink struct {
 	*layout
 	*leaf
@@ -17,8 +17,10 @@ type sink struct {
 	maxCell int
 	want    schema.Stored // what the codec takes
 	words   numbering
-	related *values // nil if the cells are not settled with others of their row
-	wrong   int     // from 1, which row of the run has a cell that is not allowed; 0: none
+	related *values  // nil if the cells are not settled with others of their row
+	row     int      // of the next value
+	wrong   int      // from 1, which row of the run has a cell that is not allowed; 0: none
+	known   []uint32 // the numbers of the values of a dictionary, and 1; 0 until one is used
 	scratch []byte
 }
 
@@ -115,19 +117,30 @@ func (s *sink) check(b []byte) error {
 	return checkText(b)
 }
 
-// put stores what cell gave for some rows, from a row on.
-func (s *sink) put(row int, cells []uint32) {
+// add takes the next value, nil for a null; key is its place among those of known, −1 for none.
+func (s *sink) add(b []byte, key int) (err error) {
+	var n uint32
+	if key >= 0 && s.known[key] > 0 {
+		n = s.known[key] - 1
+	} else if n, err = s.cell(b); err != nil {
+		if err != errDamaged && err != errTooMuch {
+			s.wrong = s.row + 1
+		}
+		return err
+	}
+	if key >= 0 {
+		s.known[key] = n + 1
+	}
 	switch {
 	case s.related != nil:
-		copy(s.related.number[row:], cells)
+		s.related.number[s.row] = n
 	case s.to >= toText:
-		copy(s.out.texts[s.at].Cells[row:], cells)
+		s.out.texts[s.at].Cells[s.row] = n
 	default:
-		codes := s.out.codes[s.at]
-		for i, x := range cells {
-			codes.Set(row+i, uint16(x))
-		}
+		s.out.codes[s.at].Set(s.row, uint16(n))
 	}
+	s.row++
+	return nil
 }
 
 // close is to be called behind the last value.
@@ -135,14 +148,6 @@ func (s *sink) close() {
 	if s.to >= toText {
 		s.out.texts[s.at].Texts = s.words.take()
 	}
-}
-
-// refuse is an error about the cell of a row, unless it is about the file.
-func (s *sink) refuse(row int, err error) error {
-	if err != errDamaged && err != errTooMuch {
-		s.wrong = row + 1
-	}
-	return err
 }
 
 // bad is the number of the row whose cell is not allowed, of a run behind other rows; 0 for none.
