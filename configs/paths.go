@@ -97,7 +97,7 @@ func FormatOf(name, path string) (table.Format, error) {
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {
-		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz or .zst may follow), .parquet or "+
+		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz may follow), .parquet or "+
 			".arrow (or - for CSV on standard input and output, arrow:- for Arrow)", name, path)
 	}
 	return f, nil

@@ -159,7 +159,7 @@ func (f field) read(r yamlfile.Reader, n *yaml.Node, above string, c *Column) {
 
 // layoutOf understands the format of a column.
 func layoutOf(text string) (string, error) {
-	layout, ok := Layout(text)
+	layout, ok := goLayout(text)
 	if !ok {
 		return "", fmt.Errorf("%s is not understood: write it as DD/MM/YYYY, or as 2 January 2006, "+
 			"15:04:05 is written in it: 02/01/2006", yamlfile.Quote(text))

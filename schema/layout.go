@@ -15,9 +15,9 @@ var letters = map[string]string{
 	"hh": "15", "ss": "05", "t": "T", "z": "Z07:00",
 }
 
-// Layout turns a date pattern into a Go layout: DD/MM/YYYY, dd.MM.yyyy HH:mm:ss, %d/%m/%Y; a Go
+// goLayout turns a date pattern into a Go layout: DD/MM/YYYY, dd.MM.yyyy HH:mm:ss, %d/%m/%Y; a Go
 // layout, which has digits, stays as it is. False for what it does not understand.
-func Layout(pattern string) (layout string, ok bool) {
+func goLayout(pattern string) (layout string, ok bool) {
 	switch {
 	case strings.Contains(pattern, "%"):
 		layout = strftime.Replace(pattern)

@@ -16,7 +16,7 @@ func TestLayout(t *testing.T) {
 		// not understood
 		"%c": "", "%": "", "": "", "DDD": "", "QQ/YYYY": "", "dd/é": "",
 	} {
-		got, ok := Layout(pattern)
+		got, ok := goLayout(pattern)
 		if got != want && ok || ok != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", pattern, got, ok, want)
 		}

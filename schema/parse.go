@@ -61,11 +61,6 @@ func LoadPartial(path string) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParsePartial(data)
-}
-
-// ParsePartial reads a schema file, as [Parse] does, but for open columns.
-func ParsePartial(data []byte) (*Partial, error) {
 	p, _, err := parse(data)
 	return p, err
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 const flushSize = 1 << 16 // bytes of CSV that are written at once
@@ -27,15 +29,12 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	if f&Tabs != 0 {
 		comma = '\t'
 	}
-	err := checkComma(comma)
-	if err != nil {
+	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
 	c := &csvWriter{decoder: d, w: w, comma: comma, safe: safe}
-	if c.packed, err = packer(f, w); err != nil {
-		return nil, err
-	}
-	if c.packed != nil {
+	if f&Gzip != 0 {
+		c.packed = gzip.NewWriter(w)
 		c.w = c.packed
 	}
 	if !d.schema.CSV.NoHeader {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 var (
@@ -15,37 +14,22 @@ var (
 		"over 1 GiB, and 1024 more for each of its bytes")
 )
 
-// maxWindow is the most memory that zstd may ask for to look back: that of zstd --long.
-const maxWindow = 128 << 20
-
 // unpacked is the text of a compressed file, of at most 1 GiB and 1024 bytes more for each of the
 // file. Its errors are those of reading, errDamagedPack and errPackedBomb; none is
 // io.ErrUnexpectedEOF, which readers of CSV take for the end of a file.
 type unpacked struct {
-	text  io.Reader
-	close func()
-	left  int64
-	size  int64 // of the file
+	text io.Reader
+	left int64
+	size int64 // of the file
 }
 
 // unpack opens a compressed file of size bytes.
-func unpack(f Format, r io.Reader, size int64) (*unpacked, error) {
-	u := &unpacked{left: atLeast(maxBytes, size), size: size, close: func() {}}
-	if f&Gzip != 0 {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, packError(err)
-		}
-		u.text = z
-		return u, nil
-	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxWindow))
+func unpack(r io.Reader, size int64) (*unpacked, error) {
+	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, packError(err)
 	}
-	u.text, u.close = z, z.Close
-	return u, nil
+	return &unpacked{z, atLeast(maxBytes, size), size}, nil
 }
 
 // packError is err if the disk or the context made it, and else about what is packed.
@@ -65,15 +49,4 @@ func (u *unpacked) Read(p []byte) (int, error) {
 		err = packError(err)
 	}
 	return n, err
-}
-
-// packer is what a CSV file is written through, to be closed when it is complete.
-func packer(f Format, w io.Writer) (io.WriteCloser, error) {
-	switch {
-	case f&Gzip != 0:
-		return gzip.NewWriter(w), nil
-	case f&Zstd != 0:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-	}
-	return nil, nil
 }

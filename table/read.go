@@ -61,7 +61,6 @@ const (
 
 	Tabs Format = 1 << 4 // with CSV: a tab between cells, whatever else is said
 	Gzip Format = 1 << 5 // with CSV: compressed so
-	Zstd Format = 1 << 6 // likewise
 )
 
 // IsCSV reports whether it is CSV, packed or not.
@@ -71,7 +70,7 @@ func (f Format) base() Format { return f & 15 }
 
 // errFormat is about the name of a file.
 var errFormat = errors.New(
-	"table: the file name must end in .csv or .tsv (.gz or .zst may follow), " +
+	"table: the file name must end in .csv or .tsv (.gz may follow), " +
 		".parquet, .arrow or .feather")
 
 // FormatOf returns the format of a file by the extension of its path, in any
@@ -90,8 +89,7 @@ func FormatOf(path string) (Format, error) {
 
 // endings are those of files, none of which is that of another.
 var endings = map[string]Format{
-	".csv": CSV, ".csv.gz": CSV | Gzip, ".csv.zst": CSV | Zstd,
-	".tsv": CSV | Tabs, ".tsv.gz": CSV | Tabs | Gzip, ".tsv.zst": CSV | Tabs | Zstd,
+	".csv": CSV, ".csv.gz": CSV | Gzip, ".tsv": CSV | Tabs, ".tsv.gz": CSV | Tabs | Gzip,
 	".parquet": Parquet, ".arrow": Arrow, ".feather": Arrow,
 }
 
@@ -206,8 +204,8 @@ func open(path string) (*opened, error) {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	f.file, f.text = plain, plain
-	if format&(Gzip|Zstd) != 0 {
-		if f.text, err = unpack(format, plain, f.size); err != nil {
+	if format&Gzip != 0 {
+		if f.text, err = unpack(plain, f.size); err != nil {
 			plain.Close()
 			return nil, readingError(err)
 		}
@@ -218,9 +216,6 @@ func open(path string) (*opened, error) {
 
 // close closes what open opened.
 func (f *opened) close() {
-	if c, ok := f.text.(*unpacked); ok {
-		c.close()
-	}
 	if f.file != os.Stdin {
 		f.file.Close()
 	}

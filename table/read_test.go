@@ -16,7 +16,7 @@ import (
 func TestFormatOf(t *testing.T) {
 	for path, want := range map[string]Format{
 		"a.csv": CSV, "dir.parquet/a.CSV": CSV, "a.parquet": Parquet, "a.b.Parquet": Parquet, "-": CSV,
-		"a.csv.gz": CSV | Gzip, "a.CSV.Zst": CSV | Zstd, "a.tsv": CSV | Tabs,
+		"a.csv.GZ": CSV | Gzip, "a.tsv": CSV | Tabs,
 		"a.tsv.gz": CSV | Tabs | Gzip, "a.arrow": Arrow, "a.feather": Arrow,
 	} {
 		if got, err := FormatOf(path); got != want || err != nil {

@@ -205,7 +205,7 @@ func besides(out, model string) (string, error) {
 		return "", usagef("--out -: the schema that is bought is kept beside a file: give --model, too")
 	}
 	dir, name := filepath.Split(out)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	name = strings.TrimSuffix(name, ".gz")
 	return dir + strings.TrimSuffix(name, filepath.Ext(name)) + ".schema.yaml", nil
 }
 

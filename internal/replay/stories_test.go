@@ -82,7 +82,7 @@ func TestVerbs(t *testing.T) {
 			"schema infer in.parquet --header-is-public --epsilon 50 --out s.yaml",
 		}, []string{"strict"}},
 		{"packed", []string{
-			"generate in.csv.gz --schema in.yaml --epsilon 1 --seed 7 --out out.csv.zst",
+			"generate in.csv.gz --schema in.yaml --epsilon 1 --seed 7 --out out.csv.gz",
 		}, []string{"strict", "units", "related"}},
 		{"Arrow", []string{
 			"generate in.arrow --schema in.yaml --epsilon 1 --seed 7 --out out.arrow",

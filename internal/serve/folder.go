@@ -24,7 +24,7 @@ type kind struct {
 
 // The files that the steps are about.
 var (
-	tables  = kind{"table", []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".parquet", ".arrow"}}
+	tables  = kind{"table", []string{".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"}}
 	outputs = kind{"synthetic table", []string{".csv", ".parquet", ".arrow"}}
 	schemas = kind{"schema", []string{".yaml", ".yml"}}
 	models  = kind{"model", []string{".decoy"}}
@@ -131,6 +131,6 @@ func (f *folder) files(k kind) (out []entry) {
 
 // stem is a file's name without its ending.
 func stem(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	name = strings.TrimSuffix(name, ".gz")
 	return strings.TrimSuffix(name, path.Ext(name))
 }

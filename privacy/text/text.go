@@ -43,7 +43,8 @@ func File(path string, o Options) (*Table, error) {
 	for i, name := range o.Names {
 		switch {
 		case name == "":
-			return nil, fmt.Errorf("privacy: column %d has no name: %w", i+1, schema.ErrInvalid)
+			return nil, fmt.Errorf("privacy: column %d has no name (row numbers, as pandas writes them, "+
+				"need none: to_csv(..., index=False)): %w", i+1, schema.ErrInvalid)
 		case slices.Contains(o.Names[:i], name):
 			return nil, fmt.Errorf("privacy: two columns have the name %q: %w", name, schema.ErrInvalid)
 		case o.Unit != "" && name == o.Unit:
