@@ -19,7 +19,7 @@ func (s *Schema) Constraints() []string {
 	for _, m := range s.Made {
 		of := strings.Join(m.Of, ", ")
 		out = append(out, m.Name+map[madeKind]string{
-			ID:         " is made up: it means nothing",
+			madeID:     " is made up: it means nothing",
 			madeLookup: " follows from " + of + ", by the map in the schema",
 			madeSum:    " is the sum of " + of,
 			madeMax:    " is the greatest of " + of,

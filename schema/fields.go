@@ -47,7 +47,7 @@ func (c *Column) fields() []field {
 // fields of a made column, which depend on its kind.
 func (m *Made) fields() []field {
 	out := []field{{"name", &m.Name}, {"kind", word{madeNames, (*uint8)(&m.Kind)}}}
-	if m.Kind == ID {
+	if m.Kind == madeID {
 		return append(out, field{"pattern", &m.Pattern})
 	}
 	out = append(out, field{"of", &m.Of})

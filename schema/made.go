@@ -13,7 +13,7 @@ type madeKind uint8
 
 // The kinds of made columns.
 const (
-	ID         madeKind = iota + 1 // the number of the row, in a pattern
+	madeID     madeKind = iota + 1 // the number of the row, in a pattern
 	madeLookup                     // a public map of another column
 	madeSum                        // of other columns
 	madeMax                        // of other columns
@@ -66,13 +66,13 @@ func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
 		why = "the name " + why
 	case s.Index(m.Name) >= 0 || twin >= 0:
 		why = "there are two columns of this name"
-	case m.Name == s.Unit && m.Kind != ID:
+	case m.Name == s.Unit && m.Kind != madeID:
 		why = "the unit can only be made up, as kind id"
 	case m.At < 0 || m.At >= len(s.Columns)+len(s.Made) || k > 0 && m.At <= s.Made[k-1].At:
 		why = "made columns must be in the order of their places in the file"
 	case m.OnInvalid > Clamp:
 		why = "on_invalid must be refuse or clamp"
-	case m.Kind == ID:
+	case m.Kind == madeID:
 		if why = badText(m.Pattern); why == "" && c.digits == 0 {
 			why = "an id needs a pattern with a # for each digit, such as P######"
 		} else if c.digits > 18 {
@@ -161,7 +161,7 @@ func (c *madeCodec) stored() Stored {
 // value is the cell of a row with these values.
 func (c *madeCodec) value(row []Value, number int) Value {
 	switch c.kind {
-	case ID:
+	case madeID:
 		return Value{Text: c.id(number)}
 	case madeLookup:
 		v := row[c.of[0]]

@@ -63,7 +63,7 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 		if made < len(s.Made) && s.Made[made].At == at {
 			m := r.made[made]
 			r.file = append(r.file, FileColumn{Name: s.Made[made].Name, Column: -1, Made: made,
-				Stored: m.stored(), Zoned: m.form.zoned(), Nullable: m.kind != ID, Categories: m.distinct})
+				Stored: m.stored(), Zoned: m.form.zoned(), Nullable: m.kind != madeID, Categories: m.distinct})
 			made++
 			continue
 		}

@@ -67,7 +67,7 @@ func TestAs(t *testing.T) {
 			"more rows":    func(to *schema.Schema) { to.MaxRowsPerUnit = 4 },
 			"no column":    func(to *schema.Schema) { to.Columns[0].Name = "d" },
 			"relations": func(to *schema.Schema) {
-				to.Made = []schema.Made{{Name: "p", Kind: schema.ID, Pattern: "P##"}}
+				to.Made = []schema.Made{{Name: "p", Kind: 1, Pattern: "P##"}}
 			},
 			"invalid": func(to *schema.Schema) { to.Columns[0].Min = 1e9 },
 		} {
