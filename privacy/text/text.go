@@ -55,9 +55,8 @@ func File(path string, o Options) (*Table, error) {
 	}
 	switch {
 	case o.Unit != "" && unitAt < 0:
-		return nil, fmt.Errorf(
-			"privacy: there is no column %q to be the unit: %w", o.Unit, schema.ErrInvalid,
-		)
+		return nil, fmt.Errorf("privacy: there is no column %q to be the unit: %w", o.Unit,
+			schema.ErrInvalid)
 	case o.Unit != "" && o.MaxRowsPerUnit < 1,
 		o.Unit == "" && o.MaxRowsPerUnit > 1,
 		o.MaxRowsPerUnit < 0:
