@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -91,16 +90,18 @@ func (j *journal) read() error {
 	refuse := func(what string) error {
 		return fmt.Errorf("privacy: the journal %s %s: %w", j.path, what, ErrResume)
 	}
-	l, start := former(b)
-	old := len(l.Entries)
-	n, err := l.Lines(b[start:])
-	at := bytes.IndexByte(b[start+n:], '\n')
+	if bytes.HasPrefix(b, []byte("decoy journal 2 ")) {
+		return refuse("is of an earlier version: end its run with that, or remove it to give the run up")
+	}
+	var l ledger.Ledger
+	n, err := l.Lines(b)
+	at := bytes.IndexByte(b[n:], '\n')
 	switch {
 	case len(l.Entries) == 0 && (err == nil || errors.Is(err, ledger.ErrTorn)):
 		return nil
 	case len(l.Entries) == 0:
 		return refuse("is not one")
-	case err != nil && at >= 0 && start+n+at+1 < len(b):
+	case err != nil && at >= 0 && n+at+1 < len(b):
 		return refuse("is damaged")
 	}
 	kept := 1
@@ -116,7 +117,8 @@ func (j *journal) read() error {
 			kept = i + 1
 		}
 	}
-	for range kept - old {
+	start := 0
+	for range kept {
 		start += bytes.IndexByte(b[start:], '\n') + 1
 	}
 	j.run, j.answers, j.whole = l.Entries[0].Run, l.Entries[1:kept], int64(start)
@@ -202,35 +204,4 @@ func (j *journal) left(file *ledger.File) (run string, err error) {
 		return "", nil
 	}
 	return j.run, nil
-}
-
-// formerMagic begins a journal of earlier versions: a header and one line an answer, which begins
-// with a hash of all up to its end.
-const formerMagic = "decoy journal 2 "
-
-// former is the lines of a journal that an earlier version wrote, as ours, and their bytes.
-func former(b []byte) (l ledger.Ledger, whole int) {
-	line, _, found := bytes.Cut(b, []byte("\n"))
-	text, ours := bytes.CutPrefix(line, []byte(formerMagic))
-	var h struct{ Run string }
-	if !ours || !found || json.Unmarshal(text, &h) != nil {
-		return l, 0
-	}
-	l.Entries = []ledger.Entry{{Kind: ledger.EntryOpen, Run: h.Run, Data: text}}
-	for hash := hashOf("", line); ; {
-		l.Entries[len(l.Entries)-1].Hash = hash
-		whole += len(line) + 1
-		line, _, found = bytes.Cut(b[whole:], []byte("\n"))
-		sum, text, _ := bytes.Cut(line, []byte(" "))
-		var r struct {
-			Query, What string
-			Charges     accountant.Composition
-			Answer      []byte
-		}
-		hash = hashOf(hash, text)
-		if !found || hash != string(sum) || json.Unmarshal(text, &r) != nil {
-			return l, whole
-		}
-		l.Entries = append(l.Entries, charged(h.Run, r.What, r.Query, r.Charges, r.Answer)...)
-	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -206,7 +205,12 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 		t.Errorf("an old copy of the journal of an ended run: %v", err)
 	}
 	// It was never reserved.
-	other := formerMagic + `{"run":"0123456789abcdef","program":"cA==","day":"2026-01-01T00:00:00Z"}` + "\n"
+	fresh := must(openJournal(s.journal.path + ".other"))
+	if err := fresh.start("0123456789abcdef", header{Program: []byte("p")}); err != nil {
+		t.Fatal(err)
+	}
+	fresh.leave()
+	other := string(read(t, fresh.path))
 	for name, text := range map[string]string{"ended": old, "never reserved": other,
 		"empty": "", "half a header": old[:20]} {
 		write(t, s.journal.path, []byte(text))
@@ -214,44 +218,10 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 			t.Errorf("%s: not closed", name)
 		}
 	}
-}
-
-// TestFormerJournalIsContinued: the journal of an earlier version, whose last line is torn.
-func TestFormerJournalIsContinued(t *testing.T) {
-	j := journaled{t, t.TempDir()}
-	s := j.must(j.options(false))
-	m := must(s.sumOf([]Query{Total{}}, access.Ask("measure").Floats(5), func(access.Kind) (
-		e accountant.Event) {
-		return gaussian(5, 1)[0].Event
-	}))
-	head := fmt.Sprintf(`%s{"run":"%s","program":"cA=="}`, formerMagic, s.Run())
-	text, hash := head+"\n", hashOf("", []byte(head))
-	var want []int64
-	for range 2 {
-		x := must(only(s.Measure(Total{}, 5)))
-		want = append(want, x)
-		line := must(json.Marshal(map[string]any{"query": m.Of.Sum(), "what": m.What,
-			"charges": m.Cost, "answer": access.Bytes(x)}))
-		hash = hashOf(hash, line)
-		text += hash + " " + string(line) + "\n"
-	}
-	die(s)
-	write(t, s.journal.path, []byte(text+hash[:9]))
-	for range 2 {
-		s = j.must(j.options(true))
-		for i, x := range want {
-			if got, err := only(s.Measure(Total{}, 5)); got != x || err != nil {
-				t.Fatalf("answer %d was %d, is %d, %v", i, x, got, err)
-			}
-		}
-		want = append(want, must(only(s.Measure(Total{}, 5))))
-		die(s)
-	}
-	if _, err := s.Measure(Total{}, 5); err == nil {
-		t.Error("a fifth call of four")
-	}
-	if l := must(s.file.Read()); l.Verify(nil) != nil || calls(l.Runs()[0].Charged) != 4 {
-		t.Errorf("%+v, %v", l.Runs(), l.Verify(nil))
+	write(t, s.journal.path, []byte(`decoy journal 2 {"run":"0123456789abcdef"}`+"\n"))
+	if _, err := j.open(j.options(false)); !errors.Is(err, ErrResume) ||
+		!strings.Contains(err.Error(), "earlier version") {
+		t.Errorf("the journal of an earlier version: %v", err)
 	}
 }
 
