@@ -128,3 +128,40 @@ func TestSolve(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestScaleFor: the noise of a budget, and what has none.
+func TestScaleFor(t *testing.T) {
+	one := func(s float64) Composition { return Composition{{Gaussian{s}, 1}} }
+	for _, row := range []struct {
+		name string
+		b    Budget
+		adj  Adjacency
+		at   func(float64) Composition
+		want float64
+		err  error
+	}{
+		{"one gaussian", Budget{1, 1e-5}, AddRemove, one, 3.730632, nil},
+		{"nine gaussians", Budget{1, 1e-9}, ReplaceOne,
+			func(s float64) Composition { return Composition{{Gaussian{s}, 9}} }, 3 * 5.495266, nil},
+		{"pure", Budget{.3, 0}, AddRemove, func(s float64) Composition {
+			return Composition{{Laplace{.1 / s}, 4}, {Exponential{1 / s}, 2}}
+		}, 8, nil},
+		{"far from 1", Budget{1, 1e-5}, AddRemove,
+			func(s float64) Composition { return Composition{{Gaussian{s * 1e-9}, 1}} }, 3.730632e9, nil},
+		{"ε = 0", Budget{0, 1e-9}, AddRemove, one, 0, ErrBudgetRange},
+		{"gaussian at δ = 0", Budget{1, 0}, AddRemove, one, 0, ErrUnbounded},
+		{"no adjacency", Budget{1, 1e-9}, 0, one, 0, ErrEvent},
+		{"invalid event", Budget{1, 1e-9}, AddRemove,
+			func(s float64) Composition { return one(-s) }, 0, ErrEvent},
+		{"a fixed part above the budget", Budget{1, 1e-9}, AddRemove,
+			func(s float64) Composition { return append(one(s), Charge{Approx{0, 1e-8}, 1}) }, 0,
+			ErrUnbounded},
+		{"free at every scale", Budget{1, 1e-9}, AddRemove,
+			func(float64) Composition { return nil }, 0, ErrEvent},
+	} {
+		got, err := ScaleFor(row.b, row.adj, row.at)
+		if !errors.Is(err, row.err) || math.Abs(got-row.want) > 3e-7*row.want {
+			t.Errorf("%s: %v, %v; want %v, %v", row.name, got, err, row.want, row.err)
+		}
+	}
+}

@@ -33,8 +33,8 @@ func (c Charge) validate() error {
 // or event is an error.
 type Composition []Charge
 
-// Validate reports the first invalid charge as ErrEvent.
-func (c Composition) Validate() error {
+// validate reports the first invalid charge as ErrEvent.
+func (c Composition) validate() error {
 	for _, charge := range c {
 		if err := charge.validate(); err != nil {
 			return err
@@ -56,11 +56,11 @@ type Bound struct {
 // The methods of a Bound by closed formulas.
 const (
 	MethodGDP   = "gdp"
-	MethodBasic = "basic"
+	methodBasic = "basic"
 )
 
 // Pricer bounds the ε of a composition at delta, 0 ≤ delta < 1. One is [Composition.Epsilon], the
-// default wherever a Pricer may be nil. Those of package pld are tighter and know every event.
+// default wherever a Pricer may be nil. That of package pld is tighter and knows every event.
 type Pricer func(c Composition, delta float64, adj Adjacency) (Bound, error)
 
 // Epsilon bounds ε by p, or by closed formulas if p is nil.
@@ -82,13 +82,13 @@ const gdpSlack = 1e-6
 // (basic composition), the second the Gaussian ones and filters (Dong, Roth, Su 2022, corollary 2);
 // Exponential events are in one of the two, whichever is cheaper ([FilterCost]). An (ε, δ)-DP step
 // is one that tells all with probability δ_i and is else ε_i-DP (Kairouz, Oh, Viswanath 2017).
-// Laplace events of one ε cost less than their sum where that is less ([responsesEpsilon]). With
-// Gaussian events and filters, or with them and such Laplace events, it is exact.
+// Laplace and Approx events of one ε cost less than their sum where that is less
+// ([responsesEpsilon]). With Gaussian events and filters, or with them and such steps, it is exact.
 //
 // The errors are ErrBudgetRange (delta), ErrEvent (an invalid event or adjacency), ErrUnbounded (no
 // finite ε at this delta) and ErrNoFormula (an event that only package pld can price).
 func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
-	if err := errors.Join(adj.Validate(), c.Validate()); err != nil {
+	if err := errors.Join(adj.Validate(), c.validate()); err != nil {
 		return Bound{}, err
 	}
 	if !(delta >= 0 && delta < 1) {
@@ -97,8 +97,15 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	}
 	var mu2, selectionsMu2 float64
 	var sum, selections, leak upward
-	var equal Charge // Laplace events, if all are of one ε
-	kinds := 0       // of them, and of other terms of sum
+	steps, equal := 0, 0.0 // pure steps, and their ε if all are of one
+	pure := func(n int, epsilon float64) {
+		sum.add(float64(n), epsilon)
+		if epsilon > 0 && (steps == 0 || epsilon == equal) {
+			steps, equal = steps+n, epsilon
+		} else if epsilon > 0 {
+			equal = math.NaN()
+		}
+	}
 	for _, charge := range c {
 		n := float64(charge.Count)
 		switch e := charge.Event.(type) {
@@ -117,13 +124,9 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 					"(package accountant/pld): %w", e.event(), ErrNoFormula)
 			}
 		case Laplace:
-			sum.add(n, e.Epsilon)
-			equal, kinds = charge, kinds+1
+			pure(charge.Count, e.Epsilon)
 		case Approx:
-			sum.add(n, e.Epsilon)
-			if e.Epsilon > 0 {
-				kinds++
-			}
+			pure(charge.Count, e.Epsilon)
 			leak.add(n, e.Delta)
 		case Exponential:
 			selections.add(n, e.Epsilon)
@@ -141,7 +144,7 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	consider := func(mu2, pure float64) {
 		e, method := GDPEpsilon(math.Sqrt(mu2), rest), MethodGDP
 		if mu2 == 0 {
-			method = MethodBasic
+			method = methodBasic
 		}
 		if e > 0 && pure > 0 {
 			e = math.Nextafter(e+pure, math.Inf(1))
@@ -158,8 +161,8 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	if selectionsMu2 > 0 {
 		consider(mu2+selectionsMu2, sum.sum())
 	}
-	if kinds == 1 && equal.Count > 0 {
-		e := responsesEpsilon(mu2+selectionsMu2, equal, rest, best.Epsilon)
+	if equal > 0 {
+		e := responsesEpsilon(mu2+selectionsMu2, steps, equal, rest, best.Epsilon)
 		best.Epsilon, best.Slack = e, min(best.Slack, e)
 	}
 	switch {

@@ -77,7 +77,7 @@ func TestCompositionJSONIsStrict(t *testing.T) {
 		err := json.Unmarshal([]byte(text), &c)
 		// encoding/json leaves the zero charge, which Validate refuses
 		if err == nil && name == "null charge" {
-			err = c.Validate()
+			err = c.validate()
 		}
 		if err == nil {
 			t.Errorf("%s: accepted as %v", name, c)
@@ -98,7 +98,7 @@ func TestInvalidEvents(t *testing.T) {
 		&Gaussian{1}, GDPFilter{}, GDPFilter{-1}, GDPFilter{inf}, GDPFilter{nan},
 	} {
 		c := Composition{{e, 1}}
-		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(),
+		if err := c.validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(),
 			"accountant: ") {
 			t.Errorf("%#v: %v", e, err)
 		}
@@ -106,7 +106,7 @@ func TestInvalidEvents(t *testing.T) {
 			t.Errorf("%#v was written", e)
 		}
 	}
-	if err := every.Validate(); err != nil {
+	if err := every.validate(); err != nil {
 		t.Error(err)
 	}
 }

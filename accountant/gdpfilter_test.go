@@ -19,7 +19,7 @@ func normalQuantile(logP float64) float64 {
 	return (lo + hi) / 2
 }
 
-// rangePair is p_t and q_t = p_t·e^{−t} of boundedrange.go.
+// rangePair is p_t and q_t = p_t·e^{−t} of docs/claims/gdpfilter.md.
 func rangePair(epsilon, t float64) (p, q float64) {
 	p = math.Expm1(t-epsilon) / math.Expm1(-epsilon)
 	return p, p * math.Exp(-t)
@@ -124,6 +124,19 @@ func TestFilterCost(t *testing.T) {
 	} {
 		if cost, ok := FilterCost(e); ok {
 			t.Errorf("%+v may be pooled at %v", e, cost)
+		}
+	}
+}
+
+// TestSelectionsAreTheirFilter: many selections cost what the filter does that pays for them, and
+// few of them the sum of their ε.
+func TestSelectionsAreTheirFilter(t *testing.T) {
+	for _, n := range []int{1, 40, 4000} {
+		c := Composition{{Event: Exponential{Epsilon: .2}, Count: n}}
+		cost, _ := FilterCost(c[0].Event)
+		want := math.Min(.2*float64(n), GDPEpsilon(math.Sqrt(float64(n)*cost), 1e-9))
+		if got, err := c.Epsilon(1e-9, AddRemove); err != nil || math.Abs(got.Epsilon/want-1) > 1e-9 {
+			t.Errorf("%d selections cost %+v, want %v (%v)", n, got, want, err)
 		}
 	}
 }

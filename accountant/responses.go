@@ -14,8 +14,7 @@ const maxResponses = 1 << 14
 // It is the upper end of a bisection below most, which is returned where that is no better. Losses
 // and the sum are rounded up: the error of a weight is a relative 1e-10 at most. Of unlikely losses
 // δ_μ is taken to be 1.
-func responsesEpsilon(mu2 float64, calls Charge, delta, most float64) float64 {
-	n, epsilon := calls.Count, calls.Event.(Laplace).Epsilon
+func responsesEpsilon(mu2 float64, n int, epsilon, delta, most float64) float64 {
 	if n > maxResponses || delta == 0 { // without δ the sum of all is reached
 		return most
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/threshold"
@@ -81,11 +80,11 @@ func OpenHoldout(
 			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1},
 		}
 	}
-	z, err := accountant.ScaleFor(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
+	z, err := accountant.ScaleFor(o.Budget, nb.Adjacency, at)
 	if err != nil {
 		return nil, err
 	}
-	o.Plan, o.Adjacency, o.Price, o.Method = at(z), nb.Adjacency, pld.Epsilon, "holdout"
+	o.Plan, o.Adjacency, o.Method = at(z), nb.Adjacency, "holdout"
 	if h.s, err = privacy.Open(ctx, rows, o.Options); err != nil {
 		return nil, err
 	}

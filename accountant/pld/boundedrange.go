@@ -34,8 +34,38 @@ import "math"
 // number of calls: if the next is a fixed pair it is moved into C, and if it is S, then S C V_{k−1}
 // ≤ C S V_{k−1} = C V_k. With several ε the pairs C_k of the other groups are among the fixed ones.
 
-// maxBlock bounds the calls in one V_k; more are composed as blocks, at a small loss.
-const maxBlock = 64
+const (
+	// maxBlock bounds the calls in one V_k; more are composed as blocks, at a small loss.
+	maxBlock = 64
+	// maxRange is the largest ε of a bounded-range event on the grid: e^{(k+2)ε} must not overflow for
+	// one call or more.
+	maxRange = 200
+	// minRange is the smallest: a mechanism of a smaller range has this one too, and the rounding of
+	// p_t is an ulp of 1/ε.
+	minRange = 1e-6
+	// rangeWork is k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of
+	// the variance is about 1/m².
+	rangeWork = 14e3
+)
+
+// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with (size + 2)·ε at
+// most 3·maxRange.
+func rangeBlocks(epsilon float64, k int) (blocks []step) {
+	epsilon = math.Max(epsilon, minRange)
+	size := max(1, min(maxBlock, int(3*maxRange/epsilon)-2, k))
+	for _, b := range []struct{ k, count int }{{size, k / size}, {k % size, 1}} {
+		if b.k > 0 {
+			blocks = append(blocks, step{atoms: gameOf(epsilon, b.k).upper(), count: float64(b.count)})
+		}
+	}
+	return blocks
+}
+
+// gameOf is that of k calls, of as many points as they are worth.
+func gameOf(epsilon float64, k int) *rangeGame {
+	m := int(math.Sqrt(rangeWork / float64(k) * math.Max(1, 14/float64(k))))
+	return newRangeGame(epsilon, k, m)
+}
 
 // rangeGame is the recursion V ← S V on the points (i − n)·h of the privacy loss, h = ε/m, n = km,
 // 0 ≤ i ≤ 2n; V = V_0 outside them.

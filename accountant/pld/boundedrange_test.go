@@ -71,16 +71,13 @@ func value(moves []move, x float64) float64 {
 func TestBoundedRangeOfOne(t *testing.T) {
 	for _, epsilon := range []float64{1e-6, .01, .5, 3, 40} {
 		g := newRangeGame(epsilon, 1, 300)
-		upper, lower := g.upper(), g.lower()
+		upper := g.upper()
 		for i := -12; i <= 12; i++ {
 			x := epsilon * float64(i) / 10.01
 			want := oneRange(epsilon, x)
-			up, low := profileOf(upper, x), profileOf(lower, x)
+			up := profileOf(upper, x)
 			if up < want*(1-1e-9) || up > want+3e-5*epsilon {
 				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, up, want)
-			}
-			if low > want*(1+1e-9)+1e-15 || low < want-3e-4*epsilon {
-				t.Errorf("ε %v: V_1(%v) ≥ %v, closed form %v", epsilon, x, low, want)
 			}
 		}
 	}
@@ -116,12 +113,6 @@ func TestBoundedRangeExtremes(t *testing.T) {
 			}
 		}
 	}
-	// A range below minRange: the lower side is that of the event itself.
-	tiny := mustEpsilon(t, events(times(exponential(1e-7), 1000), times(gaussian(30), 1)), 1e-9,
-		accountant.AddRemove)
-	if alone := accountant.GDPEpsilon(1./30, 1e-9); tiny.Epsilon-tiny.Slack > alone*(1+1e-4) {
-		t.Errorf("lower bound %v above the true %v", tiny.Epsilon-tiny.Slack, alone)
-	}
 }
 
 // The recursion against the adversary himself, on a fine grid of t, for two and three calls.
@@ -129,8 +120,8 @@ func TestBoundedRangeAgainstAdversary(t *testing.T) {
 	for _, epsilon := range []float64{.1, 1.5} {
 		for k := 1; k <= 3; k++ {
 			g := newRangeGame(epsilon, k, 60)
-			upper, lower := g.upper(), g.lower()
-			grid := []int{0, 400, 200, 60}[k]
+			upper := g.upper()
+			grid := []int{0, 400, 200, 30}[k]
 			var moves []move
 			for range k {
 				moves = append(moves, bounded(epsilon, grid))
@@ -138,12 +129,9 @@ func TestBoundedRangeAgainstAdversary(t *testing.T) {
 			for _, share := range []float64{-.5, 0, .21, .47, .83} {
 				x := share * epsilon * float64(k)
 				want := value(moves, x) // attained
-				up, low := profileOf(upper, x), profileOf(lower, x)
+				up := profileOf(upper, x)
 				if up < want*(1-1e-12) || up > want*1.02+1e-6*epsilon {
 					t.Errorf("ε %v k %d: V(%v) ≤ %v, attained %v", epsilon, k, x, up, want)
-				}
-				if low > up || low < want*.98-1e-3*epsilon*math.Max(0, 1-share) {
-					t.Errorf("ε %v k %d: V(%v) ≥ %v, attained %v", epsilon, k, x, low, want)
 				}
 			}
 		}
@@ -236,39 +224,10 @@ func TestExponentialMechanismsAreBounded(t *testing.T) {
 	}
 }
 
-// k-fold compositions beat the conversion of zCDP, the basic sum and the k-fold product of the pair
-// of V_1.
-func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
-	for _, row := range []struct {
-		epsilon float64
-		k       int
-	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
-		got := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-9, accountant.AddRemove)
-		rho, sum := accountant.RhoEpsilon(row.epsilon*row.epsilon/8*float64(row.k),
-			1e-9), row.epsilon*float64(row.k)
-		if got.Epsilon > math.Min(rho, sum) {
-			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, rho, sum)
-		}
-		if row.k >= 14 && got.Epsilon > .97*math.Min(rho, sum) {
-			t.Errorf("%v: ε = %v saves less than 3%% of %v", row, got.Epsilon, math.Min(rho, sum))
-		}
-		if got.Slack > .04*got.Epsilon {
-			t.Errorf("%v: slack %v of %v", row, got.Slack, got.Epsilon)
-		}
-		if row.k == 14 {
-			d, _ := onGrid(newRangeGame(row.epsilon, 1, 100).upper(), 1e-4, 14)
-			c, _, _ := compose([]pld{d}, 1e-4, 30)
-			if product := c.upper(1e-9); product < 1.03*got.Epsilon {
-				t.Errorf("the product of single pairs costs %v, the game %v", product, got.Epsilon)
-			}
-		}
-	}
-}
-
 // Blocks: 65 calls cost no less than 64 and no more than 66.
 func TestBlocksAreMonotone(t *testing.T) {
 	last := 0.0
-	for _, k := range []int{1, 2, 8, 63, 64, 65, 66, 128, 129, 200} {
+	for _, k := range []int{1, 2, 63, 64, 65, 129} {
 		got := mustEpsilon(t, events(times(exponential(.05), k), times(gaussian(20), 1)), 1e-9,
 			accountant.AddRemove)
 		if got.Epsilon <= last {
@@ -282,20 +241,5 @@ func TestBlocksAreMonotone(t *testing.T) {
 	b := mustEpsilon(t, events(times(exponential(.1), 10)), 1e-9, accountant.AddRemove)
 	if a != b {
 		t.Errorf("split charges: %+v, %+v", a, b)
-	}
-}
-
-func TestEnvelope(t *testing.T) {
-	got := envelope([]line{{at: 1, value: 0, slope: 0}, {at: 1, value: .2, slope: -.3},
-		{at: 1, value: .01, slope: -.6}})
-	// 1 − α meets .5 − .3α at α = 5/7, and that meets 0 at α = 5/3.
-	want := []atom{{math.Log(5. / 7), .7 * 5 / 7}, {math.Log(5. / 3), .3 * 5 / 3}}
-	if len(got) != 2 {
-		t.Fatalf("%v, want %v", got, want)
-	}
-	for i := range want {
-		if math.Abs(got[i].loss-want[i].loss) > 1e-12 || math.Abs(got[i].mass-want[i].mass) > 1e-12 {
-			t.Errorf("%v, want %v", got, want)
-		}
 	}
 }

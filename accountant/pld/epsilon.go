@@ -1,5 +1,6 @@
-// Package pld prices compositions by privacy-loss distributions: subsampled and mixed plans, and
-// the last per cent of every other. It is the other [accountant.Pricer] beside closed formulas.
+// Package pld prices compositions by privacy-loss distributions: those with Poisson samples, and
+// selections and pure steps of several kinds, for which closed formulas are coarse. It is the other
+// [accountant.Pricer] beside these.
 //
 // Every event stands for a dominating pair (P, Q) of distributions, whose hockey-stick divergence
 // is at least that of the mechanism on any neighbours, at every order (Zhu, Dong, Wang 2022,
@@ -7,8 +8,8 @@
 // truncation, wrap-around and floating-point error on the private side: files pld.go and profile.go
 // say how each is bounded. Under add-remove both orders of a pair are composed and the larger cost
 // counts. Exponential events have no single pair that is tight in composition; the argument for
-// them is in boundedrange.go. Beside it stand Rényi DP and the closed formulas; the least bound
-// counts.
+// them is in boundedrange.go. Beside it stand
+// Rényi DP and the closed formulas; the least bound counts.
 package pld
 
 import (
@@ -19,116 +20,90 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// The methods of a bound beside those of package accountant.
 const (
-	methodPLD = "pld"
-	methodRDP = "rdp"
+	ulp = 1.0 / (1 << 53) // the unit roundoff of float64
+	// fineness is about the share of ε that the grid may add. Claims of all versions verify on this
+	// grid: another must not cost more.
+	fineness = .002
 )
 
-const ulp = 1.0 / (1 << 53) // the unit roundoff of float64
-
-// Epsilon returns the best bound on ε at delta, 0 ≤ delta < 1: the closed form of GDP for Gaussian
-// events alone, else the smallest of the numerical composition of privacy-loss distributions (PLD),
-// Rényi DP (which includes zCDP) and the closed formulas. The errors are accountant.ErrBudgetRange
-// (delta), ErrEvent (an invalid event or adjacency) and ErrUnbounded (no finite ε at this delta: a
-// Gaussian at δ = 0, or Approx events that spend more).
+// Epsilon returns a bound on ε at delta, 0 ≤ delta < 1, the least of three: closed formulas, where
+// there are no samples, Rényi DP, and what the privacy-loss distributions say. Gaussians alone have
+// the first. The errors are accountant.ErrBudgetRange (delta), ErrEvent (an invalid event or
+// adjacency) and ErrUnbounded (no finite ε at this delta: a Gaussian at δ = 0, or Approx events
+// that spend more).
 func Epsilon(
 	c accountant.Composition, delta float64, adj accountant.Adjacency,
 ) (accountant.Bound, error) {
-	best, alpha, err := cheap(c, delta, adj)
-	if err != nil || alpha == 0 || best.Epsilon == 0 {
+	return price(c, delta, adj, true)
+}
+
+// RDP is [Epsilon] without privacy-loss distributions: cheap, and never less. It tells where to
+// look for more.
+func RDP(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (accountant.Bound, error) {
+	return price(c, delta, adj, false)
+}
+
+func price(
+	c accountant.Composition, delta float64, adj accountant.Adjacency, onGrid bool,
+) (accountant.Bound, error) {
+	best, err := c.Epsilon(delta, adj)
+	switch {
+	case errors.Is(err, accountant.ErrUnbounded), errors.Is(err, accountant.ErrNoFormula):
+		best.Epsilon = math.Inf(1)
+	case err != nil:
 		return best, err
 	}
-	if profiles, ok := composed(c, best.Delta, alpha, adj); ok {
-		epsilon := 0.0
-		for _, p := range profiles {
-			epsilon = math.Max(epsilon, p.upper(best.Delta))
+	consider := func(epsilon float64, method string) {
+		if epsilon < best.Epsilon {
+			best = accountant.Bound{Epsilon: epsilon, Delta: delta, Method: method, Slack: epsilon}
 		}
-		best = better(best, bound(epsilon, best.Delta, methodPLD))
+	}
+	p := newPlan(c, adj)
+	rest := (delta - p.leak) / (1 - p.leak) // what the leaks leave
+	if !p.gaussian && rest >= accountant.MinDelta {
+		lambda, rdp := p.bestTilt(func(logMGF, lambda float64) float64 {
+			return conversion(logMGF, lambda, math.Log(rest))
+		})
+		consider(math.Max(0, rdp), "rdp")
+		if onGrid && best.Epsilon > 0 {
+			epsilon := 0.0
+			for _, profile := range p.profiles(delta, lambda) {
+				epsilon = math.Max(epsilon, profile.upper(delta))
+			}
+			consider(epsilon, "pld")
+		}
+	}
+	if math.IsInf(best.Epsilon, 1) {
+		return accountant.Bound{}, fmt.Errorf("pld: the events have no finite epsilon at delta %v: %w",
+			delta, accountant.ErrUnbounded)
 	}
 	return best, nil
 }
 
-// composed returns the profiles of a composition, for a δ and the best Rényi order there.
-func composed(
-	c accountant.Composition, delta, alpha float64, adj accountant.Adjacency,
-) ([]profile, bool) {
-	p, ok := newPlan(c, delta, adj)
-	if !ok {
-		return nil, false
-	}
-	return p.profiles(p.grid(rdp(pure(c), 2, adj)), alpha-1)
-}
-
-// bound has no slack: the true ε may be anything from 0.
-func bound(epsilon, delta float64, method string) accountant.Bound {
-	return accountant.Bound{Epsilon: epsilon, Delta: delta, Method: method, Slack: epsilon}
-}
-
-// RDP bounds ε by Rényi DP and the closed formulas, whichever is less. It is cheap, and tells where
-// to look for more. Its errors are those of Epsilon.
-func RDP(
-	c accountant.Composition, delta float64, adj accountant.Adjacency,
+// DeltaAt returns a bound on δ at epsilon, 0 ≤ epsilon < ∞: [accountant.GDPDelta] for Gaussians
+// alone, else the less of Rényi DP and privacy-loss distributions. A δ of 1 says nothing. Its error
+// is ErrEvent, of an invalid event or adjacency.
+func DeltaAt(
+	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
 ) (accountant.Bound, error) {
-	best, _, err := cheap(c, delta, adj)
-	return best, err
-}
-
-// cheap is RDP with the best order, 0 if closed formulas alone are exact or best.
-func cheap(
-	c accountant.Composition, delta float64, adj accountant.Adjacency,
-) (best accountant.Bound, alpha float64, err error) {
-	best, err = c.Epsilon(delta, adj)
-	switch {
-	case errors.Is(err, accountant.ErrNoFormula), errors.Is(err, accountant.ErrUnbounded):
-		best = bound(math.Inf(1), delta, accountant.MethodBasic)
-	case err != nil:
-		return accountant.Bound{}, 0, err
+	if _, err := c.Epsilon(.5, adj); errors.Is(err, accountant.ErrEvent) {
+		return accountant.Bound{}, err
 	}
-	rest := (delta - leak(c)) / (1 - leak(c)) // what the Approx events leave
-	if _, exact := gdp(c, adj); !exact && rest >= accountant.MinDelta && leak(c) < 1 {
-		var r float64
-		r, alpha = bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
-			return conversion(rdp, alpha, rest)
-		})
-		best = better(best, bound(math.Max(0, r), delta, methodRDP))
+	p := newPlan(c, adj)
+	if p.gaussian {
+		return accountant.Bound{Epsilon: epsilon, Delta: accountant.GDPDelta(p.mu, epsilon),
+			Method: accountant.MethodGDP}, nil
 	}
-	if math.IsInf(best.Epsilon, 1) {
-		return accountant.Bound{}, 0,
-			fmt.Errorf("pld: the events have no finite epsilon at delta %v: %w", delta,
-				accountant.ErrUnbounded)
+	lambda, logDelta := p.bestTilt(func(logMGF, lambda float64) float64 {
+		return lambda * (conversion(logMGF, lambda, 0) - epsilon)
+	})
+	best := p.leak + (1-p.leak)*math.Exp(min(0, logDelta))
+	delta := 0.0
+	for _, profile := range p.profiles(best, lambda) {
+		delta = math.Max(delta, profile.deltaAt(epsilon))
 	}
-	return best, alpha, nil
-}
-
-// better returns the bound with the smaller ε, the first if they are equal.
-func better(a, b accountant.Bound) accountant.Bound {
-	if b.Epsilon < a.Epsilon {
-		return b
-	}
-	return a
-}
-
-// leak returns 1 − ∏(1 − δ) over the Approx events: an (ε, δ)-DP mechanism is a post-processing of
-// an event that tells all with probability δ and is else ε-DP (Kairouz, Oh, Viswanath 2017).
-func leak(c accountant.Composition) float64 {
-	sum := 0.0
-	for _, charge := range c {
-		if a, ok := charge.Event.(accountant.Approx); ok {
-			sum += float64(charge.Count) * math.Log1p(-a.Delta)
-		}
-	}
-	return -math.Expm1(sum)
-}
-
-// pure returns the composition with δ = 0 in its Approx events.
-func pure(c accountant.Composition) accountant.Composition {
-	pure := make(accountant.Composition, len(c))
-	for i, charge := range c {
-		if a, ok := charge.Event.(accountant.Approx); ok {
-			charge.Event = accountant.Approx{Epsilon: a.Epsilon}
-		}
-		pure[i] = charge
-	}
-	return pure
+	return accountant.Bound{Epsilon: epsilon, Delta: math.Min(best, delta), Method: "pld"}, nil
 }

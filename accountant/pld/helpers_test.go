@@ -2,6 +2,7 @@ package pld
 
 import (
 	"encoding/json"
+	"flag"
 	"math"
 	"os"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
+
+var long = flag.Bool("long", false, "compare all references")
 
 func between(a, b float64) interval { return interval{a, b, b - a} }
 
@@ -35,10 +38,6 @@ func times(e accountant.Event, count int) accountant.Charge {
 }
 
 func events(charges ...accountant.Charge) accountant.Composition { return charges }
-
-func spend(epsilon, delta float64) accountant.Budget {
-	return accountant.Budget{Epsilon: epsilon, Delta: delta}
-}
 
 // oracle is accountant's testdata/oracle.json: values of independent programs, see its origin
 // field.
@@ -106,27 +105,47 @@ func mustEpsilon(
 	t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency,
 ) accountant.Bound {
 	t.Helper()
-	b, err := withSlack(c, delta, adj)
+	b, err := Epsilon(c, delta, adj)
 	if err != nil {
 		t.Fatalf("Epsilon of %v: %v", c, err)
 	}
 	return b
 }
 
-// rdpEpsilon returns the least ε at delta over the orders, and the order.
-func rdpEpsilon(
-	c accountant.Composition, delta float64, adj accountant.Adjacency,
-) (epsilon, alpha float64) {
-	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
+// composed are the profiles that Epsilon reads.
+func composed(c accountant.Composition, delta float64, adj accountant.Adjacency) []profile {
+	p := newPlan(c, adj)
+	lambda, _ := p.bestTilt(func(logMGF, lambda float64) float64 {
+		return conversion(logMGF, lambda, math.Log(delta))
+	})
+	return p.profiles(delta, lambda)
+}
+
+// withSlack is the bound of Epsilon; of samples, and Gaussian events beside them, with how far it
+// is above what some mechanisms with these events cost at least.
+func withSlack(
+	t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency,
+) accountant.Bound {
+	t.Helper()
+	b := mustEpsilon(t, c, delta, adj)
+	if b.Method != "pld" {
+		return b
+	}
+	lowest := 0.0
+	for _, p := range composed(c, delta, adj) {
+		lowest = math.Max(lowest, p.lower(delta, newPlan(c, adj).count, 2e-10*delta))
+	}
+	b.Slack = b.Epsilon - math.Min(b.Epsilon, lowest)
+	return b
 }
 
 func mustDelta(
 	t *testing.T, c accountant.Composition, epsilon float64, adj accountant.Adjacency,
-) accountant.Bound {
+) float64 {
 	t.Helper()
-	b, err := DeltaAt(c, epsilon, adj)
+	d, err := DeltaAt(c, epsilon, adj)
 	if err != nil {
-		t.Fatalf("Delta of %v: %v", c, err)
+		t.Fatalf("δ of %v: %v", c, err)
 	}
-	return b
+	return d.Delta
 }

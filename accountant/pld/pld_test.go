@@ -3,6 +3,7 @@ package pld
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -14,25 +15,27 @@ import (
 var reference = []struct {
 	q, z       float64
 	steps      int
-	delta, rdp float64
+	delta      float64
 	addRemove  float64
 	replaceOne float64
 	within     float64
 }{
-	{.01, .7, 120, 1e-5, 3.2392676, 2.4612381, 0, 5e-6},
-	{.0025, 1.3, 6000, 1e-5, .7242234026, .640, 1.158, 5e-4},
-	{.001, 1, 30000, 1e-7, 1.4154988495, 0, 0, 0},
-	{.01, 1, 1000, 1e-5, 2.1014, 1.828, 2.843, 5e-4},
-	{.01, 4, 10000, 1e-5, 1.0355, .947, 1.993, 5e-4},
-	{.02, 1.5, 500, 1e-5, 1.5140, 1.370, 2.466, 5e-4},
-	{.1, 2, 200, 1e-5, 3.6797, 3.360, 6.536, 5e-4},
-	{.2, 10, 1000, 1e-5, 2.8361, 2.613, 5.754, 5e-4},
-	{1, 5, 10, 1e-5, 2.8137, 2.5944, 0, 5e-5},
+	{.01, .7, 120, 1e-5, 2.4612381, 0, 5e-6},
+	{.0025, 1.3, 6000, 1e-5, .640, 1.158, 5e-4},
+	{.01, 1, 1000, 1e-5, 1.828, 2.843, 5e-4},
+	{.01, 4, 10000, 1e-5, .947, 1.993, 5e-4},
+	{.02, 1.5, 500, 1e-5, 1.370, 2.466, 5e-4},
+	{.1, 2, 200, 1e-5, 3.360, 6.536, 5e-4},
+	{.2, 10, 1000, 1e-5, 2.613, 5.754, 5e-4},
+	{1, 5, 10, 1e-5, 2.5944, 0, 5e-5},
 }
 
 func TestReferencePLD(t *testing.T) {
 	t.Parallel()
 	for _, row := range reference {
+		if row.steps > 200 && !*long {
+			continue
+		}
 		c := events(times(subsampled(row.q, row.z), row.steps))
 		for _, column := range []struct {
 			adj  accountant.Adjacency
@@ -41,7 +44,7 @@ func TestReferencePLD(t *testing.T) {
 			if column.want == 0 {
 				continue
 			}
-			got := mustEpsilon(t, c, row.delta, column.adj)
+			got := withSlack(t, c, row.delta, column.adj)
 			if math.Abs(got.Epsilon-column.want) > row.within {
 				t.Errorf("q %v σ %v T %d %v: ε = %v, want %v ± %v", row.q, row.z, row.steps, column.adj,
 					got.Epsilon, column.want, row.within)
@@ -54,30 +57,16 @@ func TestReferencePLD(t *testing.T) {
 	}
 }
 
-func TestReferenceDelta(t *testing.T) {
-	for _, row := range []struct {
-		name   string
-		c      accountant.Composition
-		want   float64
-		within float64
-	}{
-		{"q=.2 σ=.5 T=3", events(times(subsampled(.2, .5), 3)), .15594, 1e-5},
-		{"three Gaussians of √3", events(times(gaussian(math.Sqrt(3)), 3)), .126936, 1e-6},
-	} {
-		if got := mustDelta(t, row.c, 1,
-			accountant.AddRemove); math.Abs(got.Delta-row.want) > row.within {
-			t.Errorf("%s: δ = %v, want %v", row.name, got.Delta, row.want)
-		}
-	}
-}
-
 // Against another library, whose pessimistic and optimistic estimates enclose the truth to a
 // relative 1e-9: of 100 responses of .1 its only one is 4.6e-10 above the exact sum. The proven
 // interval must meet theirs.
 func TestOracleCompositions(t *testing.T) {
 	t.Parallel()
 	for _, row := range readOracle(t).Compositions {
-		got := mustEpsilon(t, composition(t, row.Composition), row.Delta, row.Adjacency)
+		if row.Delta == 1e-7 && !*long {
+			continue
+		}
+		got := withSlack(t, composition(t, row.Composition), row.Delta, row.Adjacency)
 		if got.Epsilon < row.Lower*(1-1e-9) || got.Epsilon-got.Slack > row.Upper {
 			t.Errorf("%v %v δ %v: ε in [%v, %v], the oracle says [%v, %v]", row.Composition, row.Adjacency,
 				row.Delta, got.Epsilon-got.Slack, got.Epsilon, row.Lower, row.Upper)
@@ -86,35 +75,32 @@ func TestOracleCompositions(t *testing.T) {
 			t.Errorf("%v %v δ %v: ε = %v, the oracle's upper bound is %v", row.Composition, row.Adjacency,
 				row.Delta, got.Epsilon, row.Upper)
 		}
-		if got.Slack > .0075*got.Epsilon {
+		if got.Method == "pld" && got.Slack > .0075*got.Epsilon {
 			t.Errorf("%v %v δ %v: slack %v of %v", row.Composition, row.Adjacency, row.Delta, got.Slack,
 				got.Epsilon)
 		}
 	}
 }
 
-// A Gaussian sent through the grid must come back as its closed form, from above, within the slack,
-// at every δ that a budget may ask for. An event that costs nothing keeps the closed form from
-// being used.
+// A Gaussian sent through the grid must come back as its closed form, from above, at every δ that a
+// budget may ask for: a sample that costs nothing keeps the closed form from being used.
 func TestPLDOfGaussians(t *testing.T) {
 	for _, z := range []float64{.2, 1, 7, 300} {
 		for _, delta := range []float64{.1, 1e-3, 1e-5, 1e-9, 1e-12, 1e-15} {
+			exact := accountant.GDPEpsilon(math.Sqrt(3/(z*z)+4/(4*z*z)), delta)
+			on := math.Inf(1)
+			for _, p := range composed(events(times(gaussian(z/2), 1)), delta, accountant.AddRemove) {
+				on = math.Min(on, p.upper(delta))
+			}
+			if on < exact*(1-1e-9) || on > exact*(1+1e-4)+1e-9 {
+				t.Errorf("z %v δ %v: ε = %v on the grid, want %v", z, delta, on, exact)
+			}
 			c := events(times(gaussian(z), 3), times(gaussian(2*z), 4))
-			exact := mustEpsilon(t, c, delta, accountant.AddRemove)
-			if exact.Method != accountant.MethodGDP || exact.Epsilon != accountant.GDPEpsilon(
-				math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
-				t.Fatalf("z %v δ %v: %+v is not the closed form", z, delta, exact)
+			if got := mustEpsilon(t, c, delta, accountant.AddRemove); got.Epsilon != exact {
+				t.Errorf("z %v δ %v: %+v is not the closed form", z, delta, got)
 			}
-			got := mustEpsilon(t, append(c, times(approx(0, 0), 1)), delta, accountant.AddRemove)
-			truth := exact.Epsilon * (1 - 1e-9)
-			if got.Epsilon < truth || got.Epsilon-got.Slack > exact.Epsilon ||
-				got.Epsilon > exact.Epsilon*(1+1e-4) {
-				t.Errorf("z %v δ %v: %+v, want %v", z, delta, got, exact.Epsilon)
-			}
-			back := mustDelta(t, append(c, times(approx(0, 0), 1)), exact.Epsilon, accountant.AddRemove)
-			if back.Delta < accountant.GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) ||
-				back.Delta > delta*(1+1e-3) {
-				t.Errorf("z %v: δ(%v) = %+v, want %v", z, exact.Epsilon, back, delta)
+			if back := mustDelta(t, c, exact, accountant.AddRemove); exact > 0 && !near(back, delta, 1e-6) {
+				t.Errorf("z %v: δ(%v) = %v, want %v", z, exact, back, delta)
 			}
 		}
 	}
@@ -125,109 +111,148 @@ func TestPLDOfGaussians(t *testing.T) {
 func TestPLDOfManySteps(t *testing.T) {
 	for _, delta := range []float64{1e-5, 1e-9, 1e-12} {
 		want := accountant.GDPEpsilon(math.Sqrt(50)/30, delta)
-		got := mustEpsilon(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.AddRemove)
+		got := withSlack(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.AddRemove)
 		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) || got.Epsilon-got.Slack > want {
 			t.Errorf("subsampled, δ %v: %+v, want %v", delta, got, want)
 		}
 		want = accountant.GDPEpsilon(2*math.Sqrt(50)/30, delta)
-		got = mustEpsilon(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.ReplaceOne)
+		got = withSlack(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.ReplaceOne)
 		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) {
 			t.Errorf("subsampled, replace-one, δ %v: %+v, want %v", delta, got, want)
 		}
 	}
 }
 
-// Randomised response composes to a binomial, which is summed here directly.
-func TestPLDOfRandomisedResponse(t *testing.T) {
-	binomial := func(epsilon float64, k int, at float64) float64 {
-		p, sum := 1/(1+math.Exp(-epsilon)), 0.0
-		for j := 0; j <= k; j++ {
-			a, _ := math.Lgamma(float64(k + 1))
-			b, _ := math.Lgamma(float64(j + 1))
-			c, _ := math.Lgamma(float64(k - j + 1))
-			loss := float64(2*j-k) * epsilon
-			sum += math.Exp(a-b-c+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) * math.Max(0,
-				-math.Expm1(at-loss))
+// Beside samples everything costs something, and no more than it does by itself on top.
+func TestBesideSamples(t *testing.T) {
+	samples := times(subsampled(.3, 5), 10)
+	alone := mustEpsilon(t, events(samples), 1e-5, accountant.AddRemove).Epsilon
+	for name, c := range map[string]accountant.Composition{
+		"steps":     events(times(laplace(.1), 3), times(approx(.2, 0), 1)),
+		"equal":     events(times(laplace(.1), 3)),
+		"choices":   events(times(exponential(.01), 2), times(exponential(.02), 1)),
+		"many":      events(times(exponential(.02), 400)),
+		"a filter":  events(times(filter(.25), 4)),
+		"gaussians": events(times(gaussian(4), 4)),
+	} {
+		closed, err := c.Epsilon(0, accountant.AddRemove)
+		most := alone + closed.Epsilon
+		if err != nil || name == "many" {
+			most = alone + 2
 		}
-		return sum
+		got := mustEpsilon(t, append(events(samples), c...), 1e-5, accountant.AddRemove)
+		if !(got.Epsilon > alone) || got.Epsilon > most*(1+1e-9) || got.Method != "pld" {
+			t.Errorf("%s: %+v, alone %v, at most %v", name, got, alone, most)
+		}
 	}
+	a := mustEpsilon(t, events(samples, times(filter(.5), 1)), 1e-5, accountant.ReplaceOne)
+	b := mustEpsilon(t, events(samples, times(gaussian(4), 4)), 1e-5, accountant.ReplaceOne)
+	if !near(a.Epsilon, b.Epsilon, 1e-9) {
+		t.Errorf("a filter beside samples costs %v, Gaussians %v", a.Epsilon, b.Epsilon)
+	}
+	leak := events(samples, times(approx(0, 1e-6), 2))
+	if got := mustEpsilon(t, leak, 1-(1-1e-5)*(1-2e-6), accountant.AddRemove); !near(got.Epsilon,
+		alone, 1e-6) {
+		t.Errorf("with a leak %v, without %v", got.Epsilon, alone)
+	}
+	for _, l := range []accountant.Charge{times(approx(0, .9), 2), times(approx(0, .499), 3),
+		times(approx(0, .9), 1<<40)} { // the last tells all, to float64's last digit
+		c := events(l, times(subsampled(.1, 1), 2))
+		if b, err := Epsilon(c, 1e-9, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
+			t.Errorf("%v: %v, %v", c, b, err)
+		}
+	}
+}
+
+// TestInertEventsChangeNothing: a sample that costs next to nothing leaves the cost of the others
+// as it is, however extreme its parameters are, and none of them is a panic.
+func TestInertEventsChangeNothing(t *testing.T) {
+	others := map[string]accountant.Composition{
+		"subsampled": events(times(subsampled(.5, 1), 4)),
+		"choices":    events(times(exponential(5), 10)),
+	}
+	for _, inert := range []accountant.Event{
+		subsampled(1e-300, 1e150), subsampled(1e-17, 1),
+	} {
+		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
+			for name, c := range others {
+				alone := withSlack(t, c, 1e-9, adj)
+				low := alone.Epsilon
+				if alone.Method == "pld" {
+					low -= alone.Slack
+				}
+				both, err := Epsilon(append(events(times(inert, 1)), c...), 1e-9, adj)
+				if err != nil || both.Epsilon < .97*low {
+					t.Errorf("%v, %v: %s costs %v alone and %v with it, %v", adj, inert, name, alone.Epsilon,
+						both.Epsilon, err)
+				}
+			}
+		}
+	}
+	for _, z := range []float64{1e-7, 3e-8, 1e-10, 1e-100, math.SmallestNonzeroFloat64} {
+		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
+			if b, err := Epsilon(events(times(subsampled(.5, z), 1)), 1e-9, adj); err == nil &&
+				b.Epsilon < 100 {
+				t.Errorf("%v: noise %v costs %v", adj, z, b.Epsilon)
+			}
+		}
+	}
+}
+
+// TestMoreCostsMore: one sample more, a larger one or less noise never costs less, and neither does
+// replacing a unit.
+func TestMoreCostsMore(t *testing.T) {
+	u := rand.New(rand.NewPCG(11, 12))
+	for range 4 {
+		q, z, n := .05+.9*u.Float64(), 3+3*u.Float64(), 1+u.IntN(6)
+		delta := math.Exp(-8 - 15*u.Float64())
+		price := func(q, z float64, n int, adj accountant.Adjacency) float64 {
+			return mustEpsilon(t, events(times(subsampled(q, z), n), times(gaussian(20), 2)), delta,
+				adj).Epsilon
+		}
+		least := price(q, z, n, accountant.AddRemove) * (1 - 1e-3)
+		for what, got := range map[string]float64{
+			"a step more":   price(q, z, n+1, accountant.AddRemove),
+			"a larger rate": price(q*1.03, z, n, accountant.AddRemove),
+			"less noise":    price(q, z/1.1, n, accountant.AddRemove),
+			"replacing":     price(q, z, n, accountant.ReplaceOne),
+			"full batches":  price(1, z, n, accountant.AddRemove),
+		} {
+			if got < least {
+				t.Errorf("%v, %v, %d at %v: %s costs %v, less than %v", q, z, n, delta, what, got, least)
+			}
+		}
+	}
+}
+
+// TestCalibrate finds the noise of samples.
+func TestCalibrate(t *testing.T) {
 	for _, row := range []struct {
-		epsilon float64
-		k       int
-	}{{.05, 400}, {.7, 12}, {3, 2}} {
-		c := events(times(laplace(row.epsilon), row.k))
-		for _, share := range []float64{.1, .3, .6} {
-			at := share * row.epsilon * float64(row.k)
-			want := binomial(row.epsilon, row.k, at)
-			if want < 1e-20 {
-				continue
-			}
-			got := mustDelta(t, c, at, accountant.AddRemove)
-			if got.Delta < want*(1-1e-9) || got.Delta > want*1.01 {
-				t.Errorf("ε %v k %d: δ(%v) = %v, want %v", row.epsilon, row.k, at, got.Delta, want)
-			}
+		b     accountant.Budget
+		q     float64
+		steps int
+		want  float64
+	}{
+		{accountant.Budget{Epsilon: 1, Delta: 1e-5}, .01, 1, .67379294682},
+		{accountant.Budget{Epsilon: 2.0151064, Delta: 1e-9}, .3, 30, 5},
+	} {
+		at := func(z float64) accountant.Composition {
+			return events(times(subsampled(row.q, z), row.steps))
 		}
-	}
-}
-
-func TestPureComposition(t *testing.T) {
-	c := events(times(laplace(.1), 3), times(exponential(.2), 2), times(approx(.5, 0), 1))
-	for _, delta := range []float64{0, 1e-300} {
-		if got := mustEpsilon(t, c, delta, accountant.AddRemove); !near(got.Epsilon, 1.2, 1e-12) ||
-			got.Method != accountant.MethodBasic {
-			t.Errorf("δ %v: %+v, want 1.2", delta, got)
+		prices := 0
+		scale, err := accountant.ScaleFor(row.b, accountant.AddRemove, at, RDP, func(
+			c accountant.Composition, delta float64, adj accountant.Adjacency,
+		) (accountant.Bound, error) {
+			prices++
+			return Epsilon(c, delta, adj)
+		})
+		if err != nil || !near(scale, row.want, 2e-4) || prices > 12 {
+			t.Errorf("%+v: scale %v with %d prices, %v", row, scale, prices, err)
 		}
-	}
-	if got := mustEpsilon(t, c, 0, accountant.ReplaceOne); got.Slack != 0 {
-		t.Errorf("slack of the exact sum: %v", got.Slack)
-	}
-	if got := mustDelta(t, c, 1.2000001, accountant.AddRemove); got.Delta != 0 ||
-		got.Method != accountant.MethodBasic {
-		t.Errorf("δ(1.2) = %+v", got)
-	}
-	if got := mustEpsilon(t, c, 1e-3, accountant.AddRemove); got.Epsilon >= 1.15 ||
-		got.Method != methodPLD {
-		t.Errorf("δ = 1e-3 should be worth something: %+v", got)
-	}
-	if got := mustEpsilon(t, nil, 0, accountant.AddRemove); got.Epsilon != 0 {
-		t.Errorf("nothing costs %+v", got)
-	}
-}
-
-func TestApproxLeaks(t *testing.T) {
-	c := events(times(approx(.5, 1e-6), 3))
-	if got := mustEpsilon(t, c, 3e-6, accountant.AddRemove); got.Epsilon != 1.5 ||
-		got.Method != accountant.MethodBasic {
-		t.Errorf("basic composition: %+v", got)
-	}
-	if _, err := Epsilon(c, 2.9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
-		t.Errorf("δ smaller than the leak: %v", err)
-	}
-	got := mustDelta(t, c, 1.5, accountant.AddRemove)
-	if want := 1 - math.Pow(1-1e-6, 3); !near(got.Delta, want, 1e-9) {
-		t.Errorf("leak = %v, want %v", got.Delta, want)
-	}
-	// With noise: the leak comes on top of what the rest costs.
-	noisy := events(times(gaussian(3), 1), times(approx(0, 1e-6), 2))
-	exact := accountant.GDPEpsilon(1./3, 1e-5)
-	bound := mustEpsilon(t, noisy, 1-(1-1e-5)*math.Pow(1-1e-6, 2), accountant.AddRemove)
-	if bound.Epsilon < exact*(1-1e-9) || bound.Epsilon > exact*(1+1e-4) {
-		t.Errorf("gaussian and leak: %+v, want %v", bound, exact)
-	}
-	if bound.Epsilon-bound.Slack > exact {
-		t.Errorf("gaussian and leak: lower bound %v above %v", bound.Epsilon-bound.Slack, exact)
-	}
-}
-
-// Without a grid the leak still counts.
-func TestLeakBesideRDP(t *testing.T) {
-	c := events(times(laplace(1e-9), 1<<40), times(approx(0, 1e-6), 1))
-	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != methodRDP || got.Delta < 1e-6 ||
-		got.Delta > 1.001e-6 {
-		t.Errorf("δ(.1) = %+v", got)
-	}
-	if _, err := Epsilon(c, .9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
-		t.Error(err)
+		if got := mustEpsilon(t, at(scale), row.b.Delta, accountant.AddRemove); got.Epsilon >
+			row.b.Epsilon {
+			t.Errorf("%+v: scale %v costs ε = %v", row, scale, got.Epsilon)
+		}
 	}
 }
 
@@ -236,7 +261,7 @@ func TestRateOne(t *testing.T) {
 	c := events(times(subsampled(1, 5), 9), times(gaussian(5), 1))
 	for adj, mu := range map[accountant.Adjacency]float64{accountant.AddRemove: math.Sqrt(10) / 5,
 		accountant.ReplaceOne: math.Sqrt(37) / 5} {
-		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != accountant.MethodGDP || !near(got.Epsilon,
+		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != "gdp" || !near(got.Epsilon,
 			accountant.GDPEpsilon(mu, 1e-5), 1e-12) {
 			t.Errorf("%v: %+v, want %v", adj, got, accountant.GDPEpsilon(mu, 1e-5))
 		}
@@ -246,7 +271,7 @@ func TestRateOne(t *testing.T) {
 // TestFullBatchesInAMixedPlan: beside events that have no closed formula, a sum over all units
 // counts as a Gaussian, under replace-one as one of half the noise.
 func TestFullBatchesInAMixedPlan(t *testing.T) {
-	rest := events(times(subsampled(.1, 1), 20), times(gaussian(9), 1))
+	rest := events(times(subsampled(.3, 3), 5), times(gaussian(9), 1))
 	for adj, z := range map[accountant.Adjacency]float64{
 		accountant.AddRemove: 5, accountant.ReplaceOne: 2.5} {
 		got := mustEpsilon(t, append(events(times(subsampled(1, 5), 9)), rest...), 1e-5, adj)
@@ -257,27 +282,21 @@ func TestFullBatchesInAMixedPlan(t *testing.T) {
 	}
 }
 
-// A table of one unit against none, with a fair share of the wrong directions: for add-remove both
-// orders of the pair are needed.
+// For add-remove both orders of a pair count, the larger of which is that without the unit first.
 func TestBothDirections(t *testing.T) {
-	e := subsampled(.3, .8)
-	only := func(added bool, epsilon float64) float64 {
-		p, _ := newPlan(events(times(e, 4)), 1e-6, accountant.AddRemove)
-		terms, _ := p.terms(1e-3, added)
-		c, _, _ := compose(terms, 1e-3, 2)
-		return c.deltaAt(epsilon)
-	}
-	larger := map[bool]bool{}
+	samples := events(times(subsampled(.3, .8), 4))
+	both := composed(samples, 1e-6, accountant.AddRemove)
+	larger := false
 	for _, epsilon := range []float64{0, .05, .5, 1, 2, 5} {
-		r, a := only(false, epsilon), only(true, epsilon)
-		larger[false] = larger[false] || r > a*1.01
-		larger[true] = larger[true] || a > r*1.01
-		got := mustDelta(t, events(times(e, 4)), epsilon, accountant.AddRemove).Delta
-		if got < math.Max(r, a)*(1-1e-3) {
-			t.Errorf("δ(%v) = %v, below %v or %v", epsilon, got, r, a)
+		r, a := both[0].deltaAt(epsilon), both[1].deltaAt(epsilon)
+		larger = larger || r > a*1.01
+		if got := math.Max(r, a); got > 1e-12 && got < 1 {
+			if e := mustEpsilon(t, samples, got, accountant.AddRemove).Epsilon; e < epsilon-1e-3 {
+				t.Errorf("ε(%v) = %v, below %v", got, e, epsilon)
+			}
 		}
 	}
-	if !larger[false] {
+	if !larger {
 		t.Error("the remove direction never matters")
 	}
 }
@@ -300,16 +319,19 @@ func TestSubsampledProfile(t *testing.T) {
 	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 {
 		return mix(x, -1)
 	}
-	c := events(times(subsampled(q, z), 1))
+	at := func(epsilon, near float64, adj accountant.Adjacency) (delta float64) {
+		for _, p := range composed(events(times(subsampled(q, z), 1)), near, adj) {
+			delta = math.Max(delta, p.deltaAt(epsilon))
+		}
+		return delta
+	}
 	for _, epsilon := range []float64{0, .2, 1, 2.5} {
 		want := math.Max(hockey(plus, none, epsilon), hockey(none, plus, epsilon))
-		if got := mustDelta(t, c, epsilon, accountant.AddRemove).Delta; got < want-1e-9 ||
-			!near(got, want, 1e-4) {
+		if got := at(epsilon, want, accountant.AddRemove); got < want-1e-9 || !near(got, want, 1e-4) {
 			t.Errorf("add-remove δ(%v) = %v, want %v", epsilon, got, want)
 		}
 		want = hockey(plus, minus, epsilon)
-		if got := mustDelta(t, c, epsilon, accountant.ReplaceOne).Delta; got < want-1e-9 ||
-			!near(got, want, 1e-4) {
+		if got := at(epsilon, want, accountant.ReplaceOne); got < want-1e-9 || !near(got, want, 1e-4) {
 			t.Errorf("replace-one δ(%v) = %v, want %v", epsilon, got, want)
 		}
 	}
@@ -318,13 +340,13 @@ func TestSubsampledProfile(t *testing.T) {
 // Half the noise, a missing step and a halved rate must be seen: each changes ε by more than the
 // accountant's error.
 func TestWrongParametersAreSeen(t *testing.T) {
-	base := mustEpsilon(t, events(times(subsampled(.02, 1.5), 500)), 1e-5, accountant.AddRemove)
+	base := withSlack(t, events(times(subsampled(.3, 5), 30)), 1e-5, accountant.AddRemove)
 	for name, c := range map[string]accountant.Composition{
-		"30% less noise": events(times(subsampled(.02, 1.05), 500)),
-		"a step more":    events(times(subsampled(.02, 1.5), 510)),
-		"a higher rate":  events(times(subsampled(.021, 1.5), 500)),
+		"30% less noise": events(times(subsampled(.3, 3.5), 30)),
+		"a step more":    events(times(subsampled(.3, 5), 31)),
+		"a higher rate":  events(times(subsampled(.31, 5), 30)),
 	} {
-		if got := mustEpsilon(t, c, 1e-5, accountant.AddRemove); got.Epsilon-got.Slack <= base.Epsilon {
+		if got := withSlack(t, c, 1e-5, accountant.AddRemove); got.Epsilon-got.Slack <= base.Epsilon {
 			t.Errorf("%s: ε = %v ± %v is not above %v", name, got.Epsilon, got.Slack, base.Epsilon)
 		}
 	}
@@ -333,28 +355,16 @@ func TestWrongParametersAreSeen(t *testing.T) {
 // The cases in which a naive grid would take all memory: the bound stays valid and the bins
 // bounded.
 func TestGuards(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		name string
-		c    accountant.Composition
-	}{
-		{"tiny ε", events(times(subsampled(1e-3, 50), 100_000))},
-		{"tiny noise", events(times(subsampled(.5, .02), 3))},
-		{"large pure events", events(times(exponential(1e4), 3), times(laplace(1e5), 2))},
-		{"small pure events", events(times(exponential(1e-9), 1000), times(laplace(1e-9), 1000))},
-		{"many steps", events(times(gaussian(1e6), 1<<40), times(laplace(1e-6), 1<<30))},
+	for name, c := range map[string]accountant.Composition{
+		"tiny ε":     events(times(subsampled(1e-3, 50), 10_000)),
+		"tiny noise": events(times(subsampled(.5, .02), 3)),
+		"many steps": events(times(gaussian(1e6), 1<<40), times(subsampled(.1, 1e9), 1<<40)),
 	} {
-		got := mustEpsilon(t, row.c, 1e-9, accountant.AddRemove)
-		rdp, _ := rdpEpsilon(row.c, 1e-9, accountant.AddRemove)
-		sum := math.Inf(1)
-		if closed, err := row.c.Epsilon(0, accountant.AddRemove); err == nil {
-			sum = closed.Epsilon
+		got := mustEpsilon(t, c, 1e-9, accountant.AddRemove)
+		if !(got.Epsilon >= 0) || math.IsInf(got.Epsilon, 1) {
+			t.Errorf("%s: %+v", name, got)
 		}
-		if !(got.Epsilon >= 0) || got.Epsilon > math.Min(math.Max(0, rdp), sum) || got.Slack < 0 ||
-			got.Slack > got.Epsilon {
-			t.Errorf("%s: %+v, RDP %v, basic %v", row.name, got, rdp, sum)
-		}
-		t.Logf("%s: %+v", row.name, got)
+		t.Logf("%s: %+v", name, got)
 	}
 }
 
@@ -388,12 +398,6 @@ func TestEpsilonErrors(t *testing.T) {
 	} {
 		if _, err := Epsilon(row.c, row.delta, row.adj); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
-		}
-	}
-	for _, epsilon := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := DeltaAt(g, epsilon, accountant.AddRemove)
-		if !errors.Is(err, accountant.ErrBudgetRange) {
-			t.Errorf("ε = %v: %v", epsilon, err)
 		}
 	}
 	if _, err := DeltaAt(g, 1, 3); !errors.Is(err, accountant.ErrEvent) {

@@ -30,6 +30,7 @@ type profile struct {
 	inf   float64
 	grow  float64 // the true masses are within a factor e^{±grow}
 	shift float64
+	top   float64 // no loss but +∞ is above it
 }
 
 const (
@@ -67,6 +68,7 @@ func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 		kept += d.count * math.Log1p(-d.inf)
 		excess += d.count * math.Max(0, floats.Sum(d.mass)+d.inf-1)
 		c.shift += d.count * d.shift
+		c.top += d.count * h * float64(d.lo+len(d.mass)-1)
 		steps += d.count
 	}
 	// ∏(F+p) − ∏F for finite mass F ≤ 1−p+x and infinite mass p is at most e^{Σx}(1 − ∏(1−p)).
@@ -240,6 +242,9 @@ func (c profile) scan(f func(loss, scale, a, b float64) bool) bool {
 func (c profile) upper(delta float64) float64 {
 	delta *= math.Exp(-c.grow)
 	epsilon := math.Inf(1)
+	if c.inf <= delta {
+		epsilon = math.Max(0, c.top) * (1 + 1e-12)
+	}
 	c.scan(func(loss, scale, a, b float64) bool {
 		if c.inf+scale*(a-b+c.err) <= delta {
 			epsilon = math.Max(0, loss)
@@ -253,6 +258,21 @@ func (c profile) upper(delta float64) float64 {
 		return false
 	})
 	return epsilon + c.shift
+}
+
+// deltaAt returns a δ at which the composition is (epsilon, δ)-DP.
+func (c profile) deltaAt(epsilon float64) float64 {
+	epsilon -= c.shift
+	delta := 1.0
+	c.scan(func(loss, scale, a, b float64) bool {
+		if loss > epsilon {
+			return true
+		}
+		x := math.Min(c.h, epsilon-loss)
+		delta = (c.inf + scale*(a-math.Exp(x)*b+c.err)) * math.Exp(c.grow)
+		return false
+	})
+	return math.Min(1, delta)
 }
 
 func mod(k, n int) int {

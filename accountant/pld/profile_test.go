@@ -337,3 +337,25 @@ func TestOnGrid(t *testing.T) {
 		t.Error("a grid of 1e10 bins was accepted")
 	}
 }
+
+// lower returns an ε below which the composition of the true events is not (ε, delta)-DP. They are
+// so many steps, whose losses were moved by more than a grid cell with probability lost.
+//
+// Putting a loss L on the grid is a random move to L + D, with D in an interval of length h and
+// E[e^{−D}|L] = 1 up to the relative errors r of the masses. So E[D|L] ≤ h²/8 + 2r (Hoeffding's
+// lemma for one side, Jensen's for the other), and for n independent draws, by Hoeffding's
+// inequality, ΣD ≤ t = n(h²/8 + 2r) + h√(n·ln(1/η)/2) except with probability η. Hence δ_grid(ε +
+// t) ≤ δ_true(ε) + η + lost, and the ε at which δ_grid falls to delta + η + lost, less t, is a
+// lower bound of the true one.
+func (c profile) lower(delta, steps, lost float64) float64 {
+	eta := 1e-3 * delta // a relative change of 1e-3 in δ moves ε by about 1e-3/ln(1/δ)
+	t := steps*(c.h*c.h/8+4*massError) + c.h*math.Sqrt(-steps*math.Log(eta)/2) + 4*c.shift
+	target := (delta + eta + lost) * math.Exp(c.grow)
+	inf := math.Max(0, c.inf-lost)
+	epsilon := 0.0
+	c.scan(func(loss, scale, a, b float64) bool {
+		epsilon = loss
+		return inf+scale*(a-b-c.err) <= target
+	})
+	return math.Max(0, epsilon-t)
+}

@@ -102,7 +102,7 @@ var allowed = map[string][]string{
 		"eval",
 	},
 	"analysis": {
-		"internal/spelling", "schema", "table", "accountant", "accountant/pld", "ledger",
+		"internal/spelling", "schema", "table", "accountant", "ledger",
 		"marginal", "privacy", "privacy/blocks",
 		"privacy/logistic", "privacy/randomized", "privacy/text", "privacy/threshold",
 		"privacy/vote", "eval", "release",

@@ -27,7 +27,7 @@ type claim struct {
 var claims = []claim{
 	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"},
 		[]string{"privacy/session.go", "privacy/rows.go", "privacy/marginal.go", "privacy/measure.go",
-			"privacy/select.go"}, 3958},
+			"privacy/select.go"}, 3942},
 	{"limits that are set and signed", []string{"ledger"}, []string{"ledger/limit.go"}, 90},
 	{"tables that Spark counts", []string{"privacy"}, []string{"privacy/elsewhere.go"}, 110},
 	{"columns without bins in the schema, and `bins: dp`", []string{"privacy"}, []string{"privacy/bins.go"}, 60},
@@ -51,7 +51,7 @@ var claims = []claim{
 		[]string{"privacy/gradient", "gan/critic"}, []string{"bounds/modes.go",
 			"bounds/ball.go"}, 1055},
 	{"subsampled and mixed plans", []string{"accountant/pld"},
-		[]string{"accountant/pld/epsilon.go"}, 1241},
+		[]string{"accountant/pld/epsilon.go"}, 1080},
 }
 
 // premises are packages that a claim takes as given, with what is taken.
