@@ -44,7 +44,7 @@ func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) 
 // startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
 // or was never reserved, gives way.
 func (s *session) startJournal(ctx context.Context, o Options) error {
-	if left, err := s.journal.left(s.file); err != nil {
+	if left, err := s.journal.holds(s.file); err != nil {
 		return err
 	} else if left != "" {
 		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
@@ -64,62 +64,6 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 		}
 		return err
 	}
-	return nil
-}
-
-// resume takes over the run of the journal, whose process is gone: it would still hold the lock.
-func (s *session) resume(ctx context.Context, o Options) error {
-	j := s.journal
-	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("privacy: run %s: %s: %w", j.run, fmt.Sprintf(format, args...), ErrResume)
-	}
-	if j.run == "" {
-		return fmt.Errorf("privacy: the journal %s holds no run: %w", j.path, ErrResume)
-	}
-	if string(j.Program) != o.Program {
-		return refuse("it was begun by %q, this is %q", j.Program, o.Program)
-	}
-	for _, out := range j.Outputs {
-		if !slices.Contains(o.Outputs, string(out)) {
-			return refuse("it was begun to write %s too, which would be lost", out)
-		}
-	}
-	s.run = j.run
-	err := s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
-		s.lines = linesOf(l, s.run)
-		if len(s.lines) == 0 {
-			return nil, refuse("it is not in the ledger")
-		}
-		first, last := s.lines[0], s.lines[len(s.lines)-1]
-		if last.Kind == ledger.EntryClose {
-			return nil, refuse("it is %s", last.Status)
-		}
-		o.Day = first.Time
-		same := s.reservation(o)
-		same.Tool = first.Tool
-		if same.Seal(ledger.Entry{Seq: first.Seq - 1, Hash: first.Prev}).Hash != first.Hash {
-			return nil, refuse("its method, budget, plan, schema or neighbouring relation is another one")
-		}
-		// A journal that is older than the ledger would have answers drawn again that were given already;
-		// one that is ahead has those whose process died before it logged them.
-		bought, logged, left := paid(j.answers), s.lines[1:], s.left.Clone()
-		for _, e := range bought {
-			if err := left.Take(*e.Event); err != nil {
-				return nil, refuse("its journal has more charges than were reserved (%v)", err)
-			}
-		}
-		if len(logged) > len(bought) || !slices.EqualFunc(logged, bought[:len(logged)],
-			func(a, b ledger.Entry) bool { return a.Answer == b.Answer && *a.Event == *b.Event }) {
-			return nil, refuse("its journal is older than the ledger, or another one")
-		}
-		ahead := bought[len(logged):]
-		s.lines = append(s.lines, ahead...)
-		return append(ahead, ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}), nil
-	})
-	if err != nil {
-		return err
-	}
-	s.earlier = j.answers
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (s *session) MeasureDistance(candidates []Candidate, sigma float64) (float6
 	if err != nil {
 		return fail(err)
 	}
-	m := access.Sum{Length: 1, Noise: g}
+	m := access.Call{Length: 1, Noise: g}
 	m.What, m.Of = "distance", access.Ask("distance").Floats(sigma)
 	kinds := make([]access.Kind, len(queries))
 	for i, q := range queries {
@@ -73,7 +73,7 @@ func (s *session) MeasureDistance(candidates []Candidate, sigma float64) (float6
 		}
 		return []int64{sum}, nil
 	}
-	sum, err := access.Measure(s, m)
+	sum, err := access.Ints(s.release(m))
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -67,63 +66,16 @@ func openJournal(path string) (*journal, error) {
 	j := &journal{path: path, file: file}
 	switch {
 	case errors.Is(err, ledger.ErrLocked):
-		return j, errors.Join(j.read(),
+		return j, errors.Join(j.restore(),
 			fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked))
 	case err != nil:
 		return nil, fmt.Errorf("privacy: opening the journal: %w", err)
 	}
-	if err := j.read(); err != nil {
+	if err := j.restore(); err != nil {
 		j.leave()
 		return nil, err
 	}
 	return j, nil
-}
-
-// read reads the header, if it is whole, and the whole answers. What is behind them was never
-// returned to anybody: a last line that is cut short, or does not verify, and those without the
-// answer that they bought.
-func (j *journal) read() error {
-	b, err := os.ReadFile(j.path)
-	if err != nil {
-		return fmt.Errorf("privacy: reading the journal: %w", err)
-	}
-	refuse := func(what string) error {
-		return fmt.Errorf("privacy: the journal %s %s: %w", j.path, what, ErrResume)
-	}
-	if bytes.HasPrefix(b, []byte("decoy journal 2 ")) {
-		return refuse("is of an earlier version: end its run with that, or remove it to give the run up")
-	}
-	var l ledger.Ledger
-	n, err := l.Lines(b)
-	at := bytes.IndexByte(b[n:], '\n')
-	switch {
-	case len(l.Entries) == 0 && (err == nil || errors.Is(err, ledger.ErrTorn)):
-		return nil
-	case len(l.Entries) == 0:
-		return refuse("is not one")
-	case err != nil && at >= 0 && n+at+1 < len(b):
-		return refuse("is damaged")
-	}
-	kept := 1
-	for i, e := range l.Entries {
-		first := i == 0 && e.Kind == ledger.EntryOpen && isRun(e.Run) &&
-			json.Unmarshal(e.Data, &j.header) == nil
-		charge := i > 0 && e.Kind == ledger.EntryCharge && e.Run == l.Entries[0].Run &&
-			(e.Event != nil || e.Data != nil)
-		if !first && !charge {
-			return refuse("is damaged")
-		}
-		if e.Data != nil {
-			kept = i + 1
-		}
-	}
-	start := 0
-	for range kept {
-		start += bytes.IndexByte(b[start:], '\n') + 1
-	}
-	j.run, j.answers, j.whole = l.Entries[0].Run, l.Entries[1:kept], int64(start)
-	j.chain.Entries = l.Entries[kept-1 : kept]
-	return nil
 }
 
 // start makes the journal that of a new run.
@@ -181,27 +133,4 @@ func (j *journal) remove() {
 		disk.Remove(j.path)
 	}
 	j.leave()
-}
-
-// left is the run of a journal, if the ledger has its reservation and not its end, or "". Answers
-// of a run that the ledger does not have were paid for in another one; without answers the process
-// died before it reserved.
-func (j *journal) left(file *ledger.File) (run string, err error) {
-	if j.run == "" {
-		return "", nil
-	}
-	l, err := file.Read()
-	if err != nil {
-		return "", err
-	}
-	lines := linesOf(l, j.run)
-	switch {
-	case len(lines) == 0 && len(j.answers) > 0:
-		return "", fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does "+
-			"not know: put the right ledger back, or remove the journal to give the run up: %w", j.path,
-			j.run, ErrUnfinished)
-	case len(lines) == 0 || lines[len(lines)-1].Kind == ledger.EntryClose:
-		return "", nil
-	}
-	return j.run, nil
 }

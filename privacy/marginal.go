@@ -71,41 +71,32 @@ func (m Marginal) compile(sizes []int, _ bool) (access.Counted, error) {
 		}
 		cells *= groups[i]
 	}
-	return access.Counted{Kind: m.kind(), Key: string(key), What: what,
-		Cells: cells, Count: func(rows access.Rows) []int64 {
-			counts := make([]int64, cells)
-			if rows.Joint != nil {
-				rows.Joint.CountTo(counts, cols, offsets)
-			} else {
-				countTo(counts, rows.Table(), cols, offsets)
-			}
-			return counts
-		}}, nil
+	return access.Counted{Kind: m.kind(), Key: string(key), What: what, Cells: cells, Cols: cols,
+		Offsets: offsets}, nil
 }
 
 // countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.
 func countTo(counts []int64, t *table.Table, cols []int, offsets [][]int32) {
-	var cell [4096]int32
-	for lo := 0; lo < t.Rows(); lo += len(cell) {
-		n := min(len(cell), t.Rows()-lo)
-		clear(cell[:n])
+	var buffer [4096]int32
+	for lo := 0; lo < t.Rows(); lo += len(buffer) {
+		cell := buffer[:min(len(buffer), t.Rows()-lo)]
+		clear(cell)
 		for i, col := range cols {
-			codes := t.Column(col)
+			codes, offset := t.Column(col), offsets[i]
 			if codes.U8 != nil {
-				addOffsets(cell[:n], offsets[i], codes.U8[lo:])
-			} else {
-				addOffsets(cell[:n], offsets[i], codes.U16[lo:])
+				of := codes.U8[lo:][:len(cell)]
+				for r := range cell {
+					cell[r] += offset[of[r]]
+				}
+				continue
+			}
+			of := codes.U16[lo:][:len(cell)]
+			for r := range cell {
+				cell[r] += offset[of[r]]
 			}
 		}
-		for _, k := range cell[:n] {
+		for _, k := range cell {
 			counts[k]++
 		}
-	}
-}
-
-func addOffsets[C uint8 | uint16](cell, offset []int32, codes []C) {
-	codes = codes[:len(cell)]
-	for r, code := range codes {
-		cell[r] += offset[code]
 	}
 }

@@ -42,7 +42,7 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 		return nil, err
 	}
 	m.Noise = g
-	flat, err := access.Measure(s, m)
+	flat, err := access.Ints(s.release(m))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 // sumOf is the counts of queries, with an event for each of them. The key goes on with theirs.
 func (s *session) sumOf(
 	qs []Query, of access.Key, event func(kind access.Kind) accountant.Event,
-) (m access.Sum, err error) {
+) (m access.Call, err error) {
 	if m.Queries, err = s.compile(qs); err != nil {
 		return m, fmt.Errorf("privacy: %w", err)
 	}

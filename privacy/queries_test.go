@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -256,8 +257,8 @@ func TestEmbeddedQueries(t *testing.T) {
 	}
 }
 
-// TestCountingTellsNothing: a query that panics while it counts ends the session, not the process,
-// and its text is told to nobody.
+// TestCountingTellsNothing: a query that panics while it counts, or a mechanism, ends the session,
+// not the process, and its text is told to nobody.
 func TestCountingTellsNothing(t *testing.T) {
 	count := counter(access.Rows{})
 	ended := access.Guard(func() {
@@ -265,6 +266,22 @@ func TestCountingTellsNothing(t *testing.T) {
 	})
 	if ended {
 		t.Error("a panic of a counting goroutine is not one of its caller")
+	}
+	for name, stop := range map[string]func(){"panic": func() { panic("code 17") },
+		"end": runtime.Goexit} {
+		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+		c := access.Call{What: "a stop", Of: access.Ask("stop"), Cost: gaussian(5, 1)}
+		c.Draw = func(access.Rows, func(accountant.Charge) error) ([]byte, error) {
+			stop()
+			return nil, nil
+		}
+		_, err := access.Do(s, c)
+		if !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s, and then: %v", name, err)
+		}
 	}
 }
 

@@ -6,14 +6,8 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/table"
 )
-
-// ErrSplit is returned when the units of a session were split before: a run has one partition, from
-// its first query to its last.
-var ErrSplit = errors.New("the session's units are already split into shards")
 
 // ErrElsewhere is returned where more is asked of rows that another engine has counted than
 // marginals over the columns that it was given. From a mechanism it ends the session.
@@ -57,11 +51,29 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		}
 		return err
 	}
+	if c.Draw == nil {
+		c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) (_ []byte, err error) {
+			var xs []int64
+			if c.Exact == nil {
+				xs = slices.Concat(rows.Counts(c.Queries)...)
+			} else if xs, err = c.Exact(rows); err != nil {
+				return nil, err
+			}
+			c.Noise.AddTo(xs, rows.Source)
+			return access.Bytes(xs...), nil
+		}
+	}
 	err := ErrForeign
 	if s.in.Joint != nil {
 		err = ErrElsewhere
 	}
-	access.Guard(func() { answer, err = watched(s, c).Draw(s.in, more) })
+	back := make(chan struct{})
+	go func() { // which holds a panic and a runtime.Goexit, and lets no text of them out
+		defer close(back)
+		defer func() { _ = recover() }()
+		answer, err = watched(s, c).Draw(s.in, more)
+	}()
+	<-back
 	lines := charged(s.run, c.What, c.Of.Sum(), charges, answer)
 	if err == nil {
 		err = s.journal.put(lines)
@@ -76,27 +88,6 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	return answer, nil
 }
 
-// repeat returns the answer that an earlier process was given to the same question.
-func (s *session) repeat(c access.Call) ([]byte, error) {
-	n := 1 + slices.IndexFunc(s.earlier, func(e ledger.Entry) bool { return e.Data != nil })
-	last := s.earlier[n-1]
-	if last.Answer != hashOf(c.Of.Sum(), last.Data) {
-		if err := s.take(c.Cost); err != nil {
-			return nil, err // it was refused then, and left no record
-		}
-		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
-	}
-	var charges accountant.Composition
-	for _, e := range paid(s.earlier[:n]) {
-		charges = append(charges, *e.Event)
-	}
-	if err := s.take(charges); err != nil {
-		return nil, fmt.Errorf("its charges are not in its reservation: %w: %v", ErrResume, err)
-	}
-	s.earlier = s.earlier[n:]
-	return last.Data, nil
-}
-
 // take takes all of the charges from the reservation, or none.
 func (s *session) take(cost accountant.Composition) error {
 	left := s.left.Clone()
@@ -106,43 +97,5 @@ func (s *session) take(cost accountant.Composition) error {
 		}
 	}
 	s.left = left
-	return nil
-}
-
-// Door is for the packages below this one, which have mechanisms with proofs of their own.
-func (s *session) Door() access.Door {
-	if s == nil {
-		s = &session{closed: true}
-	}
-	return access.NewDoor(access.Inside{Release: s.release, Hold: s.hold, State: s.state,
-		Compile: func(queries any) ([]access.Counted, error) { return s.compile(queries.([]Query)) }})
-}
-
-func (s *session) state() access.State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
-}
-
-// hold lends the rows (see access.Hold). It must not run at the same time as a mechanism.
-func (s *session) hold(do access.Held) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return ErrClosed
-	case s.held:
-		return ErrSplit
-	case s.in.Joint != nil:
-		return ErrElsewhere
-	}
-	to, t, err := do(s.schema, s.in)
-	if err != nil {
-		return err
-	}
-	if s.held = to == nil; !s.held {
-		s.schema, s.in.Table = to, func() *table.Table { return t }
-		s.in.Counts = counter(s.in)
-	}
 	return nil
 }

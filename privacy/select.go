@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -61,13 +62,27 @@ func (s *session) choose(
 	if !access.Positive(epsilon) {
 		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
-	c := access.Call{What: what, Of: access.Ask(what).Ints(int64(n)).Floats(epsilon),
+	c := access.Call{What: what, Of: access.Ask(what).Ints(int64(n)).Floats(epsilon), Length: 1,
 		Cost: access.Once(s.nb.SelectEvent(epsilon))}
 	for _, q := range queries {
 		c.Of.Text(q.Key)
 	}
-	return access.Choose(s, c, n, access.Down(epsilon, 2*delta),
-		func(rows access.Rows) ([]int64, error) { return score(rows.Counts(queries)) })
+	c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
+		scores, err := score(rows.Counts(queries))
+		if err != nil {
+			return nil, err
+		}
+		t, err := noise.Select(rows.Source, scores, access.Down(epsilon, 2*delta))
+		return access.Bytes(int64(t)), err
+	}
+	xs, err := access.Ints(s.release(c))
+	if err == nil && (xs[0] < 0 || xs[0] >= int64(n)) {
+		err = fmt.Errorf("privacy: %s: number %d of %d: %w", what, xs[0], n, ErrResume)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(xs[0]), nil
 }
 
 // gridded is a candidate on the integer grid.

@@ -47,7 +47,7 @@ func TestSensitivity(t *testing.T) {
 			ra, rb := pairOf(u, nb)
 			a, b := testTable(t, s.schema, ra, nil), testTable(t, s.schema, rb, nil)
 			for i, c := range queries {
-				ca, cb := c.Count(on(a)), c.Count(on(b))
+				ca, cb := countOn(a, c), countOn(b, c)
 				d1, d2 := 0.0, 0.0
 				for j := range ca {
 					d := float64(ca[j] - cb[j])

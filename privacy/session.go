@@ -94,8 +94,8 @@ type session struct {
 // [ErrResume], spend nothing and leave the run as it is. Without it, a journal that holds an
 // unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
 func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
-	own := *r // what o.Price, which is foreign, may do to the caller's is done too late
-	rows := &own
+	// a copy: what o.Price, which is foreign, may do to the caller's is done too late
+	rows := *r
 	if rows.source == nil || len(rows.schema.Columns) > 0 { // texts have none
 		if err := rows.schema.Validate(); err != nil {
 			return nil, err
@@ -103,19 +103,48 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	}
 	s := &session{schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
 	paid := false
-	err := rows.read(ctx, s, func() error {
+	begin := func() error {
 		err := s.begin(ctx, o)
 		paid = err == nil
 		return err
-	})
-	if paid && err == nil {
-		return &Session{s}, nil
-	} else if paid {
-		err = s.Finish(err, nil)
-	} else if err == nil {
-		err = errors.New("privacy: rows were read before they were paid for")
 	}
-	return nil, err
+	bound := func(units []uint32) []int { // how many rows a unit had is kept: ContributionHistogram
+		s.in.Units = func() []uint32 { return units }
+		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
+	}
+	// nothing is called meanwhile: that would tell how long the file is
+	quiet, stop := access.Deaf(ctx)
+	defer stop()
+	var t *table.Table
+	var err error
+	if rows.source != nil {
+		s.in.Joint, err = rows.source(quiet, begin, bound)
+	} else if rows.table != nil {
+		t, err = rows.table(begin)
+	} else {
+		t, s.report, err = table.Read(quiet, rows.path, rows.schema.ForPrivate(),
+			table.ReadOptions{Begin: begin})
+	}
+	if err == nil && t != nil && rows.schema.Unit != "" {
+		if units := t.Units(); units == nil && t.Rows() > 0 {
+			err = fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
+		} else if keep := bound(units); len(keep) < len(units) {
+			t = t.Select(keep)
+		}
+	}
+	switch {
+	case err == nil && !paid:
+		return nil, errors.New("privacy: rows were read before they were paid for")
+	case err != nil && paid:
+		return nil, s.Finish(err, nil)
+	case err != nil:
+		return nil, err
+	}
+	if s.in.Source = s.src; t != nil {
+		s.in.Table = func() *table.Table { return t }
+	}
+	s.in.Counts = counter(s.in)
+	return &Session{s}, nil
 }
 
 // begin pays: it reserves, or takes an earlier process's reservation over.

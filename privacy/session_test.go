@@ -169,15 +169,15 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 	atRead := -1
 	rows := &Rows{
 		schema: tab.Schema(),
-		load: func(_ context.Context, begin func() error) (*table.Table, table.Report, error) {
+		table: func(begin func() error) (*table.Table, error) {
 			if err := begin(); err != nil {
-				return nil, table.Report{}, err
+				return nil, err
 			}
 			l, err := file.Read()
 			if err != nil || len(l.Runs()) != 1 {
 				t.Errorf("rows are read before the reservation: %v, %v", l, err)
 			}
-			return tab, table.Report{}, nil
+			return tab, nil
 		},
 	}
 	s := stattest.Must(Open(
@@ -288,8 +288,8 @@ func TestUnreadableRowsStaySpent(t *testing.T) {
 		}
 		tab := testTable(t, testSchema("", 0), someRows(12), nil)
 		rows := &Rows{schema: tab.Schema(),
-			load: func(_ context.Context, begin func() error) (*table.Table, table.Report, error) {
-				return nil, table.Report{}, errors.Join(begin(), tt.err)
+			table: func(begin func() error) (*table.Table, error) {
+				return nil, errors.Join(begin(), tt.err)
 			}}
 		_, err := Open(context.Background(), rows, o)
 		l := must(o.Ledger.Read())
@@ -315,9 +315,7 @@ func TestUnreadableRowsStaySpent(t *testing.T) {
 func TestUnpaidRows(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	rows := &Rows{schema: tab.Schema(),
-		load: func(context.Context, func() error) (*table.Table, table.Report, error) {
-			return tab, table.Report{}, nil
-		}}
+		table: func(func() error) (*table.Table, error) { return tab, nil }}
 	o := Options{Budget: wide, Plan: gaussian(5, 1)}
 	if s, err := Open(t.Context(), rows, o); err == nil || s != nil {
 		t.Errorf("%v, %v", s, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -37,13 +38,15 @@ func exponentialClaim(event accountant.Event) func(Neighbours) float64 {
 // openSmall is a session on the table that pays for these events.
 func openSmall(s *small, plan ...accountant.Event) *Session {
 	s.T.Helper()
-	o := &session{schema: s.Table.Schema(), nb: s.NB, src: noise.NewSource()}
-	o.left = accountant.NewReservation(planOf(plan))
-	free := func() error { return nil }
-	if err := FromTable(s.Table).read(context.Background(), o, free); err != nil {
-		s.T.Fatal(err)
+	free := func(accountant.Composition, float64, accountant.Adjacency) (accountant.Bound, error) {
+		return accountant.Bound{}, nil
 	}
-	return &Session{o}
+	out := stattest.Must(Open(context.Background(), FromTable(s.Table),
+		Options{Budget: wide, Plan: planOf(plan), Price: free, Adjacency: s.NB.Adjacency}))
+	if out.nb != s.NB {
+		s.T.Fatalf("the schema says %+v, not %+v", out.nb, s.NB)
+	}
+	return out
 }
 
 func planOf(events []accountant.Event) (plan accountant.Composition) {

@@ -1,38 +1,11 @@
 package privacy
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
-
-// This file looks at what other processes left: no session does, and no answer comes from it.
-
-// Unfinished is the run that a journal holds, if the ledger has its reservation and not its end,
-// and whether its process is still at it. "" is none. A journal that is not there holds none; one
-// that is damaged is an error that wraps [ErrResume], and one whose answers the ledger knows
-// nothing of is [ErrUnfinished]. The journal of a run that has ended, whose process died before it
-// removed the file, is removed.
-func Unfinished(path string, file *ledger.File) (run string, running bool, err error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	j, err := openJournal(path)
-	running = errors.Is(err, ledger.ErrLocked) && !errors.Is(err, ErrResume)
-	if err != nil && !running {
-		return "", false, err
-	}
-	defer j.leave()
-	if run, err = j.left(file); err == nil && run == "" && j.run != "" && !running {
-		j.remove()
-	}
-	return run, running && run != "", err
-}
 
 // HashMeasured is the hash that the charges of [Session.MeasureAll] have in the ledger: of the
 // queries qs about columns of these numbers of codes, of sigma, and of the counts that were

@@ -24,7 +24,8 @@ func published(t *testing.T, tab *table.Table, b accountant.Budget) *marginal.Mo
 	d := len(sizes)
 	left := synthtest.Must(accountant.RhoFor(b))
 	step := left / float64(16*d)
-	ms := synthtest.Must(measureColumns(s, 1/math.Sqrt(2*.9*step)))
+	sigma := 1 / math.Sqrt(2*.9*step)
+	ms := columnsMeasured(synthtest.Must(s.MeasureAll(columnQueries(d), sigma)), sigma)
 	left -= .9 * step * float64(d)
 	sets := synthtest.Must((&AIM{Workload: "pairs"}).columnSets(tab.Schema()))
 	fit := func() *marginal.Model {

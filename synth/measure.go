@@ -19,18 +19,20 @@ func measureOne(
 	return marginal.NewMeasurement(m.Cols, m.Groups, counts, sigma), err
 }
 
-// measureColumns is [measureOne] of every one-way marginal, in the order of the columns.
-func measureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, error) {
-	queries := make([]privacy.Query, len(s.Schema().Columns))
-	for c := range queries {
-		queries[c] = privacy.Marginal{Cols: []int{c}}
+// columnQueries is the marginal of each of n columns, in their order.
+func columnQueries(n int) (out []privacy.Query) {
+	for c := range n {
+		out = append(out, privacy.Marginal{Cols: []int{c}})
 	}
-	counts, err := s.MeasureAll(queries, sigma)
-	out := make([]marginal.Measurement, len(counts))
-	for c := range out {
-		out[c] = marginal.NewMeasurement([]int{c}, nil, counts[c], sigma)
+	return out
+}
+
+// columnsMeasured is what [privacy.Session.MeasureAll] said of columns, as [measureOne] has it.
+func columnsMeasured(counts [][]int64, sigma float64) (out []marginal.Measurement) {
+	for c := range counts {
+		out = append(out, marginal.NewMeasurement([]int{c}, nil, counts[c], sigma))
 	}
-	return out, err
+	return out
 }
 
 // columnNames are those of columns, for the settings of a model.

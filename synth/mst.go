@@ -112,11 +112,12 @@ func (p *mstPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
 	progress.Report("measuring columns", 0)
-	measured, err := measureColumns(s, p.oneWay)
+	counts, err := s.MeasureAll(columnQueries(p.columns), p.oneWay)
 	if err != nil {
 		return out, err
 	}
-	columns := joined(measured, p.known)
+	asked := columnsMeasured(counts, p.oneWay)
+	columns := joined(asked, p.known)
 	groups, err := marginal.NewGrouping(s.Schema().Sizes(), columns, p.cfg.GroupSigmas)
 	if err != nil {
 		return out, err
@@ -140,7 +141,7 @@ func (p *mstPlan) Fit(
 		if err != nil {
 			return out, err
 		}
-		measured = append(measured, m)
+		asked = append(asked, m)
 		m.Groups = nil
 		ms = append(ms, m)
 	}
@@ -148,7 +149,7 @@ func (p *mstPlan) Fit(
 		marginal.Options{Iterations: p.cfg.Iterations, Grouping: groups, Progress: func(done, total int) {
 			progress.Report("fitting the model", float64(done)/float64(total))
 		}})
-	out.Params = &release.Marginal{Model: model, Grouping: groups, Measured: measured}
+	out.Params = &release.Marginal{Model: model, Grouping: groups, Measured: asked}
 	out.Settings = p.settings(edges)
 	return out, err
 }

@@ -89,20 +89,21 @@ func (r *mwemRun) fitHistogram() (*marginal.Model, error) {
 // marginal may be picked while the junction tree with it stays within the limit of cells.
 func (r *mwemRun) fitGraph(out *release.Marginal) error {
 	r.progress.Report("measuring columns", 0)
-	oneWay, err := measureColumns(r.s, r.oneWay)
+	counts, err := r.s.MeasureAll(columnQueries(len(r.sizes)), r.oneWay)
 	if err != nil {
 		return err
 	}
-	groups, err := marginal.NewGrouping(r.sizes, oneWay, 2)
+	columns := columnsMeasured(counts, r.oneWay)
+	groups, err := marginal.NewGrouping(r.sizes, columns, 2)
 	if err != nil {
 		return err
 	}
 	sizes := groups.Sizes()
 	var ms []marginal.Measurement
-	for _, m := range oneWay {
+	for _, m := range columns {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
-	out.Grouping, out.Measured = groups, oneWay
+	out.Grouping, out.Measured = groups, columns
 	if out.Model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{}); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func Gradient(
 	if err != nil {
 		return nil, fmt.Errorf("privacy: a logistic regression: sigma %v: %w", sigma, err)
 	}
-	m := access.Sum{Length: len(at), Noise: g}
+	m := access.Call{Length: len(at), Noise: g}
 	m.What, m.Of = "gradient of a logistic regression",
 		p.ask("logistic gradient").Floats(sigma).Ints(at...)
 	m.Cost = access.Once(GradientEvent(s.Neighbours(), p, sigma))
@@ -53,7 +53,7 @@ func Gradient(
 		p.sumTo(sum, t, 0, t.Rows(), at, gradientBits)
 		return sum, nil
 	}
-	sum, err := access.Measure(s, m)
+	sum, err := access.Numbers(s, m)
 	if err != nil {
 		return nil, err
 	}

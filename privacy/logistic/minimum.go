@@ -117,7 +117,7 @@ func Minimum(
 	if err := x.Reachable(n); err != nil {
 		return nil, err
 	}
-	m := access.Sum{Length: n, Noise: output}
+	m := access.Call{Length: n, Noise: output}
 	m.What, m.Of = "minimum of a logistic regression",
 		p.ask("logistic minimum").Floats(x.Penalty, x.Objective, x.Output, x.Epsilon)
 	m.Cost = access.Once(MinimumEvent(s.Neighbours(), p, x))
@@ -130,7 +130,7 @@ func Minimum(
 		}
 		return p.minimise(quiet, rows.Table(), x.Penalty, b)
 	}
-	sum, err := access.Measure(s, m)
+	sum, err := access.Numbers(s, m)
 	if err != nil {
 		return nil, err
 	}

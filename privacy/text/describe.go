@@ -23,12 +23,12 @@ func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
 	if err := s.column(column); err != nil {
 		return nil, err
 	}
-	m := access.Sum{Length: int(schema.Classes), Noise: g}
+	m := access.Call{Length: int(schema.Classes), Noise: g}
 	m.What, m.Of = fmt.Sprintf("classes of column %d", column+1),
 		access.Ask("classes").Ints(int64(column)).Floats(sigma)
 	m.Cost = access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma))
 	m.Exact = func(access.Rows) ([]int64, error) { return s.classes(column) }
-	return access.Measure(s.s, m)
+	return access.Numbers(s.s, m)
 }
 
 // classes is the number of rows of each class.

@@ -114,10 +114,11 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		return nil, err
 	}
 	var kept [][]found
-	counts, err := access.Ints(answer[:min(8*cells, len(answer))], cells)
-	if err != nil || json.Unmarshal(answer[8*cells:], &kept) != nil || len(kept) != len(of) {
+	if len(answer) < 8*cells || json.Unmarshal(answer[8*cells:], &kept) != nil ||
+		len(kept) != len(of) {
 		return nil, fmt.Errorf("privacy: %s: %w", c.What, privacy.ErrResume)
 	}
+	counts, _ := access.Ints(answer[:8*cells], nil)
 	out := make([]Held, len(of))
 	for i, w := range of {
 		n := w.Magnitudes.Len()

@@ -104,7 +104,8 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		Floats(a.Laplace, a.Sigma, a.CheckSigma, a.Threshold).
 		Floats(a.Student...)
 	cost := Plan(a, b, 0)[:1] // of all questions, or of their checks
-	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
+	c := access.Call{What: "teachers' votes", Of: question, Cost: cost,
+		Length: b.Questions * (1 + b.Classes)}
 	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
 		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
@@ -129,11 +130,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		}
 		return access.Bytes(released...), nil
 	}
-	kept, err := access.Do(sh.s, c)
-	if err != nil {
-		return Tally{}, err
-	}
-	released, err := access.Ints(kept, b.Questions*(1+b.Classes))
+	released, err := access.Numbers(sh.s, c)
 	if err != nil {
 		return Tally{}, err
 	}

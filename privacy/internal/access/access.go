@@ -7,42 +7,31 @@ package access
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // ErrPrivate is what encoding something private says.
 var ErrPrivate = errors.New("privacy: private rows cannot be encoded")
 
-// session is a *privacy.Session.
-type session interface{ Door() Door }
-
-// Door leads into a session. Whoever has one can do nothing with it outside of this package.
-type Door struct{ inside Inside }
-
-// Inside is what a session does for this package.
-type Inside struct {
-	Release func(c Call) ([]byte, error)
-	Hold    func(do Held) error
-	State   func() State
-	Compile func(queries any) ([]Counted, error) // of a []privacy.Query
-}
-
-// NewDoor is for package privacy.
-func NewDoor(in Inside) Door { return Door{in} }
-
 // Call is one use of a mechanism: the one way from rows to a number that leaves.
 type Call struct {
 	What string                 // in public words, for the ledger
 	Of   Key                    // everything that is public about it
-	Cost accountant.Composition // charged before Draw reads anything
+	Cost accountant.Composition // charged before anything is read
+
+	// The answer is that many whole numbers, of which it is known how far one unit moves them, and
+	// noise: the counts of Queries, or what Exact returns. Or it is what Draw returns.
+	Length  int
+	Queries []Counted
+	Exact   func(rows Rows) ([]int64, error)
+	Noise   interface {
+		AddTo(dst []int64, src *noise.Source)
+	}
 	// Draw reads the rows and returns the noisy answer. more charges further events that earlier
 	// parts of the same answer, noised already, have decided on.
 	Draw func(rows Rows, more func(accountant.Charge) error) ([]byte, error)
@@ -57,21 +46,6 @@ type Rows struct {
 	Counts func(queries []Counted) [][]int64 // true counts, which must not be changed
 	Source *noise.Source                     // secret randomness
 }
-
-// State is what a session tells of itself.
-type State struct {
-	Closed    bool
-	Replaying bool // answers of an earlier process are left to be asked for again
-}
-
-// Hold lends the rows of a session that is not split, free: nothing of them may leave but through
-// [Do].
-func Hold(s session, do Held) error { return s.Door().inside.Hold(do) }
-
-// Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
-// has the session go over to that and to the table. Each of its rows must be made of one of the
-// rows before, by a public rule.
-type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
 
 // Load reads rows that are no table, and drops all but those that bound keeps, given each row's
 // unit. Rows that are counted elsewhere are bounded there. It calls begin when it has found that
@@ -89,82 +63,9 @@ type Joint struct {
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
 type Bound func(units []uint32) []int
 
-// Sum is whole numbers of which it is known how far one unit moves them, and so what they cost with
-// noise.
-type Sum struct {
-	Call   // whose Draw is not set
-	Length int
-	Noise  interface {
-		AddTo(dst []int64, src *noise.Source)
-	}
-	Queries []Counted // their counts; or what Exact returns
-	Exact   func(rows Rows) ([]int64, error)
-}
-
-// Measure releases a sum with its noise.
-func Measure(s session, m Sum) ([]int64, error) {
-	m.Draw = func(rows Rows, _ func(accountant.Charge) error) (_ []byte, err error) {
-		var xs []int64
-		if m.Queries != nil {
-			xs = slices.Concat(rows.Counts(m.Queries)...)
-		} else if xs, err = m.Exact(rows); err != nil {
-			return nil, err
-		}
-		m.Noise.AddTo(xs, rows.Source)
-		return Bytes(xs...), nil
-	}
-	b, err := s.Door().inside.Release(m.Call)
-	if err != nil {
-		return nil, err
-	}
-	return Ints(b, m.Length)
-}
-
-// Choose releases one of n candidates by the exponential mechanism: t with probability ∝
-// exp(lambda·scores[t]).
-func Choose(
-	s session, c Call, n int, lambda float64, scores func(rows Rows) ([]int64, error),
-) (int, error) {
-	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
-		all, err := scores(rows)
-		if err != nil {
-			return nil, err
-		}
-		t, err := noise.Select(rows.Source, all, lambda)
-		return Bytes(int64(t)), err
-	}
-	b, err := s.Door().inside.Release(c)
-	if err != nil {
-		return 0, err
-	}
-	xs, err := Ints(b, 1)
-	if err == nil && (xs[0] < 0 || xs[0] >= int64(n)) {
-		err = fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, xs[0], n, ErrResume)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return int(xs[0]), nil
-}
-
 // Once is the cost of one call of an event.
 func Once(e accountant.Event) accountant.Composition {
 	return accountant.Composition{{Event: e, Count: 1}}
-}
-
-// Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
-// Neither a panic nor a runtime.Goexit gets through, and no text of them. It cannot hold a fatal
-// error of the run time (stack overflow, concurrent map writes), os.Exit, or a loop without end.
-func Guard(f func()) (back bool) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }()
-		f()
-		back = true
-	}()
-	<-done
-	return back
 }
 
 // Deaf is a context that ends with ctx and that nobody can count the looks at.
@@ -216,5 +117,8 @@ type Counted struct {
 	Key   string // all that is public about it
 	What  string // in a few public words, for the ledger
 	Cells int
-	Count func(rows Rows) []int64
+	// the cell of a row is the sum of what its codes in these columns have in the offsets
+	Cols    []int
+	Offsets [][]int32
+	Count   func(rows Rows) []int64 // in place of the two
 }

@@ -3,27 +3,75 @@ package access
 import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // This file is for the mechanisms below package privacy alone.
+
+// session is a *privacy.Session.
+type session interface{ Door() Door }
+
+// Door leads into a session. Whoever has one can do nothing with it outside of this package.
+type Door struct{ inside Inside }
+
+// Inside is what a session does for this package.
+type Inside struct {
+	Release func(c Call) ([]byte, error)
+	Hold    func(do Held) error
+	State   func() State
+	Compile func(queries any) ([]Counted, error) // of a []privacy.Query
+}
+
+// NewDoor is for package privacy.
+func NewDoor(in Inside) Door { return Door{in} }
 
 // Do makes a call: the one primitive of a session, which charges, reads, draws, keeps and
 // returns.
 func Do(s session, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
 
+// Numbers makes a call whose answer is whole numbers.
+func Numbers(s session, c Call) ([]int64, error) { return Ints(Do(s, c)) }
+
 // ReleaseInts is [Do] of n whole numbers.
 func ReleaseInts(
 	s session, c Call, n int, draw func(rows Rows) ([]int64, error),
 ) ([]int64, error) {
+	c.Length = n
 	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
 		xs, err := draw(rows)
 		return Bytes(xs...), err
 	}
-	b, err := Do(s, c)
-	if err != nil {
-		return nil, err
-	}
-	return Ints(b, n)
+	return Numbers(s, c)
+}
+
+// State is what a session tells of itself.
+type State struct {
+	Closed    bool
+	Replaying bool // answers of an earlier process are left to be asked for again
+}
+
+// Hold lends the rows of a session that is not split, free: nothing of them may leave but through
+// [Do].
+func Hold(s session, do Held) error { return s.Door().inside.Hold(do) }
+
+// Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
+// has the session go over to that and to the table. Each of its rows must be made of one of the
+// rows before, by a public rule.
+type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
+
+// Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
+// Neither a panic nor a runtime.Goexit gets through, and no text of them. It cannot hold a fatal
+// error of the run time (stack overflow, concurrent map writes), os.Exit, or a loop without end.
+func Guard(f func()) (back bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		f()
+		back = true
+	}()
+	<-done
+	return back
 }
 
 // StateOf looks at a session.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 )
 
@@ -51,13 +50,12 @@ func Bytes(xs ...int64) []byte {
 	return b
 }
 
-// Ints are the n numbers of an answer.
-func Ints(b []byte, n int) ([]int64, error) {
-	if len(b) != 8*n {
-		return nil, fmt.Errorf("privacy: an answer of %d bytes to a question of %d numbers: %w",
-			len(b), n, ErrResume)
+// Ints are the numbers of an answer, if it is there.
+func Ints(b []byte, err error) ([]int64, error) {
+	if err != nil {
+		return nil, err
 	}
-	xs := make([]int64, n)
+	xs := make([]int64, len(b)/8)
 	for i := range xs {
 		xs[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 	}

@@ -52,7 +52,7 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 			rate, z))
 	}
 	var all vectorNoise
-	m := access.Sum{}
+	m := access.Call{}
 	m.What, m.Of, m.Cost = "gradient sum", access.Ask("gradient sum").Floats(rate),
 		access.Once(Event(rate, z))
 	// what a number means depends on the weights, and scales follow from these
@@ -76,7 +76,7 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 		}
 		return out, nil
 	}
-	answer, err := access.Measure(s, m)
+	answer, err := access.Numbers(s, m)
 	if err != nil {
 		return nil, err
 	}

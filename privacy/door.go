@@ -1,0 +1,50 @@
+package privacy
+
+import (
+	"errors"
+
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrSplit is returned when the units of a session were split before: a run has one partition, from
+// its first query to its last.
+var ErrSplit = errors.New("the session's units are already split into shards")
+
+// Door is for the packages below this one, which have mechanisms with proofs of their own.
+func (s *session) Door() access.Door {
+	if s == nil {
+		s = &session{closed: true}
+	}
+	return access.NewDoor(access.Inside{Release: s.release, Hold: s.hold, State: s.condition,
+		Compile: func(queries any) ([]access.Counted, error) { return s.compile(queries.([]Query)) }})
+}
+
+func (s *session) condition() access.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
+}
+
+// hold lends the rows (see access.Hold). It must not run at the same time as a mechanism.
+func (s *session) hold(do access.Held) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.held:
+		return ErrSplit
+	case s.in.Joint != nil:
+		return ErrElsewhere
+	}
+	to, t, err := do(s.schema, s.in)
+	if err != nil {
+		return err
+	}
+	if s.held = to == nil; !s.held {
+		s.schema, s.in.Table = to, func() *table.Table { return t }
+		s.in.Counts = counter(s.in)
+	}
+	return nil
+}
