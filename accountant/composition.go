@@ -96,16 +96,8 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 			ErrBudgetRange)
 	}
 	var mu2, selectionsMu2 float64
-	var sum, selections, leak upward
-	steps, equal := 0, 0.0 // pure steps, and their ε if all are of one
-	pure := func(n int, epsilon float64) {
-		sum.add(float64(n), epsilon)
-		if epsilon > 0 && (steps == 0 || epsilon == equal) {
-			steps, equal = steps+n, epsilon
-		} else if epsilon > 0 {
-			equal = math.NaN()
-		}
-	}
+	var selections upward
+	var steps pureSteps
 	for _, charge := range c {
 		n := float64(charge.Count)
 		switch e := charge.Event.(type) {
@@ -124,20 +116,20 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 					"(package accountant/pld): %w", e.event(), ErrNoFormula)
 			}
 		case Laplace:
-			pure(charge.Count, e.Epsilon)
+			steps.add(charge.Count, e.Epsilon, 0)
 		case Approx:
-			pure(charge.Count, e.Epsilon)
-			leak.add(n, e.Delta)
+			steps.add(charge.Count, e.Epsilon, e.Delta)
 		case Exponential:
 			selections.add(n, e.Epsilon)
 			selectionsMu2 += n * square(rangeMu(e.Epsilon))
 		}
 	}
 	best := Bound{Epsilon: math.Inf(1), Delta: delta}
-	if leak.sum() > delta { // also where λ > 1, of which the next line knows nothing
+	leak := steps.leak.sum()
+	if leak > delta { // also where λ > 1, of which the next line knows nothing
 		return Bound{}, unbounded(delta)
 	}
-	rest := (delta - leak.sum()) / (1 - leak.sum())
+	rest := (delta - leak) / (1 - leak)
 	if rest < MinDelta {
 		rest = 0
 	}
@@ -156,13 +148,13 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 		}
 	}
 	var all upward
-	all.Add(&sum.Float, &selections.Float)
+	all.Add(&steps.sum.Float, &selections.Float)
 	consider(mu2, all.sum())
 	if selectionsMu2 > 0 {
-		consider(mu2+selectionsMu2, sum.sum())
+		consider(mu2+selectionsMu2, steps.sum.sum())
 	}
-	if equal > 0 {
-		e := responsesEpsilon(mu2+selectionsMu2, steps, equal, rest, best.Epsilon)
+	if steps.equal > 0 {
+		e := responsesEpsilon(mu2+selectionsMu2, steps.n, steps.equal, rest, best.Epsilon)
 		best.Epsilon, best.Slack = e, min(best.Slack, e)
 	}
 	switch {

@@ -3,7 +3,6 @@ package accountant
 import (
 	"fmt"
 	"maps"
-	"math"
 )
 
 // Reservation is what is left of a composition while a run charges it. The gate takes every call
@@ -58,56 +57,6 @@ func (r *Reservation) Take(c Charge) error {
 		return nil
 	}
 	return fmt.Errorf("accountant: %s: more than is reserved: %w", c.Event.event(), ErrBudget)
-}
-
-// maxCalls bounds the calls of one charge that are taken from pure steps one by one.
-const maxCalls = 1 << 16
-
-// takePure takes calls that are ε-DP from the step that was begun last while they fit, and then
-// from a new one: the smallest of those that are large enough.
-func (r *Reservation) takePure(c Charge) bool {
-	cost := pureCost(c.Event)
-	if !(cost > 0) || c.Count > maxCalls {
-		return false
-	}
-	after := r.Clone()
-	for range c.Count {
-		if cost > after.step {
-			smallest := math.Inf(1)
-			for e, n := range after.left {
-				if l, ok := e.(Laplace); ok && n > 0 && l.Epsilon >= cost {
-					smallest = min(smallest, l.Epsilon)
-				}
-			}
-			if math.IsInf(smallest, 1) {
-				return false
-			}
-			after.left[Laplace{smallest}]--
-			after.step = smallest
-		}
-		rest := after.step - cost
-		if after.step-rest < cost { // it was rounded up (Dekker 1971: the difference is exact)
-			rest = math.Nextafter(rest, 0)
-		}
-		after.step = rest
-	}
-	*r = *after
-	return true
-}
-
-// pureCost is the ε of a call that is ε-DP, and 0 of any other.
-func pureCost(e Event) float64 {
-	switch e := e.(type) {
-	case Laplace:
-		return e.Epsilon
-	case Exponential:
-		return e.Epsilon
-	case Approx:
-		if e.Delta == 0 {
-			return e.Epsilon
-		}
-	}
-	return 0
 }
 
 // Account is what is left of a reservation, in currencies that add up. It follows from the charges

@@ -2,6 +2,25 @@ package accountant
 
 import "math"
 
+// This file is about ε-DP steps, which filters do not pay for.
+
+// pureSteps is what of a composition is ε-DP, or that but for a probability.
+type pureSteps struct {
+	sum, leak upward
+	n         int
+	equal     float64 // the ε of all n steps; NaN if they differ
+}
+
+func (p *pureSteps) add(n int, epsilon, delta float64) {
+	p.sum.add(float64(n), epsilon)
+	p.leak.add(float64(n), delta)
+	if epsilon > 0 && (p.n == 0 || epsilon == p.equal) {
+		p.n, p.equal = p.n+n, epsilon
+	} else if epsilon > 0 {
+		p.equal = math.NaN()
+	}
+}
+
 // maxResponses bounds the calls whose losses are added up one by one.
 const maxResponses = 1 << 14
 
@@ -45,4 +64,54 @@ func responsesEpsilon(mu2 float64, n int, epsilon, delta, most float64) float64 
 		return 0
 	}
 	return bisectUp(0, most, within)
+}
+
+// maxCalls bounds the calls of one charge that are taken from pure steps one by one.
+const maxCalls = 1 << 16
+
+// takePure takes calls that are ε-DP from the step that was begun last while they fit, and then
+// from a new one: the smallest of those that are large enough.
+func (r *Reservation) takePure(c Charge) bool {
+	cost := pureCost(c.Event)
+	if !(cost > 0) || c.Count > maxCalls {
+		return false
+	}
+	after := r.Clone()
+	for range c.Count {
+		if cost > after.step {
+			smallest := math.Inf(1)
+			for e, n := range after.left {
+				if l, ok := e.(Laplace); ok && n > 0 && l.Epsilon >= cost {
+					smallest = min(smallest, l.Epsilon)
+				}
+			}
+			if math.IsInf(smallest, 1) {
+				return false
+			}
+			after.left[Laplace{smallest}]--
+			after.step = smallest
+		}
+		rest := after.step - cost
+		if after.step-rest < cost { // it was rounded up (Dekker 1971: the difference is exact)
+			rest = math.Nextafter(rest, 0)
+		}
+		after.step = rest
+	}
+	*r = *after
+	return true
+}
+
+// pureCost is the ε of a call that is ε-DP, and 0 of any other.
+func pureCost(e Event) float64 {
+	switch e := e.(type) {
+	case Laplace:
+		return e.Epsilon
+	case Exponential:
+		return e.Epsilon
+	case Approx:
+		if e.Delta == 0 {
+			return e.Epsilon
+		}
+	}
+	return 0
 }

@@ -13,6 +13,8 @@ var (
 	ErrInvalid = errors.New("invalid ledger")
 	// ErrTorn reports a last line without its newline: an append that did not finish.
 	ErrTorn = errors.New("torn last ledger line")
+	// ErrUnsigned is wrapped by every error about a limit without the signature that it needs.
+	ErrUnsigned = errors.New("its signature is missing or wrong")
 )
 
 // Kind is what a ledger line records.

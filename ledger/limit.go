@@ -48,7 +48,7 @@ func SetSignedLimit(
 	}
 	return setLimit(ctx, f, u, want, func(e Entry) Entry {
 		e.Key = next.String()
-		e.Signature = string(minisign.SignWithComments(key, message(e),
+		e.Signature = string(minisign.SignWithComments(key, signedBytes(e),
 			"a limit of a decoy ledger", "of all fields of the line but hash and signature"))
 		return e
 	})

@@ -13,15 +13,15 @@ import (
 // state is a ledger and what its entries say: the runs, the newest limit and what is spent.
 type state struct {
 	Ledger
-	runs  []*run
-	named map[string]*run
+	runs  []*spending
+	named map[string]*spending
 	limit Entry
 
 	epsilon, delta big.Rat // of the runs that count
 	counted        int     // their number
 }
 
-type run struct {
+type spending struct {
 	reserve Entry
 	status  string
 	strict  bool // reserved under a strict limit
@@ -30,9 +30,9 @@ type run struct {
 
 // counts reports whether the run counts as spent. All do but void ones, which old versions made of
 // runs whose rows they could not read; void ones that were reserved under a strict limit do.
-func (r *run) counts() bool { return r.status != StatusVoid || r.strict }
+func (r *spending) counts() bool { return r.status != StatusVoid || r.strict }
 
-func newState() *state { return &state{named: map[string]*run{}} }
+func newState() *state { return &state{named: map[string]*spending{}} }
 
 // rules takes in what the last entry of the ledger says, and tells which rule of [Ledger.Verify] it
 // breaks.
@@ -63,7 +63,7 @@ func (s *state) rules(e Entry) (broken error) {
 	case e.Kind == EntryLimit && e.Budget != nil:
 		s.limit = e
 	case e.Kind == EntryReserve:
-		r = &run{reserve: e, status: StatusUnfinished, strict: s.limit.Strict}
+		r = &spending{reserve: e, status: StatusUnfinished, strict: s.limit.Strict}
 		s.runs, s.named[e.Run] = append(s.runs, r), r
 		s.count(r, 1)
 	case e.Kind == EntryClose && r != nil:
@@ -75,7 +75,7 @@ func (s *state) rules(e Entry) (broken error) {
 }
 
 // count adds what a run spends, or takes it away.
-func (s *state) count(r *run, sign int64) {
+func (s *state) count(r *spending, sign int64) {
 	if b := r.reserve.Budget; b != nil && r.counts() {
 		s.counted += int(sign)
 		times := big.NewRat(sign, 1)
@@ -135,7 +135,7 @@ func tooCheap(e Entry, cost accountant.Bound) error {
 // differ between machines: fused multiply-adds round differently.
 const platformTolerance = 1e-9
 
-func (r *run) checkCharge(e Entry) error {
+func (r *spending) checkCharge(e Entry) error {
 	if e.Event == nil || e.Event.Count < 1 {
 		return errors.New("a charge without an event")
 	}
@@ -143,7 +143,7 @@ func (r *run) checkCharge(e Entry) error {
 	return nil
 }
 
-func (r *run) checkClose(e Entry) error {
+func (r *spending) checkClose(e Entry) error {
 	switch e.Status {
 	case StatusDone, StatusFailed, StatusCancelled:
 	case StatusVoid:

@@ -2,18 +2,14 @@ package ledger
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"aead.dev/minisign"
 )
 
-// ErrUnsigned is wrapped by every error about a limit without the signature that it needs.
-var ErrUnsigned = errors.New("its signature is missing or wrong")
-
-// message is what is signed of a limit: all fields of the line but these two. They hold its place
+// signedBytes is what is signed of a limit: all fields of the line but these two. They hold its place
 // and, by the hash of the entry before it, all of the ledger up to there.
-func message(e Entry) []byte {
+func signedBytes(e Entry) []byte {
 	e.Hash, e.Signature = "", ""
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -29,7 +25,7 @@ func CheckKey(e Entry, key string) error {
 	if err := k.UnmarshalText([]byte(key)); err != nil {
 		return fmt.Errorf("%q is no key of minisign: %w", key, ErrUnsigned)
 	}
-	m := message(e)
+	m := signedBytes(e)
 	if m == nil || !minisign.Verify(k, m, []byte(e.Signature)) {
 		return fmt.Errorf("the limit must be signed with key %016X: %w", k.ID(), ErrUnsigned)
 	}

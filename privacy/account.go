@@ -2,6 +2,8 @@ package privacy
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,30 +43,10 @@ func (s *session) reservation(o Options) ledger.Entry {
 // ledgerUnits is the neighbouring relation as a ledger has it.
 func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
 
-// startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
-// or was never reserved, gives way.
-func (s *session) startJournal(ctx context.Context, o Options) error {
-	if left, err := s.journal.holds(s.file); err != nil {
-		return err
-	} else if left != "" {
-		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
-	}
-	h := header{Program: []byte(o.Program)}
-	for _, out := range o.Outputs {
-		h.Outputs = append(h.Outputs, []byte(out))
-	}
-	if err := s.journal.start(s.run, h); err != nil {
-		return err
-	}
-	if err := s.reserve(ctx, o); err != nil {
-		// A line that was written and could not be synced can be continued, unless it is another run's.
-		l, failed := s.file.Read()
-		if errors.Is(err, ErrRun) || failed == nil && len(linesOf(l, s.run)) == 0 {
-			s.journal.remove()
-		}
-		return err
-	}
-	return nil
+// hashOf is what a charge says of an answer, given the hash of its question.
+func hashOf(prev string, b []byte) string {
+	sum := sha256.Sum256(append([]byte(prev), b...))
+	return hex.EncodeToString(sum[:])
 }
 
 // charged is the lines of a journal for an answer that these charges bought. What costs nothing has

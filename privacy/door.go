@@ -1,15 +1,9 @@
 package privacy
 
 import (
-	"errors"
-
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// ErrSplit is returned when the units of a session were split before: a run has one partition, from
-// its first query to its last.
-var ErrSplit = errors.New("the session's units are already split into shards")
 
 // Door is for the packages below this one, which have mechanisms with proofs of their own.
 func (s *session) Door() access.Door {

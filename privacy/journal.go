@@ -2,8 +2,6 @@ package privacy
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,15 +10,6 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy/internal/access"
-)
-
-var (
-	// ErrResume is wrapped by every refusal to continue a run.
-	ErrResume = access.ErrResume
-	// ErrUnfinished is wrapped when a journal holds a run that has been paid for and has no end:
-	// it is continued with Options.Resume, or given up by removing the journal.
-	ErrUnfinished = errors.New("an unfinished run has been paid for")
 )
 
 // journal is a ledger of one unfinished run that holds its answers too: an opening line, and the
@@ -49,9 +38,30 @@ type header struct {
 // maxJournal bounds what is read of a journal, in bytes.
 const maxJournal = 1 << 30
 
-func hashOf(prev string, b []byte) string {
-	sum := sha256.Sum256(append([]byte(prev), b...))
-	return hex.EncodeToString(sum[:])
+// startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
+// or was never reserved, gives way.
+func (s *session) startJournal(ctx context.Context, o Options) error {
+	if left, err := s.journal.holds(s.file); err != nil {
+		return err
+	} else if left != "" {
+		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
+	}
+	h := header{Program: []byte(o.Program)}
+	for _, out := range o.Outputs {
+		h.Outputs = append(h.Outputs, []byte(out))
+	}
+	if err := s.journal.start(s.run, h); err != nil {
+		return err
+	}
+	if err := s.reserve(ctx, o); err != nil {
+		// A line that was written and could not be synced can be continued, unless it is another run's.
+		l, failed := s.file.Read()
+		if errors.Is(err, ErrRun) || failed == nil && len(linesOf(l, s.run)) == 0 {
+			s.journal.remove()
+		}
+		return err
+	}
+	return nil
 }
 
 // openJournal locks and reads a journal, which it makes if there is none. With ErrLocked it returns

@@ -320,22 +320,24 @@ func TestResumeRefuses(t *testing.T) {
 // TestResumeOtherQuestion: a fit that asks something else than the one before it gets no answer,
 // and the session is of no further use.
 func TestResumeOtherQuestion(t *testing.T) {
-	j := journaled{t, t.TempDir()}
-	s := j.must(j.options(false))
-	j.answers(s, 3)
-	die(s)
-	s = j.must(j.options(true))
-	if _, err := s.Measure(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
-		t.Errorf("another question: %v", err)
+	for _, other := range []Query{Marginal{Cols: []int{0}}, firstIs1} { // of another length, and of one
+		j := journaled{t, t.TempDir()}
+		s := j.must(j.options(false))
+		j.answers(s, 3)
+		die(s)
+		s = j.must(j.options(true))
+		if _, err := s.Measure(other, 5); !errors.Is(err, ErrResume) {
+			t.Errorf("another question: %v", err)
+		}
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
+			t.Errorf("the right one, too late: %v", err)
+		}
+		if err := s.Finish(nil, nil); !errors.Is(err, ErrUnfinished) {
+			t.Errorf("closed: %v", err)
+		}
+		s.Finish(errors.New("killed"), nil)
+		j.answers(j.must(j.options(true)), 6)
 	}
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
-		t.Errorf("the right one, too late: %v", err)
-	}
-	if err := s.Finish(nil, nil); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("closed: %v", err)
-	}
-	s.Finish(errors.New("killed"), nil)
-	j.answers(j.must(j.options(true)), 6)
 }
 
 // TestResumeRefusesAgain: a call beyond the plan is refused in a continued run as it was before,

@@ -9,6 +9,10 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
+// ErrSplit is returned when the units of a session were split before: a run has one partition, from
+// its first query to its last.
+var ErrSplit = errors.New("the session's units are already split into shards")
+
 // ErrElsewhere is returned where more is asked of rows that another engine has counted than
 // marginals over the columns that it was given. From a mechanism it ends the session.
 var ErrElsewhere = errors.New("the rows are elsewhere, and were not counted for this")

@@ -29,6 +29,11 @@ var (
 	ErrRun = errors.New("the ledger has this run already")
 	// ErrClosed is returned by the mechanisms of a closed session.
 	ErrClosed = errors.New("the session is closed")
+	// ErrResume is wrapped by every refusal to continue a run.
+	ErrResume = access.ErrResume
+	// ErrUnfinished is wrapped when a journal holds a run that has been paid for and has no end:
+	// it is continued with Options.Resume, or given up by removing the journal.
+	ErrUnfinished = errors.New("an unfinished run has been paid for")
 )
 
 // Options of [Open].

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,38 +22,62 @@ type claim struct {
 	// of premises, which the claim needs all the same; or where it enters a root
 	files []string
 	limit int // lines that no claim before it has
+	// functions and types that the code calls for what a later claim is about
+	later []string
 }
 
 // claims has each claim with its limit; a claim is read after those before it.
 var claims = []claim{
 	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"},
 		[]string{"privacy/session.go", "privacy/rows.go", "privacy/marginal.go", "privacy/measure.go",
-			"privacy/select.go"}, 3942},
-	{"limits that are set and signed", []string{"ledger"}, []string{"ledger/limit.go"}, 90},
-	{"tables that Spark counts", []string{"privacy"}, []string{"privacy/elsewhere.go"}, 110},
-	{"columns without bins in the schema, and `bins: dp`", []string{"privacy"}, []string{"privacy/bins.go"}, 60},
+			"privacy/select.go"}, 3112, slices.Concat(ofResume, ofLimits, ofPure)},
+	{"runs that are killed and continued", []string{"privacy"}, []string{"privacy/resume.go",
+		"privacy/journal.go"}, 336, ofLimits},
+	{"limits that are set and signed", []string{"ledger"}, []string{"ledger/limit.go", "ledger/rules.go"}, 390, nil},
+	{"tables that Spark counts", []string{"privacy"}, []string{"privacy/elsewhere.go"}, 190, nil},
+	{"columns without bins in the schema, and `bins: dp`", []string{"privacy"}, []string{"privacy/bins.go"}, 60, nil},
 	{"`mwem`, `bayes`, `smalldb`: other queries, Laplace noise, choices of a database",
 		[]string{"privacy"}, []string{"privacy/queries.go", "privacy/laplace.go", "privacy/database.go",
-			"table/expr.go"}, 745},
+			"table/expr.go", "accountant/responses.go"}, 745, nil},
 	{"published figures: distances, thresholds",
-		[]string{"privacy", "privacy/threshold"}, []string{"privacy/distance.go"}, 240},
-	{"`train`", []string{"privacy/logistic"}, []string{"privacy/logistic/gradient.go"}, 330},
-	{"`train --by output` and `objective`", []string{"privacy/logistic"}, nil, 200},
-	{"`schema infer`", []string{"privacy/text"}, nil, 650},
-	{"`pategan`", []string{"privacy/vote"}, nil, 450},
-	{"`validate`", []string{"privacy/blocks"}, nil, 140},
-	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180},
+		[]string{"privacy", "privacy/threshold"}, []string{"privacy/distance.go"}, 240, nil},
+	{"`train`", []string{"privacy/logistic"}, []string{"privacy/logistic/gradient.go"}, 330, nil},
+	{"`train --by output` and `objective`", []string{"privacy/logistic"}, nil, 200, nil},
+	{"`schema infer`", []string{"privacy/text"}, nil, 650, nil},
+	{"`pategan`", []string{"privacy/vote"}, nil, 450, nil},
+	{"`validate`", []string{"privacy/blocks"}, nil, 140, nil},
+	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180, nil},
 	{"`wgan`, by default: certificates, the critic, its kernels",
 		[]string{"privacy/gradient", "gan/critic"}, []string{"privacy/gradient/gradient.go",
-			"gan/critic/sum.go"}, 2670},
+			"gan/critic/sum.go"}, 2670, nil},
 	{"`party`: sums over several parties, of counts and of gradients", []string{"privacy/shares"}, nil,
-		700},
+		700, nil},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",
 		[]string{"privacy/gradient", "gan/critic"}, []string{"bounds/modes.go",
-			"bounds/ball.go"}, 1055},
+			"bounds/ball.go"}, 1055, nil},
 	{"subsampled and mixed plans", []string{"accountant/pld"},
-		[]string{"accountant/pld/epsilon.go"}, 1080},
+		[]string{"accountant/pld/epsilon.go"}, 1080, nil},
+	{"what all take as given of a CSV file: the reader, and the codecs that a private cell passes",
+		nil, cells, 3850, nil},
 }
+
+// cells are the files that a cell of a CSV file passes until it is a code, whole.
+var cells = []string{"table/read.go", "table/csv_read.go", "table/csv_split.go",
+	"table/csv_token.go", "table/csv_parse.go", "table/errors.go", "table/layout.go",
+	"table/related.go", "table/table.go", "schema/rowcodec.go", "schema/codec.go", "schema/encode.go",
+	"schema/kind.go", "schema/number.go", "schema/moment.go", "schema/enum.go", "schema/text.go",
+	"schema/tail.go", "schema/bins.go", "schema/rule.go", "schema/rulecompile.go", "schema/after.go",
+	"schema/made.go"}
+
+// What a claim calls and need not believe. A run that is not continued asks an earlier journal only
+// whether it may begin, and no ledger's rules do more than refuse a run. A reservation without ε-DP
+// steps has none to count or to give.
+var (
+	ofResume = []string{"journal", "header", "openJournal", "startJournal", "resume", "repeat",
+		"restore", "holds"}
+	ofLimits = []string{"state", "newState", "rules"}
+	ofPure   = []string{"pureSteps", "responsesEpsilon", "takePure"}
+)
 
 // premises are packages that a claim takes as given, with what is taken.
 var premises = map[string]string{
@@ -73,9 +98,12 @@ func TestClaimSizes(t *testing.T) {
 	files := sources(t)
 	seen := map[string]bool{}
 	figures := "| claim | lines to read, after those above |\n| --- | --- |\n"
-	named := map[string]bool{} // by the code that is read
+	all := map[string]bool{} // names in the code that is read
 	for _, c := range claims {
-		lines := 0
+		named, lines := all, 0
+		if c.roots == nil { // a premise of all others
+			named = maps.Clone(all)
+		}
 		packages := reached(files, c.roots)
 		for before := -1; before < len(seen); {
 			before = len(seen)
@@ -91,7 +119,8 @@ func TestClaimSizes(t *testing.T) {
 						if s, ok := n.(*ast.SelectorExpr); ok && foreign(f.ast, s.X) {
 							return false // no name of this module
 						}
-						if id, ok := n.(*ast.Ident); ok && n != f.ast.Name {
+						if id, ok := n.(*ast.Ident); ok && n != f.ast.Name &&
+							!slices.Contains(c.later, id.Name) {
 							named[id.Name] = true
 						}
 						return true

@@ -8,8 +8,8 @@ import (
 
 // This file is for the mechanisms below package privacy alone.
 
-// session is a *privacy.Session.
-type session interface{ Door() Door }
+// gate is a *privacy.Session.
+type gate interface{ Door() Door }
 
 // Door leads into a session. Whoever has one can do nothing with it outside of this package.
 type Door struct{ inside Inside }
@@ -27,14 +27,14 @@ func NewDoor(in Inside) Door { return Door{in} }
 
 // Do makes a call: the one primitive of a session, which charges, reads, draws, keeps and
 // returns.
-func Do(s session, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
+func Do(s gate, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
 
 // Numbers makes a call whose answer is whole numbers.
-func Numbers(s session, c Call) ([]int64, error) { return Ints(Do(s, c)) }
+func Numbers(s gate, c Call) ([]int64, error) { return Ints(Do(s, c)) }
 
 // ReleaseInts is [Do] of n whole numbers.
 func ReleaseInts(
-	s session, c Call, n int, draw func(rows Rows) ([]int64, error),
+	s gate, c Call, n int, draw func(rows Rows) ([]int64, error),
 ) ([]int64, error) {
 	c.Length = n
 	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
@@ -52,7 +52,7 @@ type State struct {
 
 // Hold lends the rows of a session that is not split, free: nothing of them may leave but through
 // [Do].
-func Hold(s session, do Held) error { return s.Door().inside.Hold(do) }
+func Hold(s gate, do Held) error { return s.Door().inside.Hold(do) }
 
 // Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
 // has the session go over to that and to the table. Each of its rows must be made of one of the
@@ -75,10 +75,10 @@ func Guard(f func()) (back bool) {
 }
 
 // StateOf looks at a session.
-func StateOf(s session) State { return s.Door().inside.State() }
+func StateOf(s gate) State { return s.Door().inside.State() }
 
 // QueriesOf has queries, a []privacy.Query, fit the schema of a session.
-func QueriesOf(s session, queries any) ([]Counted, error) {
+func QueriesOf(s gate, queries any) ([]Counted, error) {
 	return s.Door().inside.Compile(queries)
 }
 
