@@ -151,13 +151,5 @@ func leastScale(ok func(float64) bool) float64 {
 	for ok(hi / 2) {
 		hi /= 2
 	}
-	lo := hi / 2
-	for hi-lo > 1e-12*hi {
-		if mid := lo + (hi-lo)/2; ok(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	return bisectUp(hi/2, hi, ok)
 }

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
 // A mean and a quantile of a column need no blocks where each unit is one row: noisy counts of rows
@@ -116,7 +116,7 @@ func directMean(a asked, mu2 float64, r *Validated) error {
 		return err
 	}
 	r.Rows = n
-	m := blocks.Mean{Mean: r.Lower + (r.Upper-r.Lower)*mean, Square: square}
+	m := vote.Mean{Mean: r.Lower + (r.Upper-r.Lower)*mean, Square: square}
 	r.interval(m, n, noise*n, rough*n)
 	return nil
 }

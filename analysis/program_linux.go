@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -39,7 +39,7 @@ const maxAnswer = 256
 // system does not permit such namespaces.
 func Program(command []string, limits Limits) (Statistic, error) {
 	name := "program:" + strings.Join(command, " ")
-	out := Statistic{Statistic: blocks.Statistic{Name: name}, Rows: 100}
+	out := Statistic{Statistic: vote.Statistic{Name: name}, Rows: 100}
 	fail := func(format string, args ...any) (Statistic, error) {
 		return out, fmt.Errorf("validate: %s: %w", fmt.Sprintf(format, args...), ErrStatistic)
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // Statistic is what is computed on each block.
 type Statistic struct {
-	blocks.Statistic
+	vote.Statistic
 	Rows int // of a block by default: enough for the statistic to make sense
 	// what computes it from counts where each unit is one row, on which column; nil: only blocks do
 	direct func(a asked, mu2 float64, r *Validated) error
@@ -67,7 +67,7 @@ auroc:TARGET                     of a logistic regression on all other columns: 
 // is that of the column, or 0 to 1 for an AUROC; a coefficient has none, so that the caller must
 // set one. Numbers are the middles of the schema's bins. Errors wrap ErrStatistic.
 func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
-	out := Statistic{Statistic: blocks.Statistic{Name: text, Lower: math.NaN(), Upper: math.NaN()}}
+	out := Statistic{Statistic: vote.Statistic{Name: text, Lower: math.NaN(), Upper: math.NaN()}}
 	kind, of, _ := strings.Cut(text, ":")
 	fail := func(format string, args ...any) (Statistic, error) {
 		return out, fmt.Errorf("validate: %s: %s: %w", text, fmt.Sprintf(format, args...), ErrStatistic)

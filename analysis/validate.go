@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
@@ -124,7 +123,7 @@ func (r *Validated) inBlocks(
 		report("computing blocks", float64(done.Add(1))/float64(k))
 		return o.Statistic.Of(t)
 	}
-	m, err := blocks.Measure(ctx, s, k, f, mean, square)
+	m, err := vote.Blocks(ctx, s, k, f, mean, square)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ const z975 = 1.959963984540054
 // interval fills in the estimate and its interval. With x the blocks' results in half widths from
 // the middle of the range, their variance is k/(k−1)·(mean of x² − (mean of x)²), of which both
 // terms are known up to noise; the interval adds a standard error. k is the number of blocks.
-func (r *Validated) interval(m blocks.Mean, k, mean, square float64) {
+func (r *Validated) interval(m vote.Mean, k, mean, square float64) {
 	half := (r.Upper - r.Lower) / 2
 	noise := 2 * mean / k // of the mean of x
 	at := (m.Mean - r.Lower - half) / half

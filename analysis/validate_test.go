@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -109,23 +109,23 @@ var died = func() (p float64) {
 // deviation 0, and noise alone.
 func TestInterval(t *testing.T) {
 	r := &Validated{Lower: 10, Upper: 30}
-	r.interval(blocks.Mean{Mean: 25, Square: .25}, 100, 1e-9, 1e-9)
+	r.interval(vote.Mean{Mean: 25, Square: .25}, 100, 1e-9, 1e-9)
 	if r.Estimate != 25 || r.High-r.Low > 1e-4 {
 		t.Errorf("without noise: %+v", r)
 	}
-	r.interval(blocks.Mean{Mean: 20, Square: 0}, 100, 5, 0)
+	r.interval(vote.Mean{Mean: 20, Square: 0}, 100, 5, 0)
 	if math.Abs(r.Noise-1) > 1e-12 { // 20·5/100
 		t.Errorf("noise %v, want 1", r.Noise)
 	}
 	if wide := r.High - 20; wide < z975 || wide > z975*1.01 {
 		t.Errorf("half the interval is %v, want a little over %v", wide, z975)
 	}
-	r.interval(blocks.Mean{Mean: -1e9, Square: -5}, 100, 5, 5)
+	r.interval(vote.Mean{Mean: -1e9, Square: -5}, 100, 5, 5)
 	if r.Estimate != 10 || r.Low != 10 || r.High <= 10 || r.High > 30 {
 		t.Errorf("far out: %+v", r)
 	}
 	// the squares say less than nothing: the spread is what their noise, of deviation .05, leaves open
-	r.interval(blocks.Mean{Mean: 29, Square: .7}, 100, 1e-9, 5)
+	r.interval(vote.Mean{Mean: 29, Square: .7}, 100, 1e-9, 5)
 	if r.Spread < 10*math.Sqrt(.05) {
 		t.Errorf("spread %v where noise hides it", r.Spread)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -88,7 +87,7 @@ var gateCalls = []gateCall{
 		return answer
 	}, gateRun.vote, 1},
 	{"blocks", true, func(_ privacy.Neighbours, scale float64) accountant.Event {
-		return blocks.Events(scale, scale)[0].Event
+		return vote.BlockEvents(scale, scale)[0].Event
 	}, gateRun.blocks, 2},
 }
 
@@ -307,14 +306,14 @@ func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
 // blocks computes on each block whether the target is in it: at an end of the range if it is, else
 // in the middle, which moves the mean by half its sensitivity and the mean square by all of it.
 func (g gateRun) blocks(s *privacy.Session) ([]float64, error) {
-	is := blocks.Statistic{Name: "target", Lower: 0, Upper: 1, Of: func(t *table.Table) float64 {
+	is := vote.Statistic{Name: "target", Lower: 0, Upper: 1, Of: func(t *table.Table) float64 {
 		one := spotter{target: g.pair.Target}
 		if one.Train(t, 0); one.seen {
 			return 1
 		}
 		return .5
 	}}
-	m, err := blocks.Measure(context.Background(), s, voteShards, is, g.scale, g.scale)
+	m, err := vote.Blocks(context.Background(), s, voteShards, is, g.scale, g.scale)
 	return []float64{m.Mean, m.Square, m.Mean + 2*m.Square}, err
 }
 

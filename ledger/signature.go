@@ -7,8 +7,8 @@ import (
 	"aead.dev/minisign"
 )
 
-// signedBytes is what is signed of a limit: all fields of the line but these two. They hold its place
-// and, by the hash of the entry before it, all of the ledger up to there.
+// signedBytes is what is signed of a limit: all fields of the line but these two. They hold its
+// place and, by the hash of the entry before it, all of the ledger up to there.
 func signedBytes(e Entry) []byte {
 	e.Hash, e.Signature = "", ""
 	b, err := json.Marshal(e)

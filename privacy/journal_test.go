@@ -320,7 +320,8 @@ func TestResumeRefuses(t *testing.T) {
 // TestResumeOtherQuestion: a fit that asks something else than the one before it gets no answer,
 // and the session is of no further use.
 func TestResumeOtherQuestion(t *testing.T) {
-	for _, other := range []Query{Marginal{Cols: []int{0}}, firstIs1} { // of another length, and of one
+	// answers of another length, and of the same
+	for _, other := range []Query{Marginal{Cols: []int{0}}, firstIs1} {
 		j := journaled{t, t.TempDir()}
 		s := j.must(j.options(false))
 		j.answers(s, 3)

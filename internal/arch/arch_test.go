@@ -42,18 +42,12 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
 	},
 	"privacy/vote": {
-		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant",
-	},
-	"privacy/blocks": {
-		"privacy", "privacy/internal/access", "privacy/vote", "table", "noise", "accountant",
+		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "internal/disk",
 	},
 	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
 	"privacy/shares": {
 		"privacy", "privacy/internal/access", "privacy/internal/ellipsoid", "privacy/gradient", "noise",
 		"accountant", "bounds",
-	},
-	"privacy/vote/datadependent": {
-		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
 	"privacy/internal/ellipsoid": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "bounds",
@@ -97,7 +91,7 @@ var allowed = map[string][]string{
 	"eval/report":     {"schema", "table", "eval"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/pld", "privacy",
-		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/logistic",
+		"privacy/vote", "privacy/gradient", "privacy/logistic",
 		"release", "synth",
 		"eval",
 	},

@@ -45,7 +45,7 @@ var folders = map[string]string{
 	"configs": "configs", "datasets": "datasets",
 	"internal/engine": "engine", "spark": "engine", "postgres": "engine", "cmd": "cmd",
 	"docs": "cmd", "internal": "cmd",
-	"privacy/blocks": "mechanism", "privacy/gradient": "mechanism",
+	"privacy/gradient":           "mechanism",
 	"privacy/internal/ellipsoid": "mechanism", "privacy/internal/mechtest": "mechanism",
 	"privacy/logistic": "mechanism", "privacy/randomized": "mechanism",
 	"privacy/shares": "mechanism", "privacy/text": "mechanism", "privacy/threshold": "mechanism",

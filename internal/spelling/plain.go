@@ -5,7 +5,7 @@ import "regexp"
 // packages are names of packages that begin the errors of these, and say nothing to a user. Those
 // of what users know, such as table, schema and the methods, say what an error is about.
 var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:accountant|attack|bounds|calibrate|collect|` +
-	`configs|critic|datadependent|datasets|engine|eval|gan|infer|marginal|noise|penalty|` +
+	`configs|critic|datasets|engine|eval|gan|infer|marginal|noise|penalty|` +
 	`pld|privacy|publish|ranges|release|report|signed|synth|train|validate|workload): )+`)
 
 // kinds are what ends errors for the sake of code that asks for their kind.

@@ -48,6 +48,7 @@ type shardSet[Q any] struct {
 type shards[Q any] struct {
 	rows     []*table.Table
 	teachers []Teacher[Q]
+	cost     *diagnostic // nil: it is not kept
 }
 
 // Split draws for each privacy unit, independently and uniformly from secret randomness, one of k

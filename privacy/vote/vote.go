@@ -103,10 +103,12 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes), int64(b.Answers)).
 		Floats(a.Laplace, a.Sigma, a.CheckSigma, a.Threshold).
 		Floats(a.Student...)
-	cost := Plan(a, b, 0)[:1] // of all questions, or of their checks
-	c := access.Call{What: "teachers' votes", Of: question, Cost: cost,
+	charges := Plan(a, b, 0)[:1] // of all questions, or of their checks
+	c := access.Call{What: "teachers' votes", Of: question, Cost: charges,
 		Length: b.Questions * (1 + b.Classes)}
+	cost, asked := sh.inner().cost, false
 	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
+		asked = true
 		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
 		for i := range answered {
@@ -118,6 +120,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 				return nil, err
 			}
 		}
+		cost.vote(a, b.Classes, counts, answered)
 		released := make([]int64, 0, b.Questions*(1+b.Classes))
 		for i, ok := range answered {
 			row := make([]int64, 1+b.Classes) // whether there is an answer, and its counts
@@ -133,6 +136,9 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	released, err := access.Numbers(sh.s, c)
 	if err != nil {
 		return Tally{}, err
+	}
+	if cost != nil && !asked {
+		cost.missed = true
 	}
 	out := Tally{Ballot: b}
 	for one := range slices.Chunk(released, 1+b.Classes) {

@@ -1,4 +1,4 @@
-package blocks
+package vote
 
 import (
 	"context"
@@ -39,23 +39,23 @@ var extreme = Statistic{Name: "extreme", Lower: 5, Upper: 7, Of: func(t *table.T
 	return []float64{math.Inf(-1), 1e308}[sum%2]
 }}
 
-func measured(t testing.TB, tab *table.Table, adj accountant.Adjacency, k int, f Statistic) Mean {
+func meanOf(t testing.TB, tab *table.Table, adj accountant.Adjacency, k int, f Statistic) Mean {
 	t.Helper()
-	s := mechtest.On(t, tab, adj, Events(none, none)...)
-	m := stattest.Must(Measure(context.Background(), s, k, f, none, none))
+	s := mechtest.On(t, tab, adj, BlockEvents(none, none)...)
+	m := stattest.Must(Blocks(context.Background(), s, k, f, none, none))
 	return m
 }
 
-// TestMeasureIsTheMean: with one block and no noise the release is the statistic, with many it is
+// TestBlocksIsTheMean: with one block and no noise the release is the statistic, with many it is
 // near to it; squares are those of the results.
-func TestMeasureIsTheMean(t *testing.T) {
+func TestBlocksIsTheMean(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(3000), nil)
-	m := measured(t, tab, 0, 1, share)
+	m := meanOf(t, tab, 0, 1, share)
 	if want := share.Of(tab); math.Abs(m.Mean-want) > 1e-4 ||
 		math.Abs(m.Square-(want-1)*(want-1)/4) > 1e-4 {
 		t.Errorf("one block: %+v, want %v", m, want)
 	}
-	if m := measured(t, tab, 0, 30, share); math.Abs(m.Mean-share.Of(tab)) > .02 {
+	if m := meanOf(t, tab, 0, 30, share); math.Abs(m.Mean-share.Of(tab)) > .02 {
 		t.Errorf("30 blocks: %+v, want %v", m, share.Of(tab))
 	}
 }
@@ -77,7 +77,7 @@ func TestHostileStatistics(t *testing.T) {
 	} {
 		f := share
 		f.Of = tt.of
-		if m := measured(t, tab, 0, 1, f); math.Abs(m.Mean-tt.mean) > 1e-4 ||
+		if m := meanOf(t, tab, 0, 1, f); math.Abs(m.Mean-tt.mean) > 1e-4 ||
 			math.Abs(m.Square-tt.square) > 1e-4 {
 			t.Errorf("%s: %+v, want %v and %v", name, m, tt.mean, tt.square)
 		}
@@ -98,9 +98,9 @@ func TestOnGrid(t *testing.T) {
 	}
 }
 
-// TestSmallTables: on every table of up to four rows, and every neighbour, for every way to put
-// units into two blocks, the sums move by at most what the events say, and somewhere by that.
-func TestSmallTables(t *testing.T) {
+// TestSmallTablesInBlocks: on every table of up to four rows, and every neighbour, for every way to
+// put units into two blocks, the sums move by at most what the events say, and somewhere by that.
+func TestSmallTablesInBlocks(t *testing.T) {
 	of := func(sum func(rs []*result) float64) func(s *mechtest.Small) gatetest.Value {
 		return func(s *mechtest.Small) (out gatetest.Value) {
 			for way := range 1 << 4 {
@@ -127,7 +127,7 @@ func TestSmallTables(t *testing.T) {
 	}
 	claim := func(i int) func(nb privacy.Neighbours) float64 {
 		return gatetest.GaussianClaim(1, func(privacy.Neighbours) accountant.Event {
-			return Events(1, 1)[i].Event
+			return BlockEvents(1, 1)[i].Event
 		})
 	}
 	mechtest.RunSmall(t, []mechtest.SmallRow{
@@ -153,18 +153,18 @@ var extremeOr = Statistic{Lower: 5, Upper: 7, Of: func(t *table.Table) float64 {
 	return []float64{6, 7, 5, 4}[sum%4]
 }}
 
-// TestMeasureSensitivity: through the whole mechanism, with one block and without noise, the sum of
+// TestBlocksSensitivity: through the whole mechanism, with one block and without noise, the sum of
 // neighbouring tables moves by at most 1/multiplier widths under every relation, and by that for
 // some pair.
-func TestMeasureSensitivity(t *testing.T) {
+func TestBlocksSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	for _, nb := range mechtest.Relations {
 		far := 0.
 		for range 60 {
 			a, b := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
 			sch := gatetest.Schema("", 0)
-			one := measured(t, gatetest.Table(t, sch, a, nil), nb.Adjacency, 1, extreme)
-			other := measured(t, gatetest.Table(t, sch, b, nil), nb.Adjacency, 1, extreme)
+			one := meanOf(t, gatetest.Table(t, sch, a, nil), nb.Adjacency, 1, extreme)
+			other := meanOf(t, gatetest.Table(t, sch, b, nil), nb.Adjacency, 1, extreme)
 			far = max(far, math.Abs(one.Mean-other.Mean)/2)
 		}
 		if math.Abs(far-1) > 1e-3 {
@@ -173,17 +173,17 @@ func TestMeasureSensitivity(t *testing.T) {
 	}
 }
 
-// TestMeasureNoise. Null: (released − true)·k over the width and σ is standard normal, up to a grid
+// TestBlocksNoise. Null: (released − true)·k over the width and σ is standard normal, up to a grid
 // of 2⁻²⁰; 10,000 releases of both numbers, false-alarm rate 1e-6. 30 % off must be rejected.
-func TestMeasureNoise(t *testing.T) {
+func TestBlocksNoise(t *testing.T) {
 	const n, k, mean, square = 10000, 3, 2., 5.
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(9), nil)
 	f := share
 	f.Of = func(*table.Table) float64 { return 2 } // at 3/4 of the range: its square is 1/4
 	var draws [2][]float64
 	for range n {
-		s := mechtest.On(t, tab, 0, Events(mean, square)...)
-		m := stattest.Must(Measure(context.Background(), s, k, f, mean, square))
+		s := mechtest.On(t, tab, 0, BlockEvents(mean, square)...)
+		m := stattest.Must(Blocks(context.Background(), s, k, f, mean, square))
 		draws[0] = append(draws[0], (m.Mean-2)*k/4/mean)
 		draws[1] = append(draws[1], (m.Square-.25)*k/square)
 	}
@@ -202,9 +202,9 @@ func TestMeasureNoise(t *testing.T) {
 	}
 }
 
-// TestMeasureRefuses: what does not fit is refused before a program sees a row; a session that is
+// TestBlocksRefuses: what does not fit is refused before a program sees a row; a session that is
 // not to pay for both numbers releases none.
-func TestMeasureRefuses(t *testing.T) {
+func TestBlocksRefuses(t *testing.T) {
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(20), nil)
 	f := share
 	f.Of = func(*table.Table) float64 { t.Error("a program has run"); return 0 }
@@ -219,29 +219,29 @@ func TestMeasureRefuses(t *testing.T) {
 		"no noise": {2, 0, 1, 0, 2}, "no noise of squares": {2, 0, 1, 2, 0},
 	} {
 		f.Lower, f.Upper = tt.lower, tt.upper
-		s := mechtest.On(t, tab, 0, Events(2, 2)...)
-		_, err := Measure(context.Background(), s, tt.k, f, tt.mean, tt.square)
+		s := mechtest.On(t, tab, 0, BlockEvents(2, 2)...)
+		_, err := Blocks(context.Background(), s, tt.k, f, tt.mean, tt.square)
 		if err == nil || errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s := mechtest.On(t, tab, 0, Events(2, 2)...)
-	if _, err := Measure(context.Background(), s, 2, share, 1.9, 2); !errors.Is(err, privacy.ErrPlan) {
+	s := mechtest.On(t, tab, 0, BlockEvents(2, 2)...)
+	if _, err := Blocks(context.Background(), s, 2, share, 1.9, 2); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("less noise: %v", err)
 	}
-	s = mechtest.On(t, tab, 0, Events(2, 2)[:1]...)
-	if _, err := Measure(context.Background(), s, 2, share, 2, 2); !errors.Is(err, privacy.ErrPlan) {
+	s = mechtest.On(t, tab, 0, BlockEvents(2, 2)[:1]...)
+	if _, err := Blocks(context.Background(), s, 2, share, 2, 2); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("half the plan: %v", err)
 	}
-	s = mechtest.On(t, tab, 0, Events(2, 3)...)
-	if _, err := Measure(context.Background(), s, 2, share, 2, 3); err != nil {
+	s = mechtest.On(t, tab, 0, BlockEvents(2, 3)...)
+	if _, err := Blocks(context.Background(), s, 2, share, 2, 3); err != nil {
 		t.Errorf("the planned call: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := share
 	stopped.Of = func(*table.Table) float64 { cancel(); return 0 }
-	cut := mechtest.On(t, tab, 0, Events(2, 2)...)
-	if _, err := Measure(ctx, cut, 9, stopped, 2, 2); !errors.Is(err, context.Canceled) {
+	cut := mechtest.On(t, tab, 0, BlockEvents(2, 2)...)
+	if _, err := Blocks(ctx, cut, 9, stopped, 2, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled call: %v", err)
 	}
 	if got := cut.Ledger().Runs()[0].Charged; len(got) != 0 {

@@ -1,4 +1,4 @@
-package datadependent
+package vote
 
 import (
 	"context"
@@ -16,20 +16,19 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// toy votes for a class of its own on every question; some come back from nothing.
-type toy struct{ class uint8 }
+// silent votes for a class of its own on every question; some come back from nothing.
+type silent struct{ class uint8 }
 
-func (t toy) Train(*table.Table, int) {
+func (t silent) Train(*table.Table, int) {
 	if t.class == 7 {
 		panic("a private value")
 	}
 }
 
-func (t toy) VotesTo(votes []uint8, _ int) {
+func (t silent) VotesTo(votes []uint8, _ int) {
 	if t.class == 6 {
 		panic("a private value")
 	}
@@ -38,8 +37,8 @@ func (t toy) VotesTo(votes []uint8, _ int) {
 	}
 }
 
-// split is a session on 90 rows, and its shards, whose teachers vote as class says.
-func split(
+// watched is a session on 90 rows, and its shards, whose teachers vote as class says.
+func watched(
 	t *testing.T, plan accountant.Composition, k int, class func(shard int) uint8,
 ) (*privacy.Session, *Shards[int]) {
 	t.Helper()
@@ -49,7 +48,7 @@ func split(
 	if err != nil {
 		t.Fatal(err)
 	}
-	sh, err := Split(s, k, func(shard int) vote.Teacher[int] { return toy{class(shard)} })
+	sh, err := SplitWatched(s, k, func(shard int) Teacher[int] { return silent{class(shard)} })
 	if err == nil {
 		err = sh.Train(0)
 	}
@@ -59,56 +58,56 @@ func split(
 	return s, sh
 }
 
-// TestVotesAreCountedAsTheyCount: the cost is that of the counts that package vote noises, strange
+// TestVotesAreCountedAsTheyCount: the cost is that of the counts that are noised, strange
 // votes and teachers that fail included, over the questions that were answered.
 func TestVotesAreCountedAsTheyCount(t *testing.T) {
-	a, b := vote.Aggregator{Sigma: 4}, vote.Ballot{Questions: 3, Classes: 3}
-	plan := append(vote.Plan(a, b, 0), vote.Plan(vote.Aggregator{Sigma: 4, CheckSigma: 5,
+	a, b := Aggregator{Sigma: 4}, Ballot{Questions: 3, Classes: 3}
+	plan := append(Plan(a, b, 0), Plan(Aggregator{Sigma: 4, CheckSigma: 5,
 		Threshold: 1e9}, b, 1)...)
 	// classes 0 to 7 in turn: 3 and beyond are no classes, 6 and 7 do not come back
-	_, sh := split(t, plan, 80, func(shard int) uint8 { return uint8(shard % 8) })
+	_, sh := watched(t, plan, 80, func(shard int) uint8 { return uint8(shard % 8) })
 	var want diagnostic
 	for range b.Questions {
 		want.add([]int64{60, 10, 10}, 0, 4)
 	}
-	if _, err := sh.Vote(a, b, 0); err != nil || sh.inner().cost != want {
-		t.Errorf("the cost is %+v, %v; want %+v", sh.inner().cost, err, want)
+	if _, err := sh.Vote(a, b, 0); err != nil || *sh.inner().cost != want {
+		t.Errorf("the cost is %+v, %v; want %+v", *sh.inner().cost, err, want)
 	}
-	never := vote.Aggregator{Sigma: 4, CheckSigma: 5, Threshold: 1e9}
+	never := Aggregator{Sigma: 4, CheckSigma: 5, Threshold: 1e9}
 	want.addChecks(b.Questions, 5)
-	if _, err := sh.Vote(never, b, 0); err != nil || sh.inner().cost != want {
-		t.Errorf("with checks the cost is %+v, %v; want %+v", sh.inner().cost, err, want)
+	if _, err := sh.Vote(never, b, 0); err != nil || *sh.inner().cost != want {
+		t.Errorf("with checks the cost is %+v, %v; want %+v", *sh.inner().cost, err, want)
 	}
 }
 
 // TestAudit_DataDependentCostStaysInside: no method of the gate returns it, it cannot be had while
 // training goes on, and what is written says that it is not private.
 func TestAudit_DataDependentCostStaysInside(t *testing.T) {
-	a, b := vote.Aggregator{Sigma: 4}, vote.Ballot{Questions: 50, Classes: 3}
-	s, sh := split(t, vote.Plan(a, b, 0), 60, func(shard int) uint8 { return uint8(shard % 3) })
+	a, b := Aggregator{Sigma: 4}, Ballot{Questions: 50, Classes: 3}
+	s, sh := watched(t, Plan(a, b, 0), 60, func(shard int) uint8 { return uint8(shard % 3) })
 	path := filepath.Join(t.TempDir(), "cost.private.json")
 	if _, err := sh.Vote(a, b, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := sh.Save(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
+	if err := sh.SaveCost(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
 		t.Errorf("from an open session: %v", err)
 	}
 	if err := s.Finish(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"a model's name": sh.Save(filepath.Join(filepath.Dir(path), "cost.json"), 1e-5),
-		"delta 0":        sh.Save(path, 0),
-		"delta NaN":      sh.Save(path, math.NaN()),
+		"a model's name": sh.SaveCost(filepath.Join(filepath.Dir(path), "cost.json"), 1e-5),
+		"delta 0":        sh.SaveCost(path, 0),
+		"delta NaN":      sh.SaveCost(path, math.NaN()),
 	} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := sh.Save(path, 1e-5); err != nil {
+	if err := sh.SaveCost(path, 1e-5); err != nil {
 		t.Fatal(err)
 	}
-	if err := sh.Save(path, 1e-5); err == nil {
+	if err := sh.SaveCost(path, 1e-5); err == nil {
 		t.Error("an existing file was overwritten")
 	}
 	info, err := os.Stat(path)
@@ -132,7 +131,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	for i := range typ.NumMethod() {
 		methods = append(methods, typ.Method(i).Name)
 	}
-	want := []string{"Format", "MarshalText", "Save", "Train", "Vote"}
+	want := []string{"Count", "Format", "MarshalText", "SaveCost", "Train", "Vote"}
 	if !slices.Equal(methods, want) {
 		t.Errorf("methods of shards %v, want %v", methods, want)
 	}

@@ -1,4 +1,4 @@
-package datadependent
+package vote
 
 import (
 	"math"

@@ -1,6 +1,4 @@
-// Package blocks releases the mean of what any program computes on disjoint blocks of a table:
-// subsample-and-aggregate. Source: Nissim, Raskhodnikova, Smith 2007 (STOC).
-package blocks
+package vote
 
 import (
 	"context"
@@ -12,9 +10,11 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
+
+// This file releases the mean of what any program computes on disjoint blocks of a table:
+// subsample-and-aggregate. Source: Nissim, Raskhodnikova, Smith 2007 (STOC).
 
 // Statistic is what is computed on each block. All of it but what Of sees is public.
 type Statistic struct {
@@ -26,7 +26,7 @@ type Statistic struct {
 	Of func(block *table.Table) float64
 }
 
-// Mean is what [Measure] releases. It is public.
+// Mean is what [Blocks] releases. It is public.
 type Mean struct {
 	Mean float64 // of the blocks' results, plus noise: it may lie outside of the range
 	// mean square of how far results are from the middle of the range, in half widths: 0 to 1 plus
@@ -37,22 +37,22 @@ type Mean struct {
 // steps is the grid of results: the width of the range, and the greatest square, in steps.
 const steps = 1 << 20
 
-// Events are the two events of [Measure]. One unit is in one block, under both relations and
+// BlockEvents are the two events of [Blocks]. One unit is in one block, under both relations and
 // whatever its rows, and moves the sum of the results by one width of the range at most, and the
 // sum of the squares by 1 (docs/claims/blocks.md).
-func Events(mean, square float64) accountant.Composition {
+func BlockEvents(mean, square float64) accountant.Composition {
 	return accountant.Composition{
 		{Event: accountant.Gaussian{NoiseMultiplier: mean}, Count: 1},
 		{Event: accountant.Gaussian{NoiseMultiplier: square}, Count: 1},
 	}
 }
 
-// Measure splits the units of the session's table into k blocks at random, as [vote.Split] does,
+// Blocks splits the units of the session's table into k blocks at random, as [Split] does,
 // once in a session, computes the statistic on each, and releases the mean of the results with
 // noise of standard deviation mean·(Upper − Lower)/k, and their mean square with square/k
 // (docs/claims/blocks.md). A context that ends before all blocks are done ends it at no cost. Cost:
-// [Events].
-func Measure(
+// [BlockEvents].
+func Blocks(
 	ctx context.Context, s *privacy.Session, k int, f Statistic, mean, square float64,
 ) (Mean, error) {
 	fail := func(err error) (Mean, error) { return Mean{}, fmt.Errorf("privacy: blocks: %w", err) }
@@ -66,8 +66,8 @@ func Measure(
 			return fail(err)
 		}
 	}
-	results := make([]*result, max(0, min(k, vote.MaxShards)))
-	split, err := vote.Split(s, k, func(i int) vote.Teacher[struct{}] {
+	results := make([]*result, max(0, min(k, MaxShards)))
+	split, err := Split(s, k, func(i int) Teacher[struct{}] {
 		results[i] = &result{ctx: ctx, of: f, value: steps / 2}
 		return results[i]
 	})
@@ -77,7 +77,7 @@ func Measure(
 	if err := errors.Join(split.Train(struct{}{}), ctx.Err()); err != nil {
 		return Mean{}, err // and no result that the context has cut short is used
 	}
-	c := access.Call{What: "mean over blocks", Cost: Events(mean, square),
+	c := access.Call{What: "mean over blocks", Cost: BlockEvents(mean, square),
 		Of: access.Ask("blocks").Text(f.Name).Ints(int64(k)).Floats(f.Lower, f.Upper, mean, square)}
 	sums, err := access.ReleaseInts(s, c, 2, func(rows access.Rows) ([]int64, error) {
 		sums := make([]int64, 2)
