@@ -66,9 +66,9 @@ func Blocks(
 			return fail(err)
 		}
 	}
-	results := make([]*result, max(0, min(k, MaxShards)))
+	results := make([]*ofBlock, max(0, min(k, MaxShards)))
 	split, err := Split(s, k, func(i int) Teacher[struct{}] {
-		results[i] = &result{ctx: ctx, of: f, value: steps / 2}
+		results[i] = &ofBlock{ctx: ctx, of: f, value: steps / 2}
 		return results[i]
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func Blocks(
 		sums := make([]int64, 2)
 		for _, r := range results {
 			sums[0] += r.value
-			sums[1] += squared(r.value)
+			sums[1] += squareOf(r.value)
 		}
 		sums[0] += add[0].Sample(rows.Source)
 		sums[1] += add[1].Sample(rows.Source)
@@ -97,28 +97,28 @@ func Blocks(
 		nil
 }
 
-// squared is the square of how far a value is from the middle, in half widths: 0 to steps.
-func squared(value int64) int64 {
+// squareOf is the square of how far a value is from the middle, in half widths: 0 to steps.
+func squareOf(value int64) int64 {
 	d := 2*value - steps // −2²⁰ to 2²⁰
 	return d * d / steps
 }
 
-// result is what the statistic is on one block: a teacher who is not asked to vote.
-type result struct {
+// ofBlock is what the statistic is on one block: a teacher who is not asked to vote.
+type ofBlock struct {
 	ctx   context.Context
 	of    Statistic
 	value int64 // on the grid, from 0 to steps; the middle until the program has come back
 }
 
 // Train computes the result.
-func (r *result) Train(block *table.Table, _ struct{}) {
+func (r *ofBlock) Train(block *table.Table, _ struct{}) {
 	if r.ctx.Err() == nil {
 		r.value = r.of.onGrid(r.of.Of(block))
 	}
 }
 
 // VotesTo leaves all questions at class 0.
-func (r *result) VotesTo([]uint8, struct{}) {}
+func (r *ofBlock) VotesTo([]uint8, struct{}) {}
 
 // onGrid is a result on the grid, from 0 to steps, whatever it is.
 func (f Statistic) onGrid(x float64) int64 {

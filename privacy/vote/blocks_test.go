@@ -89,11 +89,11 @@ func TestOnGrid(t *testing.T) {
 	f := Statistic{Lower: -1e-300, Upper: 1e300}
 	for _, x := range []float64{0, -1, 1e300, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.NaN(),
 		5e-324, 1e299} {
-		if v := f.onGrid(x); v < 0 || v > steps || squared(v) < 0 || squared(v) > steps {
-			t.Errorf("%v is %d, squared %d", x, v, squared(v))
+		if v := f.onGrid(x); v < 0 || v > steps || squareOf(v) < 0 || squareOf(v) > steps {
+			t.Errorf("%v is %d, squared %d", x, v, squareOf(v))
 		}
 	}
-	if squared(0) != steps || squared(steps) != steps || squared(steps/2) != 0 {
+	if squareOf(0) != steps || squareOf(steps) != steps || squareOf(steps/2) != 0 {
 		t.Error("squares do not reach from 0 to steps")
 	}
 }
@@ -101,10 +101,10 @@ func TestOnGrid(t *testing.T) {
 // TestSmallTablesInBlocks: on every table of up to four rows, and every neighbour, for every way to
 // put units into two blocks, the sums move by at most what the events say, and somewhere by that.
 func TestSmallTablesInBlocks(t *testing.T) {
-	of := func(sum func(rs []*result) float64) func(s *mechtest.Small) gatetest.Value {
+	of := func(sum func(rs []*ofBlock) float64) func(s *mechtest.Small) gatetest.Value {
 		return func(s *mechtest.Small) (out gatetest.Value) {
 			for way := range 1 << 4 {
-				rs := []*result{{ctx: t.Context(), of: extremeOr}, {ctx: t.Context(), of: extremeOr}}
+				rs := []*ofBlock{{ctx: t.Context(), of: extremeOr}, {ctx: t.Context(), of: extremeOr}}
 				blocks, of, next := [2][]int{}, map[uint32]int{}, 0
 				for row := range s.Table.Rows() {
 					unit := uint32(row)
@@ -132,12 +132,12 @@ func TestSmallTablesInBlocks(t *testing.T) {
 	}
 	mechtest.RunSmall(t, []mechtest.SmallRow{
 		{Mechanism: "Measure", With: "mean", Claim: claim(0), Norm: gatetest.L2,
-			Of: of(func(rs []*result) float64 {
+			Of: of(func(rs []*ofBlock) float64 {
 				return float64(rs[0].value+rs[1].value) / steps
 			})},
 		{Mechanism: "Measure", With: "square", Claim: claim(1), Norm: gatetest.L2,
-			Of: of(func(rs []*result) float64 {
-				return float64(squared(rs[0].value)+squared(rs[1].value)) / steps
+			Of: of(func(rs []*ofBlock) float64 {
+				return float64(squareOf(rs[0].value)+squareOf(rs[1].value)) / steps
 			})},
 	}, "Measure")
 }
