@@ -22,7 +22,7 @@ type claim struct {
 	// of premises, which the claim needs all the same; or where it enters a root
 	files []string
 	limit int // lines that no claim before it has
-	// functions and types that the code calls for what a later claim is about
+	// functions and types, or files, that the code calls for what a later claim is about
 	later []string
 }
 
@@ -46,9 +46,10 @@ var claims = []claim{
 	{"`train --by output` and `objective`", []string{"privacy/logistic"}, nil, 200, nil},
 	{"`schema infer`", []string{"privacy/text"}, nil, 650, nil},
 	{"`pategan`", []string{"privacy/vote"}, []string{"privacy/vote/vote.go"}, 460,
-		[]string{"diagnostic"}}, // nil, and so without effect
+		// a cost that nobody keeps is nil, and a mean of blocks is a call of its own
+		[]string{"privacy/vote/datadependent.go", "privacy/vote/gnmax.go", "privacy/vote/blocks.go"}},
 	{"what votes cost where teachers agree, for the holder of the data", []string{"privacy/vote"},
-		[]string{"privacy/vote/datadependent.go"}, 270, nil},
+		[]string{"privacy/vote/datadependent.go"}, 270, []string{"privacy/vote/blocks.go"}},
 	{"`validate`", []string{"privacy/vote"}, []string{"privacy/vote/blocks.go"}, 140, nil},
 	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180, nil},
 	{"`wgan`, by default: certificates, the critic, its kernels",
@@ -114,7 +115,8 @@ func TestClaimSizes(t *testing.T) {
 			for _, f := range files {
 				whole := slices.Contains(c.roots, f.pkg) && !entered(c, f.pkg)
 				read := whole || slices.Contains(c.files, f.path) ||
-					slices.Contains(packages, f.pkg) && callable(f.ast, named)
+					slices.Contains(packages, f.pkg) && callable(f.ast, named) &&
+						!slices.Contains(c.later, f.path)
 				if n := linesOf(t, f.path); read && n > 0 && !seen[f.path] {
 					t.Logf("%s: %4d %s", c.name, n, f.path)
 					seen[f.path] = true
