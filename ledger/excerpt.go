@@ -140,14 +140,11 @@ func (es Excerpt) Run(price accountant.Pricer) (VerifiedRun, error) {
 	}
 	l := &Ledger{Entries: es}
 	runs := l.Runs()
-	if len(runs) > 1 { // before the cost of each is computed
+	if len(runs) != 1 { // before the cost of each is computed
 		return fail("the ledger has %d runs, want 1", len(runs))
 	}
 	if err := l.Verify(price); err != nil {
 		return fail("the ledger: %v", err)
-	}
-	if len(runs) != 1 {
-		return fail("the ledger has %d runs, want 1", len(runs))
 	}
 	out := VerifiedRun{Summary: runs[0], Outputs: l.last().Outputs}
 	if out.Status != StatusDone {

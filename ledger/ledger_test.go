@@ -705,3 +705,20 @@ func TestOtherFilesAreNotTorn(t *testing.T) {
 		}
 	}
 }
+
+// TestPricesOfBefore: numeric prices above ε = 10⁴ were a part in 10⁵ lower once, of noise that
+// hides nothing. Such a ledger verifies; one whose price means something is held to it.
+func TestPricesOfBefore(t *testing.T) {
+	for epsilon, ok := range map[float64]bool{5: false, 2e13: true} {
+		e := reserveLine("a")
+		e.Budget, e.Composition = spend(epsilon, 1e-9), plan(charge(subsampled(.5, 1e-7), 1))
+		err := seal([]Entry{openLine(), e}).Verify(func(
+			accountant.Composition, float64, accountant.Adjacency,
+		) (accountant.Bound, error) {
+			return accountant.Bound{Epsilon: epsilon * (1 + 5e-6)}, nil
+		})
+		if (err == nil) != ok {
+			t.Errorf("epsilon %v: %v", epsilon, err)
+		}
+	}
+}
