@@ -98,7 +98,8 @@ func instantFormat(text []byte) (layout string, ok bool) {
 
 // parseTime reads a text in a layout.
 func parseTime(layout string, text []byte) (t time.Time, ok bool) {
-	if len(text) == 0 || len(text) > maxNumberText || layout == dateFormat && len(text) != len(layout) {
+	short := layout == dateFormat && len(text) != len(layout)
+	if len(text) == 0 || len(text) > maxNumberText || short {
 		return t, false
 	}
 	// the error holds the cell and stays here

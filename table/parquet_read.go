@@ -15,8 +15,8 @@ import (
 //
 // Columns are found by name, as in ReadCSV. A column of another type, or whose footer says a
 // compression or an encoding that is not read, is an error if the schema names it, and is ignored
-// otherwise. Nested columns are refused. Columns of a row group are decoded in parallel. The error is
-// about the first bad cell of each column, in the order of the rows, which are counted from 1.
+// otherwise. Nested columns are refused. Columns of a row group are decoded in parallel. The error
+// is about the first bad cell of each column, in the order of the rows, which are counted from 1.
 //
 // A damaged file is an error. Memory holds the codes, the ids of the units and, for every worker, a
 // page and its dictionary. Before room is made for them, the footer, the pages, the cells and the

@@ -257,8 +257,8 @@ func TestReadParquetRefuses(t *testing.T) {
 	nested := stattest.Must(os.ReadFile("testdata/refused-nested.parquet"))
 	for want, data := range map[string][]byte{
 		"table: a nested Parquet column, which is not supported: write the file without it": nested,
-		"table: column 1 (\"a\"): a Parquet type that is not supported (a time of day, an interval or BSON)": hostile(
-			chunkSpec{9, 0, 1, nil}),
+		"table: column 1 (\"a\"): a Parquet type that is not supported (a time of day, an interval or " +
+			"BSON)": hostile(chunkSpec{9, 0, 1, nil}),
 	} {
 		begin := func() error { t.Error("it begins"); return nil }
 		_, err := parquetOf(data, oneColumn("a", schema.Integer, 0, 9), ReadOptions{Begin: begin})
