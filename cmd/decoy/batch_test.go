@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 var long = flag.Bool("long", false, "run the long form of some tests")
@@ -75,5 +79,88 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 	}
 	if paths := temporaries(); len(paths) > 0 {
 		t.Errorf("killed processes left %q", paths)
+	}
+}
+
+// TestNobodyOverspends has eight processes run batches against one ledger as fast as they can,
+// killing one now and then: the limit holds after each entry, in the short form for three seconds,
+// with -args -long for twenty.
+func TestNobodyOverspends(t *testing.T) {
+	w := newWorkplace(t, 200, 3, 4)
+	const limit = 10
+	if code, talk := w.run("ledger limit in.csv.ledger --unit row --epsilon 10 " +
+		"--delta 1e-6"); code != 0 {
+		t.Fatal(talk)
+	}
+	until := time.Now().Add(3 * time.Second)
+	if *long {
+		until = time.Now().Add(20 * time.Second)
+	}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	runs, refused := 0, 0
+	for worker := range 8 {
+		group.Go(func() {
+			u := rand.New(rand.NewPCG(5, uint64(worker)))
+			for i := 0; time.Now().Before(until); i++ {
+				name := fmt.Sprintf("w%d-%d", worker, i)
+				w.write(name+".yaml", fmt.Sprintf("name: %s\ntables: [{name: t, input: in.csv, schema: "+
+					"s.yaml}]\n"+
+					"epsilons: [0.5, 0.3]\njob: {out: \"%s-{epsilon}.csv\"}\nparallel: 2\n",
+					name, name))
+				cmd, _ := w.start("batch "+name+".yaml", nil)
+				if u.IntN(4) == 0 {
+					time.AfterFunc(time.Duration(u.IntN(200))*time.Millisecond,
+						func() { cmd.Process.Signal(syscall.SIGKILL) })
+				}
+				code := ended(t, cmd)
+				mu.Lock()
+				runs++
+				if code == exitBudget {
+					refused++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	l := w.ledger("in.csv.ledger") // verified: no limit was exceeded at any time
+	if spent := l.Spent(); spent.Epsilon > limit {
+		t.Errorf("spent %v of a limit of %d", spent, limit)
+	}
+	names := map[string]bool{}
+	for _, e := range l.Entries {
+		if e.Kind == ledger.EntryReserve {
+			if names[e.Run] {
+				t.Errorf("run %s is reserved twice", e.Run)
+			}
+			names[e.Run] = true
+		}
+	}
+	t.Logf("%d batches of 8 processes, %d refused, spent %v in %d runs", runs, refused, l.Spent(),
+		len(names))
+	if *long && refused == 0 {
+		t.Error("no batch met the limit: the test tests nothing")
+	}
+}
+
+// TestResultsAreNotPrivate: the results table is for its owner, and its CSV has a row a job.
+func TestResultsAreNotPrivate(t *testing.T) {
+	w := newWorkplace(t, 200, 3, 4)
+	w.write("jobs.yaml", "name: b\ntables: [{name: t, input: in.csv, schema: s.yaml}]\nepsilons: "+
+		"[1, 2]\njob: {out: \"{epsilon}.csv\"}\n")
+	if code, talk := w.run("batch jobs.yaml"); code != 0 {
+		t.Fatal(talk)
+	}
+	info, err := os.Stat(w.path("jobs.results.csv"))
+	check(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	text, err := os.ReadFile(w.path("jobs.results.csv"))
+	check(t, err)
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
