@@ -16,8 +16,8 @@ const defaultFactor = 0x1p-16
 // made.
 const mostSteps = 0x1p47
 
-// ErrConfig is wrapped by every error about a Config.
-var ErrConfig = errors.New("invalid certificate configuration")
+// errConfig is wrapped by every error about a Config.
+var errConfig = errors.New("invalid certificate configuration")
 
 // Config says what to certify. The zero value with an Adjacency is valid.
 type Config struct {
@@ -68,7 +68,7 @@ type Certificate struct {
 }
 
 // Certify computes the certificate of a network over an input domain. It costs O(weights). Errors
-// wrap [ErrConfig], or [ErrNetwork] for a shape that does not fit or is too large, weights that are
+// wrap errConfig, or [ErrNetwork] for a shape that does not fit or is too large, weights that are
 // not finite, activations or gradients that may exceed 2²⁶·F, and sums that may overflow (see the
 // package comment).
 func Certify(n Network, in *Input, c Config) (*Certificate, error) {
@@ -96,7 +96,7 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 // drawn refuses noise of z times the scales that is too large to be drawn on the grid.
 func (c *Certificate) drawn(z float64) error {
 	if most := z * slices.Max(c.scales) / c.Grid(); !(most <= mostSteps) {
-		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", ErrConfig, most, mostSteps)
+		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", errConfig, most, mostSteps)
 	}
 	return nil
 }
@@ -104,13 +104,13 @@ func (c *Certificate) drawn(z float64) error {
 // checked fills in the defaults; numbers among the inputs are multiples of the default factor.
 func (c Config) checked(scalars bool) (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
-		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
+		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", errConfig)
 	}
 	if err := c.Mode.way().err; err != nil {
-		return c, fmt.Errorf("bounds: %w: %w", ErrConfig, err)
+		return c, fmt.Errorf("bounds: %w: %w", errConfig, err)
 	}
 	if c.UnitRows < 0 {
-		return c, fmt.Errorf("bounds: %w: %d rows a unit", ErrConfig, c.UnitRows)
+		return c, fmt.Errorf("bounds: %w: %d rows a unit", errConfig, c.UnitRows)
 	}
 	c.UnitRows = max(c.UnitRows, 1)
 	if c.Factor == 0 {
@@ -119,10 +119,10 @@ func (c Config) checked(scalars bool) (Config, error) {
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 ||
 		scalars && c.Factor > defaultFactor {
 		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1], or to %v with "+
-			"scaled inputs", ErrConfig, c.Factor, defaultFactor)
+			"scaled inputs", errConfig, c.Factor, defaultFactor)
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
-		return c, fmt.Errorf("bounds: %w: noise multiplier %v", ErrConfig, c.NoiseMultiplier)
+		return c, fmt.Errorf("bounds: %w: noise multiplier %v", errConfig, c.NoiseMultiplier)
 	}
 	return c, nil
 }

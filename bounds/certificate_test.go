@@ -387,8 +387,8 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 		want      error
 	}{
 		"as it is": {0, 1, nil}, "no noise is asked for": {0x1p-22, 0, nil},
-		"too many steps": {0, 1e12, ErrConfig},
-		"a fine grid":    {0x1p-22, 10, ErrConfig}, "a coarse factor": {0x1p-15, 1, ErrConfig},
+		"too many steps": {0, 1e12, errConfig},
+		"a fine grid":    {0x1p-22, 10, errConfig}, "a coarse factor": {0x1p-15, 1, errConfig},
 	} {
 		config := one
 		config.Factor, config.NoiseMultiplier = c.factor, c.z
@@ -407,7 +407,7 @@ func TestGridFollowsTheNoise(t *testing.T) {
 			for z := 1.; z <= 1e11; z *= 100 {
 				config := Config{Mode: mode, Adjacency: accountant.AddRemove, NoiseMultiplier: z}
 				cert, err := c.certifyWith(config)
-				if c.in.scalars() && z >= 100 && errors.Is(err, ErrConfig) {
+				if c.in.scalars() && z >= 100 && errors.Is(err, errConfig) {
 					continue // see TestNoiseThatCannotBeDrawn
 				}
 				if err != nil {
@@ -466,17 +466,17 @@ func TestRefusals(t *testing.T) {
 		{"negative slope", func(n *Network) { n.Slope = -.1 }, nil, ErrNetwork, "slope"},
 		{"slope above 1", func(n *Network) { n.Slope = 1.5 }, nil, ErrNetwork, "slope"},
 		{"slope NaN", func(n *Network) { n.Slope = float32(math.NaN()) }, nil, ErrNetwork, "slope"},
-		{"no adjacency", nil, func(c *Config) { c.Adjacency = 0 }, ErrConfig, "adjacency"},
-		{"unknown adjacency", nil, func(c *Config) { c.Adjacency = 3 }, ErrConfig, "adjacency"},
-		{"negative rows", nil, func(c *Config) { c.UnitRows = -1 }, ErrConfig, "-1 rows"},
-		{"factor 3", nil, func(c *Config) { c.Factor = 3 }, ErrConfig, "factor 3"},
-		{"factor above 1", nil, func(c *Config) { c.Factor = 2 }, ErrConfig, "factor 2"},
-		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, ErrConfig, "factor"},
-		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, ErrConfig, "factor"},
-		{"ball without radius", nil, func(c *Config) { c.Mode = Ball(0) }, ErrConfig,
+		{"no adjacency", nil, func(c *Config) { c.Adjacency = 0 }, errConfig, "adjacency"},
+		{"unknown adjacency", nil, func(c *Config) { c.Adjacency = 3 }, errConfig, "adjacency"},
+		{"negative rows", nil, func(c *Config) { c.UnitRows = -1 }, errConfig, "-1 rows"},
+		{"factor 3", nil, func(c *Config) { c.Factor = 3 }, errConfig, "factor 3"},
+		{"factor above 1", nil, func(c *Config) { c.Factor = 2 }, errConfig, "factor 2"},
+		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, errConfig, "factor"},
+		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, errConfig, "factor"},
+		{"ball without radius", nil, func(c *Config) { c.Mode = Ball(0) }, errConfig,
 			"radius 0"},
 		{"infinite radius", nil, func(c *Config) { c.Mode = Ball(math.Inf(1)) },
-			ErrConfig, "radius"},
+			errConfig, "radius"},
 	} {
 		n, c := good(), config
 		if r.n != nil {

@@ -53,19 +53,19 @@ type PenaltyCertificate struct {
 }
 
 // CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it
-// has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that [Certify] would refuse by its
+// has. Errors wrap errConfig, or [ErrNetwork] for a network that [Certify] would refuse by its
 // shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which a sum might
 // overflow at a point whose inputs lie in [−1, 1] (see the package comment).
 func CertifyPenalty(n Network, c PenaltyConfig) (*PenaltyCertificate, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return nil, fmt.Errorf("bounds: a penalty: %w: adjacency must be add-remove or replace-one",
-			ErrConfig)
+			errConfig)
 	}
 	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 &&
 		c.NoiseMultiplier <= math.MaxFloat64) {
 		return nil, fmt.Errorf(
 			"bounds: a penalty: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v",
-			ErrConfig,
+			errConfig,
 			c.UnitRows, c.Reach, c.NoiseMultiplier)
 	}
 	sizes, err := n.Sizes(firstInputs(n))

@@ -323,7 +323,7 @@ func TestPenaltyRefuses(t *testing.T) {
 	} {
 		c := good
 		change(&c)
-		if _, err := CertifyPenalty(n, c); !errors.Is(err, ErrConfig) {
+		if _, err := CertifyPenalty(n, c); !errors.Is(err, errConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,7 +17,7 @@ const (
 var betas = []float64{1, 8, 64, 512}
 
 // SampleToward draws n rows, column-major codes, with randomness from u alone, such that their
-// pairs of columns are close to p ([marginal.Steering]). The codes of a row are drawn, and steered,
+// pairs of columns are close to p (package marginal). The codes of a row are drawn, and steered,
 // with their probabilities given the row's latent numbers: each code is one that the generator
 // gives these numbers; the pairs decide which of them.
 func (g *Generator) SampleToward(p *marginal.Pairs, n int, u *rand.Rand) [][]uint16 {

@@ -68,7 +68,7 @@ func tally(offsets []int, codes [][]uint16, one func(int, float32), two func(a, 
 // where q says which codes the row may have, k are the cells of one or two columns, N_k the rows so
 // far that have them, p_k their shares and n the rows of the block; w_k is 1 for two columns and
 // OneWeight for one.
-type Steering struct {
+type steering struct {
 	// 1 unless set. Where columns are many, the pairs of a rare code are each too rare for a single
 	// row, and round the rows of the code away if this is small.
 	OneWeight float32
@@ -85,9 +85,9 @@ type Steering struct {
 }
 
 // NewSteering steers towards p with randomness from u alone.
-func NewSteering(p *Pairs, u *rand.Rand) *Steering {
+func NewSteering(p *Pairs, u *rand.Rand) *steering {
 	cells := len(p.Ones)
-	return &Steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
+	return &steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
 		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1), OneWeight: 1}
 }
 
@@ -99,7 +99,7 @@ func NewSteering(p *Pairs, u *rand.Rand) *Steering {
 // like the others: the order of the rows, which is random before, is not random any more.
 //
 // Rows are the same on every platform if chances are.
-func (s *Steering) Rows(
+func (s *steering) Rows(
 	codes [][]uint16, betas []float64, first int, chance func(dst []float32, i, k int),
 ) {
 	s.start(len(codes[0]))
@@ -124,10 +124,10 @@ func (s *Steering) Rows(
 }
 
 // weight is that of the cells with a share.
-func (s *Steering) weight(share float32) float32 { return 1 / (float32(s.n*share) + 1) }
+func (s *steering) weight(share float32) float32 { return 1 / (float32(s.n*share) + 1) }
 
 // start begins a block of n rows. What those before it have too much or too few stays counted.
-func (s *Steering) start(n int) {
+func (s *steering) start(n int) {
 	before := *s
 	s.n = float32(n)
 	for _, of := range [2][2][]float32{{s.one, s.p.Ones}, {s.two.Data, s.p.Two.Data}} {
@@ -142,7 +142,7 @@ func (s *Steering) start(n int) {
 }
 
 // count adds, sign times, a row's cell and its pairs with the row's other cells.
-func (s *Steering) count(others []int, cell int, sign float32) {
+func (s *steering) count(others []int, cell int, sign float32) {
 	s.one[cell] += float32(2 * sign * s.weight(s.p.Ones[cell]))
 	shares, scores := s.p.Two.Row(cell), s.two.Row(cell)
 	for _, other := range others {
@@ -153,7 +153,7 @@ func (s *Steering) count(others []int, cell int, sign float32) {
 }
 
 // again draws the code of column k of the row once more, with chances q.
-func (s *Steering) again(k int, q []float32, beta float64) {
+func (s *steering) again(k int, q []float32, beta float64) {
 	first, end := s.p.Offsets[k], s.p.Offsets[k+1]
 	score, cell := s.score[:end-first], s.row[k]
 	s.others = append(append(s.others[:0], s.row[:k]...), s.row[k+1:]...)

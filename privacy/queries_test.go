@@ -276,10 +276,10 @@ func TestCountingTellsNothing(t *testing.T) {
 			return nil, nil
 		}
 		_, err := access.Do(s, c)
-		if !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
+		if !errors.Is(err, errForeign) || strings.Contains(err.Error(), "17") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrForeign) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, errForeign) {
 			t.Errorf("%s, and then: %v", name, err)
 		}
 	}

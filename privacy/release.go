@@ -17,9 +17,9 @@ var ErrSplit = errors.New("the session's units are already split into shards")
 // marginals over the columns that it was given. From a mechanism it ends the session.
 var ErrElsewhere = errors.New("the rows are elsewhere, and were not counted for this")
 
-// ErrForeign is returned when what works on the rows panicked or ended its goroutine. The session
+// errForeign is returned when what works on the rows panicked or ended its goroutine. The session
 // is of no further use, and that it is tells of a row.
-var ErrForeign = errors.New("the code that was handed to it did not come back")
+var errForeign = errors.New("the code that was handed to it did not come back")
 
 // release charges, reads, draws, keeps and returns. What the journal holds of an earlier process is
 // returned in place of a draw. An error before the draw leaves no trace; after one behind it the
@@ -67,7 +67,7 @@ func (s *session) release(c access.Call) ([]byte, error) {
 			return access.Bytes(xs...), nil
 		}
 	}
-	err := ErrForeign
+	err := errForeign
 	if s.in.Joint != nil {
 		err = ErrElsewhere
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 )
 
-// Layer is a part of what NIST SP 800-226 asks of a claim of differential privacy. Each rests on
+// layer is a part of what NIST SP 800-226 asks of a claim of differential privacy. Each rests on
 // those below it.
-type Layer struct {
+type layer struct {
 	Name string `json:"layer"`
 	Text string `json:"text"`
 }
@@ -20,7 +20,7 @@ type Layer struct {
 // of the data, in the order of the pyramid of NIST SP 800-226, "Guidelines for Evaluating
 // Differential Privacy Guarantees" (2025), https://doi.org/10.6028/NIST.SP.800-226. It believes the
 // file: see [Model.Verify].
-func (m *Model) Layers() []Layer {
+func (m *Model) Layers() []layer {
 	unit := "The unit is one row: a person with several rows is protected less"
 	if m.Claim.Unit != "" {
 		unit = fmt.Sprintf("The unit is all rows of one %q", m.Claim.Unit)
@@ -58,7 +58,7 @@ func (m *Model) Layers() []Layer {
 			ms += fmt.Sprintf("; %s (method %s): %s", p.Name, p.Method, mechanisms(p.Ledger))
 		}
 	}
-	return []Layer{
+	return []layer{
 		{"Parameters and unit", fmt.Sprintf("%v. %s.", m.Claim, unit)},
 		{"Mechanisms", fmt.Sprintf("Method %s: %s. The proofs are in docs/claims of decoy's source.",
 			m.Method, ms)},

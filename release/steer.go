@@ -6,7 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/marginal"
 )
 
-// How rows are steered ([marginal.Steering]). One sweep is nearly as good as three here, for the
+// How rows are steered (package marginal). One sweep is nearly as good as three here, for the
 // rows of a model are close to its pairs before.
 const (
 	beta = 32
@@ -14,7 +14,7 @@ const (
 	// rows, with which steering gives the code to the row. However much less likely codes are
 	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures).
 	lift      = .3
-	oneWeight = 16 // of [marginal.Steering]
+	oneWeight = 16 // of one-way counts
 	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
 	// drawn as they were.
 	steered = "steered "

@@ -148,7 +148,7 @@ func TestGradientsThatAreNone(t *testing.T) {
 	} {
 		q := toy(bounds.Residual, .5, 2, 3, 4)
 		change(&q)
-		if _, err := q.compile(s, terms); !errors.Is(err, ErrTerms) {
+		if _, err := q.compile(s, terms); !errors.Is(err, errTerms) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -35,7 +35,7 @@ type counting struct {
 	total func(sum []int64, parties int) Total
 }
 
-// compile has a question fit a session. Errors wrap ErrTerms.
+// compile has a question fit a session. Errors wrap errTerms.
 func (q Question) compile(s *privacy.Session, t Terms) (c counting, err error) {
 	switch {
 	case !access.Positive(q.Rho):
@@ -54,7 +54,7 @@ func (q Question) compile(s *privacy.Session, t Terms) (c counting, err error) {
 		err = fmt.Errorf("no noise is worth ρ %v", q.Rho)
 	}
 	if err != nil {
-		return c, fmt.Errorf("privacy: shares: %w: %w", err, ErrTerms)
+		return c, fmt.Errorf("privacy: shares: %w: %w", err, errTerms)
 	}
 	c.of.Floats(q.Rho)
 	return c, nil

@@ -21,13 +21,13 @@ import (
 )
 
 var (
-	// ErrTerms is wrapped by the refusal of terms and questions.
-	ErrTerms = errors.New("not terms of a sum over parties")
-	// ErrOrder is returned to whoever calls out of order, or after anything went wrong: a run of
+	// errTerms is wrapped by the refusal of terms and questions.
+	errTerms = errors.New("not terms of a sum over parties")
+	// errOrder is returned to whoever calls out of order, or after anything went wrong: a run of
 	// parties is not continued.
-	ErrOrder = errors.New("this run of several parties is over, or not there yet")
-	// ErrParties is wrapped where the others are not those of the terms, or saw something else.
-	ErrParties = errors.New("the parties do not agree")
+	errOrder = errors.New("this run of several parties is over, or not there yet")
+	// errParties is wrapped where the others are not those of the terms, or saw something else.
+	errParties = errors.New("the parties do not agree")
 )
 
 // Terms are what all parties have agreed on beforehand. All of it is public.
@@ -62,7 +62,7 @@ type run struct {
 }
 
 // Open charges the session for the whole run, and makes a key for its masks: one [Event] of the
-// budget. Errors wrap ErrTerms, or accountant.ErrBudget if the sums cost more than the budget.
+// budget. Errors wrap errTerms, or accountant.ErrBudget if the sums cost more than the budget.
 func Open(s *privacy.Session, t Terms) (*Run, error) {
 	fail := func(err error) (*Run, error) { return nil, fmt.Errorf("privacy: shares: %w", err) }
 	if err := t.check(); err != nil {
@@ -78,7 +78,7 @@ func Open(s *privacy.Session, t Terms) (*Run, error) {
 		h.Write(id)
 	}
 	if access.StateOf(s).Replaying {
-		return fail(ErrOrder)
+		return fail(errOrder)
 	}
 	c := access.Call{Of: of, Cost: access.Once(Event(t.Budget)), What: fmt.Sprintf(
 		"shares of sums over %d parties (%.8x)", len(t.Identities), h.Sum(nil))}
@@ -99,20 +99,20 @@ func (t *Terms) check() error {
 	seen := map[string]bool{}
 	for _, id := range t.Identities {
 		if len(id) != ed25519.PublicKeySize || seen[string(id)] {
-			return fmt.Errorf("a key is none, or that of two parties: %w", ErrTerms)
+			return fmt.Errorf("a key is none, or that of two parties: %w", errTerms)
 		}
 		seen[string(id)] = true
 	}
 	switch {
 	case n < 2 || n > 1000 || t.Me < 0 || t.Me >= n:
-		return fmt.Errorf("party %d of %d: %w", t.Me+1, n, ErrTerms)
+		return fmt.Errorf("party %d of %d: %w", t.Me+1, n, errTerms)
 	case t.Colluding < 1 || t.Colluding >= n:
 		return fmt.Errorf("%d of %d parties collude; 1 does in any case, which knows its own "+
-			"noise: %w", t.Colluding, n, ErrTerms)
+			"noise: %w", t.Colluding, n, errTerms)
 	case t.PerPerson < 1 || t.PerPerson > n:
-		return fmt.Errorf("a person at %d of %d parties: %w", t.PerPerson, n, ErrTerms)
+		return fmt.Errorf("a person at %d of %d parties: %w", t.PerPerson, n, errTerms)
 	case !access.Positive(t.Rho):
-		return fmt.Errorf("ρ %v: %w", t.Rho, ErrTerms)
+		return fmt.Errorf("ρ %v: %w", t.Rho, errTerms)
 	case !(accountant.RhoEpsilon(t.Rho*(1+1e-12), t.Budget.Delta) <= t.Budget.Epsilon):
 		return fmt.Errorf("the sums cost more than epsilon %v at delta %v: %w", t.Budget.Epsilon,
 			t.Budget.Delta, accountant.ErrBudget)
@@ -131,7 +131,7 @@ func (r *run) Begin(keys [][]byte) ([]byte, error) {
 	defer r.mu.Unlock()
 	switch {
 	case r.dead || r.keys != nil:
-		return nil, fmt.Errorf("privacy: shares: %w", ErrOrder)
+		return nil, fmt.Errorf("privacy: shares: %w", errOrder)
 	case len(keys) != len(r.t.Identities) || string(keys[r.t.Me]) != string(r.public):
 		return nil, r.end("the keys are not those of these parties")
 	}
@@ -152,7 +152,7 @@ func (r *run) Confirm(signatures [][]byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dead || r.keys == nil || r.masks != nil {
-		return fmt.Errorf("privacy: shares: %w", ErrOrder)
+		return fmt.Errorf("privacy: shares: %w", errOrder)
 	}
 	masks := make([][]byte, len(r.keys))
 	for i, id := range r.t.Identities {
@@ -174,7 +174,7 @@ func (r *run) Confirm(signatures [][]byte) error {
 // end makes the run one that answers nothing more.
 func (r *run) end(why string) error {
 	r.dead, r.masks, r.secret = true, nil, nil
-	return fmt.Errorf("privacy: shares: %s: %w", why, ErrParties)
+	return fmt.Errorf("privacy: shares: %s: %w", why, errParties)
 }
 
 // Total is a sum over all parties. It is public.
@@ -196,7 +196,7 @@ func (r *run) Sum(
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dead || r.masks == nil {
-		return Total{}, fmt.Errorf("privacy: shares: %w", ErrOrder)
+		return Total{}, fmt.Errorf("privacy: shares: %w", errOrder)
 	}
 	asked, err := q.compile(r.s, r.t)
 	if err != nil {

@@ -379,16 +379,16 @@ func TestTerms(t *testing.T) {
 	}{
 		"more than the budget": {func(t *Terms) { t.Rho = 11000 },
 			accountant.ErrBudget},
-		"negative":     {func(t *Terms) { t.Rho = -1 }, ErrTerms},
-		"NaN":          {func(t *Terms) { t.Rho = math.NaN() }, ErrTerms},
-		"nobody else":  {func(t *Terms) { t.Identities = t.Identities[:1] }, ErrTerms},
-		"twice":        {func(t *Terms) { t.Identities[1] = t.Identities[0] }, ErrTerms},
-		"no key":       {func(t *Terms) { t.Identities[1] = nil }, ErrTerms},
-		"outside":      {func(t *Terms) { t.Me = 2 }, ErrTerms},
-		"nobody knows": {func(t *Terms) { t.Colluding = 0 }, ErrTerms},
-		"all know":     {func(t *Terms) { t.Colluding = 2 }, ErrTerms},
-		"no person":    {func(t *Terms) { t.PerPerson = 0 }, ErrTerms},
-		"too many":     {func(t *Terms) { t.PerPerson = 3 }, ErrTerms},
+		"negative":     {func(t *Terms) { t.Rho = -1 }, errTerms},
+		"NaN":          {func(t *Terms) { t.Rho = math.NaN() }, errTerms},
+		"nobody else":  {func(t *Terms) { t.Identities = t.Identities[:1] }, errTerms},
+		"twice":        {func(t *Terms) { t.Identities[1] = t.Identities[0] }, errTerms},
+		"no key":       {func(t *Terms) { t.Identities[1] = nil }, errTerms},
+		"outside":      {func(t *Terms) { t.Me = 2 }, errTerms},
+		"nobody knows": {func(t *Terms) { t.Colluding = 0 }, errTerms},
+		"all know":     {func(t *Terms) { t.Colluding = 2 }, errTerms},
+		"no person":    {func(t *Terms) { t.PerPerson = 0 }, errTerms},
+		"too many":     {func(t *Terms) { t.PerPerson = 3 }, errTerms},
 		"no δ":         {func(t *Terms) { t.Budget.Delta = 0 }, accountant.ErrBudget},
 	} {
 		s := mechtest.On(t, someTable(t, 3), 0, accountant.Charge{Event: Event(budget), Count: 1})
@@ -424,19 +424,19 @@ func TestOrder(t *testing.T) {
 		return p, signatures
 	}
 	p := parties(t, 1, tables...)
-	if err := asks(p); !errors.Is(err, ErrOrder) {
+	if err := asks(p); !errors.Is(err, errOrder) {
 		t.Errorf("a sum before the keys: %v", err)
 	}
-	if err := p.runs[0].Confirm(nil); !errors.Is(err, ErrOrder) {
+	if err := p.runs[0].Confirm(nil); !errors.Is(err, errOrder) {
 		t.Errorf("signatures before the keys: %v", err)
 	}
 	for name, keys := range map[string][][]byte{"another run's": oldKeys, "none": nil,
 		"two": p.publicKeys()[:2]} {
 		p := parties(t, 1, tables...)
-		if _, err := p.runs[0].Begin(keys); !errors.Is(err, ErrParties) {
+		if _, err := p.runs[0].Begin(keys); !errors.Is(err, errParties) {
 			t.Errorf("%s keys: %v", name, err)
 		}
-		if _, err := p.runs[0].Begin(p.publicKeys()); !errors.Is(err, ErrOrder) {
+		if _, err := p.runs[0].Begin(p.publicKeys()); !errors.Is(err, errOrder) {
 			t.Errorf("after %s keys: %v", name, err)
 		}
 	}
@@ -451,10 +451,10 @@ func TestOrder(t *testing.T) {
 		},
 	} {
 		p, signatures := fresh()
-		if err := p.runs[0].Confirm(change(p, signatures)); !errors.Is(err, ErrParties) {
+		if err := p.runs[0].Confirm(change(p, signatures)); !errors.Is(err, errParties) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := asks(p); !errors.Is(err, ErrOrder) {
+		if err := asks(p); !errors.Is(err, errOrder) {
 			t.Errorf("a sum after signatures that are %s: %v", name, err)
 		}
 	}
@@ -469,7 +469,7 @@ func TestOrder(t *testing.T) {
 	for i := range signatures {
 		signatures[i] = ed25519.Sign(low.keys[i], seen)
 	}
-	if err := low.runs[0].Confirm(signatures); !errors.Is(err, ErrParties) {
+	if err := low.runs[0].Confirm(signatures); !errors.Is(err, errParties) {
 		t.Errorf("a key of low order: %v", err)
 	}
 	gone := errors.New("gone")
@@ -479,7 +479,7 @@ func TestOrder(t *testing.T) {
 	if !errors.Is(err, gone) {
 		t.Errorf("a sum that does not come back: %v", err)
 	}
-	if err := asks(p); !errors.Is(err, ErrOrder) {
+	if err := asks(p); !errors.Is(err, errOrder) {
 		t.Errorf("a sum after one that did not come back: %v", err)
 	}
 	p = parties(t, 2, tables...)
@@ -487,7 +487,7 @@ func TestOrder(t *testing.T) {
 	_, err = p.runs[0].Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
 		return xs[1:], nil
 	})
-	if !errors.Is(err, ErrParties) {
+	if !errors.Is(err, errParties) {
 		t.Errorf("a sum of another length: %v", err)
 	}
 	for _, q := range []Question{{Rho: .5}, {Marginals: columns.Marginals},
@@ -497,7 +497,7 @@ func TestOrder(t *testing.T) {
 		{Rho: .5, Marginals: columns.Marginals, Signs: -1}} {
 		p := parties(t, 1, tables...)
 		p.agree(t)
-		if _, masked, errs := p.sum(q); !errors.Is(errs[0], ErrTerms) || masked[0] != nil {
+		if _, masked, errs := p.sum(q); !errors.Is(errs[0], errTerms) || masked[0] != nil {
 			t.Errorf("%+v: %v", q, errs[0])
 		}
 	}

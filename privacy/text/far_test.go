@@ -72,7 +72,7 @@ func elsewhere(
 func openFar(t *testing.T, tab *Table) (*Session, error) {
 	return Open(context.Background(), tab, privacy.Options{Method: "test",
 		Budget: accountant.Budget{Epsilon: 1e12, Delta: 1e-3},
-		Plan:   append(gaussian(tiny, 9), SelectionEvents(relations[0], farTexts)[1:]...)})
+		Plan:   append(gaussian(tiny, 9), selectionEvents(relations[0], farTexts)[1:]...)})
 }
 
 var farTexts = Selection{Sigma: tiny, Delta: 1e-9}

@@ -87,7 +87,7 @@ func smallRows() []smallRow {
 		{"Values", "", func(s *small) value { return smallValues(s, names, discovery) },
 			gatetest.GaussianClaim(
 				tiny,
-				func(nb privacy.Neighbours) accountant.Event { return SelectionEvents(nb, discovery)[0].Event },
+				func(nb privacy.Neighbours) accountant.Event { return selectionEvents(nb, discovery)[0].Event },
 			), gatetest.L2, nil},
 	}
 }

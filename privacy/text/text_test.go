@@ -328,7 +328,7 @@ func TestSelectionOrder(t *testing.T) {
 			}
 			cells = append(cells, slices.Repeat([]string{text}, n)...)
 		}
-		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", MaxSelected+1)}, 100)...)
+		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", maxSelected+1)}, 100)...)
 		found := stattest.Must(newFinder(
 			t, textTable(cells, nil, 1, nil), accountant.AddRemove,
 		).frequent(0, d))
@@ -371,7 +371,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
 	plan := append(
 		accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, 9), Count: 2}},
-		SelectionEvents(nb, d)...)
+		selectionEvents(nb, d)...)
 	cost, err := pld.Epsilon(plan, 1e-8, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
@@ -463,7 +463,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 // TestSelectionIsChargedInFull: each half of its cost must be in the plan.
 func TestSelectionIsChargedInFull(t *testing.T) {
 	d := Selection{Sigma: 5, Delta: 1e-9}
-	events := SelectionEvents(privacy.Neighbours{Adjacency: accountant.AddRemove}, d)
+	events := selectionEvents(privacy.Neighbours{Adjacency: accountant.AddRemove}, d)
 	for i := range events {
 		s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events[i:i+1])
 		if _, _, err := ask(s, 0, schema.Magnitudes{}, d); !errors.Is(err, privacy.ErrPlan) {

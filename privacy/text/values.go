@@ -16,9 +16,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MaxSelected is the longest text, in bytes, that [Session.Values] may release; longer ones are
+// maxSelected is the longest text, in bytes, that [Session.Values] may release; longer ones are
 // never candidates.
-const MaxSelected = engine.MaxText
+const maxSelected = engine.MaxText
 
 // Found is a text that occurs often, and its noisy number of rows.
 type Found struct {
@@ -45,7 +45,7 @@ func (w Wanted) events(nb privacy.Neighbours, d Selection) accountant.Compositio
 	if !w.Texts {
 		d.Delta = 0
 	}
-	return SelectionEvents(nb, d)
+	return selectionEvents(nb, d)
 }
 
 // Held is what the cells of a column hold, in numbers of rows with noise.
@@ -58,7 +58,7 @@ type Held struct {
 // those that have none the texts that occur often, with their numbers of rows; each number has its
 // own round(N(0, sigma²)) added. A text is released if its noisy number is at least the threshold
 // of [SelectionThreshold]. Texts that do not occur are never drawn for: that is what δ pays for.
-// (docs/claims/values.md) Events: those of [SelectionEvents] for each column, with δ = 0 where no
+// (docs/claims/values.md) Events: those of selectionEvents for each column, with δ = 0 where no
 // text is wanted.
 func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
@@ -162,7 +162,7 @@ func valuesOf(c table.TextColumn, w Wanted) exact {
 			e.magnitudes[at] += rows
 			continue
 		}
-		if rows == 0 || len(text) > MaxSelected || !w.Texts {
+		if rows == 0 || len(text) > maxSelected || !w.Texts {
 			continue
 		}
 		e.others = append(e.others, other{int64(i), rows})
@@ -214,9 +214,9 @@ type found struct {
 	Rows int64
 }
 
-// SelectionEvents is the events of [Session.Values]: Gaussian noise on disjoint counts, and δ for
+// selectionEvents is the events of [Session.Values]: Gaussian noise on disjoint counts, and δ for
 // the texts that only one unit has, if texts are released.
-func SelectionEvents(nb privacy.Neighbours, d Selection) accountant.Composition {
+func selectionEvents(nb privacy.Neighbours, d Selection) accountant.Composition {
 	c := access.Once(nb.MeasureEvent(privacy.Marginal{}, d.Sigma))
 	if d.Delta == 0 {
 		return c

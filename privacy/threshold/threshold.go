@@ -14,9 +14,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// ErrSpent is returned by a [Round] that has said "above" once: the next question needs a new one,
+// errSpent is returned by a [Round] that has said "above" once: the next question needs a new one,
 // and a new charge.
-var ErrSpent = errors.New("the threshold has been exceeded once; a new one must be bought")
+var errSpent = errors.New("the threshold has been exceeded once; a new one must be bought")
 
 // Round tells of guesses, one after the other, whether they are off by more than a secret, noisy
 // threshold, until one is. It is made by [Open]. A copy is the same round.
@@ -45,7 +45,7 @@ func Event(epsilon float64) accountant.Event { return accountant.Approx{Epsilon:
 // the second drawn once a round. level is finite, 0 or more and below 2²⁸ rows. Event: [Event].
 //
 // The threshold dies with its process: a run that is continued is given the answers of before, and
-// then [ErrSpent].
+// then errSpent.
 func Open(s *privacy.Session, level, epsilon float64) (*Round, error) {
 	fail := func(err error) (*Round, error) {
 		return nil, fmt.Errorf("privacy: a threshold: %w", err)
@@ -90,7 +90,7 @@ func scales(nb privacy.Neighbours, epsilon float64) (once, each *noise.DiscreteL
 }
 
 // Ask reports whether the number of rows for which an expression holds is off the guess by more
-// than the threshold. After the first true, Ask returns [ErrSpent]. Questions may be asked by
+// than the threshold. After the first true, Ask returns errSpent. Questions may be asked by
 // several goroutines.
 func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: a threshold: %w", err) }
@@ -109,13 +109,13 @@ func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	case state.Closed:
 		return fail(privacy.ErrClosed)
 	case r.spent || r.secret == nil && !state.Replaying:
-		return fail(ErrSpent)
+		return fail(errSpent)
 	}
 	c := access.Call{What: "a question about a threshold",
 		Of: access.Ask("above threshold").Ints(expected).Text(exprs.Key())}
 	answer, err := access.ReleaseInts(r.s, c, 1, func(in access.Rows) ([]int64, error) {
 		if r.secret == nil {
-			return nil, ErrSpent
+			return nil, errSpent
 		}
 		off := in.Table().CountExprs(exprs)[0]<<access.EstimateBits - expected
 		if off < 0 {

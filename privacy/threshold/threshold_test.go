@@ -217,7 +217,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if above, err := r.Ask(firstIs1, 100000); err != nil || !above {
 		t.Errorf("%v, %v far above", above, err)
 	}
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) {
+	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, errSpent) {
 		t.Errorf("after a yes: %v", err)
 	}
 	if r, err = Open(s, 1000, 1); err != nil {
@@ -273,7 +273,7 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 			t.Fatal(above, err)
 		}
 	}
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) {
+	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, errSpent) {
 		t.Errorf("a question that was not asked before: %v", err)
 	}
 	r = mechtest.Must(Open(s, 1e6, 1))

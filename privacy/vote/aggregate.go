@@ -15,10 +15,10 @@ type voteNoise struct {
 
 // noise validates the aggregator for a ballot, without reading a row.
 func (a Aggregator) noise(b Ballot) (n voteNoise, err error) {
-	if b.Questions < 1 || b.Classes < 2 || b.Classes > MaxClasses {
+	if b.Questions < 1 || b.Classes < 2 || b.Classes > maxClasses {
 		return n, fmt.Errorf(
 			"a ballot of %d questions (at least 1) and %d classes (2 to %d)", b.Questions, b.Classes,
-			MaxClasses,
+			maxClasses,
 		)
 	}
 	if a.CheckSigma == 0 && (a.Threshold != 0 || a.Student != nil) {

@@ -17,8 +17,8 @@ import (
 // (arXiv 1802.08908), which is less where teachers agree. The number is private, and no guarantee
 // rests on it: what is charged does not depend on the votes.
 
-// ErrNotPrivate is returned for a use of the cost that might let it out.
-var ErrNotPrivate = errors.New("the data-dependent cost is private")
+// errNotPrivate is returned for a use of the cost that might let it out.
+var errNotPrivate = errors.New("the data-dependent cost is private")
 
 // SplitWatched is [Split], of shards that keep what their votes cost by how much the teachers
 // agree, for [Shards.SaveCost].
@@ -106,10 +106,10 @@ func (sh *shardSet[Q]) SaveCost(path string, delta float64) error {
 	}
 	if !strings.HasSuffix(path, ".private.json") {
 		return fmt.Errorf("privacy: the cost of votes: the file's name must end in .private.json: %w",
-			ErrNotPrivate)
+			errNotPrivate)
 	}
 	if !access.StateOf(sh.s).Closed {
-		return fmt.Errorf("privacy: the cost of votes: the session is still open: %w", ErrNotPrivate)
+		return fmt.Errorf("privacy: the cost of votes: the session is still open: %w", errNotPrivate)
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -119,7 +119,7 @@ func (sh *shardSet[Q]) SaveCost(path string, delta float64) error {
 		return errors.New("privacy: the cost of these shards is not kept: see SplitWatched")
 	case cost.missed:
 		return fmt.Errorf("privacy: the cost of votes: the run was continued, and the exact votes of "+
-			"before are gone: %w", ErrNotPrivate)
+			"before are gone: %w", errNotPrivate)
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"not_private": true, "delta": delta, "data_dependent_epsilon": cost.epsilon(delta),

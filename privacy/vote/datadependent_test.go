@@ -89,7 +89,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	if _, err := sh.Vote(a, b, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := sh.SaveCost(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
+	if err := sh.SaveCost(path, 1e-5); !errors.Is(err, errNotPrivate) {
 		t.Errorf("from an open session: %v", err)
 	}
 	if err := s.Finish(nil, nil); err != nil {

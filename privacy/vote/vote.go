@@ -14,8 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
-// MaxClasses is the most classes of a ballot.
-const MaxClasses = 256
+// maxClasses is the most classes of a ballot.
+const maxClasses = 256
 
 // Aggregator says how votes leave the gate. Both the noise of a vote and its events come from it.
 //
@@ -73,7 +73,7 @@ func Plan(a Aggregator, b Ballot, answers int) accountant.Composition {
 // Ballot is the shape of a vote.
 type Ballot struct {
 	Questions, Answers int // ≥ 1; how many of them are answered at most after a check, 0: all
-	Classes            int // 2 to MaxClasses
+	Classes            int // 2 to maxClasses
 }
 
 // Tally is the outcome of a vote. It is public.
