@@ -207,7 +207,7 @@ func TestBadBatches(t *testing.T) {
 		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
 			"settings: {a: .nan}, out: a.csv}]\n", "settings"},
 		{"preset, a key of earlier versions", "name: b\njobs: [{name: x, preset: small}]\n",
-			`b.yaml, line 2: unknown key "preset"; wgan sizes itself by budget and rows`},
+			`b.yaml, line 2: unknown key "preset"; wgan has one size`},
 		{"a setting that does not exist", "name: b\njobs:\n  - name: x\n    dataset: icu-mortality\n" +
 			"    epsilon: 1\n    out: a.csv\n    settings:\n      stepss: 3\n",
 			`b.yaml, line 8: method aim has no setting "stepss"`},

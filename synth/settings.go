@@ -142,7 +142,7 @@ func show(v reflect.Value) string {
 // gone are the settings that methods once had, and why they have them no more, or what to write
 // instead (docs/decisions/029-settings.md).
 var gone = []struct{ methods, keys, why string }{
-	{"wgan mst", "preset", "wgan sizes itself by budget and rows; for mst, write settings: " +
+	{"wgan mst", "preset", "wgan has one size; for mst, write settings: " +
 		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
 		"large and fraud"},
 	{"wgan pategan", "cold_start", "the generator starts from a marginal model, which " +

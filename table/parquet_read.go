@@ -145,12 +145,8 @@ func (t *thrift) rowGroup(leaves int) (g rowGroup) {
 		t.structure(
 			field{1, &c.path},
 			field{3, func() {
-				t.structure(field{1, &c.physical}, field{2, numbers(func(encoding int32) {
-					if encoding > encodingPacked && encoding != encodingRLEDict {
-						c.refused = errEncoding
-					}
-				})}, field{4, &c.codec}, field{5, &c.values}, field{7, &c.length}, field{9, &c.data},
-					field{11, &c.dictionary})
+				t.structure(field{1, &c.physical}, field{4, &c.codec}, field{5, &c.values},
+					field{7, &c.length}, field{9, &c.data}, field{11, &c.dictionary})
 			}},
 			field{8, func() {
 				c.secret = true

@@ -21,7 +21,7 @@ type plain struct {
 // newPlain reads the values that data holds in an encoding, if that is plain.
 func newPlain(l *leaf, encoding int64, data []byte) (*plain, error) {
 	if encoding != encodingPlain {
-		return nil, errDamaged
+		return nil, errEncoding
 	}
 	return &plain{data, l.width}, nil
 }
