@@ -243,9 +243,18 @@ def test_schema_in_one_call() -> None:
     assert "{" not in draft.yaml and "name: \"age\"\n    kind: integer\n    min:" in draft.yaml
     assert not re.search(r"icu|medical|2020", draft.yaml)
     sdv = decoy.Schema.from_sdv({"columns": {"age": {"sdtype": "numerical"},
-                                             "ward": {"sdtype": "categorical"}},
+                                             "ward": {"sdtype": "categorical"},
+                                             "day": {"sdtype": "datetime",
+                                                     "datetime_format": "%Y-%m-%d"},
+                                             "n": {"sdtype": "numerical",
+                                                   "computer_representation": "Int64"},
+                                             "id": {"sdtype": "id"}},
                                  "METADATA_SPEC_VERSION": "SINGLE_TABLE_V1"})
-    assert "name: ward" in sdv.yaml and "categories:" in sdv.yaml
+    assert [line.strip() for line in sdv.yaml.splitlines() if "kind:" in line] == [
+        "kind: real", "kind: categorical", "kind: date", "kind: integer"]
+    assert "ward" in sdv.yaml and "categories:" in sdv.yaml and '"id"' not in sdv.yaml
+    with pytest.raises(decoy.UsageError, match="several tables"):
+        decoy.Schema.from_sdv({"tables": {"a": {"columns": {}}, "b": {"columns": {}}}})
     bought = decoy.Schema.infer(frame(5000), epsilon=5.0, ledger="l", partial=draft)
     syn = decoy.generate(frame(5000), epsilon=5.0, ledger="l", schema=bought)
     assert "ward" in syn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -37,14 +38,28 @@ class Schema:
     def from_sdv(metadata: Any) -> Schema:
         """A schema from metadata of SDV: a dict, an object with to_dict(), or the path of a file.
 
-        They say neither bounds nor categories: these are left open.
+        They say neither bounds nor categories: these are left open. Columns of ids and of personal
+        data (names, addresses) are left out. Of several tables there must be one.
         """
         if isinstance(metadata, (str, os.PathLike)):
-            text = Path(metadata).read_text(encoding="utf-8")
-        else:
-            text = json.dumps(metadata.to_dict() if hasattr(metadata, "to_dict") else metadata)
-        with temporary("metadata.json", text) as path:
-            return Schema(run(["schema", "import", "--from", "sdv", path]).decode())
+            metadata = json.loads(Path(metadata).read_text(encoding="utf-8"))
+        elif hasattr(metadata, "to_dict"):
+            metadata = metadata.to_dict()
+        if len(tables := list(metadata.get("tables", {"": metadata}).values())) != 1:
+            raise UsageError("the metadata are of several tables: give those of one")
+        lines = ["decoy: 1", "columns:"]
+        for name, column in tables[0].get("columns", {}).items():
+            kind = _SDV.get(column.get("sdtype"))
+            if kind == pa.float64() and "Int" in str(column.get("computer_representation")):
+                kind = pa.int64()
+            if kind == pa.timestamp("us") and not re.search("%[HIMSfpcXs]", _format(column)):
+                kind = pa.date32()
+            if kind is not None:
+                lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
+                lines += [f"    {line}" for line in _open(kind)]
+        if len(lines) == 2:
+            raise UsageError("the metadata have no column of a kind that a table can be made of")
+        return Schema("\n".join(lines) + "\n")
 
     @staticmethod
     def from_dtypes(frame: Any, *, dates: Collection[str] = ()) -> Schema:
@@ -114,6 +129,19 @@ def temporary(name: str, content: str | bytes) -> Iterator[str]:
         path = Path(folder) / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         yield str(path)
+
+
+_SDV = {
+    "boolean": pa.bool_(),
+    "categorical": pa.string(),
+    "numerical": pa.float64(),
+    "datetime": pa.timestamp("us"),
+}
+
+
+def _format(column: dict[str, Any]) -> str:
+    """How the dates of a column are written; SDV's default has a time of day."""
+    return str(column.get("datetime_format") or "%H")
 
 
 def _open(kind: pa.DataType) -> list[str]:
