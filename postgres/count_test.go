@@ -240,8 +240,8 @@ func TestPostgres(t *testing.T) {
 			{"odd", "{name: none, kind: boolean}", `no column "none"`},
 			{"none", "{name: none, kind: boolean}", "the table is not there"},
 			{"broken", "{name: n, kind: integer, min: 0, max: 9}", "SQLSTATE 22P02"},
-			{"odd", "{name: n, kind: integer, min: 0, max: 9}, {name: id, kind: id, pattern: P#}",
-				"made columns"},
+			{"odd", "{name: n, kind: integer, min: 0, max: 9}, {name: m, kind: integer, after: n, min: 0, " +
+				"max: 9}", "after or rules"},
 		} {
 			got, err := s.count(c.table, parse(t, "columns: ["+c.columns+"]\n"), key)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), cell) {
