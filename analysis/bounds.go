@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,18 +14,14 @@ import (
 // count only if they stand out for themselves. The limits are in standard deviations of the noise.
 // On the tables of docs/benchmarks.md one schema in some hundred has a bound ten times too far.
 const (
-	core       = 5.0   // of the heaviest run of cells, or nothing is known of the column
-	coreUsual  = 4.0   // of one whose values have a usual size: there are fewer of these
-	next       = 2.4   // of cells next to the bounds
-	nextCoarse = 2.6   // of one that is a whole power of two
-	behind     = 4.0   // of a power of two that one other lies between
-	apart      = 6.0   // of cells that more lie between
-	apartShare = 0.005 // and of the rows within the bounds
-	coarse     = 0.8   // of the cell next to the bounds where cells are whole powers of two
-	coarseFlag = 1.5   // of the numbers beyond 1, where a flag is likely
-	// rows for the noise, below which a cell next to the bounds may hold a tenth of them unseen, and
-	// is taken in if its count is above zero
-	blindRows = 15.0
+	core       = 5.0 // of the heaviest run of cells, or nothing is known of the column
+	coreUsual  = 4.0 // of one whose values have a usual size: there are fewer of these
+	next       = 2.4 // of cells next to the bounds
+	behind     = 4.0 // of a power of two that one other lies between
+	apart      = 5.0 // of cells that more lie between
+	far        = 3.5 // of cells next to the bounds for more than a power of two
+	unseen     = 0.8 // of the cell next to the bounds where the rows are few for the noise
+	unseenFlag = 1.5 // of the numbers beyond 1, where a flag is likely
 )
 
 // Numbers of a usual size, which are not all negative.
@@ -33,11 +30,10 @@ const (
 	usualMost  = 1 << 14
 )
 
-// widest is the most powers of two in which the rule looks for what stands out. Where rows are few,
-// noise on either side of them would often make a wider run stand out than they fill.
+// The rule looks for what stands out in so many powers of two at most, and for tails in fewer.
 const (
-	widest       = 8
-	widestCoarse = 4
+	widest = 8
+	tails  = 3
 )
 
 // extent is the first and the last cell of what the noisy counts show, and false if that is
@@ -54,13 +50,8 @@ func extent(
 	noise := func(cells int) float64 { return sigma * math.Sqrt(float64(cells)) }
 
 	perPower = max(perPower, 1)
-	reach := perPower // cells next to the bounds that are looked at together
-	most, limit := widest*perPower, next
-	if perPower == 1 {
-		most, limit = widestCoarse, nextCoarse
-	}
 	best := 0.0
-	for w := 1; w <= min(most, len(counts)); w *= 2 {
+	for w := 1; w <= min(widest*perPower, len(counts)); w *= 2 {
 		for from := 0; from+w <= len(counts); from++ {
 			least := core
 			if usual(from, from+w-1) {
@@ -100,14 +91,13 @@ func extent(
 			}
 		}
 	}
-	for _, up := range sides {
-		for perPower == 1 && last > first && beyond(up, -1, 1) <= coarse*sigma {
-			move(up, -1)
-		}
-	}
 	for wider := true; wider; {
 		for _, up := range sides {
-			for w := 1; w <= reach; w++ {
+			for w := 1; w <= tails*perPower; w++ {
+				limit := next
+				if w > perPower {
+					limit = far
+				}
 				if beyond(up, 0, w) > limit*noise(w) {
 					move(up, w)
 					w = 0
@@ -120,14 +110,11 @@ func extent(
 			}
 		}
 		wider = false
-		within := apartShare * mass(first, last+1)
-		for w := 1; w <= reach && !wider; w *= 2 {
+		for w := 1; w <= 2*perPower && !wider; w *= 2 {
 			for from := 0; from+w <= len(counts); from++ {
-				if from <= last && from+w > first || mass(from, from+w) <= max(apart*noise(w), within) {
-					continue
+				if (from > last || from+w <= first) && mass(from, from+w) > apart*noise(w) {
+					first, last, wider = min(first, from), max(last, from+w-1), true
 				}
-				first, last, wider = min(first, from), max(last, from+w-1), true
-				within = apartShare * mass(first, last+1)
 			}
 		}
 	}
@@ -138,60 +125,41 @@ func extent(
 // own, and hence a bin.
 var sentinels = []float64{-9999, -999, -99, -9, 99, 999, 9999}
 
-// spike is a sentinel that many rows have, and its cell.
-type spike struct {
-	cell  int
-	value float64
-}
-
-// spikesOf are the sentinels whose cell stands out, while there is nothing for a power of two
-// before it, and nothing beyond: where cells are fine enough to tell.
-func spikesOf(in []magnitude, m schema.Magnitudes, sigma float64) (out []spike) {
-	if m.PerPower < 2 {
-		return nil
-	}
+// spikesOf makes a cell of its own of each sentinel whose cell stands out, while there is nothing
+// from half to twice its size, and nothing beyond.
+func spikesOf(in []magnitude, sigma float64) {
 	for _, x := range sentinels {
 		at := slices.IndexFunc(in, func(c magnitude) bool { return c.lo <= x && x <= c.hi })
 		if at < 0 || in[at].rows <= apart*sigma {
 			continue
 		}
-		var rows, cells [2]float64 // before it, and beyond
+		rows, cells := 0.0, 0.0
 		for i, c := range in {
-			size := max(math.Abs(c.lo), math.Abs(c.hi)) / math.Abs(x)
-			if i == at || c.lo*x <= 0 || size <= .5 {
-				continue
+			switch size := max(c.lo/x, c.hi/x); {
+			case i == at || size <= .5:
+			case size <= 2:
+				rows, cells = rows+c.rows, cells+1
+			case c.rows > apart*sigma:
+				rows = math.Inf(1)
 			}
-			beyond := 0
-			if (i > at) == (x > 0) {
-				beyond = 1
-			}
-			rows[beyond], cells[beyond] = rows[beyond]+c.rows, cells[beyond]+1
 		}
-		if rows[0] < next*sigma*math.Sqrt(cells[0]) && rows[1] < next*sigma*math.Sqrt(cells[1]) {
-			out = append(out, spike{at, x})
+		if rows < next*sigma*math.Sqrt(cells) {
+			in[at].lo, in[at].hi = x, x
 		}
 	}
-	return out
 }
 
-// outward takes in the cell on either side where cells are whole powers of two, and so coarse that
-// a tail that does not stand out may hold many rows: what is left out would be moved to the bound.
-// A flag should stay one.
-func outward(
-	in []magnitude, first, last int, whole, blind bool, sigma float64,
-) (int, int) {
-	limit := coarse
+// outward takes in the cell on either side where the rows are so few that a tail which does not
+// stand out may hold many: what is left out would be moved to the bound. A flag should stay one.
+func outward(in []magnitude, first, last int, sigma float64) (int, int) {
+	limit := unseen
 	if in[last].hi == 1 {
-		limit = coarseFlag
-	} else if blind {
-		limit = 0
+		limit = unseenFlag
 	}
 	if last+1 < len(in) && in[last+1].rows > limit*sigma {
 		last++
 	}
-	if first > 0 && in[first].lo > 0 && (in[first-1].rows > coarse*sigma ||
-		blind && in[last].hi > 1 && in[first-1].rows > 0 ||
-		whole && in[first].lo == 2) { // counts from 1 on
+	if first > 0 && in[first].lo > 0 && in[first-1].rows > unseen*sigma {
 		first--
 	}
 	return first, last
@@ -201,29 +169,39 @@ func outward(
 type magnitude struct {
 	lo, hi float64 // the smallest and the greatest value
 	rows   float64
+	sigma  float64 // of the noise of rows
+	part   int     // of which cell it is one, counted from 1; 0: it is whole
 }
 
 // possible is the cells that may hold a value: whole numbers, and numbers of few decimals, leave
 // some empty, which would be noise alone.
-func possible(m schema.Magnitudes, decimals int, counts []int64) []magnitude {
+func possible(m schema.Magnitudes, decimals int, counts []int64, sigma float64) []magnitude {
 	var out []magnitude
 	for i, n := range counts {
 		lo, hi := m.Bounds(i)
-		zero := lo == 0 && hi == 0
-		if lo <= hi && (zero || m.Kind.Stored() != schema.StoredFloat || max(-lo, hi) > least(decimals)) {
-			out = append(out, magnitude{lo, hi, float64(n)})
+		// the smallest number that is not zero is one with so many decimals
+		if lo <= hi && (lo == hi || m.Kind.Stored() != schema.StoredFloat || decimals == 0 ||
+			max(-lo, hi) > math.Pow(10, -float64(decimals))) {
+			out = append(out, magnitude{lo: lo, hi: hi, rows: float64(n), sigma: sigma})
 		}
 	}
 	return out
 }
 
-// least is the smallest size of a number that is not zero: one with so many decimals, 0 for any.
-func least(decimals int) float64 {
-	if decimals == 0 {
-		return 0
+// farthest is what the last of a kind's cells ends with, which takes in what is beyond; +Inf: none
+// does.
+func farthest(k schema.Kind) float64 {
+	switch k.Stored() {
+	case schema.StoredInt:
+		return 1<<53 - 1
+	case schema.StoredFloat:
+		return 1 << 64
 	}
-	return math.Pow(10, -float64(decimals))
+	return math.Inf(1)
 }
+
+// outermost is as far as numbers are read.
+const outermost = 1e300
 
 // nearZero is the part of the larger bound within which the smaller one is moved to zero: there the
 // cells are finer than the noise allows to see.
@@ -234,13 +212,13 @@ const nearZero = 0.13
 func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma float64) (
 	*schema.Column, []magnitude,
 ) {
+	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
+	if numbers {
+		spikesOf(in, sigma)
+	}
 	rows := make([]float64, len(in))
 	for i, c := range in {
 		rows[i] = c.rows
-	}
-	spikes := spikesOf(in, m, sigma)
-	for _, s := range spikes {
-		rows[s.cell] = 0 // for the while
 	}
 	for _, token := range v.missing { // a number that is declared to mean missing
 		if at, ok := m.Of([]byte(token)); ok {
@@ -252,7 +230,6 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 			}
 		}
 	}
-	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
 	first, last, ok := extent(rows, m.PerPower, sigma, func(first, last int) bool {
 		size := max(math.Abs(in[first].lo), math.Abs(in[last].hi))
 		return !numbers || size == 0 ||
@@ -263,52 +240,77 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 			"of the noise"
 		return nil, nil
 	}
-	few := m.PerPower == 1 && numbers
+	few := numbers && v.values < coarseRows*sigma
 	if few {
-		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt,
-			v.values < blindRows*sigma, sigma)
+		first, last = outward(in, first, last, sigma)
 	}
-	all := in
-	in = in[first : last+1]
+	in = inner(in[first : last+1])
 	if c := &in[0]; c.lo < c.hi && c.hi == -1 && !few &&
 		(len(in) == 1 || in[1].rows <= clear*sigma) { // alone, and so a code: its cell holds its end
 		c.lo = -1
 	}
-	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing,
-		OnInvalid: schema.Clamp, Min: in[0].lo, Max: in[len(in)-1].hi}
-	if numbers {
-		if c.Min > 0 && c.Min <= c.Max*nearZero {
+	for _, c := range in {
+		if limit := farthest(m.Kind); (c.lo <= -limit || c.hi >= limit) && c.rows > clear*sigma {
+			v.doubt = fmt.Sprintf("about %.0f numbers are near %.2g or beyond, where all are read as that: "+
+				"give them another unit in a copy of the table", c.rows, limit)
+		}
+	}
+	return v.ordered(name, in, few, sigma), in
+}
+
+// inner cuts off the cells that are beyond twice the span of all but heavyTail of the rows.
+func inner(in []magnitude) []magnitude {
+	const heavyTail = .0005 // on either side
+	total := 0.0
+	for _, c := range in {
+		total += c.rows
+	}
+	first, last := 0, len(in)-1
+	for rows := in[last].rows; last > first && rows <= heavyTail*total; rows += in[last].rows {
+		last--
+	}
+	for rows := in[first].rows; first < last && rows <= heavyTail*total; rows += in[first].rows {
+		first++
+	}
+	margin := (in[last].hi - in[first].lo) / 2
+	from, to := first, last
+	for from > 0 && in[from-1].lo >= in[first].lo-margin {
+		from--
+	}
+	for to < len(in)-1 && in[to+1].hi <= in[last].hi+margin {
+		to++
+	}
+	return in[from : to+1]
+}
+
+// ordered is a column of an ordered kind whose values are in these cells.
+func (v *judged) ordered(name string, in []magnitude, few bool, sigma float64) *schema.Column {
+	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, OnInvalid: schema.Clamp,
+		Min: in[0].lo, Max: in[len(in)-1].hi}
+	if c.Kind.Stored() == schema.StoredInt || c.Kind.Stored() == schema.StoredFloat {
+		if c.Min > 0 && c.Min <= c.Max*nearZero && in[0].part == 0 {
 			c.Min = 0
 		}
-		if c.Max < 0 && c.Max >= c.Min*nearZero {
+		if c.Min == 2 && c.Max < fewCodes && v.kind == schema.Integer { // scales begin with 0 or 1
+			c.Min = 1
+		}
+		if c.Max < 0 && c.Max >= c.Min*nearZero && in[len(in)-1].part == 0 {
 			c.Max = 0
 		}
 		switch { // a column of one value says nothing
 		case c.Min <= 0 && (c.Max == 0 || few && c.Max > 0 && c.Max < 1): // a flag, whose 1 is rare
 			c.Max = 1
-		case c.Min == c.Max:
-			c.Min, c.Max = c.Min-1, c.Max+1
+		case c.Min == c.Max && c.Kind.Stored() == schema.StoredInt && in[0].part == 0:
+			c.Min, c.Max = max(c.Min-1, -farthest(c.Kind)), min(c.Max+1, farthest(c.Kind))
 		}
-	}
-	for _, s := range spikes {
-		if s.value < c.Min || s.value > c.Max {
-			if text := strconv.FormatFloat(s.value, 'f', -1, 64); !slices.Contains(c.Missing, text) {
-				c.Missing = append(slices.Clip(c.Missing), text)
-			}
-			v.missed = v.missed.add(all[s.cell].rows, sigma)
-			v.say("%v stands apart, and is taken for missing", s.value)
-		}
-	}
-	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
-		x, err := strconv.ParseFloat(token, 64) // a schema has no token among its values
-		return err == nil && x >= c.Min && x <= c.Max
-	})
-	if len(c.Missing) == 0 { // else cells without a value, too few to be seen, would be the smallest
-		c.Missing = []string{""}
 	}
 	c.Edges = edges(c, in, sigma)
 	if c.Kind.Stored() == schema.StoredFloat {
-		tidy(c, v.decimals)
+		tidy(c, v.decimals, in)
 	}
-	return c, in
+	c.Missing = slices.DeleteFunc(slices.Clone(v.missing), func(token string) bool {
+		x, err := strconv.ParseFloat(token, 64) // a schema has no token among its values
+		return err == nil && x >= c.Min && x <= c.Max
+	})
+	return c
 }

@@ -102,11 +102,11 @@ func TestBounds(t *testing.T) {
 		{"a rare flag", whole, map[string]int64{"0": 9900, "1": 100}, 0, 1},
 		{"a code that is always −4", whole, map[string]int64{"-4": 5000}, -5, -3},
 		{"a spike apart", whole, map[string]int64{"1": 900, "2": 800, "3": 300, "700": 100}, 0, 703},
-		{"which means missing", whole, map[string]int64{"1": 900, "2": 800, "30": 300, "999": 100,
-			"-99": 500}, 0, 31},
+		{"at a sentinel", whole, map[string]int64{"1": 900, "2": 800, "30": 300, "999": 100,
+			"-99": 500}, -99, 999},
 		{"or not", whole, map[string]int64{"700": 900, "800": 800, "999": 900}, 512, 1023},
 	} {
-		c, _ := bounds("x", tt.m, possible(tt.m, 0, found(t, tt.m, tt.rows)),
+		c, _ := bounds("x", tt.m, possible(tt.m, 0, found(t, tt.m, tt.rows), 10),
 			&judged{kind: tt.m.Kind}, 10)
 		if c.Min != tt.min || c.Max != tt.max {
 			t.Errorf("%s: from %v to %v, want %v to %v", tt.name, c.Min, c.Max, tt.min, tt.max)
@@ -118,7 +118,7 @@ func TestBounds(t *testing.T) {
 	for token, kept := range map[string]bool{"-9": true, "2": false, "NA": true} {
 		v := judged{kind: schema.Integer, missing: []string{token}}
 		rows := map[string]int64{"1": 900, "2": 800, "3": 900, "-9": 300}
-		c, _ := bounds("x", whole, possible(whole, 0, found(t, whole, rows)), &v, 10)
+		c, _ := bounds("x", whole, possible(whole, 0, found(t, whole, rows), 10), &v, 10)
 		if got := slices.Contains(c.Missing, token); got != kept {
 			t.Errorf("token %s: %v", token, c.Missing)
 		}
@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	v := &judged{kind: schema.Real}
-	c, _ := bounds("x", real, possible(real, 0, make([]int64, real.Len())), v, 10)
+	c, _ := bounds("x", real, possible(real, 0, make([]int64, real.Len()), 10), v, 10)
 	if c != nil || !strings.Contains(v.note, "left out") {
 		t.Errorf("nothing: %+v, %s", c, v.note)
 	}
@@ -137,7 +137,7 @@ func TestBounds(t *testing.T) {
 func TestEdges(t *testing.T) {
 	whole := schema.Magnitudes{Kind: schema.Integer, PerPower: 4}
 	edgesOf := func(m schema.Magnitudes, decimals int, rows map[string]int64) []float64 {
-		c, _ := bounds("x", m, possible(m, decimals, found(t, m, rows)),
+		c, _ := bounds("x", m, possible(m, decimals, found(t, m, rows), 10),
 			&judged{kind: m.Kind, decimals: decimals}, 10)
 		if _, err := schema.NewCodec(*c); err != nil {
 			t.Errorf("%v: %v", c.Edges, err)

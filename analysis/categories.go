@@ -35,12 +35,20 @@ func categories(
 		}
 	}
 	if len(c.Categories) == 0 {
-		v.note = fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?)",
-			threshold)
-		v.sayCommas()
+		v.note = strings.TrimSuffix(fmt.Sprintf("left out: no text is in about %d rows or more (names, "+
+			"ids, free text?); %s", threshold, v.note), "; ")
 		return nil
 	}
-	if dropped == 0 && !v.target && (left <= remain*noise || left+2*noise <= fine*v.values) {
+	// of several texts, two of which were nearly not found, others probably were not
+	tail := len(found) > 2 && found[len(found)-2].Rows < 2*threshold
+	few := !tail && (left <= remain*noise || left+2*noise <= fine*v.values)
+	if other := complement(name, c.Categories); other != "" && !v.foreign &&
+		left <= float64(threshold)+2*noise {
+		c.Categories = append(c.Categories, other)
+		v.say("%q was not found, and is public: the complement of %q", other, c.Categories[0])
+		few = true
+	}
+	if dropped == 0 && few && !(v.target && len(c.Categories) != 2) {
 		return c
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"
@@ -54,6 +62,33 @@ func categories(
 	return c
 }
 
+// pairs of texts that are the complement of each other, in any case. f is false, but of a sex.
+var pairs = [][2]string{{"f", "m"}, {"f", "t"}, {"no", "yes"}, {"n", "y"}, {"0", "1"},
+	{"false", "true"}, {"female", "male"}}
+
+// complement is the text that a column has beside the one that was found, written as that is; ""
+// if it is not public.
+func complement(name string, found []string) string {
+	sex := strings.Contains(strings.ToLower(name), "sex") ||
+		strings.Contains(strings.ToLower(name), "gender")
+	for i, pair := range pairs {
+		for k, text := range pair {
+			if len(found) != 1 || !strings.EqualFold(text, found[0]) || i == 0 && text == "f" && !sex {
+				continue
+			}
+			switch other := pair[1-k]; found[0] {
+			case strings.ToUpper(found[0]):
+				return strings.ToUpper(other)
+			case text:
+				return other
+			default:
+				return strings.ToUpper(other[:1]) + other[1:]
+			}
+		}
+	}
+	return ""
+}
+
 // spellings of false and true. Where one of a pair was found, the other is public.
 var spellings = [][]string{{"False", "True"}, {"FALSE", "TRUE"}}
 
@@ -64,20 +99,15 @@ func boolean(name string, found []text.Found, v judged) *schema.Column {
 	if len(v.missing) > 0 {
 		c.OnInvalid = schema.Clamp
 	}
-	words := map[string]bool{}
+	var words []string
 	for _, f := range found {
 		if lower := strings.ToLower(f.Text); lower == "false" || lower == "true" {
-			words[f.Text] = true
+			words = append(words, f.Text)
 		}
 	}
 	for _, pair := range spellings {
-		own := 0
-		for _, word := range pair {
-			if words[word] {
-				own++
-			}
-		}
-		if own > 0 && own == len(words) {
+		if strange := func(word string) bool { return !slices.Contains(pair, word) }; len(words) > 0 &&
+			!slices.ContainsFunc(words, strange) {
 			c.Categories = pair
 		}
 	}

@@ -144,13 +144,23 @@ func (c *Classifier) Schema() (*schema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: %w: %w", release.ErrFormat, err)
 	}
+	var names []string
+	for _, f := range c.Features {
+		names = append(names, f.Column)
+	}
+	return columnsOnly(s, names)
+}
+
+// columnsOnly makes a schema that of public rows with some columns, and those that they come after;
+// of a file without a header, all.
+func columnsOnly(s *schema.Schema, names []string) (*schema.Schema, error) {
 	s.Rules, s.Made = nil, nil
 	if s.CSV.NoHeader { // columns go by position
 		return s, s.Validate()
 	}
 	needed := map[string]bool{}
-	for _, f := range c.Features {
-		for name := f.Column; name != "" && !needed[name]; name = s.Columns[s.Index(name)].After {
+	for _, name := range names {
+		for ; name != "" && !needed[name]; name = s.Columns[s.Index(name)].After {
 			needed[name] = true
 		}
 	}
@@ -190,15 +200,20 @@ func (c *Classifier) Probabilities(t *table.Table) ([][]float64, error) {
 		for o := range scores {
 			row[len(row)-len(scores)+o] = scores[o][i]
 		}
-		top, sum := slices.Max(row), 0.0
-		for k, x := range row {
-			row[k] = math.Exp(x - top)
-			sum += row[k]
-		}
-		for k := range row {
-			row[k] /= sum
-		}
+		toShares(row)
 		out[i] = row
 	}
 	return out, nil
+}
+
+// toShares turns scores into probabilities.
+func toShares(row []float64) {
+	top, sum := slices.Max(row), 0.0
+	for k, x := range row {
+		row[k] = math.Exp(x - top)
+		sum += row[k]
+	}
+	for k := range row {
+		row[k] /= sum
+	}
 }

@@ -13,9 +13,10 @@ import (
 
 // counts is what was bought of the cells of a column, with the noise of each number in rows.
 type counts struct {
-	cells   []magnitude  // within the bounds, in the order of their values
-	texts   []text.Found // categories, or truth values
-	sigma   float64      // of each cell and text
+	cells   []magnitude   // within the bounds, in the order of their values
+	coarse  [][]magnitude // those of the questions before, if there are parts of these
+	texts   []text.Found  // categories, or truth values
+	sigma   float64       // of each cell and text
 	missing noisy
 	rest    noisy // of the cells with a value, those with another text
 }
@@ -45,17 +46,24 @@ func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 		}
 		codec := codecs[at]
 		if c.Found != nil && c.counts.sigma > 0 {
-			m := marginal.Measurement{Cols: []int{at}}
-			if c.Found.Kind.Ordered() {
-				c.counts.ordered(&m, codec)
-			} else {
-				c.counts.listed(&m, codec)
+			missing := c.counts.missing
+			for i, cells := range append([][]magnitude{c.counts.cells}, c.counts.coarse...) {
+				m := marginal.Measurement{Cols: []int{at}}
+				if c.Found.Kind.Ordered() {
+					ordered(cells, &m, codec)
+				} else {
+					c.counts.listed(&m, codec)
+				}
+				if i > 0 && len(m.Counts) < 2 {
+					continue // the parts have bins across the whole ones
+				}
+				if _, ok := codec.MissingCode(); ok {
+					m.Counts = append(m.Counts, missing.rows)
+					m.Sigmas = append(m.Sigmas, missing.sigma)
+				}
+				out = append(out, m)
+				missing.sigma *= 1e6 // it is told once
 			}
-			if _, ok := codec.MissingCode(); ok {
-				m.Counts = append(m.Counts, c.counts.missing.rows)
-				m.Sigmas = append(m.Sigmas, c.counts.missing.sigma)
-			}
-			out = append(out, m)
 		}
 		at++
 	}
@@ -63,7 +71,7 @@ func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 }
 
 // ordered measures groups of bins, each of which holds the same values as a run of cells.
-func (c counts) ordered(m *marginal.Measurement, codec *schema.Codec) {
+func ordered(cells []magnitude, m *marginal.Measurement, codec *schema.Codec) {
 	missing, hasMissing := codec.MissingCode()
 	bins := codec.Size()
 	if hasMissing {
@@ -78,7 +86,7 @@ func (c counts) ordered(m *marginal.Measurement, codec *schema.Codec) {
 	groups, next := make([]uint16, codec.Size()), 0 // the first bin without a group
 	column := codec.Column()
 	unit := math.Pow10(column.Decimals)
-	for _, cell := range c.cells {
+	for _, cell := range cells {
 		first, last := cell.lo, cell.hi
 		if column.Kind.Stored() == schema.StoredFloat && first < last {
 			last = math.Nextafter(last, first)
@@ -100,7 +108,7 @@ func (c counts) ordered(m *marginal.Measurement, codec *schema.Codec) {
 		}
 		g := len(m.Counts) - 1
 		m.Counts[g] += cell.rows
-		m.Sigmas[g] = math.Hypot(m.Sigmas[g], c.sigma)
+		m.Sigmas[g] = math.Hypot(m.Sigmas[g], cell.sigma)
 		for ; next <= find(last); next++ {
 			groups[next] = uint16(g)
 		}

@@ -45,7 +45,9 @@ func (v *judged) declare(c *schema.Column) {
 		if v.kind == 0 {
 			v.note = "declared to be " + c.Kind.String() + "; " + strings.TrimPrefix(v.note, "left out: ")
 		}
-		v.kind, v.format, v.mixed, v.seeks = c.Kind, c.Format, false, !c.Kind.Ordered()
+		v.declared = c.Kind
+		v.kind, v.format, v.mixed = c.Kind, c.Format, false
+		v.seeks = !c.Kind.Ordered() || c.Kind.Stored() == schema.StoredDays
 		if c.Kind == schema.Categorical {
 			v.list()
 		}

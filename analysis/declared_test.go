@@ -33,7 +33,7 @@ func TestAsked(t *testing.T) {
 func TestDeclare(t *testing.T) {
 	v := judged{kind: schema.Integer, mixed: true, seeks: true, missing: []string{"NA"}}
 	v.declare(&schema.Column{Kind: schema.Date, Format: "02/01/2006", Missing: []string{"-"}})
-	if v.kind != schema.Date || v.format != "02/01/2006" || v.mixed || v.seeks ||
+	if v.kind != schema.Date || v.format != "02/01/2006" || v.mixed || !v.seeks ||
 		!slices.Equal(v.missing, []string{"-", "NA"}) {
 		t.Errorf("%+v", v)
 	}

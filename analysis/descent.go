@@ -17,11 +17,12 @@ import (
 // the gradients, whose number follows from it; for a minimum, there is one call.
 type plan struct {
 	*task
-	o     Training
-	cells int // weights of an output
-	nb    privacy.Neighbours
-	mu    float64
-	at    logistic.Perturbation // of a minimum; 0 for a descent
+	o      Training
+	cells  int // weights of an output
+	nb     privacy.Neighbours
+	mu     float64
+	at     logistic.Perturbation // of a minimum; 0 for a descent
+	taught taught                // of a student
 }
 
 // newPlan plans from public knowledge only.
@@ -37,7 +38,11 @@ func newPlan(
 	if p.mu, err = accountant.MuFor(b); err != nil {
 		return nil, err
 	}
-	if o.By != Descent {
+	switch o.By {
+	case Descent:
+	case PATE:
+		return p, p.ballots(b)
+	default:
 		return p, p.perturb(b)
 	}
 	// the most noise that a descent may have, in steps of a gradient's grid
@@ -51,6 +56,9 @@ func newPlan(
 
 // composition is what a session must reserve.
 func (p *plan) composition() accountant.Composition {
+	if p.o.By == PATE {
+		return p.taught.cost
+	}
 	if p.at.Penalty > 0 {
 		return accountant.Composition{{Event: logistic.MinimumEvent(p.nb, p.problem, p.at), Count: 1}}
 	}
@@ -99,6 +107,9 @@ func (p *plan) steps(rows, mu float64) steps {
 func (p *plan) fit(
 	ctx context.Context, s *privacy.Session, report func(string, float64),
 ) (c *Classifier, err error) {
+	if p.o.By == PATE {
+		return p.teach(ctx, s, report)
+	}
 	if p.at.Penalty > 0 { // which does not need the number of rows
 		report("training", 0)
 		w, err := logistic.Minimum(ctx, s, p.problem, p.at)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestSpikes(t *testing.T) {
 			counts[at]++
 		}
 		v := judged{kind: schema.Real, decimals: found, values: 10000, unseen: noisy{0, 28}}
-		c, cells := bounds("x", m, possible(m, v.decimals, counts), &v, 10)
+		c, cells := bounds("x", m, possible(m, v.decimals, counts, 10), &v, 10)
 		codec, err := schema.NewCodec(*c)
 		check(t, err)
 		if found > 0 && c.Decimals > found || c.Decimals < 1 || c.Decimals > 3 {
@@ -62,6 +63,76 @@ func TestSpikes(t *testing.T) {
 		}
 		if got := ms[0].Counts[ms[0].Groups[0][zero]]; math.Abs(got-3339) > 15 {
 			t.Errorf("%d digits: zero is measured as %v rows", found, got)
+		}
+	}
+}
+
+// TestAlwaysAColumn: whatever noise makes of the cells, what is made of them is a column, in an
+// instant, with bins that are not more than the cells pay for.
+func TestAlwaysAColumn(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	kinds := []schema.Magnitudes{{Kind: schema.Integer, PerPower: 2}, {Kind: schema.Date},
+		{Kind: schema.Integer, PerPower: 8}, {Kind: schema.Real, PerPower: 2},
+		{Kind: schema.Real, PerPower: 8}, {Kind: schema.Timestamp}}
+	for range 4000 {
+		m := kinds[random.IntN(len(kinds))]
+		in := possible(m, random.IntN(4), make([]int64, m.Len()), 10)
+		from := random.IntN(len(in))
+		if random.IntN(4) == 0 { // of the last cells
+			from = len(in) - 1
+		}
+		in = slices.Clone(in[from:min(len(in), from+1+random.IntN(40))])
+		size := math.Pow(10, 6*random.Float64())
+		for i := range in {
+			in[i].rows = math.Round(size * random.NormFloat64())
+			if c := &in[i]; m.Kind != schema.Timestamp && random.IntN(8) == 0 { // a number alone, as 0.1
+				if c.lo = c.lo + random.Float64()*(c.hi-c.lo); m.Kind != schema.Real {
+					c.lo = math.Floor(c.lo)
+				}
+				c.hi, c.part = c.lo, i+1
+			}
+		}
+		if random.IntN(3) == 0 { // noise cancels what is there
+			in[0].rows -= math.Round(cellRows(in)) - float64(random.IntN(3)-1)
+		}
+		v := judged{kind: m.Kind, decimals: random.IntN(4), values: size,
+			missing: []string{"-9", "0", "999", "NA"}}
+		c := v.ordered("x", in, random.IntN(2) == 0, 10)
+		if _, err := schema.NewCodec(*c); err != nil || len(c.Edges) > mostBins*(len(in)+3) {
+			t.Fatalf("%v: %d edges: %+v of %+v", err, len(c.Edges), c, in)
+		}
+	}
+}
+
+func cellRows(in []magnitude) (rows float64) {
+	for _, c := range in {
+		rows += c.rows
+	}
+	return rows
+}
+
+// TestConstants: a column of one number is that number.
+func TestConstants(t *testing.T) {
+	for _, text := range []string{"0.1", "2.5", "36.6", "1e-12", "0.1234567890123", "-0.25", "1.2e19",
+		"12000000000000000000"} {
+		x, err := strconv.ParseFloat(text, 64)
+		check(t, err)
+		v := judged{kind: schema.Real, values: 3000}
+		c := v.ordered("x", []magnitude{{lo: x, hi: x, rows: 3000, sigma: 10, part: 1}}, false, 10)
+		codec, err := schema.NewCodec(*c)
+		if err != nil || codec.Size() != 1 || codec.Decode(0, rand.New(rand.NewPCG(1, 1))).Float != x {
+			t.Errorf("%s: %+v: %v", text, c, err)
+		}
+		in := []magnitude{{lo: x, hi: x, rows: 3000, sigma: 10, part: 1}, {lo: math.Nextafter(x, 1e300),
+			hi: x + math.Abs(x)/4, rows: 200, sigma: 10, part: 1}}
+		for _, rows := range []float64{200, 2} { // beside others, and beside noise
+			in[1].rows = rows
+			codec, err := schema.NewCodec(*v.ordered("x", in, false, 10))
+			check(t, err)
+			if at, err := codec.EncodeText([]byte(text)); err != nil ||
+				codec.Decode(at, rand.New(rand.NewPCG(1, 1))).Float != x || codec.Size() > 1 != (rows > 2) {
+				t.Errorf("%s beside %v rows: %+v: %v", text, rows, codec.Column().Edges, err)
+			}
 		}
 	}
 }

@@ -42,11 +42,11 @@ type Holdout struct {
 
 // Told is what a [Holdout] says.
 type Told struct {
-	Share float64 // of the rows for which the question is true, 0 to 1
+	Share float64 `json:"share"` // of the rows for which the question is true, 0 to 1
 	// it comes from the private rows, with noise; else it is the synthetic table's, which is about
 	// right
-	Corrected bool
-	StdErr    float64 // of the noise, if it was corrected
+	Corrected bool    `json:"corrected"`
+	StdErr    float64 `json:"standard_error,omitempty"` // of the noise, if it was corrected
 }
 
 // OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest

@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/text"
@@ -21,7 +23,10 @@ type Inference struct {
 // noise is what the answers have in common.
 type noise struct {
 	Kinds  float64        // σ of the classes of a column, in rows
-	Values text.Selection // σ of magnitudes and texts, in rows; δ of the texts of a column
+	Texts  text.Selection // σ of texts, in rows; δ of those of a column
+	Values text.Selection // of magnitudes, and of the texts among them
+	Fine   text.Selection // of the parts of magnitudes and of heaps
+	fine   float64        // the part of Mu² for these, of each column of numbers
 }
 
 // Infer buys a schema: it writes one for a private table that nobody has described, from noisy
@@ -75,27 +80,20 @@ func (p InferencePlan) Buy(
 		return nil, err
 	}
 	verdicts := make([]*judged, len(names)) // nil: not asked
-	questions, texts := 0, p.Columns
+	questions := 0
 	for i, at := range asked {
-		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
+		v := verdict(names[at], classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
 		v.declare(&o.Declared.Columns[o.Declared.Index(names[at])])
 		v.target = o.Target == names[at]
 		if verdicts[at] = &v; v.kind != 0 {
 			questions++
 		}
-		if v.seeks {
-			texts--
+		if v.mixed || v.number != 0 { // which needs another question if they are not what they seem
+			questions++
 		}
 	}
-	for _, at := range asked { // which needs another question if they are texts after all
-		if v := verdicts[at]; v.mixed && texts > 0 {
-			questions, texts = questions+1, texts-1
-		} else if v.mixed {
-			v.list()
-		}
-	}
-	r.Noise.Values = p.values(again, max(1, questions))
-	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
+	r.Noise = p.values(again, r.Rows, max(1, questions))
+	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Texts)
 	r.Columns = make([]inferredColumn, len(names))
 	var todo []int
 	for i, v := range verdicts {
@@ -105,34 +103,43 @@ func (p InferencePlan) Buy(
 		case v != nil && v.kind != 0:
 			todo = append(todo, i)
 		case v != nil:
-			r.column(v, text.Held{}, c)
+			r.column(v, text.Held{}, r.Noise.Texts, c)
 		case at >= 0:
 			c.Found, c.Note = &o.Declared.Columns[at], "declared, and not bought"
 		default:
 			c.Note = "left out: not declared"
 		}
 	}
-	for { // again those that are texts after all
+	for { // again those that are something else after all
 		progress(1 - float64(len(todo))/float64(len(names)))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(todo) == 0 {
-			return r, r.check()
-		}
-		var of []text.Wanted
-		for _, i := range todo {
-			of = append(of, r.question(i, verdicts[i]))
-		}
-		held, err := s.Values(of, r.Noise.Values)
-		if err != nil {
-			return nil, err
+			return r, cmp.Or(r.finer(s, verdicts), r.check())
 		}
 		asked := todo
 		todo = nil
-		for k, i := range asked {
-			if !r.column(verdicts[i], held[k], &r.Columns[i]) {
-				todo = append(todo, i)
+		for _, ordered := range []bool{true, false} {
+			var of []text.Wanted
+			d := r.Noise.Texts
+			if ordered {
+				d = r.Noise.Values
+			}
+			for _, i := range asked {
+				if verdicts[i].kind.Ordered() == ordered {
+					of = append(of, r.question(i, verdicts[i]))
+				}
+			}
+			held, err := s.Values(of, d)
+			if err != nil {
+				return nil, err
+			}
+			for k, w := range of {
+				done := r.column(verdicts[w.Column], held[k], d, &r.Columns[w.Column])
+				if !done && !ordered { // else it is asked next
+					todo = append(todo, w.Column)
+				}
 			}
 		}
 	}
@@ -195,41 +202,53 @@ func (r *Inferred) question(i int, v *judged) text.Wanted {
 		PerPower: perPower(r.Rows, r.Noise.Values.Sigma), Format: v.format}}
 }
 
-// column describes a column of the kind that was found by what it holds. If that kind turns out to
-// be wrong, it is false, and the column is to be asked again.
-func (r *Inferred) column(v *judged, held text.Held, c *inferredColumn) bool {
-	sigma := r.Noise.Values.Sigma
-	coarse := perPower(r.Rows, sigma) == 1
+// column describes a column of the kind that was found by what it holds, with noise d. If that kind
+// turns out to be wrong, it is false, and the column is to be asked again.
+func (r *Inferred) column(v *judged, held text.Held, d text.Selection, c *inferredColumn) bool {
 	if v.kind.Ordered() {
-		if !v.token(held.Texts, sigma, r.Noise.Kinds) {
+		m := r.question(0, v).Magnitudes
+		held.Texts = slices.DeleteFunc(held.Texts, func(f text.Found) bool {
+			at, ok := m.Of(schema.Censored([]byte(f.Text))) // 90+
+			if ok {
+				held.Magnitudes[at] += f.Rows
+				v.texts -= float64(f.Rows)
+				v.say("%q is read as its number", f.Text)
+			}
+			return ok
+		})
+		if !v.token(held.Texts, d.Sigma, r.Noise.Kinds) {
 			return false
 		}
-		m := r.question(0, v).Magnitudes
 		var within []magnitude // the bounds
-		c.Found, within = bounds(c.Name, m, possible(m, v.decimals, held.Magnitudes), v, sigma)
-		c.counts = countsOf(within, nil, *v, sigma)
-		if c.Found == nil && v.mixed && len(held.Texts) > 0 {
+		c.Found, within = bounds(c.Name, m, possible(m, v.decimals, held.Magnitudes, d.Sigma), v, d.Sigma)
+		c.counts = countsOf(within, nil, *v, d.Sigma)
+		if c.Found == nil && len(held.Texts) > 0 {
 			v.list() // the few numbers among tokens are others
 		}
 	}
 	switch v.kind {
 	case schema.Boolean:
-		c.Found, c.counts = boolean(c.Name, held.Texts, *v), countsOf(nil, held.Texts, *v, sigma)
+		c.Found, c.counts = boolean(c.Name, held.Texts, *v), countsOf(nil, held.Texts, *v, d.Sigma)
 	case schema.Categorical:
-		c.counts = countsOf(nil, held.Texts, *v, sigma)
-		c.Found = categories(c.Name, held.Texts, v, r.Threshold, sigma)
+		c.counts = countsOf(nil, held.Texts, *v, d.Sigma)
+		c.Found = categories(c.Name, held.Texts, v, text.SelectionThreshold(r.Neighbours, d), d.Sigma)
+		if v.number != 0 && (c.Found == nil || v.number == schema.Real && c.counts.rest.rows >
+			(1-listed)*v.values) {
+			// ids, each its own, or measured after all
+			v.kind, v.number, v.seeks, v.note = v.number, 0, false, ""
+			return false
+		}
 	}
-	c.Commas, c.bought = v.commas > 0, c.Found != nil
+	c.Commas, c.Doubt, c.bought, c.Taken = v.commas > 0, v.doubt, c.Found != nil, v.taken
 	switch {
 	case !c.bought:
 	case c.Found.Kind == schema.Timestamp && c.Found.Format == "":
 		v.say("written like 2022-04-08T20:11:00Z; to write 2022-04-08 20:11:00, put " +
 			"YYYY-MM-DD hh:mm:ss for the format")
-	case v.kind == schema.Integer && coarse && c.Found.Max > 1 &&
+	case v.kind == schema.Integer && r.Rows < endRows*d.Sigma && c.Found.Max > 1 &&
 		c.Found.Max-c.Found.Min < fewCodes:
 		c.Codes = true
-		v.say("from about %v to about %v: if these are codes, some may not exist", c.Found.Min,
-			c.Found.Max)
+		v.say("if these are codes, one at an end may be missing, or may not exist")
 	}
 	c.Note = v.note
 	return true
@@ -244,18 +263,20 @@ func (r *Inferred) rowsNoise() float64 {
 	return r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.InferencePlan.Columns)))
 }
 
-// coarseRows is how many times the noise of a magnitude the rows are, at least, for bounds that are
-// finer than powers of two.
-const coarseRows = 150
+// coarseRows is how many times the noise of a magnitude the rows are, at least, for bounds to be
+// where the rows end, and not a cell beyond.
+const coarseRows = 25
+
+// endRows is how many times that noise they are for a whole number at an end that 3 % have to be
+// seen.
+const endRows = 100
 
 // perPower is how fine the magnitudes are asked for: the more rows for the noise, the finer.
 func perPower(rows, sigma float64) int {
 	switch ratio := rows / sigma; {
-	case ratio < coarseRows:
-		return 1
-	case ratio < 500:
+	case ratio < 400:
 		return 2
-	case ratio < 1500:
+	case ratio < 1200:
 		return 4
 	}
 	return 8

@@ -21,7 +21,7 @@ type InferencePlan struct {
 	// part of Mu² that the schema may take, 0 < Share ≤ 1. The rest is for what is asked in the same
 	// session afterwards
 	Share float64
-	Delta float64 // for the texts of one column that only one unit has
+	Delta float64 // for the texts of one column that only one unit has, in one question of two
 }
 
 const (
@@ -32,13 +32,21 @@ const (
 	kindShare  = 0.15
 	againShare = 0.25
 	fewRows    = 50
+
+	// Of what a column of numbers, dates or times gets afterwards, fineShare at most is for
+	// fineQuestions last questions, about parts of its magnitudes and heaps: less where the rows are
+	// more than fineRows times the noise, and nothing where they are less than leastRows times.
+	fineShare     = 0.25
+	fineQuestions = 2
+	fineRows      = 60
+	leastRows     = 20
 )
 
 // PlanInference is the plan for a table with so many columns to ask about, which takes all of the
 // budget; δ > 0. The errors are those of accountant.ScaleFor, and one that wraps schema.ErrInvalid.
 func PlanInference(columns int, nb privacy.Neighbours, b accountant.Budget) (InferencePlan, error) {
 	p := InferencePlan{Budget: b, Neighbours: nb, Columns: columns, Share: 1,
-		Delta: b.Delta * deltaShare / float64(max(1, columns))}
+		Delta: b.Delta * deltaShare / float64(textQuestions*max(1, columns))}
 	if err := b.Validate(); err != nil {
 		return p, err
 	}
@@ -57,11 +65,15 @@ func PlanInference(columns int, nb privacy.Neighbours, b accountant.Budget) (Inf
 	return p, err
 }
 
+// textQuestions is how often the texts of a column may be asked for: among its numbers, or for
+// their heaps, and if it turns out to be of texts.
+const textQuestions = 2
+
 // Composition is what a session must reserve.
 func (p InferencePlan) Composition() accountant.Composition {
 	return accountant.Composition{
 		{Event: accountant.GDPFilter{Mu: p.Mu}, Count: 1},
-		{Event: accountant.Approx{Delta: p.Delta}, Count: p.Columns},
+		{Event: accountant.Approx{Delta: p.Delta}, Count: textQuestions * p.Columns},
 	}
 }
 
@@ -72,14 +84,22 @@ func (p InferencePlan) sigma(part float64, n int) float64 {
 	return unit * math.Sqrt(float64(n)/(p.Share*part)) / p.Mu * (1 + 1e-9)
 }
 
-// values is the noise of the second question if the first was asked once, or twice, and so many
-// more questions than columns are asked.
-func (p InferencePlan) values(again bool, questions int) text.Selection {
-	part := 1 - kindShare
+// values is the noise of the kinds, which were asked for once or twice, and of what is asked after
+// them of so many columns.
+func (p InferencePlan) values(again bool, rows float64, questions int) (n noise) {
+	kinds := kindShare
 	if again {
-		part -= againShare
+		kinds += againShare
 	}
-	return text.Selection{Sigma: p.sigma(part, questions), Delta: p.Delta}
+	part := 1 - kinds
+	n.Kinds = p.sigma(kinds, p.Columns)
+	n.Texts = text.Selection{Sigma: p.sigma(part, questions), Delta: p.Delta}
+	if ratio := rows / n.Texts.Sigma; ratio > leastRows {
+		n.fine = part * min(fineShare, fineRows/ratio)
+	}
+	n.Values = text.Selection{Sigma: p.sigma(part-n.fine, questions), Delta: p.Delta}
+	n.fine /= float64(questions)
+	return n
 }
 
 // Needs is how many rows the steps of a purchase need, each to come out nearly always. It follows
@@ -89,8 +109,6 @@ type Needs struct {
 	Kind float64
 	// numbers of a column within a few powers of two: fewer, and there are no bounds
 	Bounds float64
-	// rows of a table: fewer, and its bounds are powers of two
-	Fine float64
 	// rows with a text: fewer, and it is joined with others
 	Category float64
 }
@@ -101,11 +119,10 @@ const surely = 2
 
 // Needs are those of a small table: a large one needs fewer rows for a kind.
 func (p InferencePlan) Needs() Needs {
-	v := p.values(true, p.Columns)
+	n := p.values(true, 0, p.Columns)
 	return Needs{
-		Kind:     (clear + surely) * p.sigma(kindShare+againShare, p.Columns),
-		Bounds:   (core + surely) * 2 * v.Sigma, // four cells
-		Fine:     coarseRows * v.Sigma,
-		Category: float64(text.SelectionThreshold(p.Neighbours, v)) + surely*v.Sigma,
+		Kind:     (clear + surely) * n.Kinds,
+		Bounds:   (core + surely) * 2 * n.Values.Sigma, // four cells
+		Category: float64(text.SelectionThreshold(p.Neighbours, n.Texts)) + surely*n.Texts.Sigma,
 	}
 }

@@ -142,11 +142,11 @@ func wrongOf(t *testing.T) (wrong []string) {
 		wideMin, min, max, wideMax float64 // min of the column is from wideMin to min, and so on
 		missing, categories        string
 	}{
-		{"age", schema.Integer, -10, 20, 79, 130, "NA", ""},
+		{"age", schema.Integer, -10, 21, 79, 130, "NA", ""},
 		{"fee", schema.Real, -10, 5, 240, 520, "", ""},
 		{"ward", schema.Categorical, 0, 0, 0, 0, "", "icu medical surgical"},
 		{"dead", schema.Boolean, 0, 0, 0, 0, "", "false true"},
-		{"admitted", schema.Date, day("1970-01-01"), day("2001-01-01"), day("2005-12-31"),
+		{"admitted", schema.Date, day("1970-01-01"), day("2001-03-01"), day("2005-03-24"),
 			day("2040-12-31"), "", ""},
 		{"seen", schema.Timestamp, -1e18, 1e18, -1e18, 1e18, "", ""},
 	} {
@@ -265,7 +265,7 @@ func TestVerdict(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for classes, want := range cases {
-		v := verdict(classesOf(classes), 10000, 10, 10)
+		v := verdict("x", classesOf(classes), 10000, 10, 10)
 		missing := strings.Join(v.missing, "|")
 		if v.kind == 0 {
 			missing = ""
@@ -283,13 +283,13 @@ func TestVerdict(t *testing.T) {
 			}
 			classes := make([]float64, schema.Classes)
 			classes[main], classes[c] = 2000, 48
-			v := verdict(classes, 2048, 10, 10)
+			v := verdict("x", classes, 2048, 10, 10)
 			if v.kind != want || !v.token(nil, 10, 10) {
 				t.Errorf("noise in class %d: a column of class %d is %v", c, main, v.kind)
 			}
 		}
 	}
-	v := verdict(classesOf("comma 9000 whole 1000"), 10000, 10, 10)
+	v := verdict("x", classesOf("comma 9000 whole 1000"), 10000, 10, 10)
 	if !strings.Contains(v.note, "decimal comma") {
 		t.Errorf("commas: %v, %q", v.kind, v.note)
 	}
@@ -313,6 +313,10 @@ func TestCategories(t *testing.T) {
 	c = categories("x", found, v, 100, .1)
 	if slices.Contains(c.Categories, "((other))") || c.OnInvalid != schema.Refuse || v.note != "" {
 		t.Errorf("nothing else stands out: %+v, %s", c, v.note)
+	}
+	found[1].Rows, found[3].Rows = 150, 150 // nearly not found: others were not
+	if c := categories("x", found, &judged{values: 805}, 100, 10); c.Other != "((other))" {
+		t.Errorf("a tail: %+v", c)
 	}
 	c = categories("x", found, &judged{values: 1400}, 100, 10)
 	if c.Other != "((other))" || len(c.Missing) != 0 {

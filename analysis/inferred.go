@@ -31,6 +31,8 @@ type inferredColumn struct {
 	Codes bool
 	// so many of its cells look like numbers with a decimal comma that it is said
 	Commas bool
+	Doubt  string   // what else is said of its values
+	Taken  []string // texts among its values that are read as missing
 
 	bought bool // rather than declared
 	counts counts
@@ -52,8 +54,23 @@ func (r *Inferred) Schema() *schema.Schema {
 	return &s
 }
 
-// check refuses a result in which nothing was bought, and one that is no schema.
+// check leaves out what is no column, for it is paid for, and refuses a result in which nothing was
+// bought, and one that is no schema.
 func (r *Inferred) check() error {
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		if !c.bought {
+			continue
+		}
+		if f := c.Found; f.Kind == schema.Integer && f.Min >= 19e6 && f.Max < 21e6 &&
+			f.Max-f.Min > fewCodes {
+			c.Doubt = "if its numbers are dates, such as 20180131, say so in a schema: kind: date, " +
+				"format: YYYYMMDD"
+		}
+		if _, err := schema.NewCodec(*c.Found); err != nil {
+			c.Found, c.bought, c.Note = nil, false, "left out: no valid column: "+err.Error()
+		}
+	}
 	s := r.Schema()
 	if !slices.ContainsFunc(r.Columns, func(c inferredColumn) bool { return c.bought }) {
 		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds,
@@ -83,8 +100,10 @@ func (r *Inferred) YAML() ([]byte, error) {
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "  - name: ") {
 			skip()
-			if note := r.Columns[next].Note; note != "" {
-				fmt.Fprintf(&b, "  # %s\n", note)
+			for _, note := range []string{r.Columns[next].Note, r.Columns[next].Doubt} {
+				if note != "" {
+					fmt.Fprintf(&b, "  # %s\n", note)
+				}
 			}
 			next++
 		}
@@ -105,12 +124,13 @@ func (r *Inferred) head(w io.Writer) {
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells
-# of one kind, and %.3g rows in a count of a magnitude or of a text.
+# of one kind, %.3g rows in one of a text, and %.3g rows in one of a magnitude.
 # Numbers and dates: the bounds are where what stands out of the noise ends; a value beyond is moved
-# to the bound, and a cell that holds none is read as missing.
-`, r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
-	if perPower(r.Rows, r.Noise.Values.Sigma) == 1 {
-		fmt.Fprintf(w, "# The rows are few for the noise, so the bounds are coarse: powers of two.\n")
+# to the bound. A cell such as 90+ or <0.1 is read as its number, one that holds none as missing or,
+# where nothing is, as a middle value.
+`, r.Rows, r.Noise.Kinds, r.Noise.Texts.Sigma, r.Noise.Values.Sigma)
+	if r.Rows < coarseRows*r.Noise.Values.Sigma {
+		fmt.Fprintf(w, "# The rows are few for the noise, so the bounds are coarse.\n")
 	}
 	fmt.Fprintf(w, `# Texts: those in about %d rows or more are listed, the most frequent first. Others are read as
 # "(other)" or, where they are too few to be seen, as the most frequent one.

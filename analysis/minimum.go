@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/logistic"
 )
 
-// The ways to train. The last two find the minimum of a penalised loss, and add noise to it or to
-// what is minimised.
+// The ways to train, beside PATE. Two find the minimum of a penalised loss, and add noise to it or
+// to what is minimised.
 const (
 	Descent     = "descent"
 	byOutput    = "output"
@@ -17,7 +17,7 @@ const (
 )
 
 // Ways are the ways to train; the first is the default.
-var Ways = []string{Descent, byOutput, byObjective}
+var Ways = []string{Descent, byOutput, byObjective, PATE}
 
 // penalty is the rule for both: Λ = penalty·√m·Δ/μ, with Δ what a unit moves a gradient by. Noise
 // on the minimum then moves the log odds of a row by about 1/penalty. It was chosen on Adult, and

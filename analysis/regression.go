@@ -85,12 +85,9 @@ func (r regression) row(t *table.Table, i int) (x []float64, ok bool) {
 		case c.values != nil:
 			x = append(x, c.values[code])
 		default:
-			for k := 1; k < c.size; k++ {
-				if k == code {
-					x = append(x, 1)
-				} else {
-					x = append(x, 0)
-				}
+			x = append(x, make([]float64, max(0, c.size-1))...)
+			if code > 0 {
+				x[len(x)-c.size+code] = 1
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
@@ -108,7 +110,7 @@ func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
 			return fail("column %q is not a number, and has more or less than two values", name)
 		}
 		out.Lower, out.Upper = slices.Min(c.values), slices.Max(c.values)
-		out.Rows, out.Of = 20, func(t *table.Table) float64 { return mean(c.present(t)) }
+		out.Rows, out.Of = 20, func(t *table.Table) float64 { return stat.Mean(c.present(t), nil) }
 		out.column, out.direct = c, directMean
 		if kind == "quantile" {
 			out.Rows, out.Of = 100, func(t *table.Table) float64 { return quantile(c.present(t), q) }
@@ -190,15 +192,6 @@ func (c column) present(t *table.Table) (xs []float64) {
 		}
 	}
 	return xs
-}
-
-// mean is NaN without values.
-func mean(xs []float64) float64 {
-	sum := 0.
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / float64(len(xs))
 }
 
 // quantile is that of Hyndman and Fan's type 7, NaN without values.

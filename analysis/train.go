@@ -20,8 +20,24 @@ type Training struct {
 	Target string   // column to predict: categorical or boolean
 	Drop   []string // columns not to predict from
 	By     string   // how: one of [Ways]; "" is [Descent]
-	// number of rows, if that is public; 0: for a descent, a part of the budget buys it
+	// number of rows, if that is public; 0: a part of the budget buys it, for a descent or teachers
 	Rows int
+	Teaching
+}
+
+// From is the schema of public rows for a student: of the columns that are predicted from.
+func (o Training) From(s *schema.Schema) (*schema.Schema, error) {
+	t, err := newTask(s, o.Target, o.Drop)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range t.problem.Columns {
+		names = append(names, s.Columns[c].Name)
+	}
+	s = s.Clone()
+	s.Lenient = false
+	return columnsOnly(s, names)
 }
 
 // trained is the name of such a run in the ledger.
@@ -38,8 +54,10 @@ func Train(
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Program = r.Tool + ", " + runtime.GOARCH
-	return r.buy(ctx, rows, trained, p.composition(),
+	if r.Program = r.Tool + ", " + runtime.GOARCH; p.o.By == PATE {
+		r.Program += ", " + p.o.about()
+	}
+	c, session, err := r.buy(ctx, rows, trained, p.composition(),
 		func(session *privacy.Session) (*Classifier, error) {
 			c, err := p.fit(ctx, session, r.report)
 			if err != nil {
@@ -47,6 +65,10 @@ func Train(
 			}
 			return c, p.complete(c, session, o.Target, r.Tool)
 		})
+	if err == nil && o.Cost != "" {
+		err = p.taught.shards.SaveCost(o.Cost, r.Budget.Delta)
+	}
+	return c, session, err
 }
 
 // task is what is predicted from what.

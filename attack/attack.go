@@ -6,14 +6,14 @@
 // can refute it. Everything here has that one direction: a bound above the claim refutes the claim
 // at the stated confidence, a bound below it proves nothing.
 //
-// The way through it: [neighbours] builds worst-case neighbouring tables from a public schema,
-// [ManyRun] runs a [Mechanism] on both and bounds its ε from what it released; [Method] and [Gate]
-// are the mechanisms. [OneRun] does it from one run with many canaries. [LTU] and [Shadow] are
-// membership attacks with the same bounds behind them.
+// There are two games, and one [Result]. [ManyRun] asks which of two tables a [Mechanism] ran on:
+// [neighbours] builds worst-case ones from a public schema; [Method] and [Gate] are the mechanisms.
+// [Rows] asks of every row of a table whether a [Subject] was fitted to it: a synthetic table, or a
+// classifier, private or not.
 //
-// The package runs methods on tables that it builds, or that the caller declares to be public or
-// test data by passing them as a table.Table. It is not for private tables: the attacks look at
-// rows without protection.
+// The package runs methods on tables that it builds, or that the caller passes as a table.Table:
+// the attacks look at rows without protection. What they find of private rows is for whoever holds
+// them, and no one else.
 //
 // Every confidence bound here is exact or conservative at every number of runs: binomial bounds are
 // those of Clopper and Pearson, and what is looked at more than once is paid for by Bonferroni's
@@ -42,18 +42,18 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MinRuns is the fewest runs that [ManyRun] (a side) and [LTU] accept.
+// MinRuns is the fewest runs that [ManyRun] (a side) and [Rows] accept.
 const MinRuns = 20
 
 // Options of an attack. The zero value is usable.
 type Options struct {
-	// on each of the two tables, pilot included, default 400; of LTU, rounds, default 100; at least
+	// on each of the two tables, pilot included, default 400; of Rows, fits, default 64; at least
 	// MinRuns
-	Runs int
-	// of Shadow: of the table of a run, drawn from the reference without replacement; default half
-	// of the reference
-	Rows       int
-	Canaries   int                  // of OneRun: default 1000, at least 20
+	Runs       int
+	Canaries   int                  // of Rows: planted random rows, made even; 0: none
+	Seed       uint64               // of Rows: public, decides all draws but those of noise
+	Earlier    []Fit                // of Rows: fits of the same attack that need not be made again
+	Keep       func(Fit) error      // of Rows: may be nil; called from several goroutines
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Progress   func(done, runs int) // may be nil; called from several goroutines
 
@@ -63,17 +63,16 @@ type Options struct {
 
 // fill checks the options and puts the defaults in.
 func (o *Options) fill(runs int) error {
-	o.Runs, o.Canaries = cmp.Or(o.Runs, runs), cmp.Or(o.Canaries, 1000)
-	o.Confidence, o.pilot = cmp.Or(o.Confidence, .95), cmp.Or(o.pilot, .25)
-	o.workers = cmp.Or(o.workers, runtime.GOMAXPROCS(0))
+	o.Runs, o.Confidence = cmp.Or(o.Runs, runs), cmp.Or(o.Confidence, .95)
+	o.pilot, o.workers = cmp.Or(o.pilot, .25), cmp.Or(o.workers, runtime.GOMAXPROCS(0))
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
 	switch {
 	case o.Runs < MinRuns:
 		return fmt.Errorf("attack: %d runs are too few: at least %d", o.Runs, MinRuns)
-	case o.Canaries < 20:
-		return fmt.Errorf("attack: %d canaries are too few: at least 20", o.Canaries)
+	case o.Canaries < 0:
+		return fmt.Errorf("attack: %d canaries are too few: at least 0", o.Canaries)
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return fmt.Errorf("attack: confidence %v must be in (0, 1)", o.Confidence)
 	}
@@ -106,13 +105,16 @@ func (o Options) each(
 // Result is what an attack found. All lower bounds hold together at the stated confidence.
 type Result struct {
 	Mechanism  string  `json:"mechanism"`
-	Confidence float64 `json:"confidence"`
+	Attack     string  `json:"attack,omitempty"` // of Rows
+	Confidence float64 `json:"confidence,omitempty"`
 	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
 	Ceiling    float64 `json:"epsilon_ceiling"`
 	Refuted    bool    `json:"refuted"`
 	AUROC      float64 `json:"auroc,omitempty"` // of the score
-	// true positives at 1 % false ones, as counted
-	TPR float64 `json:"tpr_at_1pct_fpr,omitempty"`
+	// true positives at few false ones, as counted, and corners of the whole ROC curve of Rows: shares
+	// of false and of true positives
+	Found []found      `json:"found,omitempty"`
+	Curve [][2]float64 `json:"roc,omitempty"`
 
 	// of runs on two tables
 	Tables string `json:"tables,omitempty"`
@@ -125,8 +127,54 @@ type Result struct {
 	Events   []event `json:"events,omitempty"`
 	Broken   *Break  `json:"broken,omitempty"` // the point of the claim that is refuted
 
-	Guessed *accuracy `json:"guessed,omitempty"` // of the others
-	_       struct{}  // keyed literals only
+	Guessed  *accuracy  `json:"guessed,omitempty"`   // of Rows
+	Planted  *planted   `json:"planted,omitempty"`   // of exposure
+	Inverted []inverted `json:"inversion,omitempty"` // of inversion
+	_        struct{}   // keyed literals only
+}
+
+// rate is a share as counted, with an interval of Clopper and Pearson, two-sided.
+type rate struct {
+	Count int     `json:"count"`
+	Of    int     `json:"of"`
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+func rateOf(count, of int, confidence float64) rate {
+	low, high := clopperPearson(count, of, (1-confidence)/2)
+	return rate{count, of, float64(count) / float64(of), low, high}
+}
+
+// found is what a test finds that exceeds a threshold in at most a share At of what is out.
+type found struct {
+	At    float64 `json:"at"`
+	False rate    `json:"false_positives"`
+	True  rate    `json:"true_positives"`
+	Limit float64 `json:"claim_allows"` // of true positives: e^ε times the false ones, and δ
+}
+
+// planted are random rows that were planted, and how far a fit has memorised them, in bits.
+type planted struct {
+	Rows int      `json:"rows"`
+	In   measured `json:"exposure_in"`
+	Out  measured `json:"exposure_out"`
+	Most float64  `json:"exposure_most"` // of a row that nothing exceeds
+}
+
+// measured is a mean with its standard error.
+type measured struct {
+	Mean   float64 `json:"mean"`
+	StdErr float64 `json:"standard_error"`
+}
+
+// inverted says how often a column was guessed from the others, of rows in and of rows out.
+type inverted struct {
+	Column    string  `json:"column"`
+	In        rate    `json:"in"`
+	Out       rate    `json:"out"`
+	Commonest float64 `json:"commonest"` // share of its commonest value
 }
 
 // event is one event that was counted on both tables.
@@ -166,25 +214,40 @@ func guessed(mechanism string, g guesses, b accountant.Budget, confidence float6
 }
 
 // score says how well scores tell two sides apart.
-func (r *Result) score(out, in []float64) (err error) {
+func (r *Result) score(out, in []float64, confidence float64, b accountant.Budget) (err error) {
 	labels := slices.Concat(make([]bool, len(out)), slices.Repeat([]bool{true}, len(in)))
-	r.TPR = tprAt(out, in, .01)
+	slices.Sort(out)
+	for _, at := range []float64{.001, .01} {
+		f, t := exceeding(out, in, int(at*float64(len(out))))
+		r.Found = append(r.Found, found{At: at, False: rateOf(f, len(out), confidence),
+			True: rateOf(t, len(in), confidence), Limit: min(1, math.Exp(b.Epsilon)*at+b.Delta)})
+	}
 	r.AUROC, err = eval.AUROC(slices.Concat(out, in), labels)
 	return err
 }
 
-// tprAt is the share of scores of the one side that are above the lowest threshold which at most a
-// share fpr of those of the other exceeds. It is NaN without scores of one side.
-func tprAt(out, in []float64, fpr float64) float64 {
-	if len(out) == 0 {
-		return math.NaN()
-	}
+// exceeding is how many of both are above the lowest threshold that at most so many of out, which
+// are sorted, exceed.
+func exceeding(out, in []float64, allowed int) (falsely, truly int) {
 	threshold := math.Inf(-1)
-	if allowed := int(fpr * float64(len(out))); allowed < len(out) {
-		threshold = slices.Sorted(slices.Values(out))[len(out)-1-allowed]
+	if allowed < len(out) {
+		threshold = out[len(out)-1-allowed]
 	}
-	hits := floats.Count(func(s float64) bool { return s > threshold }, in)
-	return float64(hits) / float64(len(in))
+	above := func(s float64) bool { return s > threshold }
+	return floats.Count(above, out), floats.Count(above, in)
+}
+
+// curve are points of an ROC curve, evenly spaced on a log scale of false positives. out is sorted.
+func curve(out, in []float64) [][2]float64 {
+	const points = 60
+	corners := [][2]float64{}
+	for i := range points + 1 {
+		n := int(math.Pow(float64(len(out)), float64(i)/points) + 1e-9)
+		f, t := exceeding(out, in, n)
+		corners = append(corners, [2]float64{float64(f) / float64(len(out)),
+			float64(t) / float64(len(in))})
+	}
+	return slices.Compact(corners)
 }
 
 // Mechanism is what an audit runs: anything that reads a table and releases something, with the

@@ -190,15 +190,15 @@ func TestOneRunCoverage(t *testing.T) {
 	}
 }
 
-func TestTPRAt(t *testing.T) {
+func TestExceeding(t *testing.T) {
 	out, in := []float64{1, 2, 3, 4}, []float64{2.5, 3.5, 9, 3}
-	for fpr, want := range map[float64]float64{0: .25, .25: .5, .5: 1, 1: 1} {
-		if got := tprAt(out, in, fpr); got != want {
-			t.Errorf("at %v: %v, want %v", fpr, got, want)
+	for allowed, want := range [][2]int{{0, 1}, {1, 2}, {2, 4}, {3, 4}, {4, 4}} {
+		if f, hits := exceeding(out, in, allowed); f != allowed || hits != want[1] {
+			t.Errorf("%d allowed: %d and %d, want %v", allowed, f, hits, want)
 		}
 	}
-	if !math.IsNaN(tprAt(nil, in, .1)) {
-		t.Error("no negatives, and still a rate")
+	if got := curve(out, in); got[0] != [2]float64{.25, .5} || got[len(got)-1] != [2]float64{1, 1} {
+		t.Errorf("a curve of %v", got)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestExposure(t *testing.T) {
 	for _, c := range []struct{ canary, want float64 }{
 		{0, 3}, {-1.5, 2}, {-1, 2}, {-3.5, 1}, {math.Inf(-1), 0},
 	} {
-		got, err := Exposure(c.canary, others)
+		got, err := exposure(c.canary, others)
 		if err != nil || math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("canary %v: %v, %v, want %v", c.canary, got, err, c.want)
 		}
@@ -288,7 +288,7 @@ func TestExposure(t *testing.T) {
 		t.Errorf("mean exposure %v", mean)
 	}
 	for _, bad := range [][]float64{{math.NaN()}, {0, math.NaN()}} {
-		if _, err := Exposure(bad[0], bad[1:]); err == nil {
+		if _, err := exposure(bad[0], bad[1:]); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}

@@ -31,14 +31,3 @@ func ExampleManyRun() {
 	// 400 runs a side, 100 of them a pilot; at most ε ≥ 2.96 could be shown
 	// refuted: false
 }
-
-// A canary that the model finds the most probable of 1,024 has been memorised to 10 bits.
-func ExampleExposure() {
-	others := make([]float64, 1023)
-	for i := range others {
-		others[i] = -40 - float64(i%17)
-	}
-	bits, err := attack.Exposure(-12, others)
-	fmt.Println(bits, err)
-	// Output: 10 <nil>
-}

@@ -166,7 +166,8 @@ func Gate(
 		return fail(err)
 	}
 	claim, err := ClaimOf(b, nb.Adjacency, plan(scale))
-	if err != nil {
+	cost, bad := pld.Epsilon(plan(scale), b.Delta, adj) // once: every run reserves the same
+	if err = errors.Join(err, bad); err != nil {
 		return fail(err)
 	}
 	run := gateRun{pair: pair, nb: nb, scale: scale, sizes: s.Sizes()}
@@ -174,7 +175,9 @@ func Gate(
 		run.col++
 	}
 	o := privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name,
-		Price: pld.Epsilon}
+		Price: func(accountant.Composition, float64, accountant.Adjacency) (accountant.Bound, error) {
+			return cost, nil
+		}}
 	return Mechanism{Name: name, Claim: claim,
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
 			return asked(ctx, t, o, func(s *privacy.Session) ([]float64, error) { return g.call(run, s) })

@@ -67,7 +67,7 @@ func (r Result) conclude(c Claim, out, in []float64) (Result, error) {
 	if c.Budget.Delta > 0 {
 		r.Gaussian = accountant.GDPEpsilon(r.Mu, c.Budget.Delta)
 	}
-	return r, r.score(out, in)
+	return r, r.score(out, in, r.Confidence, c.Budget)
 }
 
 // run runs the mechanism on each table, several at a time, and returns the features of each. The

@@ -103,7 +103,7 @@ func TestManyRunShowsACeiling(t *testing.T) {
 			toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p,
 			Options{Runs: 400, workers: 1}))
 		if want := ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 ||
-			r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.TPR != 1 {
+			r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.Found[1].True.Share != 1 {
 			t.Errorf("%s: %+v, want ε %v", shape, r, want)
 		}
 	}

@@ -93,20 +93,20 @@ func lastCodes(sizes []int) (row []uint16) {
 	return row
 }
 
-func randomRow(sizes []int) []uint16 {
+func randomRow(u *rand.Rand, sizes []int) []uint16 {
 	row := make([]uint16, len(sizes))
 	for i, n := range sizes {
-		row[i] = uint16(rand.IntN(n))
+		row[i] = uint16(u.IntN(n))
 	}
 	return row
 }
 
 // RandomTable is n units of a schema, each of one row (with an id column, of as many equal rows as
 // an id may have), with every code equally likely: a public table for attacks.
-func RandomTable(s *schema.Schema, n int) (*table.Table, error) {
-	units := make([][]uint16, n)
+func RandomTable(s *schema.Schema, n int, seed uint64) (*table.Table, error) {
+	u, units := rand.New(rand.NewPCG(seed, 0)), make([][]uint16, n)
 	for i := range units {
-		units[i] = randomRow(s.Sizes())
+		units[i] = randomRow(u, s.Sizes())
 	}
 	return tableOf(s, privacy.NeighboursOf(s, accountant.AddRemove).MaxRowsPerUnit, units)
 }
@@ -138,8 +138,8 @@ func rowOf(t *table.Table, r int) []uint16 {
 }
 
 // drawn are rows of a model.
-func drawn(p release.Params, n int) [][]uint16 {
-	columns := p.Sample(n, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+func drawn(p release.Params, n int, u *rand.Rand) [][]uint16 {
+	columns := p.Sample(n, u)
 	rows := make([][]uint16, n)
 	for r := range rows {
 		rows[r] = make([]uint16, len(columns))
@@ -201,37 +201,17 @@ func (m *margins) count(row []uint16, weight float64) {
 	}
 }
 
-// addTable counts the rows of a table.
-func (m *margins) addTable(t *table.Table) {
-	for r := range t.Rows() {
-		m.count(rowOf(t, r), 1)
-	}
-}
-
 // sampledRows is how many rows are drawn from a model that cannot be asked for counts. Drawing adds
 // noise of its own, which costs an audit power but never makes it wrong.
 const sampledRows = 20_000
 
 // sampled counts rows drawn from a model, scaled to the number of rows that it stands for.
 func sampled(p release.Params, sizes []int) *margins {
-	m := newMargins(sizes)
-	for _, row := range drawn(p, sampledRows) {
+	m, u := newMargins(sizes), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	for _, row := range drawn(p, sampledRows, u) {
 		m.count(row, p.Total()/sampledRows)
 	}
 	return m
-}
-
-// excess is how many more rows than expected m holds in the cells of a row, each cell weighted; the
-// sets are those of both.
-func (m *margins) excess(
-	expected *margins, row []uint16, weight func(set, cell int) float64,
-) float64 {
-	sum := 0.0
-	for k := range m.sets {
-		c := m.cell(k, row)
-		sum += weight(k, c) * (m.counts[k][c] - expected.counts[k][c])
-	}
-	return sum
 }
 
 // view is what an auditor who holds the parameters of a model looks at: how many rows it thinks

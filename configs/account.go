@@ -90,11 +90,7 @@ func (a *Account) output(path string) string {
 	if IsStandard(path) {
 		return "standard output"
 	}
-	path = Resolve(path)
-	if rel, err := filepath.Rel(filepath.Dir(Resolve(a.Ledger.Path())), path); err == nil {
-		return rel
-	}
-	return path
+	return seenFrom(filepath.Dir(Resolve(a.Ledger.Path())), path)
 }
 
 // compare compares what was asked for with the journal. To start anew in place of an unfinished run
@@ -144,6 +140,9 @@ func (a *Account) Explain(err error, started bool) error {
 	reworded := func(format string, args ...any) error {
 		return &Reworded{fmt.Sprintf(format, args...), err}
 	}
+	if errors.Is(err, release.ErrNothing) {
+		err = fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
+	}
 	switch {
 	case errors.Is(err, ledger.ErrLocked) && !started:
 		return err // nothing is to be said of another process's run
@@ -153,7 +152,7 @@ func (a *Account) Explain(err error, started bool) error {
 			"outputs", err)
 	case interrupted && a.Ledger == nil:
 		return reworded("interrupted")
-	case interrupted && !started && !a.spent():
+	case interrupted && !started && !a.spent() && a.run == "":
 		return reworded("interrupted before anything was spent")
 	case interrupted && resumable:
 		return reworded("interrupted: the budget stays spent in %s; the same command with --resume "+

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -49,5 +50,14 @@ func TestReadOnlyFolder(t *testing.T) {
 		if a.Explain(err, false); strings.Contains(said, "--ledger") != want {
 			t.Errorf("%v: %q", cause, said)
 		}
+	}
+}
+
+// TestInterruptedAgain: a run that is continued was paid before.
+func TestInterruptedAgain(t *testing.T) {
+	a := &Account{Ledger: ledger.NewFile(filepath.Join(t.TempDir(), "l")), before: &ledger.Ledger{},
+		run: "aa"}
+	if err := a.Explain(context.Canceled, false); strings.Contains(err.Error(), "before anything") {
+		t.Error(err)
 	}
 }

@@ -43,10 +43,8 @@ const (
 
 // batchTable is one private table of a batch.
 type batchTable struct {
-	Name    string `yaml:"name"`    // required: {table}
-	Input   string `yaml:"input"`   // or Dataset
-	Dataset string `yaml:"dataset"` // embedded example
-	Schema  string `yaml:"schema"`  // schema file; required with Input
+	Name string `yaml:"name"` // required: {table}
+	source
 	Ledger  string `yaml:"ledger"`  // default INPUT.ledger
 	Holdout string `yaml:"holdout"` // real rows that were not fitted, for evaluate
 }
@@ -62,8 +60,10 @@ type batchMethod struct {
 // reported together, with their lines.
 func ParseBatch(path string, text []byte) (*Batch, error) {
 	var problems []string
-	r := yamlfile.Reader{Unknown: unknownKey, Report: func(line int, text string) {
+	r := yamlfile.Reader{Report: func(line int, text string) {
 		problems = append(problems, path+", "+yamlfile.At(line, text))
+	}, Unknown: func(key string, known []string) string {
+		return fmt.Sprintf("unknown key %q%s", key, hint("mst", key, known)) // its preset was a key, too
 	}}
 	b := Batch{path: path}
 	r.Read(text, "a batch file", "name: autumn", &b)
@@ -76,9 +76,9 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	return &b, nil
 }
 
-// invalid is an [ErrConfig] with a text.
+// invalid is an [errConfig] with a text.
 func invalid(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, ErrConfig)...)
+	return fmt.Errorf(format+": %w", append(args, errConfig)...)
 }
 
 var _, _, _ yamlfile.Special = (*Job)(nil), (*batchMethod)(nil), (*Settings)(nil)
@@ -103,11 +103,6 @@ func (j *Job) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 	}
 }
 
-// unknownKey says what took the place of a deleted key, or is near an unknown one.
-func unknownKey(key string, known []string) string {
-	return fmt.Sprintf("unknown key %q%s", key, hint("mst", key, known)) // its preset was a key, too
-}
-
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const nameWords = "must be letters, digits, '.', '_', '-'"
@@ -125,13 +120,11 @@ func (b *Batch) check() error {
 			"jobs under jobs: say their own")
 	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
 		return invalid("epsilons is required")
-	case b.Replicates < 0:
-		return invalid("replicates %d must not be negative", b.Replicates)
+	case b.Replicates < 0 || b.Parallel < 0:
+		return invalid("replicates %d and parallel %d must not be negative", b.Replicates, b.Parallel)
 	case b.size() > maxJobs:
 		return invalid("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d are the "+
 			"most of one file", b.size(), maxJobs)
-	case b.Parallel < 0:
-		return invalid("parallel %d must not be negative", b.Parallel)
 	}
 	for _, t := range b.Tables {
 		if t.Holdout != "" && (t.Dataset != "" || b.Job.Evaluate == nil) {
@@ -146,9 +139,8 @@ func (b *Batch) check() error {
 
 // size is the number of jobs.
 func (b *Batch) size() float64 {
-	matrix := float64(len(b.Tables)) * float64(max(1,
-		len(b.Methods))) * float64(len(b.Epsilons)) * float64(max(1, b.Replicates))
-	return matrix + float64(len(b.Jobs))
+	return float64(len(b.Tables))*float64(max(1, len(b.Methods)))*float64(len(b.Epsilons))*
+		float64(max(1, b.Replicates)) + float64(len(b.Jobs))
 }
 
 // Expand lists the jobs, checked, in an order that stays the same: the matrix first (tables,
@@ -166,8 +158,8 @@ func (b *Batch) Expand() ([]Job, error) {
 					cell := map[string]string{"table": t.Name, "method": m.Name,
 						"epsilon":   strconv.FormatFloat(epsilon, 'g', -1, 64),
 						"replicate": strconv.Itoa(replicate + 1)}
-					x.add(Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger,
-						Method: m.Method, Settings: m.Settings, Epsilon: epsilon}, cell, t.Holdout)
+					x.add(Job{source: t.source, Ledger: t.Ledger, Method: m.Method, Settings: m.Settings,
+						Epsilon: epsilon}, cell, t.Holdout)
 				}
 			}
 		}
@@ -195,7 +187,9 @@ func (x *expansion) add(j Job, cell map[string]string, holdout string) {
 	if x.err != nil {
 		return
 	}
-	j = j.under(x.Job).WithDefaults()
+	if j = j.under(x.Job).WithDefaults(); !j.bare() {
+		j.HeaderIsPublic = false // which may be said of all at once
+	}
 	values := map[string]string{"batch": x.Name}
 	if cell != nil {
 		cell["method"] = cmp.Or(cell["method"], j.Method)
@@ -229,13 +223,13 @@ func (j Job) under(common Job) Job {
 	said := map[string]int{}
 	maps.Copy(said, common.said)
 	maps.Copy(said, j.said)
-	for i := range own.NumField() {
-		key := own.Type().Field(i).Tag.Get("yaml")
-		if key == "" || j.said[key] > 0 || !own.Field(i).IsZero() ||
+	for _, f := range reflect.VisibleFields(own.Type()) {
+		key := f.Tag.Get("yaml")
+		if key == "" || j.said[key] > 0 || !own.FieldByIndex(f.Index).IsZero() ||
 			key == "evaluate" && j.Dataset != "" { // nothing is private, and there is no holdout
 			continue
 		}
-		own.Field(i).Set(base.Field(i))
+		own.FieldByIndex(f.Index).Set(base.FieldByIndex(f.Index))
 	}
 	j.said = said
 	return j

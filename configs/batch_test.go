@@ -81,8 +81,8 @@ func TestExpand(t *testing.T) {
 	check(t, err)
 	seen := map[string]bool{}
 	for i := range jobs {
-		id := jobs[i].identity("b", "schema")
-		if id != again[i].identity("b", "schema") {
+		id := jobs[i].identity("b", "schema", "")
+		if id != again[i].identity("b", "schema", "") {
 			t.Errorf("job %d has two identities", i)
 		}
 		seen[id] = true
@@ -94,8 +94,9 @@ func TestExpand(t *testing.T) {
 
 // TestIdentity: what is measured decides, and nothing else.
 func TestIdentity(t *testing.T) {
-	base := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv"}.WithDefaults()
-	id := base.identity("b", "s")
+	base := Job{Name: "n", source: source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1,
+		Out: "x.csv"}.WithDefaults()
+	id := base.identity("b", "s", "")
 	for _, c := range []struct {
 		name string
 		edit func(*Job)
@@ -115,14 +116,16 @@ func TestIdentity(t *testing.T) {
 		{"ledger", func(j *Job) { j.Ledger = "l" }, false},
 		{"adjacency", func(j *Job) { j.Adjacency = "replace-one" }, false},
 		{"name", func(j *Job) { j.Name = "m" }, false},
+		{"spelling", func(j *Job) { j.Input = "x/.././a.csv" }, true},
+		{"ledger, which is the default", func(j *Job) { j.Ledger = "./a.csv.ledger" }, true},
 	} {
 		j := base
 		c.edit(&j)
-		if got := j.identity("b", "s") == id; got != c.same {
+		if got := j.identity("b", "s", "") == id; got != c.same {
 			t.Errorf("another %s: the same identity %v, want %v", c.name, got, c.same)
 		}
 	}
-	if base.identity("c", "s") == id || base.identity("b", "t") == id {
+	if base.identity("c", "s", "") == id || base.identity("b", "t", "") == id {
 		t.Error("batch and schema are part of the identity")
 	}
 	form := regexp.MustCompile(`^[0-9a-f]{16}$`)
@@ -149,7 +152,7 @@ func TestMistakes(t *testing.T) {
 			switch {
 			case !bad:
 				check(t, err)
-			case err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrConfig):
+			case err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, errConfig):
 				t.Errorf("error %v, want %q in it", err, want)
 			}
 		})
@@ -202,8 +205,12 @@ func TestBadBatches(t *testing.T) {
 			"out: a.csv}]\n", "adjacency"},
 		{"rows", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: -1, out: a.csv}]\n",
 			"rows -1"},
-		{"evaluate without a holdout", "name: b\njobs: [{name: x, input: a.csv, schema: s, epsilon: 1, " +
-			"out: a.csv, evaluate: {}}]\n", "holdout"},
+		{"neither a schema nor a public header", "name: b\njobs: [{name: x, input: a.csv, epsilon: 1, " +
+			"out: b.csv}]\n", "schema is required; or header_is_public: true"},
+		{"a unit beside a schema", "name: b\njobs: [{name: x, input: a.csv, schema: s, unit: id, " +
+			"epsilon: 1, out: b.csv}]\n", "unit is for a table without a schema"},
+		{"a share", "name: b\njobs: [{name: x, input: a.csv, header_is_public: true, schema_share: 1, " +
+			"epsilon: 1, out: b.csv}]\n", "schema_share 1 must be above 0 and below 1"},
 		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
 			"settings: {a: .nan}, out: a.csv}]\n", "settings"},
 		{"preset, a key of earlier versions", "name: b\njobs: [{name: x, preset: small}]\n",
@@ -223,8 +230,8 @@ func TestBadBatches(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %q in it", err, c.want)
 			}
-			if !errors.Is(err, ErrConfig) {
-				t.Errorf("error %v does not wrap ErrConfig", err)
+			if !errors.Is(err, errConfig) {
+				t.Errorf("error %v does not wrap errConfig", err)
 			}
 		})
 	}
@@ -301,7 +308,7 @@ func FuzzParseBatch(f *testing.F) {
 			if err := j.checkAlone(); err != nil {
 				t.Errorf("a checked job does not pass: %v", err)
 			}
-			j.identity(b.Name, "s")
+			j.identity(b.Name, "s", "")
 		}
 	})
 }
@@ -320,9 +327,9 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 		{[]string{"--report=x.html"}, false},
 		{[]string{"x.csv"}, false},
 	} {
-		j := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv",
+		j := Job{Name: "n", source: source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1, Out: "x.csv",
 			Evaluate: &evaluation{Holdout: "h.csv", Args: tt.args}}.WithDefaults()
-		if err := j.checkAlone(); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrConfig) {
+		if err := j.checkAlone(); (err == nil) != tt.ok || err != nil && !errors.Is(err, errConfig) {
 			t.Errorf("%q: %v", tt.args, err)
 		}
 	}

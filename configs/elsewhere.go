@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/engine/sql"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -15,56 +16,50 @@ import (
 
 // checkInput checks the name of the private table.
 func (t *Task) checkInput() error {
-	_, elsewhere, err := Counter(t.Input, t.Job.Ledger)
+	elsewhere, err := Counter(t.Input, t.Job.Ledger, true)
 	switch {
 	case !elsewhere:
 		_, err := FormatOf(t.name("input"), t.Input)
 		return err
-	case t.owner != "":
-		return Usagef("%s %s: a batch reads files", t.name("input"), t.Input)
+	case t.Evaluate != nil:
+		return Usagef("%s %s is a table elsewhere, whose rows cannot be compared with: leave "+
+			"evaluate out", t.name("input"), t.Input)
 	case t.Domain == nil:
 		return Usagef("--schema is required for %s: none is bought there", t.Input)
 	}
 	return err
 }
 
-// Counter is the program that counts a private table which lies elsewhere, and whether it does. The
-// error says what such a table lacks.
-func Counter(input, ledger string) (program string, elsewhere bool, err error) {
-	name, program := engine.Program(input)
-	u, bad := url.Parse(input)
+// Counter reports whether a private table lies elsewhere, where it is counted. The error says what
+// such a table lacks. bounded tells of a schema: not every engine can be asked without.
+func Counter(input, ledger string, bounded bool) (elsewhere bool, err error) {
+	if !engine.Elsewhere(input) {
+		return false, nil
+	}
 	secret := false
-	if bad == nil {
+	if u, bad := url.Parse(input); bad == nil {
 		_, secret = u.User.Password()
+		secret = secret || u.Query().Has("password") || u.Query().Has("sslpassword")
 	}
 	switch {
-	case name == "":
-	case bad == nil && (secret || u.Query().Has("password")):
+	case secret:
 		err = Usagef("everyone on this machine can see a password in an address: give PGPASSWORD, or " +
 			"~/.pgpass: decoy help scale")
 	case ledger == "":
 		err = Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
 			"every run on that table must name the same one", input)
-	case program == "":
+	case !engine.Sums(input) && !bounded:
+		err = Usagef("%s: a schema is bought of a file, or in Spark; here an extract of the rows is "+
+			"needed: decoy help scale", input)
+	case engine.Sums(input) && engine.Program() == "":
 		err = Usagef("%s is counted by the program %s, which is neither beside this one nor "+
-			"on the PATH: decoy help scale", input, name)
+			"on the PATH: decoy help scale", input, engine.Helper)
 	}
-	return program, name != "", err
-}
-
-// Describer is [Counter] for what is asked of a table before there is a schema that bounds it: not
-// every engine can.
-func Describer(input, ledger string) (program string, elsewhere bool, err error) {
-	program, elsewhere, err = Counter(input, ledger)
-	if name, _ := engine.Program(input); err == nil && name != engine.Spark && elsewhere {
-		err = Usagef("%s: PostgreSQL counts for fits and evaluations only; here a file is needed, such "+
-			"as an extract of the rows: decoy help scale", input)
-	}
-	return program, elsewhere, err
+	return true, err
 }
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.
-func (t *Task) elsewhere(ctx context.Context, program string) (*privacy.Rows, error) {
+func (t *Task) elsewhere(ctx context.Context) (*privacy.Rows, error) {
 	plan, err := t.Plan()
 	if err != nil {
 		return nil, err
@@ -77,33 +72,23 @@ func (t *Task) elsewhere(ctx context.Context, program string) (*privacy.Rows, er
 		return nil, Usagef("--method %s: %s counts marginals, and cannot add up gradients: take mst or "+
 			"aim, or Spark", t.Method, t.Input)
 	}
-	return CountedRows(ctx, program, t.Input, t.Domain, f.Joints)
+	return CountedRows(ctx, t.Input, t.Domain, f.Joints, nil)
 }
 
-// CountedRows is a private table that a program counts over these sets of columns; nothing is
-// counted yet. It counts until ctx ends.
+// CountedRows is a private table that is counted elsewhere until ctx ends: how many rows have each
+// value of these sets of columns or, of none, how many units have at most so many rows. Nothing is
+// counted yet.
 func CountedRows(
-	ctx context.Context, program, input string, s *schema.Schema, sets [][]int,
+	ctx context.Context, input string, s *schema.Schema, sets [][]int, upTo []int,
 ) (*privacy.Rows, error) {
-	if _, err := synth.CountedCells(sets, s); err != nil {
-		return nil, err
+	begin := engine.AskUnits(upTo)
+	if sets != nil {
+		if _, err := synth.CountedCells(sets, s); err != nil {
+			return nil, err
+		}
+		begin = engine.AskSets(sets, s.Sizes())
 	}
-	return rowsOf(ctx, program, input, s, engine.AskSets(sets, s.Sizes()))
-}
-
-// CountedUnits is a private table of which a program counts how many units have at most so many
-// rows each, and nothing else, as [CountedRows].
-func CountedUnits(
-	ctx context.Context, program, input string, s *schema.Schema, upTo []int,
-) (*privacy.Rows, error) {
-	return rowsOf(ctx, program, input, s, engine.AskUnits(upTo))
-}
-
-// rowsOf is a private table of which a program is asked that first.
-func rowsOf(
-	ctx context.Context, program, input string, s *schema.Schema, begin engine.Question,
-) (*privacy.Rows, error) {
-	from, err := sourceOf(ctx, program, input, s)
+	from, err := sourceOf(ctx, input, s)
 	if err != nil {
 		return nil, err
 	}
@@ -123,27 +108,27 @@ func Undescribed(names []string, csv schema.CSV, unit string, maxRows int) *sche
 	return s
 }
 
-// CountedTexts is a private table of texts of which a program counts these columns of the schema,
-// as [CountedRows].
-func CountedTexts(
-	ctx context.Context, program, input string, s *schema.Schema, asked []int,
+// countedTexts is a private table of texts elsewhere, of which these columns of the schema are
+// counted, as [CountedRows].
+func countedTexts(
+	ctx context.Context, input string, s *schema.Schema, asked []int,
 ) (*text.Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	from, err := sourceOf(ctx, program, input, s)
+	from, err := sourceOf(ctx, input, s)
 	if err != nil {
 		return nil, err
 	}
 	return text.FromEngine(s, asked, from.Sealed()), nil
 }
 
-// ColumnsOf are the names of the columns of a table that a program counts, which the caller knows
+// columnNames are the names of the columns of a table elsewhere, which the caller knows
 // to be public. No row is read.
-func ColumnsOf(
-	ctx context.Context, program, input string, csv schema.CSV,
+func columnNames(
+	ctx context.Context, input string, csv schema.CSV,
 ) (names []string, err error) {
-	from, err := sourceOf(ctx, program, input, Undescribed([]string{"(row)"}, csv, "", 0))
+	from, err := sourceOf(ctx, input, Undescribed([]string{"(row)"}, csv, "", 0))
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +146,9 @@ func ColumnsOf(
 	return names, err
 }
 
-// sourceOf is a table that a program counts.
+// sourceOf is a table elsewhere.
 func sourceOf(
-	ctx context.Context, program, input string, s *schema.Schema,
+	ctx context.Context, input string, s *schema.Schema,
 ) (engine.Source, error) {
 	text, err := s.ForPrivate().YAML()
 	if err != nil {
@@ -173,7 +158,10 @@ func sourceOf(
 	rand.Read(r.Nonce)
 	ask := func(q engine.Question, check bool) ([]int64, error) {
 		r.Question, r.Check = q, check
-		return engine.Count(ctx, program, r)
+		if engine.Sums(input) {
+			return engine.Count(ctx, engine.Program(), r)
+		}
+		return sql.Count(ctx, r)
 	}
 	return engine.Source{
 		Ask: func(q engine.Question) ([]int64, error) { return ask(q, false) },

@@ -3,14 +3,18 @@ package configs
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -31,12 +35,9 @@ const minEpsilon = 1e-4
 type Job struct {
 	// in a batch: unique; default from table, method, epsilon and replicate
 	Name string `yaml:"name" json:"name,omitempty"`
-	// private table, .csv or .parquet; or dataset
-	Input string `yaml:"input" json:"input,omitempty"`
-	// embedded example, with its own schema
-	Dataset string `yaml:"dataset" json:"dataset,omitempty"`
-	// schema file; required with input
-	Schema string `yaml:"schema" json:"schema,omitempty"`
+	source
+	// part of the noise budget that buys the schema of a table without one; default a third
+	SchemaShare float64 `yaml:"schema_share" json:"schema_share,omitempty"`
 	// synthesis method; default auto
 	Method string `yaml:"method" json:"method,omitempty"`
 	// of the method
@@ -65,10 +66,26 @@ type Job struct {
 	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
 
+// source is a table, and what is publicly known of it.
+type source struct {
+	// private table, .csv or .parquet; or dataset
+	Input string `yaml:"input" json:"input,omitempty"`
+	// embedded example, with its own schema
+	Dataset string `yaml:"dataset" json:"dataset,omitempty"`
+	// schema file
+	Schema string `yaml:"schema" json:"schema,omitempty"`
+	// of a table without a schema, which its run buys: the names of the columns, which become part of
+	// it, may be shown to anyone
+	HeaderIsPublic bool `yaml:"header_is_public" json:"header_is_public,omitempty"`
+	// its column of ids, and how many rows of one id are used
+	Unit           string `yaml:"unit" json:"unit,omitempty"`
+	MaxRowsPerUnit int    `yaml:"max_rows_per_unit" json:"max_rows_per_unit,omitempty"`
+}
+
 // evaluation asks for metrics that compare the synthetic table with real rows. They are computed
 // without any protection.
 type evaluation struct {
-	// real rows that were not fitted; required
+	// real rows that were not fitted; without them whether rows are copied is not known
 	Holdout string `yaml:"holdout" json:"holdout,omitempty"`
 	// further flags of decoy evaluate, of evaluateFlags
 	Args []string `yaml:"args" json:"args,omitempty"`
@@ -78,29 +95,59 @@ type evaluation struct {
 // and what it spends: these are the job's.
 var evaluateFlags = []string{"--target", "--positive", "--drop", "--quasi"}
 
-// checkArgs refuses flags that are not a job's to give.
-func (e *evaluation) checkArgs() error {
-	value := false // of the flag before
-	for _, arg := range e.Args {
-		name, _, given := strings.Cut(arg, "=")
+// flags are the arguments as flags with a value each; an error tells of one that is not a job's to
+// give. All values but those of --positive are columns.
+func (e *evaluation) flags() (out [][2]string, err error) {
+	for i := 0; i < len(e.Args); i++ {
+		name, value, given := strings.Cut(e.Args[i], "=")
 		switch {
-		case value:
-			value = false
-		case slices.Contains(evaluateFlags, name):
-			value = !given
-		default:
-			return &ValueError{"evaluate.args", fmt.Sprintf("%q must be one of %s, or its value", arg,
-				strings.Join(evaluateFlags, ", "))}
+		case !slices.Contains(evaluateFlags, name):
+			return nil, &ValueError{"evaluate.args", fmt.Sprintf("%q must be one of %s, or its value",
+				e.Args[i], strings.Join(evaluateFlags, ", "))}
+		case !given && i+1 == len(e.Args):
+			return nil, &ValueError{"evaluate.args", name + " needs a value"}
+		case !given:
+			i++
+			value = e.Args[i]
+		}
+		values := []string{value}
+		if name == "--drop" || name == "--quasi" {
+			values, _ = csv.NewReader(strings.NewReader(value)).Read()
+		}
+		for _, v := range values {
+			out = append(out, [2]string{name, v})
 		}
 	}
-	return nil
+	return out, nil
+}
+
+// within is the arguments without the columns that a bought schema leaves out, and the outcome if
+// it is one of these.
+func (e *evaluation) within(s *schema.Schema) (args []string, lost string) {
+	flags, _ := e.flags()
+	for _, f := range flags {
+		switch known := s.Index(f[1]) >= 0; {
+		case f[0] == "--target" && !known:
+			lost = f[1]
+		case f[0] == "--target" || f[0] == "--positive":
+			args = append(args, f[0]+"="+f[1])
+		case known:
+			args = append(args, f[0]+`="`+strings.ReplaceAll(f[1], `"`, `""`)+`"`)
+		}
+	}
+	if lost != "" {
+		args = slices.DeleteFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "--positive=")
+		})
+	}
+	return args, lost
 }
 
 // A ValueError is a key of a job whose value cannot be.
 type ValueError struct{ Key, Problem string }
 
-func (e *ValueError) Error() string { return fmt.Sprintf("%s %s: %v", e.Key, e.Problem, ErrConfig) }
-func (e *ValueError) Unwrap() error { return ErrConfig }
+func (e *ValueError) Error() string { return fmt.Sprintf("%s %s: %v", e.Key, e.Problem, errConfig) }
+func (e *ValueError) Unwrap() error { return errConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {
@@ -130,43 +177,56 @@ func (j Job) CheckBudget() error {
 	return nil
 }
 
-// Weakness is what is to be said of an ε above 10; "" for others.
-func Weakness(epsilon float64) string {
-	if epsilon <= 10 {
-		return ""
-	}
-	return fmt.Sprintf("epsilon %v is above 10: such a guarantee is weak; what anyone believes of a "+
-		"person may change by a factor of e^%v", epsilon, epsilon)
-}
+// bare reports whether the run buys the schema of the job's table.
+func (j Job) bare() bool { return j.Input != "" && j.Schema == "" }
 
 // checkAlone checks a job of a batch, as far as its own text goes. Its defaults are filled in.
 func (j Job) checkAlone() error {
-	missing := func(key string) error { return &ValueError{key, "is required"} }
 	switch {
 	case (j.Input == "") == (j.Dataset == ""):
 		return &ValueError{"input", "or dataset is required, and only one of them"}
 	case j.Input == "-" || j.Out == "-":
 		return &ValueError{"input", "and out must be files, not standard input and output"}
-	case j.Input != "" && j.Schema == "":
-		return missing("schema")
+	case j.bare() && !j.HeaderIsPublic:
+		return &ValueError{"schema", "is required; or header_is_public: true, with which the run buys " +
+			"one for a part of its budget"}
+	case j.SchemaShare < 0 || !(j.SchemaShare < 1):
+		return &ValueError{"schema_share", fmt.Sprintf("%v must be above 0 and below 1", j.SchemaShare)}
+	case j.SchemaShare > 0 &&
+		j.Epsilon*math.Sqrt(min(j.SchemaShare, 1-j.SchemaShare)) < minEpsilon: // shares are of ε²
+		return &ValueError{"schema_share", fmt.Sprintf("%v leaves the schema, or the table, less than "+
+			"epsilon %v, whose answers would be noise alone", j.SchemaShare, minEpsilon)}
 	case j.Dataset != "" && j.Schema != "":
 		return &ValueError{"schema", "is not for a dataset, which has its own"}
 	case j.Out == "":
-		return missing("out")
+		return &ValueError{"out", "is required"}
 	case j.Rows < 0 || j.Rows > math.MaxInt32:
 		return &ValueError{"rows", fmt.Sprintf("%d must be from 0 to %d", j.Rows, math.MaxInt32)}
-	case j.Evaluate != nil && (j.Evaluate.Holdout == "" || j.Input == ""):
-		return &ValueError{"evaluate", "needs an input and a holdout"}
+	case j.Evaluate != nil && j.Input == "":
+		return &ValueError{"evaluate", "needs an input"}
 	}
 	if j.Evaluate != nil {
-		if err := j.Evaluate.checkArgs(); err != nil {
+		if _, err := j.Evaluate.flags(); err != nil {
 			return err
 		}
 	}
 	if _, err := json.Marshal(j.Settings); err != nil {
 		return &ValueError{"settings", "must be finite numbers, texts, true or false, and lists of them"}
 	}
-	return j.CheckBudget()
+	return cmp.Or(j.checkBare(), j.CheckBudget())
+}
+
+// checkBare refuses what is said of a table without a schema where there is one: a unit that is
+// passed over would leave a guarantee for single rows.
+func (j Job) checkBare() error {
+	said := map[string]bool{"header_is_public": j.HeaderIsPublic, "unit": j.Unit != "",
+		"max_rows_per_unit": j.MaxRowsPerUnit != 0, "schema_share": j.SchemaShare != 0}
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		if said[key] && !j.bare() {
+			return &ValueError{key, "is for a table without a schema: this one has one; write it there"}
+		}
+	}
+	return nil
 }
 
 // Budget is what the job may spend.
@@ -198,10 +258,19 @@ func (j Job) Fitter() (synth.Fitter, error) {
 // identity names what the job spends: 64 hexadecimal digits of everything that decides what is
 // measured in which table under which account. Where and how often the model is sampled is not part
 // of it, so that a job whose output moves is not paid twice. schemaSHA256 is the fingerprint of the
-// schema's text. The job is checked.
-func (j Job) identity(batch, schemaSHA256 string) string {
+// schema's text. Files are named as seen from a folder, so that it does not matter how a path to
+// them is written, nor where a folder that holds them all is moved to. The job is checked.
+func (j Job) identity(batch, schemaSHA256, from string) string {
 	j.Rows, j.Seed, j.Out, j.Model, j.Evaluate, j.SpreadsheetSafe = 0, 0, "", "", nil, false
 	j.Schema = schemaSHA256
+	if beside := Resolve(j.Input) + ".ledger"; j.Ledger != "" && SameFile(j.Ledger, beside) {
+		j.Ledger = ""
+	}
+	for _, path := range []*string{&j.Input, &j.Ledger} {
+		if *path != "" && !engine.Elsewhere(*path) {
+			*path = seenFrom(from, *path)
+		}
+	}
 	text, err := json.Marshal(struct {
 		Batch string
 		Job   Job

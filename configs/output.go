@@ -30,14 +30,13 @@ func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs,
 	if IsStandard(t.Model) {
 		return nil, Usagef("--model -: a model needs a file")
 	}
-	o := &Outputs{job: t}
-	var err error
+	o, err := &Outputs{job: t}, error(nil)
 	if t.Out != "" {
 		o.table, err = CreateTable(t.name("out"), t.Out, stdout, force(t.Out),
 			table.WriterOptions{Safe: t.SpreadsheetSafe})
 	}
 	if err == nil && t.Bought != "" {
-		o.bought, err = Create(boughtName, t.Bought, stdout, ReleaseMode, force(t.Bought))
+		o.bought, err = Create(t.boughtName(), t.Bought, stdout, ReleaseMode, force(t.Bought))
 	}
 	if err == nil && t.Model != "" {
 		o.model, err = Create(t.name("model"), t.Model, stdout, ReleaseMode, force(t.Model))
@@ -60,9 +59,9 @@ func (o *Outputs) Abort() {
 // or it holds the same, as a run that goes on has written it already. say is told of it.
 func (o *Outputs) WriteSchema(yaml []byte, force bool, say func(string, ...any)) error {
 	if old, err := os.ReadFile(o.job.Bought); err == nil && !force && !bytes.Equal(old, yaml) {
-		return exists(boughtName, o.job.Bought)
+		return exists(o.job.boughtName(), o.job.Bought)
 	}
-	err := o.bought.Complete(func(w io.Writer) error { _, err := w.Write(yaml); return err })
+	err := o.bought.Text(yaml)
 	if err == nil {
 		say("wrote %s", o.job.Bought)
 	}
@@ -238,6 +237,11 @@ func (t *Target) Complete(to func(io.Writer) error) error {
 		return err
 	}
 	return t.commit()
+}
+
+// Text completes the output with a text.
+func (t *Target) Text(text []byte) error {
+	return t.Complete(func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
 // commit completes the output.

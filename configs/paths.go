@@ -55,20 +55,16 @@ func SameFile(a, b string) bool { return fileKey(a) == fileKey(b) }
 // fileKey is the same for all paths to one file: of one that is there its number, where the system
 // has one, else its only path.
 func fileKey(path string) string {
-	if info, err := statFile(path); err == nil {
+	info, err := os.Stat(path)
+	if IsStandard(path) {
+		info, err = os.Stdin.Stat()
+	}
+	if err == nil {
 		if id := fileID(info); id != "" {
 			return id
 		}
 	}
 	return Resolve(path)
-}
-
-// statFile is os.Stat, with Standard for standard input.
-func statFile(path string) (fs.FileInfo, error) {
-	if IsStandard(path) {
-		return os.Stdin.Stat()
-	}
-	return os.Stat(path)
 }
 
 // Resolve is the absolute path, links followed as far as the file exists. They are followed before
@@ -88,9 +84,18 @@ func Resolve(path string) string {
 	return filepath.Join(dir, name)
 }
 
+// seenFrom is a path from a folder to a file, links followed; the absolute one where there is none.
+func seenFrom(dir, path string) string {
+	path = Resolve(path)
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		return rel
+	}
+	return path
+}
+
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
-	if helper, _ := engine.Program(path); helper != "" {
+	if engine.Elsewhere(path) {
 		return 0, Usagef("%s %s is a table in another system, from which fit, generate, "+
 			"evaluate --epsilon, schema infer and schema units can read; here a file is needed, such as "+
 			"an extract of the rows: decoy help scale", name, path)

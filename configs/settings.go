@@ -20,8 +20,8 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// ErrConfig is wrapped by every error about a configuration.
-var ErrConfig = synth.ErrConfig
+// errConfig is wrapped by every error about a configuration.
+var errConfig = synth.ErrConfig
 
 // Given is one setting of a method that somebody gave.
 type Given struct {
@@ -86,15 +86,17 @@ func Decoder(method string, given Settings) func(config any) error {
 		var errs []error
 		for _, g := range given {
 			var err error
-			switch i := slices.Index(names, g.Key); {
-			case i < 0:
+			v := reflect.ValueOf(config).Elem()
+			field := v.FieldByNameFunc(func(name string) bool {
+				f, _ := v.Type().FieldByName(name)
+				return f.Tag.Get("mapstructure") == g.Key
+			})
+			if i := slices.Index(names, g.Key); i < 0 {
 				err = invalid("%s: method %s has no setting %q%s", g.From, method, g.Key,
 					hint(method, g.Key, names))
-			default:
-				if wrong := set(fieldOf(config, g.Key), g.Value); wrong != nil {
-					err = invalid("%s: %s: %s is not a %s%s", g.From, g.Key, quote(g.Value),
-						known[i].Type, reason(wrong))
-				}
+			} else if wrong := set(field, g.Value); wrong != nil {
+				err = invalid("%s: %s: %s is not a %s%s", g.From, g.Key, quote(g.Value), known[i].Type,
+					reason(wrong))
 			}
 			errs = append(errs, err)
 		}
@@ -161,21 +163,10 @@ func set(field reflect.Value, value any) error {
 	return nil
 }
 
-// fieldOf is the field of a Config that has a key.
-func fieldOf(config any, key string) reflect.Value {
-	v := reflect.ValueOf(config).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("mapstructure") == key {
-			return v.Field(i)
-		}
-	}
-	panic("configs: no field " + key)
-}
-
 // reason is what the setting's own type says against a text.
 func reason(err error) string {
-	if errors.Is(err, ErrConfig) {
-		return " (" + strings.TrimSuffix(err.Error(), ": "+ErrConfig.Error()) + ")"
+	if errors.Is(err, errConfig) {
+		return " (" + strings.TrimSuffix(err.Error(), ": "+errConfig.Error()) + ")"
 	}
 	return ""
 }

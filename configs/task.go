@@ -1,12 +1,18 @@
 package configs
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -21,12 +27,17 @@ type Task struct {
 	Job
 	Domain *schema.Schema // the schema, read; nil: there is none
 	Bought string         // file of the schema that the run buys; "" if it buys none
-	Fitter synth.Fitter
-	Ledger *ledger.File // nil for an embedded example: no account is kept
+	// how it is bought; nil: not yet planned
+	Purchase *purchase
+	Fitter   synth.Fitter
+	Ledger   *ledger.File // nil for an embedded example: no account is kept
 
 	// Of a job of a batch.
-	Identity string
-	Planned  *synth.RunPlan // nil if this process does not run the job
+	Identity string         // in the state of the batch
+	spends   string         // its identity in its ledger
+	Planned  *synth.RunPlan // nil if this process does not run the job, or buys the schema first
+	Missing  error          // why the table cannot be opened, or its header not be read
+	Buyer    *Task          // buys the schema that this one takes; nil: nobody else
 	owner    string         // "NAME's ": whose files messages speak of
 }
 
@@ -43,7 +54,8 @@ func (t *Task) name(key string) string {
 
 // Files are the files that the job writes, and those that it reads, without the ledger.
 func (t *Task) Files() (written, read []NamedPath) {
-	written = []NamedPath{{t.name("out"), t.Out}, {t.name("model"), t.Model}, {boughtName, t.Bought}}
+	written = []NamedPath{{t.name("out"), t.Out}, {t.name("model"), t.Model},
+		{t.boughtName(), t.Bought}}
 	read = []NamedPath{{t.name("input"), t.Input}, {t.name("schema"), t.Schema}}
 	if t.Evaluate != nil {
 		read = append(read, NamedPath{t.name("holdout"), t.Evaluate.Holdout})
@@ -52,13 +64,14 @@ func (t *Task) Files() (written, read []NamedPath) {
 }
 
 // boughtName is what messages call the file of a bought schema.
-const boughtName = "the bought schema"
+func (t *Task) boughtName() string { return cmp.Or(t.owner, "the ") + "bought schema" }
 
 // Check checks a job, which may be without a schema. It does not look at the table.
 func Check(j Job) (*Task, error) { return (&Task{Job: j}).checked() }
 
-// NewTask checks a job of a batch; with plan, also that the method can do it.
-func NewTask(batch string, j Job, plan bool) (*Task, error) {
+// NewTask checks a job of a batch; with plan, also that the method can do it. A table that cannot
+// be opened, or whose header cannot be read, is no error of the batch.
+func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 	t, err := (&Task{Job: j, owner: j.Name + "'s "}).checked()
 	if err != nil {
 		return nil, err
@@ -69,28 +82,45 @@ func NewTask(batch string, j Job, plan bool) (*Task, error) {
 	if j.Dataset != "" {
 		t.Ledger = nil
 	}
-	t.Identity = j.identity(batch, t.Domain.Fingerprint())
+	if j.Input != "" && !engine.Elsewhere(j.Input) {
+		t.Missing = Readable(j.Input)
+	}
+	fingerprint := ""
+	if t.Domain != nil {
+		fingerprint = t.Domain.Fingerprint()
+	} else if t.Missing == nil {
+		err := t.Buy(context.Background())
+		if usage := (*UsageError)(nil); errors.As(err, &usage) || errors.Is(err, errConfig) {
+			return nil, err
+		}
+		if err != nil {
+			t.Purchase, t.Bought, t.Missing = nil, "", fmt.Errorf("%s: %w", j.Input, err)
+		}
+	}
+	t.Identity = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(b.path)))
+	t.spends = t.Identity
+	if t.Ledger != nil {
+		t.spends = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(t.Ledger.Path())))
+	}
 	if t.Seed == 0 {
 		id, _ := hex.DecodeString(t.Identity[:16])
 		t.Seed = binary.BigEndian.Uint64(id)
 	}
-	if plan {
+	if plan && t.Domain != nil {
 		t.Planned, err = t.Plan()
 	}
 	return t, err
 }
 
 func (t *Task) checked() (*Task, error) {
-	helper, _ := engine.Program(t.Input)
-	inBatch := t.owner != ""
 	var err error
 	if t.Fitter, err = t.Job.Fitter(); err == nil {
-		err = t.CheckBudget()
+		err = cmp.Or(t.checkBare(), t.CheckBudget())
 	}
-	if err == nil && t.Input != "" && !inBatch && helper == "" {
+	if err == nil && t.Input != "" && t.owner == "" && !engine.Elsewhere(t.Input) {
 		err = Readable(t.Input)
 	}
-	if err == nil && (t.Schema != "" || t.Dataset != "" || inBatch) {
+	if err == nil && !t.bare() {
 		t.Domain, err = SchemaOf(t.Schema, t.Dataset)
 	}
 	if err == nil && t.Input != "" {
@@ -107,8 +137,8 @@ func (t *Task) checked() (*Task, error) {
 
 // Table names the private table, which must be readable. It reads nothing of it.
 func (t *Task) Table(ctx context.Context) (*privacy.Rows, error) {
-	if helper, program := engine.Program(t.Input); helper != "" {
-		return t.elsewhere(ctx, program)
+	if engine.Elsewhere(t.Input) {
+		return t.elsewhere(ctx)
 	}
 	if t.Dataset == "" {
 		if err := Readable(t.Input); err != nil {
@@ -140,7 +170,7 @@ func (t *Task) Plan() (*synth.RunPlan, error) {
 // fitted is the schema by which the table is read and fitted: bins that nobody asked for are
 // bought, but where an engine counts, which must know the bins beforehand. An example has its own.
 func (t *Task) fitted() *schema.Schema {
-	if helper, _ := engine.Program(t.Input); helper != "" || t.Dataset != "" {
+	if engine.Elsewhere(t.Input) || t.Dataset != "" {
 		return t.Domain
 	}
 	return synth.Adaptive(t.Fitter, t.Domain)
@@ -175,35 +205,14 @@ func LoadSchema(path string) (*schema.Schema, error) {
 // private, unless it is public anyway.
 const AssumedRows = 10_000
 
-// byteCount and seconds are forecasts; 0 is one that is not known.
-type (
-	byteCount int64
-	seconds   float64
-)
-
-func (b byteCount) String() string {
-	if b == 0 {
-		return "-"
-	}
-	return spelling.Size(int64(b))
-}
-
-func (s seconds) String() string {
-	if s == 0 {
-		return "-"
-	}
-	return spelling.Time(float64(s))
-}
-
 // Needs is what a whole decoy generate is expected to need.
 type Needs struct {
-	Rows        int       `json:"rows"`
-	Assumed     bool      `json:"rows_assumed,omitempty"`
-	MemoryBytes byteCount `json:"memory_bytes" head:"MEMORY"` // resident, of the process
-	Seconds     seconds   `json:"seconds" head:"TIME"`        // on one ordinary core
+	Rows        int     `json:"rows"`
+	Assumed     bool    `json:"rows_assumed,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes"` // resident, of the process
+	Seconds     float64 `json:"seconds"`      // on one ordinary core
 	// of the fit alone, for so many rows
 	Forecast synth.Forecast `json:"-"`
-	RowsText string         `json:"-"` // the number of rows in words
 }
 
 // The constants were measured on adult, bank and support2 (cmd/decoy TestForecasts): the program
@@ -224,28 +233,126 @@ func NeedsOf(p synth.Plan, s *schema.Schema, rows int) Needs {
 	if n.Assumed {
 		n.Rows = AssumedRows
 	}
-	n.Forecast, n.RowsText = p.Forecast(n.Rows), n.rowsText()
+	n.Forecast = p.Forecast(n.Rows)
 	cells := float64(n.Rows) * float64(len(s.Columns))
-	n.MemoryBytes = byteCount(programBytes + slack*(int64(cells)+n.Forecast.MemoryBytes))
-	n.Seconds = seconds(baseSeconds + n.Forecast.Seconds + cells*(perCellRead+perCellWrite))
+	n.MemoryBytes = programBytes + slack*(int64(cells)+n.Forecast.MemoryBytes)
+	n.Seconds = baseSeconds + n.Forecast.Seconds + cells*(perCellRead+perCellWrite)
 	return n
+}
+
+// What is foreseen of a job that nothing keeps from running: Paid is one that was begun before.
+const (
+	Ready = "ready"
+	Paid  = "paid"
+)
+
+// checkEvaluation refuses an evaluation that cannot be, by what is public.
+func (t *Task) checkEvaluation() error {
+	if t.Evaluate == nil {
+		return nil
+	}
+	if file := t.Evaluate.Holdout; file != "" {
+		_, err := FormatOf(t.name("holdout"), file)
+		if err = cmp.Or(err, Readable(file)); err != nil {
+			return err
+		}
+		if SameFile(file, t.Input) {
+			return Usagef("%s and %s are the same file: a holdout is rows that were not fitted",
+				t.name("holdout"), t.name("input"))
+		}
+	}
+	var names []string
+	switch {
+	case t.Domain != nil:
+		names = t.Domain.Names()
+	case t.Purchase != nil:
+		names = t.Purchase.Table.Names()
+	default:
+		return nil // the table is missing
+	}
+	flags, err := t.Evaluate.flags()
+	for _, f := range flags {
+		if f[0] != "--positive" && !slices.Contains(names, f[1]) {
+			return Usagef("evaluate.args, %s: there is no column %q%s", f[0], f[1],
+				spelling.Hint(f[1], names))
+		}
+	}
+	return err
+}
+
+// Foresee says what will become of a job, which is planned: its table may be missing, files of
+// others in the place of its outputs, its evaluation impossible, or its ledger's limit refuse it. l
+// is the account as the jobs before will leave it; nil: there is none.
+func (w *Worker) Foresee(t *Task, l *ledger.Ledger) (status string) {
+	err := t.checkEvaluation()
+	own := w.read(t.Identity).Outputs
+	written, _ := t.Files()
+	for _, f := range written {
+		_, none := os.Lstat(f.Path)
+		if f.Path != "" && none == nil && !w.Force && !slices.Contains(own, w.seen(f.Path)) {
+			err = cmp.Or(err, exists(f.Name, f.Path))
+		}
+	}
+	run := runName(t.spends)
+	switch err = cmp.Or(t.Missing, err); {
+	case errors.Is(t.Missing, fs.ErrNotExist):
+		return "missing: " + spelling.Plain(err)
+	case err == nil && l == nil:
+		return Ready
+	case err == nil &&
+		slices.ContainsFunc(l.Runs(), func(r ledger.Summary) bool { return r.Run == run }):
+		return Paid
+	case err == nil:
+		var e ledger.Entry
+		if e, err = t.reserve(l); err == nil {
+			_, err = l.Add(e)
+		}
+	}
+	switch {
+	case errors.Is(err, accountant.ErrBudget):
+		return Refused
+	case err != nil:
+		return "would fail: " + spelling.Plain(err)
+	}
+	return Ready
+}
+
+// reserve is the entry with which the run begins, and why the account refuses it.
+func (t *Task) reserve(l *ledger.Ledger) (e ledger.Entry, err error) {
+	e = ledger.Entry{Kind: ledger.EntryReserve, Run: runName(t.spends), Budget: new(t.Budget())}
+	if t.Purchase != nil {
+		e.Composition = t.Purchase.Plan.Composition()
+		return e, l.Allows(*e.Budget, e.Composition)
+	}
+	if t.Planned == nil {
+		t.Planned, err = t.Plan()
+	}
+	if err == nil {
+		e.Composition = t.Planned.Reserve
+		err = l.Allows(*e.Budget, e.Composition)
+	}
+	return e, err
+}
+
+// Affords is an accountant.ErrBudget if the limit of the ledger, as it is now, refuses the run.
+func (t *Task) Affords() error {
+	if t.Ledger == nil {
+		return nil
+	}
+	l, err := t.Ledger.Read()
+	if err == nil {
+		_, err = t.reserve(l)
+	}
+	return err
 }
 
 // Needs is what the task is expected to need, from what is public: the plan, and the rows that the
 // job says. The size of a private file is private, and neither shown nor asked.
 func (t *Task) Needs() Needs {
+	if t.Planned == nil { // by the schema, which is not bought
+		return Needs{Rows: cmp.Or(t.Rows, AssumedRows), Assumed: t.Rows == 0}
+	}
 	n := NeedsOf(t.Planned, t.Domain, t.Rows)
 	n.MemoryBytes -= programBytes // which the jobs share
 	return n
-}
-
-// rowsText is the number of rows in words.
-func (n Needs) rowsText() string {
-	switch {
-	case n.Assumed:
-		return fmt.Sprintf("%d rows, assumed (--rows)", n.Rows)
-	case n.Rows == 1:
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n.Rows)
 }

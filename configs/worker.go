@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,16 +17,21 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
 // errLost is the end of a job whose budget is spent and whose run cannot be continued.
 var errLost = errors.New("its budget is spent, and its run cannot be continued")
+
+// errSpent is added to the reason of a job that has failed after its reservation.
+var errSpent = errors.New("its budget is spent, and a job that failed is not run again")
 
 // sampling names what the output holds, where it goes and what it is compared with: as long as it
 // stays the same, an output that is there is done.
@@ -46,6 +52,17 @@ type Worker struct {
 	Tool  string    // program and version
 	Day   time.Time // the batch was begun: a ledger must not tell how long the jobs before took
 	Force bool      // replace outputs that are not of the batch
+	// tells what is to be said of what a job has made, from its release alone; nil: nothing
+	Warn func(*Task, Made) []string
+}
+
+// Made is what the run of a job has made, as far as it has come: a schema that it bought, the model
+// and what was forecast of its fit, columns of the file, by number, that the schema does not name.
+type Made struct {
+	Bought   *analysis.Inferred
+	Model    *release.Model
+	Forecast synth.Forecast
+	Ignored  []int
 }
 
 // Do carries a task out, from whatever an earlier process left, and returns its record. It never
@@ -67,20 +84,23 @@ func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Re
 		return ended(r, ctx.Err())
 	}
 	if r.Status == Done && r.Sampling == t.sampling() && isFile(t.Out) &&
+		(t.Bought == "" || isFile(t.Bought)) &&
 		(t.Evaluate == nil || isFile(w.Metrics(t.Identity))) {
 		r.Earlier = true
 		return r
 	}
+	if err := cmp.Or(t.checkEvaluation(), w.take(t)); err != nil { // before anything is spent
+		return ended(r, err)
+	}
 	outputs, err := w.create(t, &r)
 	if err != nil {
-		r.Status, r.Error = Failed, spelling.Plain(err)
-		return r
+		return ended(r, err)
 	}
 	defer outputs.Abort()
 	r = ended(r, w.guarded(ctx, t, outputs, &r, progress))
 	r.Sampling = t.sampling()
 	if err := w.write(r); err != nil && r.Error == "" {
-		r.Status, r.Error = Failed, spelling.Plain(err)
+		return ended(r, err)
 	}
 	return r
 }
@@ -106,36 +126,45 @@ func (w *Worker) guarded(
 				p)
 		}
 	}()
-	if t.Evaluate != nil { // before anything is spent
-		if err := Readable(t.Evaluate.Holdout); err != nil {
-			return err
-		}
+	m, err := w.model(ctx, t, outputs, r, progress)
+	if err == nil && t.Bought != "" && !isFile(t.Bought) { // it is gone, as the output is
+		err = outputs.WriteSchema([]byte(m.SchemaYAML), true, unsaid)
 	}
-	m, err := w.model(ctx, t, r, progress)
 	if err != nil {
 		return err
 	}
-	r.Rows, err = outputs.Write(ctx, m, func(string, ...any) {}, func(done float64) {
+	r.Rows, err = outputs.Write(ctx, m, unsaid, func(done float64) {
 		progress.Report("writing rows", done)
 	})
 	if err != nil || t.Evaluate == nil {
 		return err
 	}
 	progress.Report("evaluating", .99)
-	return w.evaluate(ctx, t)
+	return w.evaluate(ctx, t, r, cmp.Or(t.Domain, m.Schema()))
 }
+
+// unsaid is talk that nobody hears.
+func unsaid(string, ...any) {}
 
 // model is the fitted model: of an earlier process if there is one, else of an earlier process's
 // run that is continued, else of a new run.
 func (w *Worker) model(
-	ctx context.Context, t *Task, r *Record, progress synth.Progress,
+	ctx context.Context, t *Task, outputs *Outputs, r *Record, progress synth.Progress,
 ) (*release.Model, error) {
 	path := w.path(t.Identity, ".model")
+	var made Made
 	o := synth.RunOptions{
 		Options: privacy.Options{Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger,
 			Tool: w.Tool, Day: w.Day},
-		Progress: progress,
+		Chosen: t.Chosen(), Progress: progress,
+		Forecast: func(f synth.Forecast) { made.Forecast = f },
 		Deliver: func(m *release.Model) error {
+			if made.Model = m; w.Warn != nil {
+				r.Warnings = w.Warn(t, made)
+			}
+			if err := w.write(*r); err != nil { // which the model outlives
+				return err
+			}
 			f, err := Create("the model", path, nil, ReleaseMode, true)
 			if err != nil {
 				return err
@@ -144,12 +173,15 @@ func (w *Worker) model(
 			return f.Complete(m.Write)
 		},
 	}
-	o.Chosen = t.Chosen()
 	if t.Ledger != nil {
 		o.Journal = w.journal(t)
 	}
 	var err error
-	if o.Resume, err = w.begun(t); err != nil {
+	reason := ""
+	if r.Status == Failed && r.Rows == 0 {
+		reason = r.Error
+	}
+	if o.Resume, err = w.begun(t, reason); err != nil {
 		return nil, err
 	}
 	if !o.Resume { // a run that is not done is brought to its end even if its model is there
@@ -157,15 +189,20 @@ func (w *Worker) model(
 			return m, err
 		}
 	}
-	rows, err := t.Table(ctx)
-	if err != nil {
-		return nil, err
+	o.Run = runName(t.spends)
+	if t.Missing != nil {
+		return nil, t.Missing
 	}
-	o.Run = runName(t.Identity)
 	r.Run = o.Run
-	m, _, err := synth.Run(ctx, rows, t.Fitter, o)
+	m, _, ignored, err := t.Run(ctx, o, func(bought *analysis.Inferred, yaml []byte) error {
+		made.Bought = bought
+		return outputs.WriteSchema(yaml, true, unsaid)
+	})
 	if o.Resume && errors.Is(err, privacy.ErrResume) {
 		err = fmt.Errorf("run %s: %w (%v)", o.Run, errLost, err)
+	}
+	if w.Warn != nil {
+		r.Warnings = append(r.Warnings, w.Warn(t, Made{Ignored: ignored})...)
 	}
 	return m, err
 }
@@ -173,12 +210,13 @@ func (w *Worker) model(
 // journal is the file that keeps the run of a task until it is done. It is beside the ledger, where
 // processes with another state folder see that the run is going on.
 func (w *Worker) journal(t *Task) string {
-	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.Identity[:12])
+	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.spends[:12])
 }
 
 // begun finds out from the ledger how far earlier processes have come: whether the run of a task is
-// to be continued. What is not in the ledger was not paid; what is, is never paid again.
-func (w *Worker) begun(t *Task) (resume bool, err error) {
+// to be continued. What is not in the ledger was not paid; what is, is never paid again. reason is
+// why the job failed in an earlier process; "" if it did not.
+func (w *Worker) begun(t *Task, reason string) (resume bool, err error) {
 	if t.Ledger == nil {
 		return false, nil
 	}
@@ -190,7 +228,7 @@ func (w *Worker) begun(t *Task) (resume bool, err error) {
 	if err != nil && !errors.Is(err, privacy.ErrResume) {
 		return false, err
 	}
-	run, runs := runName(t.Identity), l.Runs()
+	run, runs := runName(t.spends), l.Runs()
 	at := slices.IndexFunc(runs, func(r ledger.Summary) bool { return r.Run == run })
 	if at < 0 {
 		return false, nil
@@ -202,7 +240,9 @@ func (w *Worker) begun(t *Task) (resume bool, err error) {
 		return true, nil
 	case status == ledger.StatusDone && isFile(w.path(t.Identity, ".model")):
 		return false, nil
-	default: // one that failed would fail again, and spend again
+	case reason != "": // it would fail again, and spend again
+		return false, fmt.Errorf("%s: %w", strings.TrimSuffix(reason, ": "+errSpent.Error()), errSpent)
+	default:
 		return false, fmt.Errorf("run %s is %s in %s: %w; under another name the job would pay again",
 			run, status, t.Ledger.Path(), errLost)
 	}
@@ -210,30 +250,41 @@ func (w *Worker) begun(t *Task) (resume bool, err error) {
 
 // evaluate compares the output with real rows in a process of its own, which has its own memory and
 // permissions.
-func (w *Worker) evaluate(ctx context.Context, t *Task) error {
+func (w *Worker) evaluate(ctx context.Context, t *Task, r *Record, s *schema.Schema) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	// The schema as the job read the table.
 	schemaFile := w.path(t.Identity, ".schema.yaml")
-	text, err := t.Domain.ForPrivate().YAML()
+	text, err := s.ForPrivate().YAML()
 	if err == nil {
 		err = disk.WriteFile(schemaFile, text, ReleaseMode)
 	}
 	if err != nil {
 		return err
 	}
-	args := append([]string{"evaluate", "--quiet", "--train", t.Input, "--holdout", t.Evaluate.Holdout,
+	given, lost := t.Evaluate.within(s)
+	said := fmt.Sprintf("the outcome %q is left out: nothing here can predict it", lost)
+	if lost != "" && !slices.Contains(r.Warnings, said) {
+		r.Warnings = append(r.Warnings, said)
+	}
+	args := append([]string{"evaluate", "--quiet", "--train", t.Input,
 		"--synthetic", t.Out, "--schema", schemaFile, "--json", w.Metrics(t.Identity), "--force"},
-		t.Evaluate.Args...)
+		given...)
+	if t.Evaluate.Holdout != "" {
+		args = append(args, "--holdout", t.Evaluate.Holdout)
+	}
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
 	// What the environment sets for the batch is not for its parts.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "DECOY_")
 	})
-	if text, err = cmd.CombinedOutput(); err != nil {
+	if text, err = cmd.CombinedOutput(); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
 		return fmt.Errorf("decoy evaluate: %w: %s", err, strings.TrimSpace(string(text)))
 	}
 	return nil
@@ -246,6 +297,8 @@ func statusOf(err error) string {
 		return Done
 	case errors.Is(err, errElsewhere):
 		return Elsewhere
+	case errors.Is(err, errUnbought):
+		return Waiting
 	case errors.Is(err, errLost), errors.Is(err, privacy.ErrRun):
 		return Interrupted
 	case errors.Is(err, context.Canceled):
@@ -263,7 +316,7 @@ func isFile(path string) bool {
 
 // The states of a job of a batch.
 const (
-	waiting     = "waiting"     // not begun
+	Waiting     = "waiting"     // not begun, or for the schema that another job buys
 	Done        = "done"        // its output is there
 	Failed      = "failed"      // an error; the text says whether its budget is spent
 	Refused     = "refused"     // the ledger's limit would be exceeded; nothing was read
@@ -284,6 +337,8 @@ type Record struct {
 	Outputs []string `json:"outputs,omitempty"`
 	Rows    int      `json:"rows,omitempty"` // of the output
 	Error   string   `json:"error,omitempty"`
+	// of what its run has made, from its release alone
+	Warnings []string `json:"warnings,omitempty"`
 
 	Earlier bool `json:"-"` // done by an earlier process
 }
@@ -296,6 +351,9 @@ func (w *Worker) path(identity, suffix string) string {
 	return filepath.Join(w.Dir, identity[:16]+suffix)
 }
 
+// seen is a path from the folder of the batch.
+func (w *Worker) seen(path string) string { return seenFrom(filepath.Dir(Resolve(w.Dir)), path) }
+
 // Metrics is the file of a job's metrics, as decoy evaluate writes it.
 func (w *Worker) Metrics(identity string) string { return w.path(identity, ".metrics.json") }
 
@@ -305,7 +363,7 @@ func (w *Worker) read(identity string) Record {
 	var r Record
 	b, err := ReadBounded(w.path(identity, ".json"), 1<<20)
 	if err != nil || json.Unmarshal(b, &r) != nil || r.Identity != identity {
-		return Record{Identity: identity, Status: waiting}
+		return Record{Identity: identity, Status: Waiting}
 	}
 	return r
 }
@@ -322,19 +380,19 @@ func (w *Worker) write(r Record) error {
 // replace them, whenever its process dies. It refuses files of others, unless it may replace them.
 func (w *Worker) create(t *Task, r *Record) (*Outputs, error) {
 	claimed := slices.Clone(r.Outputs)
-	for _, path := range []string{t.Out, t.Model} {
+	for _, path := range []string{t.Out, t.Model, t.Bought} {
 		if path == "" {
 			continue
 		}
 		if err := disk.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return nil, Bare(path, err)
 		}
-		if !slices.Contains(claimed, path) {
-			claimed = append(claimed, path)
+		if own := w.seen(path); !slices.Contains(claimed, own) {
+			claimed = append(claimed, own)
 		}
 	}
 	o, err := t.Create(nil, func(path string) bool {
-		return w.Force || slices.Contains(r.Outputs, path)
+		return w.Force || slices.Contains(r.Outputs, w.seen(path))
 	})
 	if err != nil {
 		return nil, err
@@ -351,13 +409,13 @@ func (w *Worker) create(t *Task, r *Record) (*Outputs, error) {
 func (w *Worker) ClaimResults(path string) error {
 	note := filepath.Join(w.Dir, "results")
 	text, err := os.ReadFile(note)
-	own := err == nil && string(text) == path
+	own := err == nil && string(text) == w.seen(path)
 	f, err := Create("the results", path, nil, 0o600, w.Force || own)
 	f.Abort()
 	if err != nil || own {
 		return err
 	}
-	return disk.WriteFile(note, []byte(path), 0o600)
+	return disk.WriteFile(note, []byte(w.seen(path)), 0o600)
 }
 
 var errElsewhere = errors.New("another process is at this job")

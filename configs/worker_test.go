@@ -16,7 +16,8 @@ import (
 // half-written beside its record is cleared away.
 func TestWorker(t *testing.T) {
 	dir := t.TempDir()
-	task, err := NewTask("b", Job{Name: "e", Dataset: "icu-readmission", Epsilon: 1, Rows: 10,
+	task, err := NewTask(&Batch{Name: "b"}, Job{Name: "e", source: source{
+		Dataset: "icu-readmission"}, Epsilon: 1, Rows: 10,
 		Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
 	check(t, err)
 	w := &Worker{Dir: filepath.Join(dir, "state"), Tool: "test"}
@@ -50,8 +51,9 @@ func TestRunningElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	task, err := NewTask("b", Job{Name: "e", Input: filepath.Join(dir, "t.csv"), Epsilon: 1,
-		Schema: filepath.Join(dir, "s.yaml"), Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
+	task, err := NewTask(&Batch{Name: "b"}, Job{Name: "e", source: source{
+		Input: filepath.Join(dir, "t.csv"), Schema: filepath.Join(dir, "s.yaml")}, Epsilon: 1,
+		Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
 	check(t, err)
 	worker := func(name string) *Worker {
 		w := &Worker{Dir: filepath.Join(dir, name), Tool: "test"}
@@ -64,7 +66,7 @@ func TestRunningElsewhere(t *testing.T) {
 	gone := errors.New("gone")
 	_, _, err = synth.Run(t.Context(), rows, task.Fitter, synth.RunOptions{
 		Options: privacy.Options{Budget: task.Budget(), Ledger: task.Ledger, Tool: "test",
-			Run: runName(task.Identity), Journal: worker("first").journal(task)},
+			Run: runName(task.spends), Journal: worker("first").journal(task)},
 		Deliver: func(*release.Model) error {
 			if r := other.Do(t.Context(), task, nil); r.Status != Elsewhere {
 				t.Errorf("while another process is at it: %+v", r)

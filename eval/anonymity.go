@@ -8,16 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// KAnonymityResult describes the classes of rows that share their quasi-identifiers.
-type KAnonymityResult struct {
-	K       int     // rows of the smallest class
-	Classes int     // number of classes
-	Median  int     // rows of the class that the median row is in
-	Unique  float64 // share of rows that are alone in their class
-}
-
-// KAnonymity groups rows by the columns that an outsider might know. A table is
-// k-anonymous if every row shares them with at least k−1 others.
+// KAnonymity groups rows by the columns that an outsider might know, and returns how many the
+// smallest group has and the share of rows that are alone in theirs. A table is k-anonymous if
+// every row shares them with at least k−1 others.
 //
 // Name KAnonymity. Alias k-anonymization (synthcity), k-anonymity. Range 1 to
 // the number of rows; goal: none for synthetic rows, which belong to nobody;
@@ -25,64 +18,38 @@ type KAnonymityResult struct {
 // International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5).
 //
 // It fails without a quasi-identifier and for unknown columns.
-func KAnonymity(t *table.Table, quasi []string) (KAnonymityResult, error) {
+func KAnonymity(t *table.Table, quasi []string) (k int, alone float64, err error) {
 	cols, err := findQuasi(quasi, t)
 	if err != nil {
-		return KAnonymityResult{}, err
+		return 0, 0, err
 	}
-	sizes := slices.Sorted(slices.Values(countClasses(cols, t)[0]))
-	out := KAnonymityResult{K: int(sizes[0]), Classes: len(sizes)}
-	rows := 0
+	sizes := countClasses(cols, t)[0]
 	for _, n := range sizes {
-		out.Unique += indicator(n == 1) / float64(t.Rows())
-		if rows += int(n); out.Median == 0 && 2*rows >= t.Rows() {
-			out.Median = int(n)
-		}
+		alone += indicator(n == 1) / float64(t.Rows())
 	}
-	return out, nil
-}
-
-// LinkageResult is what an outsider who knows the quasi-identifiers of real
-// people finds in a synthetic table.
-type LinkageResult struct {
-	// expected share of real rows linked right: mean of 1/f over real rows whose quasi-identifiers
-	// occur in the synthetic table, 0 for the others; f real rows share them
-	Risk  float64
-	Found float64 // share of real rows whose quasi-identifiers occur in the synthetic table
-	// share of real rows that are alone with theirs, and meet exactly one synthetic row
-	UniqueFound float64
-	// Risk if every real row were found: that of publishing the real quasi-identifiers
-	Ceiling      float64
-	LargestClass int // real rows of the largest class found
+	return int(slices.Min(sizes)), alone, nil
 }
 
 // LinkageRisk is the risk that a real row is linked to a synthetic one by its quasi-identifiers: an
 // outsider looks up a person's, and where they occur, one of the f real people who share them is
-// meant. Compare the training table with a holdout: only what exceeds the holdout's risk comes from
-// the rows that the synthesizer saw.
+// meant. It is the mean over all real rows of 1/f, or of 0 where they do not occur; the ceiling is
+// that of publishing the real quasi-identifiers, where all occur. Compare the training table with a
+// holdout: only what exceeds the holdout's risk comes from the rows that the synthesizer saw.
 //
 // Name LinkageRisk. Alias identity disclosure risk (synthpop's replicated uniques, El Emam),
 // linkability (anonymeter) by attack. Range 0 to 1; goal: at most the holdout's. Source: El Emam,
 // Mosquera & Bass 2020, J Med Internet Res 22(11) e23139, with the real table as the population.
-func LinkageRisk(real, synthetic *table.Table, quasi []string) (LinkageResult, error) {
+func LinkageRisk(real, synthetic *table.Table, quasi []string) (risk, ceiling float64, err error) {
 	cols, err := findQuasi(quasi, real, synthetic)
 	if err != nil {
-		return LinkageResult{}, err
+		return 0, 0, err
 	}
-	count := countClasses(cols, real, synthetic)
-	var out LinkageResult
-	n := float64(real.Rows())
+	count, n := countClasses(cols, real, synthetic), float64(real.Rows())
 	for class, f := range count[0] {
-		found := count[1][class]
-		out.Ceiling += indicator(f > 0) / n // f rows, each with 1/f
-		if f > 0 && found > 0 {
-			out.Risk += 1 / n
-			out.Found += float64(f) / n
-			out.LargestClass = max(out.LargestClass, int(f))
-			out.UniqueFound += indicator(f == 1 && found == 1) / n
-		}
+		ceiling += indicator(f > 0) / n // f rows, each with 1/f
+		risk += indicator(f > 0 && count[1][class] > 0) / n
 	}
-	return out, nil
+	return risk, ceiling, nil
 }
 
 // findQuasi are the positions of quasi-identifiers in tables of the same columns.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/decoy-dp/decoy/table"
 )
@@ -22,10 +21,7 @@ const associationGroups = 8
 // its rare categories are taken together. NaN where a column has one value only. Sources:
 // [ColumnPairTrends]; Bergsma 2013, Journal of the Korean Statistical Society 42, for V.
 func associations(columns []column, tables ...*table.Table) [][][]Number {
-	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
-	for i, c := range columns {
-		groups[i], sizes[i] = c.levels(countOf(tables[0], i))
-	}
+	of := associationOf(columns, tables[0])
 	out := make([][][]Number, len(tables))
 	for k, t := range tables {
 		m := make([][]Number, len(columns))
@@ -33,11 +29,8 @@ func associations(columns []column, tables ...*table.Table) [][][]Number {
 			m[i] = make([]Number, len(columns))
 			m[i][i] = 1
 			for j := range i {
-				v := correlation(t, columns, i, j)
-				if !columns[i].numeric() || !columns[j].numeric() {
-					v = cramer(contingency(t, i, j, groups, sizes))
-				}
-				m[i][j], m[j][i] = Number(v), Number(v)
+				m[i][j] = of(t, i, j)
+				m[j][i] = m[i][j]
 			}
 		}
 		out[k] = m
@@ -45,15 +38,25 @@ func associations(columns []column, tables ...*table.Table) [][][]Number {
 	return out
 }
 
+// associationOf gives the association of two columns of any table, in groups of the first one.
+func associationOf(columns []column, first *table.Table) func(t *table.Table, i, j int) Number {
+	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
+	for i, c := range columns {
+		groups[i], sizes[i] = c.levels(countOf(first, i))
+	}
+	return func(t *table.Table, i, j int) Number {
+		if columns[i].numeric() && columns[j].numeric() {
+			return Number(correlation(t, columns, i, j))
+		}
+		return Number(cramer(contingency(i, j, groups, sizes, t)))
+	}
+}
+
 // levels cuts a number into groups of about equally many rows; missing is a group. Of categories,
 // those of fewer than ten rows or a thousandth, with which χ² says little, make up one group, or if
 // that has fewer rows still, join the most frequent category.
 func (c column) levels(count []int64) (group []int, size int) {
-	total := int64(0)
-	for _, n := range count {
-		total += n
-	}
-	if !c.numeric() {
+	if total := sum(count); !c.numeric() {
 		few, frequent, pooled := max(10, total/1000), 0, total
 		for _, n := range count {
 			if n >= few {
@@ -72,34 +75,40 @@ func (c column) levels(count []int64) (group []int, size int) {
 		}
 		return group, size
 	}
-	group, size = evenly(count[:len(c.place)], associationGroups), associationGroups
-	if c.missing >= 0 {
-		group, size = append(group, size), size+1
+	return c.even(count, associationGroups)
+}
+
+// even gives every number a group, or where they are more than most, neighbours a common one as
+// soon as they fill their share of the rows and groups still left; missing is one more.
+func (c column) even(count []int64, most int) (group []int, size int) {
+	count, group = count[:len(c.place)], make([]int, c.size)
+	rest, in := sum(count), int64(0)
+	for code, n := range count {
+		group[code] = size
+		in += n
+		full := in > 0 && in >= rest/int64(most-size) || len(count) <= most
+		if full && size < most-1 && code < len(count)-1 {
+			rest, in = rest-in, 0
+			size++
+		}
+	}
+	if size++; c.missing >= 0 {
+		group[c.missing] = size
+		size++
 	}
 	return group, size
 }
 
-// evenly cuts numbers, which are codes, into groups of about equally many rows.
-func evenly(count []int64, groups int) []int {
-	out, total, below := make([]int, len(count)), int64(0), int64(0)
-	for _, n := range count {
-		total += n
+// contingency counts the rows of tables by the groups of two columns.
+func contingency(i, j int, groups [][]int, sizes []int, tables ...*table.Table) [][]int64 {
+	out := make([][]int64, sizes[i])
+	for k := range out {
+		out[k] = make([]int64, sizes[j])
 	}
-	for code, n := range count {
-		middle := 2*below + n // twice the rank of the code's middle row
-		out[code] = min(int(middle*int64(groups)/max(2*total, 1)), groups-1)
-		below += n
+	for _, t := range tables {
+		second, x, y := t.Column(j), groups[i], groups[j]
+		forEachCode(t.Column(i), func(row, code int) { out[x[code]][y[second.At(row)]]++ })
 	}
-	return out
-}
-
-// contingency counts the rows by the groups of two columns.
-func contingency(t *table.Table, i, j int, groups [][]int, sizes []int) *mat.Dense {
-	out := mat.NewDense(sizes[i], sizes[j], nil)
-	second, x, y, n := t.Column(j), groups[i], groups[j], out.RawMatrix()
-	forEachCode(t.Column(i), func(row, code int) {
-		n.Data[x[code]*n.Stride+y[second.At(row)]]++
-	})
 	return out
 }
 
@@ -107,18 +116,19 @@ func contingency(t *table.Table, i, j int, groups [][]int, sizes []int) *mat.Den
 // occur; NaN if there is only one of either. With φ² = χ²/n of an r × k table,
 //
 //	φ̃² = max(0, φ² − (r−1)(k−1)/(n−1)),  r̃ = r − (r−1)²/(n−1),  V = √(φ̃²/min(r̃−1, k̃−1))
-func cramer(n *mat.Dense) float64 {
-	r, k := n.Dims()
-	rows, cols := make([]float64, r), make([]float64, k)
-	for i := range r {
-		rows[i] = floats.Sum(n.RawRowView(i))
-		floats.Add(cols, n.RawRowView(i))
+func cramer(n [][]int64) float64 {
+	rows, cols := make([]float64, len(n)), make([]float64, len(n[0]))
+	for i, row := range n {
+		for j, v := range row {
+			rows[i] += float64(v)
+			cols[j] += float64(v)
+		}
 	}
 	total, phi := floats.Sum(rows), -1. // χ²/n = Σ n_ij²/(n_i n_j) − 1
-	for i := range r {
-		for j, v := range n.RawRowView(i) {
+	for i, row := range n {
+		for j, v := range row {
 			if v > 0 {
-				phi += v * v / (rows[i] * cols[j])
+				phi += float64(v) * float64(v) / (rows[i] * cols[j])
 			}
 		}
 	}
@@ -146,6 +156,11 @@ type PairLoss struct {
 	// 0 where a column of the synthetic table has one value only
 	Synthetic Number `json:"synthetic"`
 	Excess    Number `json:"excess"` // |Real − Synthetic| beyond sampling error, 0 or more
+	// it is off by 2.5 times what chance makes of it: the two standard errors of its band, or the
+	// largest difference between halves of the real or of the synthetic table in five splits, which
+	// is larger where a few rows make an association; more where fewer than ten rows have what is
+	// rare in a column
+	Certain bool `json:"-"`
 }
 
 // AssociationLosses is how the associations of two tables differ.
@@ -159,57 +174,67 @@ type AssociationLosses struct {
 	Holdout   [][]Number `json:"holdout,omitempty"`
 	Synthetic [][]Number `json:"synthetic"`
 	// by how much two real tables differ: sampling error of most pairs
-	Band  Number     `json:"band"`
-	Kept  Number     `json:"-"`     // AssociationKept; NaN if no columns are associated
-	Pairs []PairLoss `json:"pairs"` // that are defined in the real table, the worst first
+	Band Number `json:"band"`
+	Kept Number `json:"-"` // AssociationKept; NaN if no columns are associated
+	// what two halves of the real table keep of it, which is the yardstick
+	Halves Number     `json:"-"`
+	Pairs  []PairLoss `json:"pairs"` // that are defined in the real table, the worst first
+	// columns that are associated with some in the real table and keep less than a fifth of the
+	// strength of that, beyond chance
+	Unrelated []string `json:"unrelated,omitempty"`
 }
 
 // LostAssociations compares the associations of a synthetic table with those of the real one,
-// beyond their sampling error. The holdout, which may be nil, shows that error: the band is the 95
-// % quantile of its differences from the real table. Without one, or with fewer than ten pairs, the
-// band is 2·√(1/n + 1/m), two standard errors of the difference of two correlations near 0. Pairs
-// about which few rows speak have a wider one: the same with their complete rows, or the effect of
-// three rows that have what is rare in both columns, 3/√(a·b), where a and b rows are not of the
-// most frequent value. Pairs of at least .1 and their band are associated.
+// beyond their sampling error. The band is 2·√(1/n + 1/m), two standard errors of the difference of
+// two correlations near 0. The holdout, which may be nil, is measured beside them. Pairs about
+// which few rows speak have a wider one: the same with their complete rows, or the effect of three
+// rows that have what is rare in both columns, 3/√(a·b), where a and b rows are not of the most
+// frequent value. Pairs of at least .1 and their band are associated.
 //
 // Name AssociationKept. Alias none; CorrelationSimilarity (SDMetrics) scores all pairs, of which
 // most are not associated and easy to get right. 1 − Σ excess / Σ |real| over the associated pairs.
-// Range at most 1; below 0 where associations turned round; goal: 1. Source: none; the band is the
-// 95 % limit of agreement of Bland & Altman 1986, Lancet 327.
+// Range at most 1; below 0 where associations turned round; goal: 1. Source: none.
 func LostAssociations(real, synthetic, holdout *table.Table) (AssociationLosses, error) {
-	tables, other := []*table.Table{real, synthetic}, synthetic
+	tables := []*table.Table{real, synthetic}
 	if holdout != nil {
-		tables, other = append(tables, holdout), holdout
+		tables = append(tables, holdout)
 	}
 	columns, err := compatible(tables...)
 	if err != nil {
 		return AssociationLosses{}, err
 	}
-	m := associations(columns, tables...)
-	out := AssociationLosses{Real: m[0], Synthetic: m[1],
-		Band: Number(band(real.Rows(), other.Rows()))}
-	if holdout != nil {
-		out.Holdout = m[2]
-		var gaps []float64
-		for i := range out.Real {
-			for j := range i {
-				if g := math.Abs(float64(out.Real[i][j] - out.Holdout[i][j])); g == g {
-					gaps = append(gaps, g)
+	of := associationOf(columns, real)
+	// by how much two halves of a table differ at most, in the first splits
+	halved := func(t *table.Table) func(i, j, splits int) Number {
+		var all [halfSplits][2]*table.Table
+		for k := range all {
+			all[k][0], all[k][1] = halves(t, uint64(k+1))
+		}
+		return func(i, j, splits int) (most Number) {
+			for _, half := range all[:splits] {
+				if d := of(half[0], i, j) - of(half[1], i, j); d == d {
+					most = max(most, d, -d)
 				}
 			}
+			return most
 		}
-		if len(gaps) >= 10 {
-			slices.Sort(gaps)
-			out.Band = Number(quantile(gaps, .95))
-		}
+	}
+	realHalves, syntheticHalves := halved(real), halved(synthetic)
+	m := associations(columns, tables...)
+	out := AssociationLosses{Real: m[0], Synthetic: m[1],
+		Band: Number(band(real.Rows(), synthetic.Rows()))}
+	if holdout != nil {
+		out.Holdout = m[2]
 	}
 	first, rare := support(real, columns)
 	second, _ := support(synthetic, columns)
-	var lost, all Number
+	var lost, byChance, all Number
+	kept, strong := make([]Number, len(columns)), make([]Number, len(columns))
+	off := make([]bool, len(columns))
 	for j, b := range columns {
 		out.Columns = append(out.Columns, b.name)
 		for i, a := range columns[:j] {
-			p := PairLoss{a.name, b.name, out.Real[i][j], Number(math.NaN()), out.Synthetic[i][j], 0}
+			p := PairLoss{a.name, b.name, out.Real[i][j], Number(math.NaN()), out.Synthetic[i][j], 0, false}
 			if math.IsNaN(float64(p.Real)) {
 				continue
 			}
@@ -224,18 +249,43 @@ func LostAssociations(real, synthetic, holdout *table.Table) (AssociationLosses,
 				Number(3/math.Sqrt(float64(rare[i])*float64(rare[j]))))
 			strength := Number(math.Abs(float64(p.Real)))
 			p.Excess = max(0, p.off()-width)
+			certain := 2.5 * max(1, fewRows/Number(min(rare[i], rare[j])))
+			p.Certain = p.off() > certain*width &&
+				p.off() > certain*max(realHalves(i, j, halfSplits), syntheticHalves(i, j, halfSplits))
 			out.Pairs = append(out.Pairs, p)
 			if strength >= max(.1, width) {
 				lost, all = lost+p.Excess, all+strength
+				byChance += max(0, realHalves(i, j, 1)-width)
+				same := p.Synthetic * Number(math.Copysign(1, float64(p.Real)))
+				for _, k := range []int{i, j} {
+					strong[k] += strength
+					kept[k] += min(strength, max(0, same))
+					off[k] = off[k] || p.Certain
+				}
 			}
 		}
 	}
-	out.Kept = 1 - lost/all
-	slices.SortStableFunc(out.Pairs, func(a, b PairLoss) int {
-		return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(b.off(), a.off()))
-	})
+	out.Kept, out.Halves = 1-lost/all, 1-byChance/all
+	for k, c := range columns {
+		if off[k] && kept[k] < strong[k]/5 {
+			out.Unrelated = append(out.Unrelated, c.name)
+		}
+	}
+	out.sort()
 	return out, nil
 }
+
+// sort sorts the pairs, the worst first.
+func (a *AssociationLosses) sort() {
+	slices.SortStableFunc(a.Pairs, func(a, b PairLoss) int {
+		return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(b.off(), a.off()))
+	})
+}
+
+const (
+	fewRows    = 10 // rows of what is rare in a column that there must be for a pair to be certain
+	halfSplits = 5  // random splits into halves, of which the worst shows what chance makes
+)
 
 func (p PairLoss) off() Number { return Number(math.Abs(float64(p.Real - p.Synthetic))) }
 
@@ -249,11 +299,11 @@ func band(n, m int) float64 {
 func support(t *table.Table, columns []column) (present, rare []int) {
 	for i, c := range columns {
 		count, rows := countOf(t, i), t.Rows()
-		rare = append(rare, rows-int(slices.Max(count)))
-		if c.numeric() && c.missing >= 0 {
+		if c.numeric() && c.missing >= 0 { // the last code
 			rows -= int(count[c.missing])
+			count = count[:c.missing]
 		}
-		present = append(present, rows)
+		present, rare = append(present, rows), append(rare, rows-int(slices.Max(count)))
 	}
 	return present, rare
 }

@@ -3,11 +3,8 @@ package eval
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
@@ -17,16 +14,16 @@ import (
 func TestCramer(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		n    []float64
+		n    [][]int64
 		want float64
 	}{
-		{"independent", []float64{10, 20, 20, 40}, 0},
-		{"identical", []float64{30, 0, 0, 30}, 1},
+		{"independent", [][]int64{{10, 20}, {20, 40}}, 0},
+		{"identical", [][]int64{{30, 0}, {0, 30}}, 1},
 		// χ²/n = .36, less 1/99, over 2 − 1/99 − 1
-		{"by hand", []float64{40, 10, 10, 40}, math.Sqrt((.36 - 1./99) / (1 - 1./99))},
-		{"one column only", []float64{3, 0, 5, 0}, math.NaN()},
+		{"by hand", [][]int64{{40, 10}, {10, 40}}, math.Sqrt((.36 - 1./99) / (1 - 1./99))},
+		{"one column only", [][]int64{{3, 0}, {5, 0}}, math.NaN()},
 	} {
-		if got := cramer(mat.NewDense(2, 2, tt.n)); math.Abs(got-tt.want) > 1e-12 ||
+		if got := cramer(tt.n); math.Abs(got-tt.want) > 1e-12 ||
 			math.IsNaN(got) != math.IsNaN(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
@@ -141,30 +138,6 @@ func TestLostAssociations(t *testing.T) {
 	real := draw(n, same, third)
 	if got, err := LostAssociations(real, real, draw(n, other, third)); err != nil ||
 		float64(got.Band) != band || got.Holdout == nil || !near(got.Pairs[0].Holdout, 0, 1e-9) {
-		t.Errorf("%+v, %v: three pairs are too few for a band of the holdout", got, err)
-	}
-}
-
-// TestBandOfAHoldout: the 95 % quantile of what it differs by.
-func TestBandOfAHoldout(t *testing.T) {
-	var columns []schema.Column
-	for i := range 6 {
-		columns = append(columns, number(string(rune('a'+i)), 4))
-	}
-	s := schemaOf(t, columns...)
-	real := uniformTable(t, s, 500, rand.New(rand.NewPCG(1, 1)))
-	holdout := uniformTable(t, s, 500, rand.New(rand.NewPCG(2, 1)))
-	got, err := LostAssociations(real, real, holdout)
-	if err != nil || got.Band < .04 || got.Band > .2 {
-		t.Errorf("band %v, %v, want about 2·√(2/500)", got.Band, err)
-	}
-	at := 0
-	for _, p := range got.Pairs {
-		if math.Abs(float64(p.Real-p.Holdout)) > float64(got.Band) {
-			at++
-		}
-	}
-	if at != 1 { // of fifteen
-		t.Errorf("%d pairs are further off than the band", at)
+		t.Errorf("%+v, %v: the holdout is measured beside them", got, err)
 	}
 }

@@ -25,12 +25,10 @@ func binning(t *table.Table, drop []string) ([]bins, encoder[uint8], error) {
 	var out []bins
 	e, err := newEncoder(t, drop, func(at int, c column) []uint8 {
 		b := bins{ordered: c.numeric(), missing: -1}
-		group, count := make([]int, c.size), countOf(t, at)
-		if b.ordered {
-			b.size = share(group, count[:len(c.place)], maxBins-int(indicator(c.missing >= 0)))
-			if c.missing >= 0 {
-				b.missing, group[c.missing] = b.size, b.size
-				b.size++
+		var group []int
+		if count := countOf(t, at); b.ordered {
+			if group, b.size = c.even(count, maxBins-1); c.missing >= 0 {
+				b.missing = b.size - 1
 			}
 		} else {
 			group, b.size = commonest(count, maxBins-1)
@@ -43,25 +41,6 @@ func binning(t *table.Table, drop []string) ([]bins, encoder[uint8], error) {
 		return bin
 	})
 	return out, e, err
-}
-
-// share gives every number a group, or where they are too many, neighbours a common one as soon as
-// they fill their share of the rows and groups still left.
-func share(group []int, count []int64, most int) (size int) {
-	rest, in := int64(0), int64(0)
-	for _, n := range count {
-		rest += n
-	}
-	for code, n := range count {
-		group[code] = size
-		in += n
-		full := in > 0 && in >= rest/int64(most-size) || len(count) <= most
-		if full && size < most-1 && code < len(count)-1 {
-			rest, in = rest-in, 0
-			size++
-		}
-	}
-	return size + 1
 }
 
 // boostingOptions sets gradient boosting.

@@ -40,21 +40,30 @@ type ClosestResult struct {
 // Source of all three: Platzer & Reutterer 2021, arXiv 2104.00635.
 //
 // The larger of the two real tables is cut to the size of the smaller by a draw
-// from the public seed: in a larger one the closest row is closer. Both need two rows.
+// from the public seed: in a larger one the closest row is closer. Both need two rows. Of holdout,
+// which may be nil, nothing is measured then.
 func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, error) {
-	if train.n < 2 || holdout.n < 2 {
-		return ClosestResult{}, fmt.Errorf("eval: closest records among %d and %d rows, it takes 2: %w",
-			train.n, holdout.n, ErrTables)
+	out := ClosestResult{Rows: train.n}
+	for _, real := range []*Points{train, holdout} {
+		if real == nil {
+			continue
+		}
+		if out.Rows = min(out.Rows, real.n); out.Rows < 2 {
+			return out, fmt.Errorf("eval: closest records among %d rows, it takes 2: %w", real.n,
+				ErrTables)
+		}
+		if err := sameSpace(real, synthetic); err != nil {
+			return out, err
+		}
 	}
-	if err := sameSpace(train, holdout, synthetic); err != nil {
-		return ClosestResult{}, err
-	}
-	out := ClosestResult{Rows: min(train.n, holdout.n)}
 	distances := func(real *Points) ([]float64, Quantiles, Quantiles) {
 		first, second := nearest(synthetic, real.sample(out.Rows, seed), false)
 		return first, quantilesOf(first), quantilesOf(ratios(first, second))
 	}
 	out.TrainDistances, out.Train, out.TrainRatio = distances(train)
+	if holdout == nil {
+		return out, nil
+	}
 	out.HoldoutDistances, out.Holdout, out.HoldoutRatio = distances(holdout)
 	for i, d := range out.TrainDistances {
 		h := out.HoldoutDistances[i]

@@ -37,31 +37,17 @@ func valuesOf(t *testing.T, x []string, ward ...string) *Values {
 func TestMovedShare(t *testing.T) {
 	v := valuesOf(t, []string{"5", "-1", "101", "1e9", "", "-9", "N", "100"},
 		"a", "b", "c", "d", "d", "e", "a", "")
-	for name, want := range map[string]float64{"x": 4. / 8, "ward": 4. / 8} {
-		if got, err := MovedShare(v, name); err != nil || got != want {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+	for name, want := range map[string]Moved{"x": {Share: 4. / 8, Below: 1. / 8, Above: 2. / 8},
+		"ward": {Share: 4. / 8, Blank: 1. / 8, ReadAs: "c", Foreign: []string{"d", "e"}}} {
+		if got := stattest.Must(Compare(v, v, name)).Moved; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	r := Validity(v)
-	if x := r.Columns[0]; x.Below != 1./8 || x.Above != 2./8 {
-		t.Errorf("%+v: one cell is below the bounds, two are above", x)
-	}
-	if got := r.Columns[1].Foreign; !reflect.DeepEqual(got, []string{"d", "e"}) {
-		t.Errorf("foreign categories %q", got)
-	}
-	if x := r.Columns[1]; x.Blank != 1./8 || x.ReadAs != "c" {
-		t.Errorf("%+v: one cell is missing, and read as c", x)
-	}
-	for name, want := range map[string]float64{"x": 2. / 8, "ward": 1. / 8} {
-		if got, err := v.MissingShare(name); err != nil || got != want {
-			t.Errorf("%s: %v, %v missing, want %v", name, got, err, want)
+	full := valuesOf(t, []string{"5"}, "a")
+	for name, want := range map[string]float64{"x": 6. / 8, "ward": 7. / 8} {
+		if got := stattest.Must(Compare(v, full, name)).Missing; got != want {
+			t.Errorf("%s: similarity %v of missing shares, want %v", name, got, want)
 		}
-	}
-	if _, err := v.MissingShare("z"); !errors.Is(err, ErrColumn) {
-		t.Errorf("error %v for no such column", err)
-	}
-	if _, err := MovedShare(v, "z"); !errors.Is(err, ErrColumn) {
-		t.Errorf("error %v for no such column", err)
 	}
 }
 
@@ -74,33 +60,28 @@ func TestNumberDrift(t *testing.T) {
 	}{
 		{"the same", []string{"6", "4", "2", "0"}, Drift{Mean: 0, Spread: 1}},
 		{"twice the rows", []string{"0", "2", "4", "6", "0", "2", "4", "6"},
-			Drift{Spread: math.Sqrt(6. / 7)}},
+			Drift{Spread: Number(math.Sqrt(6. / 7))}},
 		// σ² of the real numbers, with n − 1, is 20/3
 		{"shifted, beyond the bound", []string{"1e3", "1002", "1004", "1006"},
-			Drift{Mean: 1000 / math.Sqrt(20./3), Spread: 1, Wasserstein: 1000 / math.Sqrt(20./3)}},
+			Drift{Mean: Number(1000 / math.Sqrt(20./3)), Spread: 1,
+				Wasserstein: Number(1000 / math.Sqrt(20./3))}},
 		{"one value", []string{"3", "3", "3"},
-			Drift{Mean: 0, Spread: 0, Wasserstein: 2 / math.Sqrt(20./3)}},
+			Drift{Mean: 0, Spread: 0, Wasserstein: Number(2 / math.Sqrt(20./3))}},
 	} {
-		got, err := NumberDrift(real, valuesOf(t, tt.synthetic), "x")
-		got.SpreadError = 0
-		for i, pair := range [][2]float64{{got.Mean, tt.want.Mean}, {got.Spread, tt.want.Spread},
+		got, err := Compare(real, valuesOf(t, tt.synthetic), "x")
+		for i, pair := range [][2]Number{{got.Mean, tt.want.Mean}, {got.Spread, tt.want.Spread},
 			{got.Wasserstein, tt.want.Wasserstein}} {
-			if err != nil || !near(pair[0], pair[1], 1e-12) {
+			if err != nil || !near(pair[0], float64(pair[1]), 1e-12) {
 				t.Errorf("%s: figure %d is %v, want %v, %v", tt.name, i, pair[0], pair[1], err)
 			}
 		}
 	}
 	flat := valuesOf(t, []string{"3", "3"})
-	if d, err := NumberDrift(flat, flat, "x"); err != nil || d.Mean != 0 || d.Spread != 1 {
+	if d, err := Compare(flat, flat, "x"); err != nil || d.Mean != 0 || d.Spread != 1 {
 		t.Errorf("%+v, %v of constants", d, err)
 	}
-	if d, err := NumberDrift(flat, real, "x"); err != nil || !math.IsInf(d.Spread, 1) {
+	if d, err := Compare(flat, real, "x"); err != nil || !math.IsInf(float64(d.Spread), 1) {
 		t.Errorf("%+v, %v against a constant", d, err)
-	}
-	for _, name := range []string{"ward", "z"} {
-		if _, err := NumberDrift(real, flat, name); !errors.Is(err, ErrColumn) {
-			t.Errorf("error %v for column %s", err, name)
-		}
 	}
 }
 
@@ -116,25 +97,125 @@ func TestSpreadError(t *testing.T) {
 	}
 }
 
-func TestUncoveredShare(t *testing.T) {
-	var cells, low []string
+// TestCompare: what differs between two tables, and nothing that chance explains.
+func TestCompare(t *testing.T) {
+	many := func(cells ...string) []string { return slices.Repeat(cells, 100) }
+	var all, low []string
 	for i := range 100 {
-		cells, low = append(cells, fmt.Sprint(i)), append(low, fmt.Sprint(i%50))
+		all, low = append(all, fmt.Sprint(i)), append(low, fmt.Sprint(i%50))
 	}
-	u, err := UncoveredShare(valuesOf(t, cells), valuesOf(t, low), "x")
-	if err != nil || u.Share != .5 || u.Lost != nil {
-		t.Errorf("%+v, %v of numbers, want .5", u, err)
+	real := many("0", "0", "0", "5", "5", "1", "2", "3.5", "4", "")
+	codes, made := many(), many()
+	var halves, off []string
+	for i := range 100 {
+		halves = append(halves, slices.Repeat([]string{fmt.Sprint(float64(i) / 2)}, 10)...)
+		off = append(off, slices.Repeat([]string{fmt.Sprint(float64(i)/2 + .1)}, 10)...)
+		codes = append(codes, slices.Repeat([]string{fmt.Sprint(1000 * i)}, 10)...)
+		made = append(made, slices.Repeat([]string{fmt.Sprint(1000*i + 1 + i%7)}, 10)...)
 	}
-	four := []string{"1", "1", "1", "1"}
-	u, err = UncoveredShare(valuesOf(t, four, "a", "b", "b", "z"), valuesOf(t, four, "c", "c", "a",
-		"a"), "ward")
-	if want := (Uncovered{.5, []string{"b"}, []float64{.5}}); err != nil ||
-		!reflect.DeepEqual(u, want) {
-		t.Errorf("%+v, %v of categories, want %+v", u, err, want)
+	rare := append(many(slices.Repeat([]string{"a"}, 10)...), "b", "b")
+	for _, tt := range []struct {
+		name               string
+		real, synthetic    []string
+		uncovered, invents float64
+		want               []Found
+	}{
+		{"the same", real, real, 0, 0, nil},
+		{"the lower half", all, low, .5, 0,
+			[]Found{{Outside, "beyond those here, which run from 0 to 49, as far as 99", .5, .12}}},
+		{"twice the range", low, all, 0, .5, []Found{{Far, "run from 0 to 49, as far as 99", .12, .5}}},
+		{"a little beyond", low, append(slices.Repeat([]string{"51"}, 14), low[14:]...), 0, .14,
+			[]Found{{Beyond, "run from 0 to 49, as far as 51", .12, .14}}},
+		{"a heap moved", real, many("0", "0", "0", "60", "60", "1", "2", "3.5", "4", ""), 0, .2,
+			[]Found{{Heap, "exactly 5", .2, 0}, {Heap, "exactly 60", 0, .2},
+				{Far, "run from 0 to 5, as far as 60", .012, .2}}},
+		{"within its bin", real, many("0", "0", "0", "5.1", "5.2", "1", "2", "3.5", "4", ""), 0, .2,
+			[]Found{{Heap, "exactly 5", .2, 0}, {Beyond, "run from 0 to 5, as far as 5.2", .012, .2}}},
+		{"more missing", real, many("0", "0", "0", "5", "5", "1", "2", "", "", ""), 0, 0,
+			[]Found{{Heap, "missing", .1, .3}, {Heap, "exactly 3.5", .1, 0}, {Heap, "exactly 4", .1, 0}}},
+		{"missing where none were", all, append([]string{"", "", ""}, all...), 0, 0, nil},
+		{"more of them", many(all...), many(append([]string{""}, all...)...), 0, 0,
+			[]Found{{Heap, "missing", 0, 1. / 101}}},
+		{"decimals", many("7", "8", "9", "10"), many("7.25", "8.5", "9.75", "10"), .75, .75,
+			[]Found{{Lost, "7", .25, 0}, {Lost, "8", .25, 0}, {Lost, "9", .25, 0},
+				{Form, "whole numbers", 1, .25}, {Unseen, "7.25, 8.5, 9.75", 0, .75}}},
+		{"leading zeros", many("07", "08", "9"), many("7", "8", "9"), 0, 0,
+			[]Found{{Form, "numbers with leading zeros", 2. / 3, 0}}},
+		{"codes", codes, made, 0, 1, []Found{{Codes, "1, 10004, 1002", 0, 1}}},
+		{"codes with decimals", halves, off, 0, 1, []Found{{Codes, "0.1, 0.6, 1.1", 0, 1}}},
+		{"a small heap", append(many(all...), slices.Repeat([]string{"4.5"}, 300)...), many(all...), 0,
+			0, []Found{{Heap, "exactly 4.5", 300. / 10300, 0}}},
+		{"categories", many("a", "b", "z"), many("c", "c", "a"), 1. / 3, 0,
+			[]Found{{Lost, "b", 1. / 3, 0}, {Heap, "c", 1. / 3, 2. / 3}}},
+		{"invented ones", many("a", "b"), many("a", "x", "x", "y"), .5, .75,
+			[]Found{{Lost, "b", .5, 0}, {Heap, "a", .5, .25}, {Unseen, "x, y", 0, .75}}},
+		{"too few to miss", append(many("a"), "b"), many("a"), 1. / 101, 0, nil},
+		{"few to miss of many", append(many("a"), "b", "b", "b", "b"), slices.Repeat(many("a"), 10),
+			4. / 104, 0, []Found{{Lost, "b", 4. / 104, 0}}},
+		{"rare ones inflated", rare, many("a", "a", "a", "b"), 0, 0,
+			[]Found{{Rare, "b", 2. / 1002, .25}}},
+	} {
+		wards := func(cells []string) *Values {
+			if cells[0] == "a" || cells[0] == "c" {
+				return valuesOf(t, slices.Repeat([]string{"1"}, len(cells)), cells...)
+			}
+			return valuesOf(t, cells)
+		}
+		name := "x"
+		if tt.real[0] == "a" {
+			name = "ward"
+		}
+		got, err := Compare(wards(tt.real), wards(tt.synthetic), name)
+		if err != nil || !near(got.Uncovered, tt.uncovered, 1e-12) ||
+			!near(got.Invented, tt.invents, 1e-12) || !slices.EqualFunc(got.Found, tt.want,
+			func(a, b Found) bool {
+				return a.Sort == b.Sort && a.What == b.What && near(a.Real, b.Real, 1e-12) &&
+					near(a.Synthetic, b.Synthetic, 1e-12)
+			}) {
+			t.Errorf("%s: %+v, %v, want %v, %v, %+v", tt.name, got, err, tt.uncovered, tt.invents, tt.want)
+		}
 	}
-	empty := valuesOf(t, []string{"", ""})
-	if _, err := UncoveredShare(empty, valuesOf(t, four), "x"); !errors.Is(err, ErrColumn) {
-		t.Errorf("error %v for a column without numbers", err)
+	empty, four := valuesOf(t, []string{"", ""}), valuesOf(t, []string{"1", "1", "1", "1"})
+	if got, err := Compare(empty, four, "x"); err != nil || got.Uncovered == got.Uncovered {
+		t.Errorf("%+v, %v for a column without numbers", got, err)
+	}
+	if _, err := Compare(four, four, "z"); !errors.Is(err, ErrColumn) {
+		t.Errorf("error %v for no such column", err)
+	}
+}
+
+// TestGone: of 14 rows none is among as many others with a probability of 2⁻¹⁴, of 13 with 2⁻¹³.
+func TestGone(t *testing.T) {
+	for _, tt := range []struct {
+		x    int64
+		n, m int
+		want bool
+	}{{14, 300, 300, true}, {13, 300, 300, false}, {4, 300, 3000, true}, {3, 300, 3000, false},
+		{10, 300, 0, false}} {
+		if got := gone(tt.x, tt.n, tt.m); got != tt.want {
+			t.Errorf("%d of %d, none of %d: %v", tt.x, tt.n, tt.m, got)
+		}
+	}
+}
+
+// TestUnlikely: half of the cells of a sample are of values that the other half has once or less.
+func TestUnlikely(t *testing.T) {
+	for _, tt := range []struct {
+		a, b          []int64
+		most          int64
+		share, chance float64
+		top           []int
+	}{
+		{[]int64{5, 5}, []int64{1, 9}, 0, 0, 0, nil},
+		{[]int64{9, 1, 0, 0}, []int64{6, 0, 1, 3}, 0, .4, .1, []int{3, 2}},
+		{[]int64{6, 2, 2, 0}, []int64{6, 1, 2, 1}, 1, .1, .4, []int{3}},
+		{nil, nil, 0, 0, 0, nil},
+	} {
+		if share, chance, top := unlikely(tt.a, tt.b, tt.most); !near(share, tt.share, 1e-12) ||
+			!near(chance, tt.chance, 1e-12) || !slices.Equal(top, tt.top) {
+			t.Errorf("%v, %v: %v, %v, %v, want %v, %v, %v", tt.a, tt.b, share, chance, top, tt.share,
+				tt.chance, tt.top)
+		}
 	}
 }
 
@@ -178,8 +259,8 @@ columns:
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if got, err := MovedShare(v, "b"); err != nil || !near(got, tt.moved, 1e-12) {
-			t.Errorf("%s: %v is moved, %v, want %v", tt.name, got, err, tt.moved)
+		if got := v.columns[1].moved(v.rows).Share; !near(got, tt.moved, 1e-12) {
+			t.Errorf("%s: %v is moved, want %v", tt.name, got, tt.moved)
 		}
 		if got := v.columns[1].numbers; !slices.EqualFunc(got, tt.numbers,
 			func(x, y float64) bool { return near(x, y, 1e-9) }) {
@@ -198,18 +279,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := MovedShare(v, "pregnant"); err != nil || got != .25 {
-		t.Errorf("a rule moves %v, %v, want .25", got, err)
-	}
-}
-
-func TestHeaps(t *testing.T) {
-	real := valuesOf(t, []string{"0", "0", "0", "5", "5", "1", "2", "3", "4", ""})
-	got, err := Heaps(real, valuesOf(t, []string{"0", "5", "1e-9", "2"}), "x", .2)
-	if want := []Heap{{0, .3, .25}, {5, .2, .25}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
-	if _, err := Heaps(real, real, "z", .2); !errors.Is(err, ErrColumn) {
-		t.Errorf("error %v for no such column", err)
+	if got := stattest.Must(Compare(v, v, "pregnant")); got.Share != .25 {
+		t.Errorf("a rule moves %v, want .25", got.Share)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	gemm "github.com/decoy-dp/decoy/internal/matrix"
 )
 
@@ -15,31 +13,24 @@ const (
 	rareShare = .03
 )
 
-// embedding lays points out in vectors whose squared distance never exceeds unit·between: a number
-// is a coordinate, a category has several. A number lies on a half circle under Gower's distance:
-// squares there are (4/π²)·(1 − cos πd), the first term of the Fourier series of d, in which none
-// is negative. A missing number, which is at 1 from all others, lies in the middle.
+// embedding lays points out in vectors whose squared distance never exceeds [space.between]: a
+// number is a coordinate, a category has several. A number lies on a half circle under Gower's
+// distance: squares there are (4/π²)·(1 − cos πd), the first term of the Fourier series of d, in
+// which none is negative. A missing number, which is at 1 from all others, lies in the middle.
 type embedding struct {
-	middle []float64 // of the coordinate of a number
-	scale  float64
 	hot    [][]int // of a category: which of its coordinates each code has; else nil
 	widths []int   // coordinates of each column
 	circle bool    // numbers have two
 	width  int     // of all
-	unit   float64
 }
 
 // newEmbedding makes the embedding for distances within and between two sets,
 // which may be the same one.
 func newEmbedding(a, b *Points) embedding {
-	e := embedding{middle: make([]float64, a.dim), scale: 1, unit: 1, width: a.dim,
-		hot: make([][]int, a.dim), widths: slices.Repeat([]int{1}, a.dim),
+	e := embedding{width: a.dim, hot: make([][]int, a.dim), widths: slices.Repeat([]int{1}, a.dim),
 		circle: a.space.distance == Gower}
-	if a.space.columns == nil {
-		e.centre(a, b)
-	}
 	for k, c := range a.space.columns {
-		if e.middle[k] = .5; !c.numeric() {
+		if !c.numeric() {
 			e.hot[k], e.widths[k] = oneHot(c.size, []*Points{a, b}, k)
 		} else if e.circle {
 			e.widths[k] = 2
@@ -47,25 +38,6 @@ func newEmbedding(a, b *Points) embedding {
 		e.width += e.widths[k] - 1
 	}
 	return e
-}
-
-// centre moves numbers, so that rounding to float32 costs little, and scales them by a power of
-// two, so that no square leaves its range and distances scale without rounding.
-func (e *embedding) centre(a, b *Points) {
-	size := 0.
-	for _, p := range []*Points{a, b} {
-		for i := range p.n {
-			floats.AddScaled(e.middle, 1/float64(a.n+b.n), p.row(i))
-		}
-	}
-	for _, p := range []*Points{a, b} {
-		for i := range p.n {
-			size = max(size, floats.Distance(p.row(i), e.middle, math.Inf(1)))
-		}
-	}
-	_, exponent := math.Frexp(size)
-	e.scale = math.Ldexp(1, -max(exponent, -500))
-	e.unit = e.scale * e.scale
 }
 
 // oneHot gives each of the commonest categories a coordinate, and all others one
@@ -103,12 +75,12 @@ func (e embedding) rows(p *Points, order []int, normFirst bool) gemm.Matrix {
 			switch hot := e.hot[k]; {
 			case hot != nil:
 				row[at+hot[int(x)]] = math.Sqrt2 / 2
-			case x == missingPlace && p.space.columns != nil:
+			case x == missingPlace:
 			case e.circle:
 				sin, cos := math.Sincos(math.Pi * x)
 				row[at], row[at+1] = float32(math.Sqrt2/math.Pi*cos), float32(math.Sqrt2/math.Pi*sin)
 			default:
-				row[at] = float32((x - e.middle[k]) * e.scale)
+				row[at] = float32(x - .5)
 			}
 			at += e.widths[k]
 		}

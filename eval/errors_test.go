@@ -25,7 +25,7 @@ func TestErrors(t *testing.T) {
 		Categories: []string{"c1", "c0"}}, number("b", 3)), []int{0, 0})
 	one, two, gower := pointsOf(t, single, Euclidean), pointsOf(t, tab, Euclidean),
 		pointsOf(t, tab, Gower)
-	other, numbers := pointsOf(t, otherBins, Euclidean), onLine(t, 1, 2)
+	other := pointsOf(t, otherBins, Euclidean)
 	matrix := func(drop []string, tab *table.Table) error {
 		_, _, err := newMatrix(drop, tab)
 		return err
@@ -42,8 +42,8 @@ func TestErrors(t *testing.T) {
 	boosted := stattest.Must(fitBoosting(tab, targets(y), nil, usualBoosting))
 	scores := func(x []float64, labels []bool) error {
 		auroc := failed(AUROC(x, labels))
-		for _, err := range []error{failed(AveragePrecision(x, labels)), failed(ROC(x, labels)),
-			failed(AUROCInterval(x, labels, BootstrapOptions{}))} {
+		for _, err := range []error{failed(AveragePrecision(x, labels)),
+			failed(CurveOf(x, labels, BootstrapOptions{}))} {
 			if fmt.Sprint(err) != fmt.Sprint(auroc) {
 				t.Errorf("one score fails with %v, another with %v", auroc, err)
 			}
@@ -60,18 +60,11 @@ func TestErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"points: no numbers", failed(NewPoints(nil, 1)), ErrTables},
-		{"points: ragged", failed(NewPoints([]float64{1, 2, 3}, 2)), ErrTables},
-		{"points: no columns", failed(NewPoints([]float64{1}, 0)), ErrTables},
-		{"points: NaN", failed(NewPoints([]float64{nan}, 1)), ErrTables},
-		{"points: infinite", failed(NewPoints([]float64{math.Inf(1)}, 1)), ErrTables},
-		{"points: too large", failed(NewPoints([]float64{1e200}, 1)), ErrTables},
 		{"points: no rows", failed(TablePoints(none, Gower)), ErrTables},
 		{"points: no such distance", failed(TablePoints(tab, 7)), ErrTables},
 		{"points: unknown column", failed(TablePoints(tab, Gower, "z")), ErrColumn},
 		{"NNAA: one row", failed(NNAA(two, one, 0)), ErrTables},
 		{"NNAA: other distance", failed(NNAA(two, gower, 0)), ErrTables},
-		{"NNAA: table and numbers", failed(NNAA(two, numbers, 0)), ErrTables},
 		{"NNAA: other bins", failed(NNAA(two, other, 0)), ErrTables},
 		{"PrivacyLoss: one row", failed(PrivacyLoss(two, one, two, 0)), ErrTables},
 		{"Closest: one training row", failed(Closest(one, two, two, 0)), ErrTables},
@@ -116,7 +109,7 @@ func TestErrors(t *testing.T) {
 			ErrInterval},
 		{"bootstrap: level", failed(Bootstrap(5, BootstrapOptions{Level: 2}, always(1))), ErrInterval},
 		{"bootstrap: undefined", failed(Bootstrap(5, BootstrapOptions{}, always(nan))), ErrInterval},
-		{"bootstrap: often undefined", failed(AUROCInterval([]float64{1, 2, 3, 4},
+		{"bootstrap: often undefined", failed(CurveOf([]float64{1, 2, 3, 4},
 			[]bool{yes, no, no, no}, BootstrapOptions{})), ErrInterval},
 	} {
 		if !errors.Is(test.err, test.want) {

@@ -86,37 +86,39 @@ func ExampleAUROC() {
 }
 
 func ExampleNNAA() {
-	real, _ := eval.NewPoints([]float64{0, 0, 1, 0, 0, 1, 1, 1}, 2)
+	s := patients()
+	real, _ := eval.TablePoints(draw(s, 100, 4), eval.Euclidean)
+	other, _ := eval.TablePoints(draw(s, 100, 5), eval.Euclidean)
 	copied, _ := eval.NNAA(real, real, 0)
-	far, _ := eval.NewPoints([]float64{9, 9, 9, 8, 8, 9, 8, 8}, 2)
-	apart, _ := eval.NNAA(real, far, 0)
-	fmt.Println("a copy:", copied.Original.Mean, "other rows:", apart.Original.Mean)
-	// Output: a copy: 0 other rows: 1
+	fresh, _ := eval.NNAA(real, other, 0)
+	fmt.Printf("a copy: %.2f, other rows: %.2f\n", copied.Original.Mean, fresh.Corrected.Mean)
+	// Output: a copy: 0.00, other rows: 0.40
 }
 
 func ExampleClosest() {
-	train, _ := eval.NewPoints([]float64{0, 10, 20, 30}, 1)
-	holdout, _ := eval.NewPoints([]float64{5, 15, 25, 35}, 1)
-	synthetic, _ := eval.NewPoints([]float64{2.5, 7.5, 21, 26}, 1)
+	s := patients()
+	train, _ := eval.TablePoints(draw(s, 100, 4), eval.Gower)
+	holdout, _ := eval.TablePoints(draw(s, 100, 5), eval.Gower)
+	synthetic, _ := eval.TablePoints(draw(s, 100, 6), eval.Gower)
 	copies, _ := eval.Closest(train, holdout, train, 0)
 	fresh, _ := eval.Closest(train, holdout, synthetic, 0)
-	fmt.Println("copies closer to the training table:", copies.CloserToTrain)
-	fmt.Println("new rows closer to the training table:", fresh.CloserToTrain)
+	fmt.Printf("copies closer to the training table: %.2f\n", copies.CloserToTrain)
+	fmt.Printf("new rows closer to the training table: %.2f\n", fresh.CloserToTrain)
 	// Output:
-	// copies closer to the training table: 1
-	// new rows closer to the training table: 0.5
+	// copies closer to the training table: 0.97
+	// new rows closer to the training table: 0.56
 }
 
 func ExampleLinkageRisk() {
 	s := patients()
 	real, synthetic := draw(s, 30, 4), draw(s, 10, 5)
-	k, _ := eval.KAnonymity(real, []string{"age", "ward"})
-	r, _ := eval.LinkageRisk(real, synthetic, []string{"age", "ward"})
-	fmt.Printf("smallest class %d, alone %.2f\n", k.K, k.Unique)
-	fmt.Printf("found %.2f, linked right %.2f of at most %.2f\n", r.Found, r.Risk, r.Ceiling)
+	k, alone, _ := eval.KAnonymity(real, []string{"age", "ward"})
+	risk, ceiling, _ := eval.LinkageRisk(real, synthetic, []string{"age", "ward"})
+	fmt.Printf("smallest class %d, alone %.2f\n", k, alone)
+	fmt.Printf("linked right %.2f of at most %.2f\n", risk, ceiling)
 	// Output:
 	// smallest class 1, alone 0.13
-	// found 0.53, linked right 0.20 of at most 0.43
+	// linked right 0.20 of at most 0.43
 }
 
 func ExamplePMSE() {

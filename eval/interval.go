@@ -139,25 +139,22 @@ func moments(x []float64) (mean, std float64) {
 	return stat.MeanStdDev(x, nil)
 }
 
-// AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores are sorted once; a
-// replicate is one pass over them.
-func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interval, error) {
-	return scoreInterval(scores, labels, o, ranking.auroc)
+// Curve is how well scores rank, with bootstrap intervals over the test rows.
+type Curve struct {
+	AUROC, AveragePrecision Interval
+	// corners of the ROC curve from (0, 0) to (1, 1): the rates of false and of true positives when
+	// the scores from one on are predicted positive
+	Points [][2]float64
 }
 
-// AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over the test rows.
-func AveragePrecisionInterval(
-	scores []float64, labels []bool, o BootstrapOptions,
-) (Interval, error) {
-	return scoreInterval(scores, labels, o, ranking.averagePrecision)
-}
-
-func scoreInterval(
-	scores []float64, labels []bool, o BootstrapOptions, metric func(ranking, []uint32) float64,
-) (Interval, error) {
+// CurveOf is the curve of scores, with [AUROC] and [AveragePrecision], whose input and errors it
+// has. Scores are sorted once; a replicate is one pass over them.
+func CurveOf(scores []float64, labels []bool, o BootstrapOptions) (Curve, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
-		return Interval{}, err
+		return Curve{}, err
 	}
-	return Bootstrap(len(scores), o, func(times []uint32) float64 { return metric(r, times) })
+	auroc, err := Bootstrap(len(r), o, r.auroc)
+	precision, other := Bootstrap(len(r), o, r.averagePrecision)
+	return Curve{auroc, precision, r.corners()}, cmp.Or(err, other)
 }

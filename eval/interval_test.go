@@ -98,16 +98,14 @@ func TestBootstrapOfAMean(t *testing.T) {
 func TestScoreIntervals(t *testing.T) {
 	scores, labels := loadScores(t)
 	o := BootstrapOptions{Replicates: 400, Seed: 7}
+	curve := stattest.Must(CurveOf(scores, labels, o))
 	for _, m := range []struct {
-		name     string
-		metric   func([]float64, []bool) (float64, error)
-		interval func([]float64, []bool, BootstrapOptions) (Interval, error)
-	}{{"AUROC", AUROC, AUROCInterval},
-		{"average precision", AveragePrecision, AveragePrecisionInterval}} {
-		got, err := m.interval(scores, labels, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name   string
+		metric func([]float64, []bool) (float64, error)
+		got    Interval
+	}{{"AUROC", AUROC, curve.AUROC},
+		{"average precision", AveragePrecision, curve.AveragePrecision}} {
+		got := m.got
 		slow, err := Bootstrap(len(scores), o, func(times []uint32) float64 {
 			var s []float64
 			var l []bool
@@ -127,12 +125,8 @@ func TestScoreIntervals(t *testing.T) {
 			!(got.Low < got.Estimate && got.Estimate < got.High) {
 			t.Errorf("%s: %+v, %v, want %+v", m.name, got, err, slow)
 		}
-		if _, err := m.interval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err,
-			ErrOneClass) {
-			t.Errorf("%s: error %v, want %v", m.name, err, ErrOneClass)
-		}
 	}
-	got := stattest.Must(AUROCInterval(scores, labels, o))
+	got := curve.AUROC
 	p := 0.0
 	for _, l := range labels {
 		p += indicator(l)
@@ -182,22 +176,22 @@ func TestValidity(t *testing.T) {
 		{"2001-02-03", "x", "m"}, // ragged
 	}
 	v := stattest.Must(NewValues(s, header, slices.Values(rows)))
-	got := Validity(v)
-	if got.Rows != 5 || got.Valid != .4 || !near(got.Cells, (.6+.6+.6)/3, 1e-15) {
-		t.Errorf("%+v", got)
+	if got := Validity(v); got != .4 {
+		t.Errorf("%v of the rows are valid", got)
 	}
-	for i, want := range []ColumnValidity{{Column: "age", Valid: .6, Below: .2},
-		{Column: "sex", Valid: .6, Foreign: []string{"F"}}, {Column: "seen", Valid: .6}} {
-		if !reflect.DeepEqual(got.Columns[i], want) {
-			t.Errorf("column %+v, want %+v", got.Columns[i], want)
+	for i, want := range []Moved{{Share: .4, Below: .2}, {Share: .4, Foreign: []string{"F"}},
+		{Share: .4}} {
+		if got := v.columns[i].moved(v.rows); !reflect.DeepEqual(got, want) {
+			t.Errorf("column %+v, want %+v", got, want)
 		}
 	}
 	absent, err := NewValues(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := Validity(absent); r.Valid != 0 || !r.Columns[2].Absent || r.Columns[0].Valid != 1 {
-		t.Errorf("%+v without a column", r)
+	moved := absent.columns[2].moved(1)
+	if got := Validity(absent); got != 0 || moved.Share != 1 {
+		t.Errorf("%v, %+v without a column", got, moved)
 	}
 	if _, err := NewValues(s, header, slices.Values([][]string(nil))); !errors.Is(err, ErrTables) {
 		t.Errorf("error %v for no rows, want %v", err, ErrTables)

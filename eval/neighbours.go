@@ -50,10 +50,10 @@ func nearest(points, reference *Points, own bool) (first, second []float64) {
 				gemm.MulTo(block, 1, part(a, from, rows), part(b, start, cols).T(), 0)
 				for i := range rows {
 					x, one, two := points.row(from+i), &first[from+i], &second[from+i]
-					least := e.least(*two)
+					below := least(*two)
 					for k, half := range block.Row(i) {
 						j := order[start+k]
-						if half <= least || own && j == from+i {
+						if half <= below || own && j == from+i {
 							continue
 						}
 						switch d := points.space.between(x, reference.row(j)); {
@@ -64,7 +64,7 @@ func nearest(points, reference *Points, own bool) (first, second []float64) {
 						default:
 							continue
 						}
-						least = e.least(*two)
+						below = least(*two)
 					}
 				}
 			}
@@ -78,7 +78,7 @@ func nearest(points, reference *Points, own bool) (first, second []float64) {
 
 // least is the product that a pair must exceed to be nearer than between says: −½ of it, rounded
 // down.
-func (e embedding) least(between float64) float32 { return -roundUp(e.unit * between / 2) }
+func least(between float64) float32 { return -roundUp(between / 2) }
 
 // part views n rows of a matrix.
 func part(m gemm.Matrix, from, n int) gemm.Matrix {

@@ -12,6 +12,8 @@ type Terms struct {
 	// share of synthetic rows farther from the real ones than from the other synthetic ones
 	Synthetic float64 `json:"synthetic"`
 	Mean      float64 `json:"mean"`
+	// standard error of the mean, on the wide side; 0 of the original form
+	StdErr float64 `json:"std_err"`
 }
 
 // NNAAResult is the nearest-neighbour adversarial accuracy in its three forms.
@@ -19,8 +21,7 @@ type NNAAResult struct {
 	Original  Terms
 	Unbiased  Terms
 	Corrected Terms
-	Rows      int     // rows of each table, after drawing a sample of the larger
-	StdErr    float64 // standard error of Unbiased.Mean and Corrected.Mean, on the wide side
+	Rows      int // rows of each table, after drawing a sample of the larger
 }
 
 // dependence is by how much the standard error of the mean exceeds that of
@@ -61,10 +62,13 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 // PrivacyLossResult compares synthetic rows with the rows they were made from
 // and with others from the same population.
 type PrivacyLossResult struct {
-	Train, Holdout                NNAAResult // against synthetic rows
-	Original, Unbiased, Corrected float64    // privacy loss by each form of NNAA
-	// standard error of Unbiased and Corrected, on the wide side
-	StdErr float64
+	Train    NNAAResult `json:"-"` // against synthetic rows
+	Holdout  NNAAResult `json:"-"`
+	Original float64    `json:"-"` // the privacy loss by each form of NNAA
+	Unbiased float64    `json:"-"`
+	// and the standard error of the last two, on the wide side
+	Corrected float64 `json:"value"`
+	StdErr    float64 `json:"std_err"`
 }
 
 // PrivacyLoss is NNAA(holdout, synthetic) − NNAA(train, synthetic): how much more alike the
@@ -84,7 +88,7 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 	out.Original = out.Holdout.Original.Mean - out.Train.Original.Mean
 	out.Unbiased = out.Holdout.Unbiased.Mean - out.Train.Unbiased.Mean
 	out.Corrected = out.Holdout.Corrected.Mean - out.Train.Corrected.Mean
-	out.StdErr = math.Hypot(out.Holdout.StdErr, out.Train.StdErr)
+	out.StdErr = math.Hypot(out.Holdout.Corrected.StdErr, out.Train.Corrected.StdErr)
 	return out, nil
 }
 
@@ -104,16 +108,14 @@ func nnaa(real, synthetic *Points) NNAAResult {
 	r := farther(first, second, real.others())
 	first, second = nearest(synthetic, real, false)
 	s := farther(first, second, synthetic.others())
-	return NNAAResult{
-		Original:  terms(r.original, s.original),
-		Unbiased:  terms(r.unbiased, s.unbiased),
-		Corrected: terms(r.corrected, s.corrected),
-		Rows:      real.n,
-		StdErr:    dependence * math.Hypot(r.standardError, s.standardError) / 2,
-	}
+	stderr := dependence * math.Hypot(r.standardError, s.standardError) / 2
+	return NNAAResult{terms(r.original, s.original, 0), terms(r.unbiased, s.unbiased, stderr),
+		terms(r.corrected, s.corrected, stderr), real.n}
 }
 
-func terms(real, synthetic float64) Terms { return Terms{real, synthetic, (real + synthetic) / 2} }
+func terms(real, synthetic, stderr float64) Terms {
+	return Terms{real, synthetic, (real + synthetic) / 2, stderr}
+}
 
 // shares is one term in its three forms.
 type shares struct{ original, unbiased, corrected, standardError float64 }

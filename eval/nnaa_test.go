@@ -14,8 +14,7 @@ import (
 func loadPoints(t testing.TB, name string) *Points {
 	t.Helper()
 	x, dim := loadNumbers(t, name, 0)
-	p := stattest.Must(NewPoints(x, dim))
-	return p
+	return pointsAt(dim, x...)
 }
 
 func TestNNAAAgreesWithBruteForce(t *testing.T) {
@@ -68,7 +67,7 @@ func definition(real, synthetic *Points) (original, unbiased, corrected Terms) {
 	}
 	ro, ru, rc := term(real, synthetic)
 	so, su, sc := term(synthetic, real)
-	return terms(ro, so), terms(ru, su), terms(rc, sc)
+	return terms(ro, so, 0), terms(ru, su, 0), terms(rc, sc, 0)
 }
 
 func TestNNAADefinition(t *testing.T) {
@@ -119,8 +118,7 @@ func TestNNAAOfOneDistribution(t *testing.T) {
 				x = append(x, u.NormFloat64()+shift)
 			}
 		}
-		p := stattest.Must(NewPoints(x, 5))
-		return p
+		return pointsAt(5, x...)
 	}
 	s := schemaOf(t, category("a", 4), number("b", 20), optional(number("c", 20)))
 	sizes := s.Sizes()
@@ -136,15 +134,15 @@ func TestNNAAOfOneDistribution(t *testing.T) {
 	for name, draw := range map[string]func(float64) *Points{"continuous": continuous,
 		"discrete": discrete} {
 		got := stattest.Must(NNAA(draw(0), draw(0), 0))
-		if math.Abs(got.Corrected.Mean-.5) > 5*got.StdErr || name == "continuous" &&
-			math.Abs(got.Unbiased.Mean-.5) > 5*got.StdErr {
+		if math.Abs(got.Corrected.Mean-.5) > 5*got.Corrected.StdErr || name == "continuous" &&
+			math.Abs(got.Unbiased.Mean-.5) > 5*got.Corrected.StdErr {
 			t.Errorf("%s: %+v for two samples of one distribution", name, got)
 		}
-		if got.StdErr > .02 {
-			t.Errorf("%s: standard error %v", name, got.StdErr)
+		if got.Corrected.StdErr > .02 {
+			t.Errorf("%s: standard error %v", name, got.Corrected.StdErr)
 		}
 		got = stattest.Must(NNAA(draw(0), draw(1./3), 0))
-		if math.Abs(got.Corrected.Mean-.5) < 5*got.StdErr {
+		if math.Abs(got.Corrected.Mean-.5) < 5*got.Corrected.StdErr {
 			t.Errorf("%s: %+v though a third of the rows is shifted", name, got)
 		}
 	}

@@ -25,12 +25,12 @@ const (
 	Gower
 )
 
-// Points is the rows of a table, or rows of numbers, as points with a distance.
+// Points is the rows of a table as points with a distance.
 // It is immutable and safe for concurrent use.
 type Points struct {
 	n, dim int
-	// row-major. Of a table: the code of a category; the place of a number in its range, from 0 to
-	// 1; −2 for a missing number
+	// row-major: the code of a category; the place of a number in its range, from 0 to 1; −2 for a
+	// missing number
 	x     []float64
 	space space
 
@@ -41,31 +41,14 @@ type Points struct {
 // space is what two sets of points must share to have distances.
 type space struct {
 	distance Distance
-	columns  []column // of a table; nil for numbers
+	columns  []column
 }
 
 const (
 	// places are multiples of it, so that sums of squares are exact and equal distances tie exactly
 	placeUnit    = 1. / (1 << 20)
 	missingPlace = -2
-	largest      = 1e150 // numbers whose squared differences cannot overflow
 )
-
-// NewPoints makes points of dim finite numbers a row, row-major, under the
-// Euclidean distance. No column is scaled: standardise first if their units
-// differ. The result keeps x, which must not be changed afterwards.
-func NewPoints(x []float64, dim int) (*Points, error) {
-	if dim < 1 || len(x) == 0 || len(x)%dim != 0 {
-		return nil, fmt.Errorf("eval: %d numbers are not points of %d: %w", len(x), dim, ErrTables)
-	}
-	for i, v := range x {
-		if !(math.Abs(v) <= largest) {
-			return nil, fmt.Errorf("eval: number %d of point %d is not within ±%g: %w", i%dim,
-				i/dim, largest, ErrTables)
-		}
-	}
-	return &Points{n: len(x) / dim, dim: dim, x: x}, nil
-}
 
 // TablePoints makes points of the rows of a table, leaving out the columns in
 // drop. Places of numbers are rounded to 2⁻²⁰ of the range, so that distances
@@ -140,19 +123,15 @@ func (p *Points) row(i int) []float64 { return p.x[i*p.dim : (i+1)*p.dim] }
 
 // between returns the squared Euclidean distance, or the sum of Gower's differences, of two points.
 func (s space) between(a, b []float64) float64 {
-	most := 1. // difference of two cells of a table
-	if s.columns == nil {
-		most = math.Inf(1)
-	}
 	sum := 0.0
 	if s.distance == Gower {
 		for k, x := range a {
-			sum += min(math.Abs(x-b[k]), most)
+			sum += min(math.Abs(x-b[k]), 1)
 		}
 		return sum
 	}
 	for k, x := range a {
-		d := min(math.Abs(x-b[k]), most)
+		d := min(math.Abs(x-b[k]), 1)
 		sum += d * d
 	}
 	return sum

@@ -59,6 +59,7 @@ func (s *Study) Missing(n needs) string {
 }
 
 const (
+	noCell   = "every column is empty in one of the tables"
 	noNumber = "no column of a number has any"
 	noPair   = "no two columns are of the kinds it is for"
 )
@@ -78,28 +79,29 @@ var metrics = []Metric{
 		"0 to 1", "0",
 		"Share of the real cells of a column that the schema moves: to a bound, into another " +
 			"category, to missing.",
-		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Measure: moved}},
+		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10}},
 	{"UncoveredShare", "RangeCoverage, CategoryCoverage (SDMetrics)", "0 to 1",
 		"that of a holdout",
 		"Share of the real cells of a column beyond the least and the greatest synthetic " +
 			"number, or of a category that the synthetic table does not have.",
-		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Measure: uncovered,
-			Else: "every column is empty in one of the tables"}},
+		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Else: noCell}},
+	{"InventedShare", "1 less BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1",
+		"that of a holdout",
+		"Share of the synthetic cells of a column beyond the real range, or of a code that no real " +
+			"cell has.",
+		rule{Needs: Cells, ByColumn: true, Good: .01, Poor: .10, Else: noCell}},
 	{"MeanShift", "standardized mean difference, StatisticSimilarity (SDMetrics)", "any number",
 		"0",
 		"Synthetic mean less the real one, in real standard deviations.",
-		rule{Needs: Cells, ByColumn: true, Good: .25, Poor: 1, Else: noNumber,
-			Measure: drift(func(d Drift) float64 { return d.Mean })}},
+		rule{Needs: Cells, ByColumn: true, Good: .25, Poor: 1, Else: noNumber}},
 	{"SpreadRatio", "none; variance ratio is its square", "0 up", "1",
 		"Synthetic standard deviation over the real one.",
-		rule{Needs: Cells, ByColumn: true, Good: 1.5, Poor: 3, Else: noNumber,
-			Measure: drift(func(d Drift) float64 { return d.Spread })}},
+		rule{Needs: Cells, ByColumn: true, Good: 1.5, Poor: 3, Else: noNumber}},
 	{"Wasserstein", "wasserstein_dist (synthcity), earth mover's distance", "0 up",
 		"that of a holdout",
 		"Mean distance between the real and the synthetic quantiles, in real standard " +
 			"deviations.",
-		rule{Needs: Cells, ByColumn: true, Else: noNumber,
-			Measure: drift(func(d Drift) float64 { return d.Wasserstein })}},
+		rule{Needs: Cells, ByColumn: true, Else: noNumber}},
 	{"KSComplement", "KSComplement (SDMetrics)", "0 to 1", "1",
 		"One minus the largest gap between the real and the synthetic cumulative distribution " +
 			"of a numeric column.", rule{ByColumn: true, Else: "no column is numeric"}},

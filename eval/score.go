@@ -53,39 +53,27 @@ func scoreOf(
 	return metric(r, nil), nil
 }
 
-// ROCPoint is one corner of an ROC curve: the rates of false and of true
-// positives when scores of at least Threshold are predicted positive.
-type ROCPoint struct{ Threshold, FPR, TPR float64 }
-
-// ROC returns the ROC curve from (0, 0), at threshold +Inf, to (1, 1). Points on the straight line
-// between their neighbours are left out (as scikit-learn's roc_curve does by default), so that the
-// trapezoid area of the points is [AUROC]. Input and errors are those of [AUROC].
-func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
-	r, err := rank(scores, labels)
-	if err != nil {
-		return nil, err
-	}
-	type corner struct {
-		threshold float64
-		tp, fp    uint64
-	}
-	corners := []corner{{threshold: math.Inf(1)}}
-	var tp, fp uint64
-	for score, n := range r.groups(nil) {
-		tp, fp = tp+n.positive, fp+n.negative
+// corners are those of the ROC curve. Points on the straight line between their neighbours are left
+// out (as scikit-learn's roc_curve does by default), so that the trapezoid area of the points is
+// [AUROC].
+func (r ranking) corners() (out [][2]float64) {
+	corners, at := []counts{{}}, counts{}
+	for _, n := range r.groups(nil) {
+		at = counts{at.positive + n.positive, at.negative + n.negative}
 		if k := len(corners) - 1; k > 0 {
 			a, b := corners[k-1], corners[k]
-			if (b.tp-a.tp)*(fp-b.fp) == (tp-b.tp)*(b.fp-a.fp) { // b is on the line
+			if (b.positive-a.positive)*(at.negative-b.negative) ==
+				(at.positive-b.positive)*(b.negative-a.negative) { // b is on the line
 				corners = corners[:k]
 			}
 		}
-		corners = append(corners, corner{score, tp, fp})
+		corners = append(corners, at)
 	}
-	out := make([]ROCPoint, len(corners))
-	for i, c := range corners {
-		out[i] = ROCPoint{c.threshold, float64(c.fp) / float64(fp), float64(c.tp) / float64(tp)}
+	for _, c := range corners {
+		out = append(out, [2]float64{float64(c.negative) / float64(at.negative),
+			float64(c.positive) / float64(at.positive)})
 	}
-	return out, nil
+	return out
 }
 
 // ranking is rows in the order of their scores, the highest first.

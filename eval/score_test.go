@@ -89,20 +89,20 @@ func TestScoresByDefinition(t *testing.T) {
 							precisionByThresholds(scores, labels))
 					}
 				}
-				curve := stattest.Must(ROC(scores, labels))
+				curve := stattest.Must(rank(scores, labels)).corners()
 				area := 0.0
 				for i := range curve[1:] {
 					a, b := curve[i], curve[i+1]
-					if b.FPR < a.FPR || b.TPR < a.TPR || b.Threshold >= a.Threshold {
+					if b[0] < a[0] || b[1] < a[1] || b == a {
 						t.Fatalf("the curve turns back from %v to %v", a, b)
 					}
-					area += (b.FPR - a.FPR) * (a.TPR + b.TPR) / 2
+					area += (b[0] - a[0]) * (a[1] + b[1]) / 2
 				}
 				if got, _ := AUROC(scores, labels); !near(area, got, 1e-12) {
 					t.Errorf("area of the curve %v, AUROC %v", area, got)
 				}
 				first, last := curve[0], curve[len(curve)-1]
-				if first != (ROCPoint{Threshold: math.Inf(1)}) || last.FPR != 1 || last.TPR != 1 {
+				if first != [2]float64{} || last != [2]float64{1, 1} {
 					t.Errorf("the curve goes from %v to %v", first, last)
 				}
 			})

@@ -16,6 +16,8 @@ type ColumnShape struct {
 	Score   float64
 	TV      float64 // TVComplement, whatever the metric; NaN where a table has only missing cells
 	Missing float64 // MissingSimilarity
+	// how far two real tables of these sizes are from a full score with a probability of 10⁻⁴
+	Chance float64
 }
 
 // ColumnShapes compares every column, in schema order, and returns the mean score. Missing cells
@@ -42,10 +44,10 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 		return nil, 0, err
 	}
 	for i, c := range columns {
-		p, missingReal := presentShares(real, i, c)
-		q, missingSynthetic := presentShares(synthetic, i, c)
-		s := ColumnShape{Column: c.name, Metric: "TVComplement", TV: math.NaN(),
-			Missing: 1 - math.Abs(missingReal-missingSynthetic)}
+		p, present := presentShares(real, i, c)
+		q, others := presentShares(synthetic, i, c)
+		s := ColumnShape{Column: c.name, Metric: "TVComplement", TV: math.NaN(), Missing: 1 -
+			math.Abs(present/float64(real.Rows())-others/float64(synthetic.Rows()))}
 		if c.numeric() {
 			s.Metric = "KSComplement"
 		}
@@ -53,13 +55,17 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 		case p == nil && q == nil:
 			s.Score = 1
 		case p != nil && q != nil:
-			s.TV = 1 - floats.Distance(p, q, 1)/2
-			s.Score = s.TV
+			s.TV = max(0, 1-floats.Distance(p, q, 1)/2)
+			inverses := 1/present + 1/others
+			s.Score, s.Chance = s.TV, expectedTV(p, q, inverses)
 			if c.numeric() {
+				s.Chance = 0
 				floats.CumSum(p, p)
 				floats.CumSum(q, q)
-				s.Score = 1 - floats.Distance(p, q, math.Inf(1))
+				s.Score = max(0, 1-floats.Distance(p, q, math.Inf(1)))
 			}
+			// Kolmogorov's bound; McDiarmid's of what a distance exceeds its expectation by
+			s.Chance += math.Sqrt(math.Log(1e4) / 2 * inverses)
 		}
 		shapes = append(shapes, s)
 		mean += s.Score / float64(len(columns))
@@ -67,19 +73,27 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 	return shapes, mean, nil
 }
 
+// expectedTV is the total variation distance to expect of two samples of one population with the
+// shares (p + q)/2; inverses is the sum of one over the cells of each.
+func expectedTV(p, q []float64, inverses float64) (out float64) {
+	for i := range p {
+		share := (p[i] + q[i]) / 2
+		out += math.Sqrt(share * (1 - share) * inverses / (2 * math.Pi))
+	}
+	return out
+}
+
 // presentShares returns the shares of all codes but missing, nil if there are no such cells, and
-// the share of missing cells.
-func presentShares(t *table.Table, at int, c column) (shares []float64, missing float64) {
-	for _, n := range countOf(t, at) {
-		shares = append(shares, float64(n)/float64(t.Rows()))
+// how many cells there are.
+func presentShares(t *table.Table, at int, c column) (shares []float64, present float64) {
+	for code, n := range countOf(t, at) {
+		if code != c.missing { // the last code
+			shares = append(shares, float64(n))
+		}
 	}
-	if c.missing >= 0 { // the last code
-		missing, shares = shares[c.missing], shares[:c.missing]
-	}
-	present := floats.Sum(shares)
-	if present == 0 {
-		return nil, missing
+	if present = floats.Sum(shares); present == 0 {
+		return nil, 0
 	}
 	floats.Scale(1/present, shares)
-	return shares, missing
+	return shares, present
 }

@@ -27,9 +27,9 @@ func TestColumnMetrics(t *testing.T) {
 		t.Errorf("shapes %+v of mean %v, %v", shapes, mean, err)
 	}
 	for i, want := range []ColumnShape{
-		{"colour", "TVComplement", 1 - (.25+0+.25)/2, 1 - (.25+0+.25)/2, 1},
-		{"age", "KSComplement", 1 - .25, 1 - (.25+.5+.25)/2, 1},
-		{"weight", "KSComplement", 1 - .5, 1 - .5, .75}, // missing left out
+		{"colour", "TVComplement", 1 - (.25+0+.25)/2, 1 - (.25+0+.25)/2, 1, 0},
+		{"age", "KSComplement", 1 - .25, 1 - (.25+.5+.25)/2, 1, 0},
+		{"weight", "KSComplement", 1 - .5, 1 - .5, .75, 0}, // missing left out
 	} {
 		got := shapes[i]
 		if got.Column != want.Column || got.Metric != want.Metric || got.Missing != want.Missing ||

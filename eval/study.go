@@ -1,8 +1,8 @@
 package eval
 
 import (
-	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/decoy-dp/decoy/table"
@@ -42,6 +42,23 @@ func (s *Study) Compared() []Named {
 	return out
 }
 
+// Yardstick is two real tables, of which a figure shows what chance makes of it: the training table
+// and the holdout or, without one, two halves of the training table.
+func (s *Study) Yardstick() (name string, a, b *table.Table) {
+	if s.Holdout != nil {
+		return "holdout rows (yardstick)", s.Train, s.Holdout
+	}
+	a, b = halves(s.Train, s.Seed)
+	return "two halves of the training rows (yardstick)", a, b
+}
+
+// halves draws two halves of a table, each of at least a row.
+func halves(t *table.Table, seed uint64) (a, b *table.Table) {
+	rows := rand.New(rand.NewPCG(seed, 51)).Perm(t.Rows())
+	half := (len(rows) + 1) / 2
+	return t.Select(rows[:half]), t.Select(rows[len(rows)-half:])
+}
+
 // real lists the real tables that there are, the training table first. Where a holdout is of
 // another size, the larger of the two is there once more, cut to the size of the smaller: matches
 // grow with the number of rows, and only equal sizes can be compared.
@@ -79,23 +96,6 @@ func (s *Study) Share(of string, p float64, n int) Value {
 	return v
 }
 
-// columns measures a metric for every column that it is defined for.
-func (s *Study) columns(of func(column string) (Value, error)) ([]Value, error) {
-	var out []Value
-	for _, c := range s.Train.Schema().Columns {
-		v, err := of(c.Name)
-		if errors.Is(err, ErrColumn) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		v.Of = c.Name
-		out = append(out, v)
-	}
-	return out, nil
-}
-
 // each measures a metric for several tables.
 func each(tables []Named, of func(Named) ([]Value, error)) ([]Value, error) {
 	var out []Value
@@ -113,32 +113,8 @@ func validity(s *Study) ([]Value, error) {
 	if s.SyntheticCells == nil {
 		return nil, nil
 	}
-	r := Validity(s.SyntheticCells)
-	return []Value{s.Share(SyntheticRows, r.Valid, r.Rows)}, nil
-}
-
-func moved(s *Study) ([]Value, error) {
-	return s.columns(func(column string) (Value, error) {
-		share, err := MovedShare(s.TrainCells, column)
-		return s.Share("", share, s.TrainCells.Rows()), err
-	})
-}
-
-func uncovered(s *Study) ([]Value, error) {
-	return s.columns(func(column string) (Value, error) {
-		u, err := UncoveredShare(s.TrainCells, s.SyntheticCells, column)
-		return Value{Value: Number(u.Share)}, err
-	})
-}
-
-// drift measures one of the figures of [NumberDrift].
-func drift(of func(Drift) float64) func(*Study) ([]Value, error) {
-	return func(s *Study) ([]Value, error) {
-		return s.columns(func(column string) (Value, error) {
-			d, err := NumberDrift(s.TrainCells, s.SyntheticCells, column)
-			return Value{Value: Number(of(d))}, err
-		})
-	}
+	cells := s.SyntheticCells
+	return []Value{s.Share(SyntheticRows, Validity(cells), cells.rows)}, nil
 }
 
 const (
@@ -205,17 +181,17 @@ func uniqueMatches(s *Study) ([]Value, error) {
 
 func anonymity(s *Study) ([]Value, error) {
 	return each(s.real(), func(t Named) ([]Value, error) {
-		k, err := KAnonymity(t.Rows, s.Quasi)
-		return []Value{{Of: t.Name, Value: Number(k.K)},
-			{Of: t.Name + ", share of rows that are alone", Value: Number(k.Unique)}}, err
+		k, alone, err := KAnonymity(t.Rows, s.Quasi)
+		return []Value{{Of: t.Name, Value: Number(k)},
+			{Of: t.Name + ", share of rows that are alone", Value: Number(alone)}}, err
 	})
 }
 
 func linkage(s *Study) ([]Value, error) {
 	return each(s.real(), func(t Named) ([]Value, error) {
-		l, err := LinkageRisk(t.Rows, s.Synthetic, s.Quasi)
-		return []Value{{Of: t.Name, Value: Number(l.Risk)},
-			{Of: t.Name + ", if its quasi-identifiers were published", Value: Number(l.Ceiling)}}, err
+		risk, ceiling, err := LinkageRisk(t.Rows, s.Synthetic, s.Quasi)
+		return []Value{{Of: t.Name, Value: Number(risk)},
+			{Of: t.Name + ", if its quasi-identifiers were published", Value: Number(ceiling)}}, err
 	})
 }
 

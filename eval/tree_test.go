@@ -157,7 +157,7 @@ func TestBinning(t *testing.T) {
 		}
 		switch k {
 		case 1:
-			if c.size != 256 || slices.Max(count) > 60 { // about 20 rows each
+			if c.size != 255 || slices.Max(count) > 60 { // about 20 rows each
 				t.Errorf("%d bins of up to %d rows", c.size, slices.Max(count))
 			}
 		case 2: // 0 and 100 other values occur: none need share a bin

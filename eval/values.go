@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -18,6 +19,9 @@ type Values struct {
 	rows    int
 	valid   int // rows all of whose cells the schema allows
 	columns []cells
+	left    []string
+	// numbers of each column in rows that are drawn from a public seed; NaN where a cell is none
+	together [][]float64
 }
 
 // cells are those of one column.
@@ -33,12 +37,14 @@ type cells struct {
 	missing      int    // cells that mean missing, whether the schema says so or not
 	blank        int    // of them those that it refuses
 	readAs       string // what reading takes these for; "" if it refuses them
+	other        string // the category that foreign cells are read as; "" without one
+	padded       int    // cells that begin with a zero and another digit
 }
 
 // NewValues takes the cells from rows of text, as a file has them. header gives the names of the
 // cells of a row; columns that the schema does not have are passed over. A row with another number
 // of cells than the header counts as not allowed in all of them. It holds eight bytes for every
-// number. No rows is an error that wraps [ErrTables].
+// number, and for every cell of 20,000 rows. No rows is an error that wraps [ErrTables].
 //
 // What of a cell depends on the others of its row is settled as reading does: the number of a
 // column that is after another is its difference, and a cell that a rule changes is not allowed.
@@ -50,17 +56,30 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 	v := &Values{columns: make([]cells, len(s.Columns))}
 	related := relatedCells{reading, make([]uint16, len(s.Columns)),
 		make([]float64, len(s.Columns)), make([]bool, len(s.Columns))}
+	for _, name := range header {
+		known := func(c schema.FileColumn) bool { return c.Name == name } // also of what is made
+		if name != s.Unit && !slices.ContainsFunc(reading.Columns(), known) {
+			v.left = append(v.left, name)
+		}
+	}
 	for i, c := range s.Columns {
+		other := c.Other
 		c.OnInvalid, c.Other = schema.Refuse, ""
 		codec, err := schema.NewCodec(c)
 		if err != nil {
 			return nil, fmt.Errorf("eval: %w", err)
 		}
-		v.columns[i] = cells{name: c.Name, codec: codec, at: slices.Index(header, c.Name),
+		v.columns[i] = cells{name: c.Name, codec: codec, other: other, at: slices.Index(header, c.Name),
 			count: make([]int64, codec.Size()), foreign: map[string]int{}}
 	}
+	u := rand.New(rand.NewPCG(1, 52))
 	for row := range rows {
 		v.rows++
+		if k := u.IntN(v.rows); len(v.together) < mostTogether {
+			v.together = append(v.together, v.numbersOf(row, len(header)))
+		} else if k < mostTogether {
+			v.together[k] = v.numbersOf(row, len(header))
+		}
 		for i := range v.columns {
 			c := &v.columns[i]
 			ok := false
@@ -160,6 +179,9 @@ func (c *cells) add(cell string, reading *schema.RowCodec, i int, r *relatedCell
 	if err == nil {
 		c.count[code]++
 	}
+	if len(cell) > 1 && cell[0] == '0' && '0' <= cell[1] && cell[1] <= '9' {
+		c.padded++
+	}
 	if !c.ordered() || isMissing || after {
 		return err == nil
 	}
@@ -191,92 +213,43 @@ func (c *cells) bounds() (lo, hi float64) {
 	return c.codec.Column().Min, c.codec.Column().Max
 }
 
+// LeftOut lists the columns of the file that the schema does not have, but for the unit.
+func (v *Values) LeftOut() []string { return v.left }
+
 // Rows is how many there are.
 func (v *Values) Rows() int { return v.rows }
 
-func (v *Values) column(name string) (*cells, error) {
-	i := slices.IndexFunc(v.columns, func(c cells) bool { return c.name == name })
-	if i >= 0 {
-		return &v.columns[i], nil
-	}
-	return nil, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
-}
-
-// both is a column of two tables of one schema.
-func both(real, synthetic *Values, name string) (a, b *cells, err error) {
-	if a, err = real.column(name); err != nil {
-		return nil, nil, err
-	}
-	b, err = synthetic.column(name)
-	return a, b, err
-}
-
-// ColumnValidity is how many cells of a column the schema allows.
-type ColumnValidity struct {
-	Column string
-	Absent bool    // the header does not name the column; Valid is then 0
-	Valid  float64 // share of cells, 0 to 1
+// Moved is the cells of a column that the schema does not allow.
+type Moved struct {
+	// MovedShare: of the cells, 0 to 1; 1 if the header does not name the column
+	Share Number `json:"moved"`
 	// of the cells of numbers: shares that lie below and above the public bounds
-	Below, Above float64
+	Below float64 `json:"-"`
+	Above float64 `json:"-"`
 	// of the cells: share of those that mean missing (an empty text, NA and the like) where the
 	// schema does not say so, and what they are read as; "" if they are refused
-	Blank   float64
-	ReadAs  string
-	Foreign []string // texts that are no category, the most frequent first, at most three
+	Blank   float64  `json:"-"`
+	ReadAs  string   `json:"-"`
+	Foreign []string `json:"-"` // texts that are no category, the most frequent first, at most three
 }
 
-// ValidityResult is how much of a table of text the schema allows.
-type ValidityResult struct {
-	Rows    int
-	Valid   float64 // share of rows all of whose cells are valid
-	Cells   float64 // share of cells that are, over the columns of the schema
-	Columns []ColumnValidity
-}
-
-// Validity checks values, as any tool may have written them, against the public schema: a cell is
-// valid if it is a declared category, a value within the declared bounds in the column's format, or
+// Validity is the share of rows, as any tool may have written them, all of whose cells the public
+// schema allows: a declared category, a value within the declared bounds in the column's format, or
 // a declared missing token, whatever the column's policy for invalid cells.
 //
 // Name Validity. Alias DataValidity, BoundaryAdherence and CategoryAdherence (SDMetrics), which
 // take bounds and categories from the real rows: a table that keeps to the public ones would score
 // below 1 there. Range 0 to 1; goal: 1. Source: SDMetrics documentation, Data Validity.
-func Validity(v *Values) ValidityResult {
-	n := float64(v.rows)
-	out := ValidityResult{Rows: v.rows, Valid: float64(v.valid) / n}
-	for _, c := range v.columns {
-		x := ColumnValidity{Column: c.name, Absent: c.at < 0, Valid: 1 - float64(c.refused)/n,
-			Below: float64(c.below) / n, Above: float64(c.above) / n, Blank: float64(c.blank) / n,
-			ReadAs: c.readAs, Foreign: frequent(c.foreign, 3)}
-		out.Columns = append(out.Columns, x)
-		out.Cells += x.Valid / float64(len(v.columns))
-	}
-	return out
-}
+func Validity(v *Values) float64 { return float64(v.valid) / float64(v.rows) }
 
-// MovedShare is the share of the cells of a real column that the schema does not allow, and that
+// moved is the cells of a real column, which has so many, that the schema does not allow, and that
 // reading with it therefore moves: numbers to a bound or to a whole number, categories to the one
 // that stands for all others, texts to missing. No figure computed on codes can show it, because
-// the real rows are moved by the same schema. See [Validity] for where they went.
-//
-// Name MovedShare. Alias none; 1 less BoundaryAdherence or CategoryAdherence (SDMetrics) of the
-// real column. Range 0 to 1; goal: 0. Source: SDMetrics documentation, BoundaryAdherence.
-func MovedShare(real *Values, name string) (float64, error) {
-	c, err := real.column(name)
-	if err != nil {
-		return 0, err
-	}
-	return float64(c.refused) / float64(real.rows), nil
-}
-
-// MissingShare is the share of the cells of a column that are missing in the file: declared missing
-// tokens and, where the schema does not allow them, texts that mean missing all the same (see
-// schema.MeansMissing). Range 0 to 1. No such column is an error that wraps [ErrColumn].
-func (v *Values) MissingShare(name string) (float64, error) {
-	c, err := v.column(name)
-	if err != nil {
-		return 0, err
-	}
-	return float64(c.missing) / float64(v.rows), nil
+// the real rows are moved by the same schema.
+func (c *cells) moved(rows int) Moved {
+	n := float64(rows)
+	return Moved{Number(float64(c.refused) / n), float64(c.below) / n, float64(c.above) / n,
+		float64(c.blank) / n, c.readAs, frequent(c.foreign, 3)}
 }
 
 // frequent is the most frequent texts.

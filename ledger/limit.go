@@ -16,7 +16,6 @@ type Limit struct {
 	Budget   accountant.Budget
 	Rule     Rule // "" is RuleBasic
 	MostRuns int  // those that are there included; 0 is DefaultRuns
-	IfNone   bool // a limit that is there stays
 }
 
 // DefaultRuns is the number of runs of a limit that does not say: more than anybody releases.
@@ -67,9 +66,6 @@ func setLimit(
 			if e.Kind == EntryLimit {
 				old = e
 			}
-		}
-		if old.Kind == EntryLimit && want.IfNone {
-			return nil, nil
 		}
 		e := Entry{Time: today(), Kind: EntryLimit, Budget: &want.Budget,
 			Rule:     cmp.Or(want.Rule, RuleBasic),

@@ -67,6 +67,11 @@ func (l *Ledger) LimitInForce() (Entry, bool) {
 	return s.limit, s.limit.Budget != nil
 }
 
+// Allows returns accountant.ErrBudget if the limit in force refuses a reservation.
+func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
+	return l.replayed().allows(b, c)
+}
+
 // replayed is the state after all entries.
 func (l *Ledger) replayed() *state {
 	s := newState()

@@ -54,8 +54,7 @@ func (m *Model) eliminate(
 	i, top int, want, keep colset, weights map[int][]float64,
 ) (factor, error) {
 	t := m.tree
-	need := want.clone() // of this clique: and the separators of the children that matter
-	need.intersect(m.holds[i])
+	need := want.overlap(m.holds[i]) // and the separators of the children that matter
 	var sep []int
 	if i != top {
 		sep = t.seps[i]
@@ -65,7 +64,7 @@ func (m *Model) eliminate(
 	stay.union(keep)
 	var kids []factor
 	for _, k := range m.children(i, want) {
-		f, err := m.eliminate(k, top, want, keep, weights)
+		f, err := m.child(k, top, want, keep, weights)
 		if err != nil {
 			return factor{}, err
 		}
@@ -107,6 +106,29 @@ func (m *Model) eliminate(
 	return f, nil
 }
 
+// keptCells is how many cells of factors a model keeps for further answers: 8 MiB.
+const keptCells = 1 << 20
+
+// child is eliminate of clique i below its parent. With one kept column below and no weights it is
+// the same for every answer, and kept.
+func (m *Model) child(
+	i, top int, want, keep colset, weights map[int][]float64,
+) (factor, error) {
+	below := keep.overlap(m.under[i])
+	if weights != nil || below.count() != 1 {
+		return m.eliminate(i, top, want, keep, weights)
+	}
+	key := [2]int{i, below.cols()[0]}
+	if f, ok := m.kept.Load(key); ok {
+		return f.(factor), nil
+	}
+	f, err := m.eliminate(i, top, want, keep, weights)
+	if err == nil && m.cells.Add(int64(len(f.v))) <= keptCells {
+		m.kept.Store(key, f)
+	}
+	return f, err
+}
+
 // join multiplies two factors and sums out the columns that are not in out.
 func (m *Model) join(a, b factor, out colset) (factor, error) {
 	sizes := m.tree.sizes
@@ -118,52 +140,37 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 	cols := shared(order, out)
 	f := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}
 	// Loops: the kept columns but the last, the summed ones, the last kept.
-	type loop struct{ n, a, b, f int }
-	sa, sb, sf := strides(sizes, a.cols), strides(sizes, b.cols), strides(sizes, f.cols)
-	var loops []loop
-	add := func(c int) { loops = append(loops, loop{sizes[c], sa[c], sb[c], sf[c]}) }
-	inner := loop{n: 1}
-	for _, c := range cols[:max(len(cols)-1, 0)] {
-		add(c)
+	outer, inner := order[:0:0], 1
+	sa, sb, sf := strides(sizes, a.cols), strides(sizes, b.cols), strides(sizes, cols)
+	var na, nb int
+	if k := len(cols) - 1; k >= 0 {
+		outer, inner, na, nb = cols[:k], sizes[cols[k]], sa[cols[k]], sb[cols[k]]
 	}
+	var summed []int
 	for _, c := range order {
 		if !out.has(c) {
-			add(c)
+			summed = append(summed, c)
 		}
 	}
-	if len(cols) > 0 {
-		c := cols[len(cols)-1]
-		inner = loop{sizes[c], sa[c], sb[c], sf[c]}
-	}
-	idx := make([]int, len(loops))
-	var oa, ob, of int
-	for {
-		dst := f.v[of : of+inner.n] // the last kept column has stride 1
-		switch {
-		case inner.a == 0 && inner.b == 1:
-			axpy(dst, a.v[oa], b.v[ob:])
-		case inner.b == 0 && inner.a == 1:
-			axpy(dst, b.v[ob], a.v[oa:])
-		default:
-			for j := range dst {
-				dst[j] += a.v[oa+j*inner.a] * b.v[ob+j*inner.b]
+	ka, kb, kf := offsets(sizes, outer, sa), offsets(sizes, outer, sb), offsets(sizes, outer, sf)
+	ra, rb := offsets(sizes, summed, sa), offsets(sizes, summed, sb)
+	for i, of := range kf {
+		dst := f.v[of:][:inner] // the last kept column has stride 1
+		for j := range ra {
+			x, y := a.v[ka[i]+ra[j]:], b.v[kb[i]+rb[j]:]
+			switch {
+			case na == 0 && nb == 1:
+				axpy(dst, x[0], y)
+			case nb == 0 && na == 1:
+				axpy(dst, y[0], x)
+			default:
+				for k := range dst {
+					dst[k] += x[k*na] * y[k*nb]
+				}
 			}
 		}
-		k := len(loops) - 1
-		for ; k >= 0; k-- {
-			l := &loops[k]
-			idx[k]++
-			oa, ob, of = oa+l.a, ob+l.b, of+l.f
-			if idx[k] < l.n {
-				break
-			}
-			idx[k] = 0
-			oa, ob, of = oa-l.n*l.a, ob-l.n*l.b, of-l.n*l.f
-		}
-		if k < 0 {
-			return f, nil
-		}
 	}
+	return f, nil
 }
 
 // axpy adds x·src to dst; src is at least as long.

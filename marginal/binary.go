@@ -87,14 +87,8 @@ func (r *Reader) number(n uint64) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// uint16 reads two bytes.
-func (r *Reader) uint16() uint16 { return uint16(r.number(2)) }
-
 // Uint32 reads four bytes.
 func (r *Reader) Uint32() int { return int(r.number(4)) }
-
-// float64 reads eight bytes.
-func (r *Reader) float64() float64 { return math.Float64frombits(r.number(8)) }
 
 // end is the first error; bytes that are left are one.
 func (r *Reader) end() error {
@@ -121,7 +115,7 @@ func (r *Reader) model() (t *junctionTree, p [][]float64, total float64) {
 			return
 		}
 	}
-	if total = r.float64(); !(total >= 1) || math.IsInf(total, 1) {
+	if total = math.Float64frombits(r.number(8)); !(total >= 1) || math.IsInf(total, 1) {
 		r.Fail("total %v", total)
 		return
 	}
@@ -194,7 +188,7 @@ func (r *Reader) probabilities(cells float64) []float64 {
 	v := make([]float64, int(cells))
 	sum := 0.0
 	for i := range v {
-		v[i] = r.float64()
+		v[i] = math.Float64frombits(r.number(8))
 		if !(v[i] >= 0) {
 			r.Fail("a probability is not ≥ 0")
 			return nil
@@ -274,7 +268,7 @@ func (r *Reader) rare(c *grouped) {
 	}
 	c.rare, c.weights = make([]uint16, n), make([]uint32, n)
 	for i := range c.rare {
-		c.rare[i] = r.uint16()
+		c.rare[i] = uint16(r.number(2))
 		if int(c.rare[i]) >= c.codes || i > 0 && c.rare[i] <= c.rare[i-1] {
 			r.Fail("merged codes out of order")
 			return

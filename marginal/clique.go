@@ -18,12 +18,8 @@ type cliqueState struct {
 	message []float64 // over the separator
 	shift   float64   // the largest log potential
 	spans   []span
-	top     []float64 // per span: the largest log potential
-	// per span after the first: accumulators of the separator and of the small children, end to end
-	partial [][]float64
-	small   []int // children of node 0 that every span sums into an accumulator of its own
-	// the others, summed by one goroutine each: accumulators would cost too much memory
-	large []int
+	top     []float64   // per span: the largest log potential
+	partial [][]float64 // per span: sums over the separator; the first are scale
 }
 
 // A span is a range of blocks that one goroutine handles. How a clique is divided depends on its
@@ -46,22 +42,12 @@ func (c *cliqueState) divide() {
 		n = 2
 	}
 	n = min(n, blocks)
-	own := len(c.scale)
-	for _, ch := range root.children {
-		if n > 1 && c.nodes[ch].cells > root.cells/16 {
-			c.large = append(c.large, ch)
-		} else {
-			c.small = append(c.small, ch)
-			own += c.nodes[ch].cells
-		}
-	}
 	c.top = make([]float64, n)
 	for k := range n {
 		c.spans = append(c.spans, span{k * blocks / n, (k + 1) * blocks / n})
-		if k > 0 {
-			c.partial = append(c.partial, make([]float64, own))
-		}
+		c.partial = append(c.partial, make([]float64, len(c.scale)))
 	}
+	c.partial[0] = c.scale
 }
 
 // parallel runs f for every span h, each on a goroutine of its own.
@@ -75,21 +61,6 @@ func (p *propagator) parallel(c *cliqueState, f func(p *propagator, c *cliqueSta
 		wg.Go(func() { f(p, c, h) })
 	}
 	wg.Wait()
-}
-
-// addPartials adds to v the partial sums that begin at at.
-func (c *cliqueState) addPartials(at int, v []float64) {
-	for _, s := range c.partial {
-		addTo(v, s[at:])
-	}
-}
-
-// sums is where a span sums its part of the separator.
-func (c *cliqueState) sums(h int) []float64 {
-	if h > 0 {
-		return c.partial[h-1][:len(c.scale)]
-	}
-	return c.scale
 }
 
 // block returns block k of the table and where it begins.
@@ -120,7 +91,7 @@ func (p *propagator) potential(c *cliqueState, h int) {
 // product fills a span of the table with the product of the children's exponentials, which is that
 // of the log potential relative to c.shift, and sums it to the separator.
 func (p *propagator) product(c *cliqueState, h int) {
-	root, sums := &c.nodes[0], c.sums(h)
+	root, sums := &c.nodes[0], c.partial[h]
 	clear(sums)
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
 		b, _ := c.block(k)
@@ -140,7 +111,7 @@ func (p *propagator) product(c *cliqueState, h int) {
 // exponentials replaces the log potentials of a span by their exponentials relative to c.shift and
 // sums them to the separator.
 func (p *propagator) exponentials(c *cliqueState, h int) {
-	sums := c.sums(h)
+	sums := c.partial[h]
 	clear(sums)
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
 		b, _ := c.block(k)
@@ -149,13 +120,10 @@ func (p *propagator) exponentials(c *cliqueState, h int) {
 	}
 }
 
-// share turns the exponentials of a span into probabilities and sums them to the terms and small
-// children.
+// share turns the exponentials of a span into probabilities and sums them to the terms; to the
+// children, too, where there is one span.
 func (p *propagator) share(c *cliqueState, h int) {
 	root := &c.nodes[0]
-	if h > 0 {
-		clear(c.partial[h-1])
-	}
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
 		b, lo := c.block(k)
 		c.sep.mul(b, c.scale, k)
@@ -164,26 +132,18 @@ func (p *propagator) share(c *cliqueState, h int) {
 				copy(p.mu[p.terms[t].off+lo:], b)
 			}
 		}
-		at := len(c.scale)
-		for _, ch := range c.small {
-			child := &c.nodes[ch]
-			sums := child.out
-			if h > 0 {
-				sums = c.partial[h-1][at : at+child.cells]
+		if len(c.spans) == 1 {
+			for _, ch := range root.children {
+				c.nodes[ch].plan.sum(c.nodes[ch].out, b, k)
 			}
-			child.plan.sum(sums, b, k)
-			at += child.cells
 		}
 	}
 }
 
-// shareLarge sums the probabilities to the large children.
-func (c *cliqueState) shareLarge() {
-	if len(c.large) == 0 {
-		return
-	}
+// shareOut sums the probabilities to the children, each on a goroutine of its own.
+func (c *cliqueState) shareOut() {
 	var wg sync.WaitGroup
-	for _, ch := range c.large {
+	for _, ch := range c.nodes[0].children {
 		child := &c.nodes[ch]
 		wg.Go(func() {
 			c.nodes[0].blocks(c.table, func(k int, b []float64) { child.plan.sum(child.out, b, k) })

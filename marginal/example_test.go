@@ -34,6 +34,6 @@ func Example() {
 	// Output:
 	// cliques [[0 1] [1 2]]
 	// about 1204 rows
-	// columns 0 and 2: [475 134 144 451]
+	// columns 0 and 2: [479 132 139 454]
 	// a sample, by column: [[0 1 0 1 0] [1 2 0 2 0] [1 0 0 1 0]]
 }

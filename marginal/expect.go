@@ -16,7 +16,11 @@ import (
 // concurrent use.
 func (m *Model) Expect(weights map[int][]float64) float64 {
 	t := m.tree
-	m.checkWeights(weights)
+	for c, w := range weights {
+		if c < 0 || c >= len(t.sizes) || len(w) != t.sizes[c] {
+			panic("marginal: weights that do not fit the model's columns")
+		}
+	}
 	if len(weights) == 0 {
 		return m.total
 	}
@@ -27,15 +31,6 @@ func (m *Model) Expect(weights map[int][]float64) float64 {
 		panic(err) // its products are as large as a clique
 	}
 	return m.total * f.v[0]
-}
-
-// checkWeights panics on weights of other columns or numbers of codes.
-func (m *Model) checkWeights(weights map[int][]float64) {
-	for c, w := range weights {
-		if c < 0 || c >= len(m.tree.sizes) || len(w) != m.tree.sizes[c] {
-			panic("marginal: weights that do not fit the model's columns")
-		}
-	}
 }
 
 // weigh multiplies a factor by the weights of its columns, except those in skip.
@@ -66,10 +61,7 @@ func (g *Grouping) Shares(col int) []float64 {
 	if c.group == nil {
 		return nil
 	}
-	out := make([]float64, c.codes)
-	for i := range out {
-		out[i] = 1
-	}
+	out := slices.Repeat([]float64{1}, c.codes)
 	total := 0.0
 	for _, w := range c.weights {
 		total += float64(w)

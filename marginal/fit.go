@@ -15,9 +15,6 @@ type Options struct {
 	Iterations int
 	// known number of rows, ≥ 1; 0 = estimate it from the measurements, by inverse variance
 	Total float64
-	// strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least
-	// squares, and slow
-	Shrink float64
 	// optional; called at each hundredth of the iterations, from Fit's goroutine
 	Progress func(done, total int)
 	// optional: what merged the columns' codes; a group of many is expected to hold more rows
@@ -50,13 +47,15 @@ const (
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
 // from θ_0 = independent columns with the one-way counts that are to be expected (see expected),
-// which stand for the measured ones, where w_i = 3·Shrink·σ_i. Cells far above the noise end up
-// within a fraction of σ of their measurement; cells that the noise drowns stay near what the other
-// cells predict. (Osher, Burger, Goldfarb, Xu, Yin, An iterative regularization method for total
-// variation-based image restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
-// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and Miklau, ICML 2019.) Every
-// step has exactly one solution, so the result depends neither on the order of the measurements nor
-// on the start.
+// which stand for the measured ones, where w_i = 3·σ_i; next to nothing, with y_i = 0, for a
+// cell that a rule leaves empty (emptyCells). In the end the columns' own terms are fitted alone,
+// to the counts that all measurements of the column give together: without bias for columns of a
+// few codes (held, settle). Cells far above the noise end up within a fraction of σ of their
+// measurement; cells that the noise drowns stay near what the other cells predict. (Osher, Burger,
+// Goldfarb, Xu, Yin, An iterative regularization method for total variation-based image
+// restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are implicit Euler steps
+// of the mirror descent flow of McKenna, Sheldon and Miklau, ICML 2019.) Every step has exactly one
+// solution, so the result depends neither on the order of the measurements nor on the start.
 //
 // A step is solved by L-BFGS until five iterations lower the objective, which is n times a
 // Kullback-Leibler divergence plus a constant, by less than 1e-4·n. What is then left is .0002
@@ -121,13 +120,12 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 	case o.Total == 0 && len(ms) == 0:
 		return errors.New("marginal: neither a total nor a measurement to estimate it from")
 	case o.Total != 0 && !(o.Total >= 1 && o.Total <= math.MaxFloat64),
-		!(o.Shrink >= 0 && o.Shrink <= math.MaxFloat64), o.Iterations < 0:
-		return fmt.Errorf("marginal: total %v, shrink %v, %d iterations", o.Total, o.Shrink, o.Iterations)
+		o.Iterations < 0:
+		return fmt.Errorf("marginal: total %v, %d iterations", o.Total, o.Iterations)
 	case o.Grouping != nil && !slices.Equal(o.Grouping.Sizes(), sizes),
 		o.Warm != nil && !slices.Equal(o.Warm.tree.sizes, sizes):
 		return errors.New("marginal: the grouping, or the model to start from, has other columns")
 	}
 	o.Iterations = cmp.Or(o.Iterations, defaultIterations)
-	o.Shrink = cmp.Or(o.Shrink, 1)
 	return nil
 }

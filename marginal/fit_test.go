@@ -17,8 +17,7 @@ import (
 // estimatorFor plans a fit without checking.
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
-	e := stattest.Must(newEstimator(sizes, targets(sizes, ms), Total(ms),
-		Options{Shrink: 1}))
+	e := stattest.Must(newEstimator(sizes, targets(sizes, ms), Total(ms), Options{}))
 	return e
 }
 
@@ -410,7 +409,6 @@ func TestFitRefuses(t *testing.T) {
 		{"total below one", []int{2}, nil, Options{Total: 0.5}, "total 0.5"},
 		{"total NaN", []int{2}, nil, Options{Total: math.NaN()}, "total NaN"},
 		{"total infinite", []int{2}, nil, Options{Total: math.Inf(1)}, "total +Inf"},
-		{"shrink", []int{2}, nil, Options{Total: 5, Shrink: -1}, "shrink -1"},
 		{"iterations", []int{2}, nil, Options{Total: 5, Iterations: -1}, "-1 iterations"},
 		{"other columns to start from", []int{2}, nil, Options{Total: 5, Warm: other},
 			"other columns"},
@@ -459,10 +457,10 @@ func TestFitCancelAndProgress(t *testing.T) {
 	defer cancel()
 	big, bigMs := binaryProblem(16)
 	calls := 0
-	_, err := Fit(ctx, big, bigMs, Options{Shrink: 1e-3, Iterations: 1000,
+	_, err := Fit(ctx, big, bigMs, Options{Iterations: 100,
 		Progress: func(done, total int) {
 			calls++
-			if done != 10*calls || total != 1000 {
+			if done != calls || total != 100 {
 				t.Errorf("progress %d of %d", done, total)
 			}
 			if calls == 2 {

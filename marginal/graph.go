@@ -21,6 +21,15 @@ func colsetOf(n int, cols ...int) colset {
 	return s
 }
 
+// allColumns is the set of all n columns.
+func allColumns(n int) colset {
+	s := newColset(n)
+	for c := range n {
+		s.add(c)
+	}
+	return s
+}
+
 // colsets is k empty sets of columns of n.
 func colsets(k, n int) []colset {
 	words := (n + 63) / 64
@@ -39,10 +48,12 @@ func (s colset) union(t colset) {
 		s[i] |= t[i]
 	}
 }
-func (s colset) intersect(t colset) {
-	for i := range s {
-		s[i] &= t[i]
+func (s colset) overlap(t colset) colset {
+	out := s.clone()
+	for i := range out {
+		out[i] &= t[i]
 	}
+	return out
 }
 func (s colset) clone() colset { return slices.Clone(s) }
 func (s colset) within(t colset) bool {
@@ -85,86 +96,103 @@ var scorings = []scoring{
 	func(fill, weight float64) (float64, float64) { return fill * weight, weight }, // between
 }
 
-// triangulate returns the maximal cliques of the smallest chordal completion found of the graph in
-// which every given clique is complete, and its number of cells. Every column is in some clique; an
-// isolated one is a clique of one. With most > 0, the first completion of so many cells will do; if
-// there is none, the cells are +Inf.
-func triangulate(sizes []int, cliques [][]int, most float64) ([]colset, float64, error) {
+// A graph has an edge between columns of one clique.
+type graph struct {
+	sizes []int
+	logs  []float64 // of sizes
+	adj   []colset  // each column and its neighbours
+}
+
+func newGraph(sizes []int, cliques [][]int) (*graph, error) {
 	n := len(sizes)
-	adj := colsets(n, n)
-	set := newColset(n)
-	for _, q := range cliques {
-		clear(set)
-		for _, c := range q {
-			if c < 0 || c >= n {
-				return nil, 0, fmt.Errorf("marginal: column %d of a clique is not in 0..%d", c, n-1)
-			}
-			set.add(c)
-		}
-		set.each(func(c int) { adj[c].union(set) })
-	}
-	for c := range adj {
-		adj[c].remove(c)
-	}
-	logs := make([]float64, n)
+	g := &graph{sizes, make([]float64, n), colsets(n, n)}
 	for c, s := range sizes {
 		if s < 1 {
-			return nil, 0, fmt.Errorf("marginal: column %d has %d codes, want at least 1", c, s)
+			return nil, fmt.Errorf("marginal: column %d has %d codes, want at least 1", c, s)
 		}
-		logs[c] = math.Log(float64(s))
+		g.logs[c] = math.Log(float64(s))
+		g.adj[c].add(c)
 	}
-	var best []colset
-	least, limit := math.Inf(1), math.Inf(1)
-	if most > 0 {
-		limit = most
+	for _, q := range cliques {
+		for _, c := range q {
+			if c < 0 || c >= n {
+				return nil, fmt.Errorf("marginal: column %d of a clique is not in 0..%d", c, n-1)
+			}
+		}
+		g.join(q)
 	}
+	return g, nil
+}
+
+// join makes the columns a clique.
+func (g *graph) join(cols []int) {
+	set := colsetOf(len(g.sizes), cols...)
+	for _, c := range cols {
+		g.adj[c].union(set)
+	}
+}
+
+// triangulate returns the maximal cliques of the smallest chordal completion found of a graph in
+// which every given clique is complete, and its number of cells. Every column is in some clique; an
+// isolated one is a clique of one.
+func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
+	g, err := newGraph(sizes, cliques)
+	if err != nil {
+		return nil, 0, err
+	}
+	best, cells := g.complete(allColumns(len(sizes)), nil, 0, math.Inf(1))
+	return best, cells, nil
+}
+
+// complete finds the maximal cliques of the smallest chordal completion of what is left of the
+// graph, beside those found before, and the cells of all. Unless most is +Inf, the first completion
+// of so many cells will do; if there is none, the cells are +Inf.
+func (g *graph) complete(
+	left colset, found []colset, before, most float64,
+) (best []colset, least float64) {
+	least = math.Inf(1)
 	for _, score := range scorings {
-		found, cells, filled := eliminate(sizes, logs, adj, score, math.Min(least, limit))
-		if cells <= limit && (cells < least || best == nil) {
-			best, least = found, cells
+		all, cells, filled := g.eliminate(left, found, before, score, math.Min(least, most))
+		if cells <= most && (cells < least || best == nil) {
+			best, least = all, cells
 		}
-		if !filled || most > 0 && best != nil {
+		if !filled || best != nil && !math.IsInf(most, 1) {
 			break // already chordal: its maximal cliques are unique
 		}
 	}
-	return best, least, nil
+	return best, least
 }
 
-// eliminate removes the columns greedily by score and returns the maximal cliques met, their cells
-// and whether edges were added. It ends early when there are more cells than most. adj is not
-// changed.
-func eliminate(
-	sizes []int, logs []float64, adj []colset, score scoring, most float64,
-) (found []colset, cells float64, filled bool) {
-	n := len(adj)
-	g := colsets(n, n)
-	for c := range g {
-		copy(g[c], adj[c])
-	}
-	left := newColset(n)
-	stale := newColset(n)
-	for c := range n {
-		left.add(c)
-		stale.add(c)
-	}
+// eliminate removes the columns that are left greedily by score and returns the maximal cliques
+// met, beside those found before, the cells of all and whether edges were added. It ends early when
+// there are more cells than most.
+func (g *graph) eliminate(
+	left colset, found []colset, cells float64, score scoring, most float64,
+) (all []colset, _ float64, filled bool) {
+	n := len(g.sizes)
+	adj := make([]colset, n)
+	left.each(func(c int) {
+		adj[c] = g.adj[c].overlap(left)
+		adj[c].remove(c)
+	})
+	all = found[:len(found):len(found)]
+	left, stale := left.clone(), left.clone()
 	first := make([]float64, n)
 	second := make([]float64, n)
-	for range n {
-		stale.intersect(left)
-		stale.each(func(c int) {
-			missing, logw := 0, logs[c]
-			g[c].each(func(d int) {
-				logw += logs[d]
-				for i, w := range g[c] {
-					missing += bits.OnesCount64(w &^ g[d][i])
+	for range left.count() {
+		stale.overlap(left).each(func(c int) {
+			missing, logw := 0, g.logs[c]
+			adj[c].each(func(d int) {
+				logw += g.logs[d]
+				for i, w := range adj[c] {
+					missing += bits.OnesCount64(w &^ adj[d][i])
 				}
 				missing-- // d itself
 			})
-			if missing == 0 {
-				first[c], second[c] = math.Inf(-1), logw // simplicial: always safe
-				return
+			first[c], second[c] = math.Inf(-1), logw // simplicial: always safe
+			if missing > 0 {
+				first[c], second[c] = score(float64(missing/2), math.Exp(logw))
 			}
-			first[c], second[c] = score(float64(missing/2), math.Exp(logw))
 		})
 		v := -1
 		left.each(func(c int) {
@@ -172,26 +200,80 @@ func eliminate(
 				v = c
 			}
 		})
-		if !math.IsInf(first[v], -1) {
-			filled = true
-		}
-		q := g[v].clone()
+		filled = filled || !math.IsInf(first[v], -1)
+		q := adj[v].clone()
 		q.add(v)
-		if !slices.ContainsFunc(found, q.within) {
-			found = append(found, q)
-			if cells += cellsOf(sizes, q.cols()); cells > most {
-				return found, cells, true
+		if !inside(all, q, v) {
+			all = append(all, q)
+			if cells += cellsOf(g.sizes, q.cols()); cells > most {
+				return all, cells, true
 			}
 		}
 		left.remove(v)
 		clear(stale)
-		g[v].each(func(d int) {
-			g[d].union(g[v])
-			g[d].remove(d)
-			g[d].remove(v)
-			stale.union(g[d])
+		adj[v].each(func(d int) {
+			adj[d].union(adj[v])
+			adj[d].remove(d)
+			adj[d].remove(v)
+			stale.union(adj[d])
 			stale.add(d)
 		})
 	}
-	return found, cells, filled
+	return all, cells, filled
+}
+
+// inside reports whether one of the sets holds q, of which v is a column.
+func inside(sets []colset, q colset, v int) bool {
+	return slices.ContainsFunc(sets, func(s colset) bool { return s.has(v) && q.within(s) })
+}
+
+// Beside returns what reports whether [TreeCells] of the cliques and one more, over cols, is at
+// most most. That is far faster than to compute it, and may be called concurrently.
+//
+// Columns whose neighbours are all joined are eliminated first, whichever others are, and one by
+// one: what is left, and all cliques, do not depend on their order. So those that no edge of the
+// new clique can concern are eliminated here, once for all.
+func Beside(sizes []int, cliques [][]int) func(cols []int, most float64) bool {
+	g, err := newGraph(sizes, cliques)
+	if err != nil {
+		return func([]int, float64) bool { return false }
+	}
+	n := len(sizes)
+	var order []int // in which they are eliminated
+	var found []colset
+	var cells []float64 // of the cliques found; 0 of one inside another
+	core := allColumns(n)
+	for before := -1; before < len(order); {
+		before = len(order)
+		core.each(func(c int) {
+			q := g.adj[c].overlap(core)
+			if slices.ContainsFunc(q.cols(), func(d int) bool { return !q.within(g.adj[d]) }) {
+				return
+			}
+			own := 0.0
+			if !inside(found, q, c) {
+				own = cellsOf(sizes, q.cols())
+			}
+			order, found, cells = append(order, c), append(found, q), append(cells, own)
+			core.remove(c)
+		})
+	}
+	return func(cols []int, most float64) bool {
+		h, left, gone, sum := *g, core.clone(), make([]colset, 0, len(order)), 0.0
+		h.adj = slices.Clone(g.adj)
+		for _, c := range cols {
+			h.adj[c] = g.adj[c].clone()
+			left.add(c)
+		}
+		h.join(cols)
+		for i, c := range order {
+			if left.has(c) {
+				left.union(found[i]) // a new edge may concern all of them
+				continue
+			}
+			gone, sum = append(gone, found[i]), sum+cells[i]
+		}
+		_, all := h.complete(left, gone, sum, math.Min(most, maxCells))
+		return all <= most
+	}
 }

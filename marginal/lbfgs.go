@@ -58,14 +58,11 @@ func (l *lbfgs) minimize(
 		if k := len(past) - 1 - window; k >= 0 && past[k]-l.f < tol {
 			return nil
 		}
-		if !l.iterate(o) {
+		for !l.iterate(o) {
 			if len(l.s) == 0 {
 				return nil
 			}
 			l.s, l.y, l.rho = l.s[:0], l.y[:0], l.rho[:0] // once more along the gradient
-			if !l.iterate(o) {
-				return nil
-			}
 		}
 	}
 }

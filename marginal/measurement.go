@@ -30,17 +30,6 @@ func NewMeasurement(cols []int, groups [][]uint16, counts []int64, sigma float64
 	return m
 }
 
-// Average joins two measurements of one table, each with one Sigma, by inverse variance.
-func Average(a, b Measurement) Measurement {
-	p, q := 1/(a.Sigma*a.Sigma), 1/(b.Sigma*b.Sigma)
-	out := Measurement{Cols: a.Cols, Groups: a.Groups, Counts: make([]float64, len(a.Counts)),
-		Sigma: 1 / math.Sqrt(p+q)}
-	for i := range out.Counts {
-		out.Counts[i] = (p*a.Counts[i] + q*b.Counts[i]) / (p + q)
-	}
-	return out
-}
-
 // Sum is the measurement of column Cols[at] by itself, summed over the others: counts and variances
 // add up. m has one Sigma and no Groups; sizes are the codes of every column.
 func (m *Measurement) Sum(sizes []int, at int) Measurement {
@@ -173,11 +162,10 @@ func Total(ms []Measurement) float64 {
 // A target is what is measured over one set of columns: all its measurements, averaged by inverse
 // variance, which changes the squared error by a constant only.
 type target struct {
-	cols   []int      // rank order
-	groups [][]uint16 // nil, or per column nil or the group of each code
-	sizes  []int      // of every column at this resolution
-	y      []float64  // counts
-	sigma  []float64
+	resolution
+	sizes []int     // of every column at this resolution
+	y     []float64 // counts
+	sigma []float64
 }
 
 // targets merges the measurements by their sets of columns, in an order that depends on the sets
@@ -186,19 +174,17 @@ func targets(sizes []int, ms []Measurement) []target {
 	var ts []target
 	for i := range ms {
 		m := &ms[i]
-		cols := ranked(sizes, m.Cols)
-		groups, all := m.ranked(cols), m.sizes(sizes)
+		cols, all := ranked(sizes, m.Cols), m.sizes(sizes)
+		r := resolution{cols, m.ranked(cols)}
 		n := len(m.Counts)
 		y, weight := make([]float64, n), []float64(nil)
 		transpose(y, m.Counts, all, m.Cols, cols)
 		if weight = slices.Repeat([]float64{m.Sigma}, n); m.Sigmas != nil {
 			transpose(weight, m.Sigmas, all, m.Cols, cols)
 		}
-		k := slices.IndexFunc(ts, func(t target) bool {
-			return slices.Equal(t.cols, cols) && sameGroups(t.groups, groups)
-		})
+		k := slices.IndexFunc(ts, func(t target) bool { return t.equal(r) })
 		if k < 0 {
-			ts = append(ts, target{cols, groups, all, y, weight})
+			ts = append(ts, target{r, all, y, weight})
 			continue
 		}
 		t := &ts[k]
@@ -208,12 +194,7 @@ func targets(sizes []int, ms []Measurement) []target {
 			t.sigma[j] = 1 / math.Sqrt(a+b)
 		}
 	}
-	slices.SortStableFunc(ts, func(a, b target) int {
-		if c := slices.Compare(a.cols, b.cols); c != 0 {
-			return c
-		}
-		return compareGroups(a.groups, b.groups)
-	})
+	slices.SortStableFunc(ts, func(a, b target) int { return a.compare(b.resolution) })
 	return ts
 }
 
@@ -230,11 +211,4 @@ func (m *Measurement) ranked(cols []int) [][]uint16 {
 		}
 	}
 	return out
-}
-
-func sameGroups(a, b [][]uint16) bool { return compareGroups(a, b) == 0 }
-
-// compareGroups orders groups of the same columns.
-func compareGroups(a, b [][]uint16) int {
-	return slices.CompareFunc(a, b, slices.Compare[[]uint16])
 }

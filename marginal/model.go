@@ -1,6 +1,10 @@
 package marginal
 
-import "slices"
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
 
 // Model is a distribution over discrete columns that factors over a junction tree, with the number
 // of rows it stands for. It is immutable and safe for concurrent use.
@@ -11,19 +15,28 @@ type Model struct {
 	path  *path // how Fit came here, nil after decoding
 
 	holds, below []colset // columns of a clique; of it and all below
+	under        []colset // those below that the parent does not hold
+
+	kept  sync.Map // factors of (clique, column below), for further answers
+	cells atomic.Int64
 }
 
 // newModel takes ownership of its arguments.
 func newModel(t *junctionTree, p [][]float64, total float64) *Model {
 	m := &Model{tree: t, p: p, total: total}
 	m.holds = make([]colset, len(t.cliques))
-	m.below = make([]colset, len(t.cliques))
+	m.below, m.under = make([]colset, len(t.cliques)), colsets(len(t.cliques), len(t.sizes))
 	for i, q := range t.cliques {
 		m.holds[i] = colsetOf(len(t.sizes), q...)
 		m.below[i] = m.holds[i].clone()
 	}
 	for i := len(t.cliques) - 1; i > 0; i-- {
 		m.below[t.parent[i]].union(m.below[i])
+		m.below[i].each(func(c int) {
+			if !m.holds[t.parent[i]].has(c) {
+				m.under[i].add(c)
+			}
+		})
 	}
 	return m
 }
@@ -65,12 +78,7 @@ func (m *Model) root(want colset) int {
 // children are those of clique i with wanted columns below them that it does not hold.
 func (m *Model) children(i int, want colset) (kids []int) {
 	for k := i + 1; k < len(m.tree.cliques); k++ {
-		if m.tree.parent[k] != i {
-			continue
-		}
-		rest := want.clone()
-		rest.intersect(m.below[k])
-		if !rest.within(m.holds[i]) {
+		if m.tree.parent[k] == i && want.overlap(m.under[k]).count() > 0 {
 			kids = append(kids, k)
 		}
 	}

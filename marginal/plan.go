@@ -34,18 +34,15 @@ type plan struct {
 	lo   []int32 // per run inside a block
 }
 
-// A dim is a column of a table: its codes, and how far a code is from the next in another table; 0
-// where that sums over the column.
-type dim struct{ n, stride int }
-
-// offsets are where the cells of a table over the columns are in the other.
-func offsets(dims []dim) []int32 {
+// offsets are where the cells of a table over cols are in another, whose columns have these
+// strides; it sums over columns without one.
+func offsets(sizes, cols []int, stride map[int]int) []int32 {
 	out := []int32{0}
-	for _, d := range dims {
-		next := make([]int32, 0, len(out)*d.n)
+	for _, c := range cols {
+		next := make([]int32, 0, len(out)*sizes[c])
 		for _, o := range out {
-			for x := range d.n {
-				next = append(next, o+int32(x*d.stride))
+			for x := range sizes[c] {
+				next = append(next, o+int32(x*stride[c]))
 			}
 		}
 		out = next
@@ -66,38 +63,33 @@ func strides(sizes, cols []int) map[int]int {
 // newPlan returns the plan from a table over big to one over small. Both list columns in the same
 // relative order and small ⊆ big; sizes are by column.
 func newPlan(sizes []int, big, small []int) *plan {
-	dims, stride := make([]dim, len(big)), strides(sizes, small)
-	for i, c := range big {
-		dims[i] = dim{sizes[c], stride[c]}
-	}
-	block := blockOf(sizesOf(sizes, big))
-	inner := len(dims)
-	for b := 1; b < block || inner > 0 && dims[inner-1].n == 1; {
+	stride, block := strides(sizes, small), blockOf(sizesOf(sizes, big))
+	inner := len(big)
+	for b := 1; b < block || inner > 0 && sizes[big[inner-1]] == 1; {
 		inner--
-		b *= dims[inner].n
+		b *= sizes[big[inner]]
 	}
 	p := &plan{run: 1, kept: true}
 	// The run: trailing columns of one kind; columns of one code fit either.
 	first := true
-	tail := len(dims)
-	for tail > inner {
-		d := dims[tail-1]
-		if d.n > 1 {
+	tail := len(big)
+	for ; tail > inner; tail-- {
+		n, kept := sizes[big[tail-1]], stride[big[tail-1]] != 0
+		if n > 1 {
 			if first {
-				p.kept, first = d.stride != 0, false
+				p.kept, first = kept, false
 			}
-			if (d.stride != 0) != p.kept {
+			if kept != p.kept {
 				break
 			}
 		}
-		p.run *= d.n
-		tail--
+		p.run *= n
 	}
 	if p.run < 4 { // shorter than the overhead of a loop: one offset a cell
-		p.run, p.kept, tail = 1, true, len(dims)
+		p.run, p.kept, tail = 1, true, len(big)
 	}
-	p.hi = offsets(dims[:inner])
-	p.lo = offsets(dims[inner:tail])
+	p.hi = offsets(sizes, big[:inner], stride)
+	p.lo = offsets(sizes, big[inner:tail], stride)
 	return p
 }
 
@@ -209,11 +201,7 @@ func cellsOf(sizes, cols []int) float64 {
 // transpose writes src, a table over from, to dst in the column order to. Both are row-major, last
 // column fastest, over the same set of columns; sizes are by column. dst and src must not overlap.
 func transpose(dst, src []float64, sizes, from, to []int) {
-	stride, dims := strides(sizes, to), make([]dim, len(from))
-	for i, c := range from {
-		dims[i] = dim{sizes[c], stride[c]}
-	}
-	for i, o := range offsets(dims) {
+	for i, o := range offsets(sizes, from, strides(sizes, to)) {
 		dst[o] = src[i]
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // shapes are those of the gamma priors, a factor of about √10 apart; the first priorShapes are
@@ -51,9 +53,7 @@ func expected(y, sigma, codes []float64, n float64) []float64 {
 			out[i] += w * x
 		}
 	}
-	for i := range out {
-		out[i] /= sum
-	}
+	floats.Scale(1/sum, out)
 	return out
 }
 
@@ -93,10 +93,7 @@ func tilted(at []*gammaNormal, y, sigma []float64, n float64) (means []float64, 
 			lambda = 2*lo + 1/n
 		}
 	}
-	scale := n / sum
-	for i := range means {
-		means[i] *= scale
-	}
+	floats.Scale(n/sum, means)
 	return means, log
 }
 

@@ -41,15 +41,14 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 		up       int
 		children []int
 	}
-	setOf := func(cols []int) colset { return colsetOf(len(sizes), cols...) }
-	items := []item{{set: setOf(clique), cells: cellsOf(sizes, clique), up: -1}}
+	items := []item{{set: colsetOf(len(sizes), clique...), cells: cellsOf(sizes, clique), up: -1}}
 	at := make([]int, len(targets))
 	for i, cols := range targets {
 		if len(cols) == len(clique) {
 			continue // the clique itself: item 0
 		}
 		at[i] = len(items)
-		items = append(items, item{set: setOf(cols), cells: cellsOf(sizes, cols)})
+		items = append(items, item{set: colsetOf(len(sizes), cols...), cells: cellsOf(sizes, cols)})
 	}
 	// Inside another target: hang under the smallest.
 	for i := 1; i < len(items); i++ {

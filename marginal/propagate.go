@@ -162,7 +162,9 @@ func (p *propagator) collect(i int) {
 		c.shift = slices.Max(c.top)
 		p.parallel(c, (*propagator).exponentials)
 	}
-	c.addPartials(0, c.scale)
+	for _, s := range c.partial[1:] {
+		addTo(c.scale, s)
+	}
 	low := math.Inf(1)
 	for _, x := range c.scale {
 		low = min(low, x)
@@ -174,12 +176,10 @@ func (p *propagator) collect(i int) {
 		return
 	}
 	// Some separator cell underflows: once more, relative to its own largest.
-	if len(root.terms) == 0 {
-		for _, ch := range root.children {
-			if nd := &c.nodes[ch]; !p.plain(nd) {
-				clear(nd.in)
-				p.gather(c, nd, nd.in)
-			}
+	for _, ch := range root.children {
+		if nd := &c.nodes[ch]; !p.plain(nd) {
+			clear(nd.in)
+			p.gather(c, nd, nd.in)
 		}
 	}
 	p.parallel(c, (*propagator).potential)
@@ -225,17 +225,14 @@ func (p *propagator) distribute(i int) {
 		clear(c.nodes[k].out)
 	}
 	p.parallel(c, (*propagator).share)
-	at := len(c.scale)
-	for _, ch := range c.small {
-		c.addPartials(at, c.nodes[ch].out)
-		at += c.nodes[ch].cells
-	}
 	for _, t := range c.nodes[0].terms {
 		if p.terms[t].coarse != nil {
 			p.terms[t].sumTo(p.mu, c.table)
 		}
 	}
-	c.shareLarge()
+	if len(c.spans) > 1 {
+		c.shareOut()
+	}
 	for k := 1; k < len(c.nodes); k++ {
 		nd := &c.nodes[k]
 		for _, ch := range nd.children {

@@ -27,8 +27,12 @@ type Counts struct {
 //
 // The error, for other shapes, wraps [errShape].
 func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
-	if err := t.check(levels); err != nil {
-		return nil, err
+	fits := len(levels) == t.Height()
+	for l := 0; fits && l < len(levels); l++ {
+		fits = len(levels[l]) == t.counts[l+1]
+	}
+	if !fits {
+		return nil, fmt.Errorf("marginal: levels that do not fit a tree of %d: %w", t.counts, errShape)
 	}
 	c := &Counts{tree: t, within: t.variances(), values: make([][]float64, t.Height()+1)}
 	h := t.Height()
@@ -56,17 +60,6 @@ func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
 	return c, nil
 }
 
-func (t *Tree) check(levels [][]float64) error {
-	fits := len(levels) == t.Height()
-	for l := 0; fits && l < len(levels); l++ {
-		fits = len(levels[l]) == t.counts[l+1]
-	}
-	if !fits {
-		return fmt.Errorf("marginal: levels that do not fit a tree of %d: %w", t.counts, errShape)
-	}
-	return nil
-}
-
 // below is the sum of the children's values, and of their variances.
 func (c *Counts) below(level, i int) (sum, variance float64) {
 	lo, hi := c.tree.children(level, i)
@@ -81,9 +74,6 @@ func (c *Counts) Range(lo, hi int) (rows, variance float64) {
 	}
 	return rows, c.tree.variance(c.within, lo, hi)
 }
-
-// leaves are the counts of the leaves.
-func (c *Counts) leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
 
 // NonNegative returns counts that are still consistent and not negative: from the root down, the
 // children of each node are the closest non-negative numbers (weighted by 1/V) with the parent's

@@ -52,6 +52,9 @@ func leastSquares(t *Tree, levels [][]float64) (x *mat.VecDense, cov *mat.Dense)
 	return x, cov
 }
 
+// leaves are the counts of the leaves.
+func (c *Counts) leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
+
 // TestInferIsLeastSquares compares the two passes and the variance of every range with the normal
 // equations.
 func TestInferIsLeastSquares(t *testing.T) {

@@ -3,10 +3,12 @@ package marginal
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// Refine joins a measurement of one column, with one Sigma, and an independent one of the same
-// column over groups of its codes (or of each code): the best linear unbiased estimate. A group of
+// Refine joins a measurement with one Sigma and an independent one of the same cells, or, of one
+// column, one over groups of its codes: the best linear unbiased estimate. A group of
 // k codes of noise σ that add up to S, and whose count is G with noise τ, moves each of its codes
 // by (G − S)·σ²/(kσ² + τ²). The Sigma of the result is the root mean square of the noise that its
 // codes have left; those of one group are correlated.
@@ -22,11 +24,7 @@ func Refine(m, coarse Measurement) Measurement {
 		groups = coarse.Groups[0]
 	}
 	join(out.Counts, variance, groups, coarse.Counts, noise)
-	left := 0.0
-	for _, v := range variance {
-		left += v
-	}
-	out.Sigma = math.Sqrt(left / float64(len(variance)))
+	out.Sigma = math.Sqrt(floats.Sum(variance) / float64(len(variance)))
 	return out
 }
 

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// TestRefine: one code is Average; over many draws the estimate is unbiased and has the noise that
-// it says.
+// TestRefine: cells alone are averaged by inverse variance; over many draws the estimate is
+// unbiased and has the noise that it says.
 func TestRefine(t *testing.T) {
 	a := Measurement{Cols: []int{0}, Counts: []float64{10, 20}, Sigma: 3}
 	b := Measurement{Cols: []int{0}, Counts: []float64{13, 17}, Sigma: 4}
-	want, got := Average(a, b), Refine(a, b)
-	for i := range want.Counts {
-		if math.Abs(got.Counts[i]-want.Counts[i]) > 1e-12 || math.Abs(got.Sigma-want.Sigma) > 1e-12 {
-			t.Fatalf("%+v, want %+v", got, want)
+	want, got := []float64{10 + 3*9./25, 20 - 3*9./25}, Refine(a, b)
+	for i := range want {
+		if math.Abs(got.Counts[i]-want[i]) > 1e-12 || math.Abs(got.Sigma-12./5) > 1e-12 {
+			t.Fatalf("%+v, want %v with 2.4", got, want)
 		}
 	}
 	if a.Counts[0] != 10 {

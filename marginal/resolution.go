@@ -1,6 +1,9 @@
 package marginal
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A resolution says at which detail a set of columns is measured.
 type resolution struct {
@@ -8,9 +11,13 @@ type resolution struct {
 	groups [][]uint16 // nil, or per column nil or the group of each code
 }
 
-func (r resolution) equal(o resolution) bool {
-	return slices.Equal(r.cols, o.cols) && sameGroups(r.groups, o.groups)
+// compare orders resolutions.
+func (r resolution) compare(o resolution) int {
+	return cmp.Or(slices.Compare(r.cols, o.cols),
+		slices.CompareFunc(r.groups, o.groups, slices.Compare[[]uint16]))
 }
+
+func (r resolution) equal(o resolution) bool { return r.compare(o) == 0 }
 
 // cells maps each cell over the codes to its cell over the groups, both row-major, and returns the
 // number of the latter. Without groups the map is nil.
@@ -18,23 +25,22 @@ func (r resolution) cells(sizes []int) (coarse []int32, n int) {
 	if r.groups == nil {
 		return nil, int(cellsOf(sizes, r.cols))
 	}
-	coarse, n = []int32{0}, 1
+	coarse = []int32{0}
+	m := Measurement{Cols: r.cols, Groups: r.groups}
+	all := m.sizes(sizes)
 	for i, c := range r.cols {
-		of := func(code int) int32 { return int32(code) }
-		k := sizes[c]
-		if g := r.groups[i]; g != nil {
-			of = func(code int) int32 { return int32(g[code]) }
-			k = int(slices.Max(g)) + 1
-		}
 		next := make([]int32, 0, len(coarse)*sizes[c])
 		for _, o := range coarse {
 			for code := range sizes[c] {
-				next = append(next, o*int32(k)+of(code))
+				if r.groups[i] != nil {
+					code = int(r.groups[i][code])
+				}
+				next = append(next, o*int32(all[c])+int32(code))
 			}
 		}
-		coarse, n = next, n*k
+		coarse = next
 	}
-	return coarse, n
+	return coarse, int(cellsOf(all, r.cols))
 }
 
 // addTo adds the term's cells of theta to a stretch of a table over its columns that begins at cell

@@ -45,7 +45,7 @@ type sampler struct {
 	cell     []uint32 // per row, its cell of the separator
 	start    []int    // per cell of the separator, where its rows begin; one more at the end
 	u        *rand.Rand
-	half     uint32 // the unused half of a draw
+	word     uint64 // the draw, its unused half last
 	halfLeft bool
 }
 
@@ -156,12 +156,11 @@ func (s *sampler) shuffle(v []uint32) {
 func (s *sampler) below(n uint32) uint32 {
 	for {
 		if s.halfLeft = !s.halfLeft; s.halfLeft {
-			x := s.u.Uint64()
-			s.half = uint32(x >> 32)
-			if p := uint64(uint32(x)) * uint64(n); uint32(p) >= n || uint32(p) >= -n%n {
-				return uint32(p >> 32)
-			}
-		} else if p := uint64(s.half) * uint64(n); uint32(p) >= n || uint32(p) >= -n%n {
+			s.word = s.u.Uint64()
+		} else {
+			s.word >>= 32
+		}
+		if p := uint64(uint32(s.word)) * uint64(n); uint32(p) >= n || uint32(p) >= -n%n {
 			return uint32(p >> 32)
 		}
 	}

@@ -83,12 +83,11 @@ func Smooth(m Measurement, rows float64) Measurement {
 // place, and returns the share that is kept.
 func haarCut(v []float64, cut float64) float64 {
 	n := len(v)
-	c := slices.Clone(v)
 	tmp := make([]float64, n)
 	kept := 1
 	for h := n / 2; h >= 1; h /= 2 {
 		for i := range h {
-			a, b := c[2*i], c[2*i+1]
+			a, b := v[2*i], v[2*i+1]
 			tmp[i] = (a + b) / math.Sqrt2
 			d := (a - b) / math.Sqrt2
 			if math.Abs(d) < cut {
@@ -98,15 +97,14 @@ func haarCut(v []float64, cut float64) float64 {
 			}
 			tmp[h+i] = d
 		}
-		copy(c[:2*h], tmp[:2*h])
+		copy(v, tmp[:2*h])
 	}
 	for h := 1; h < n; h *= 2 {
 		for i := range h {
-			a, d := c[i], c[h+i]
+			a, d := v[i], v[h+i]
 			tmp[2*i], tmp[2*i+1] = (a+d)/math.Sqrt2, (a-d)/math.Sqrt2
 		}
-		copy(c[:2*h], tmp[:2*h])
+		copy(v, tmp[:2*h])
 	}
-	copy(v, c)
 	return float64(kept) / float64(n)
 }

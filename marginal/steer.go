@@ -32,6 +32,26 @@ func CountPairs(sizes []int, codes [][]uint16) *Pairs {
 	return p
 }
 
+// Meet gives the columns the shares that they have in the model m, and scales pairs with them, in
+// place. Where the rows that were counted are those of one seed, they are off in the same way for
+// every model.
+func (p *Pairs) Meet(m *Model) *Pairs {
+	for c, k := range m.Sizes() {
+		counts := make([]float64, k)
+		_ = m.MarginalTo(counts, []int{c}) // a column is inside a clique: there is no error
+		for i, x := range counts {
+			cell := p.Offsets[c] + i
+			scale := float32(x/m.Total()) / max(p.Ones[cell], math.SmallestNonzeroFloat32)
+			p.Ones[cell] *= scale
+			for other := range p.Ones {
+				p.Two.Row(cell)[other] *= scale
+				p.Two.Row(other)[cell] *= scale
+			}
+		}
+	}
+	return p
+}
+
 // tally calls one with how many rows have a cell, and two, in both orders, with how many have two
 // cells of different columns.
 func tally(offsets []int, codes [][]uint16, one func(int, float32), two func(a, b int, n float32)) {
@@ -66,29 +86,40 @@ func tally(offsets []int, codes [][]uint16, one func(int, float32), two func(a, 
 //	∝ q(x) · exp(−β/2 · Σ_k w_k·(N_k − n·p_k)²/(n·p_k + 1)),
 //
 // where q says which codes the row may have, k are the cells of one or two columns, N_k the rows so
-// far that have them, p_k their shares and n the rows of the block; w_k is 1 for two columns and
-// OneWeight for one.
+// far that have them, p_k their shares and n the rows of the block; w_k is 1 for two columns,
+// and more for one (weight).
 type steering struct {
-	// 1 unless set. Where columns are many, the pairs of a rare code are each too rare for a single
-	// row, and round the rows of the code away if this is small.
-	OneWeight float32
-
 	p *Pairs
 	u *rand.Rand
 	n float32 // rows of the block
-	// what one more row with a cell, or with two, adds to the sum: (2(N_k − n·p_k) + 1)·weight
-	one    []float32
-	two    matrix.Matrix
-	score  []float32 // of the codes of a column, and their chances
-	row    []int     // the cells of a row
-	others []int     // but that of a column
+	// of a cell, and of two: 1/(n·p_k + 1)
+	ones  []float32
+	twos  matrix.Matrix
+	one   []float32 // what one more row with it adds to the sum: (2(N_k − n·p_k) + 1)·weight
+	two   matrix.Matrix
+	sum   []float32 // of all cells: what those of the columns before add
+	score []float32 // of the codes of a column, and their chances
+	row   []int     // the cells of a row
+}
+
+// Where columns are many, the pairs of a rare code are each too rare for a single row, and round
+// the rows of the code away if oneWeight is small. As deviations count beside np, a code of many
+// rows would be free to lose some, to which chance leads it; so the weight grows with them.
+// It is one more for oneRows rows of a code.
+const oneWeight, oneRows = 16, 256
+
+// weight is w of a cell of one column.
+func (s *steering) weight(cell int) float32 {
+	return oneWeight + (1/s.ones[cell]-1)/oneRows
 }
 
 // NewSteering steers towards p with randomness from u alone.
 func NewSteering(p *Pairs, u *rand.Rand) *steering {
 	cells := len(p.Ones)
-	return &steering{p: p, u: u, one: make([]float32, cells), two: matrix.New(cells, cells),
-		score: make([]float32, 2*cells), row: make([]int, len(p.Offsets)-1), OneWeight: 1}
+	v := func() []float32 { return make([]float32, cells) }
+	return &steering{p: p, u: u, ones: v(), twos: matrix.New(cells, cells), one: v(),
+		two: matrix.New(cells, cells), sum: v(), score: make([]float32, 2*cells),
+		row: make([]int, len(p.Offsets)-1)}
 }
 
 // Rows changes a block of rows of codes, column-major: the first few, as many as first says, once
@@ -104,51 +135,58 @@ func (s *steering) Rows(
 ) {
 	s.start(len(codes[0]))
 	tally(s.p.Offsets, codes, func(cell int, n float32) {
-		s.one[cell] += float32(2 * n * s.weight(s.p.Ones[cell]))
+		s.one[cell] += float32(2 * n * s.ones[cell])
 	}, func(a, b int, n float32) {
-		s.two.Row(a)[b] += float32(2 * n * s.weight(s.p.Two.Row(a)[b]))
+		s.two.Row(a)[b] += float32(2 * n * s.twos.Row(a)[b])
 	})
 	for _, beta := range betas {
 		for i := range min(first, len(codes[0])) {
 			for k := range codes {
 				s.row[k] = s.p.Offsets[k] + int(codes[k][i])
 			}
+			for c, x := range s.one {
+				s.sum[c] = float32(s.weight(c) * x)
+			}
 			for k := range codes {
 				q := s.score[len(s.one):][:s.p.Offsets[k+1]-s.p.Offsets[k]]
 				chance(q, i, k)
 				s.again(k, q, beta)
 				codes[k][i] = uint16(s.row[k] - s.p.Offsets[k])
+				end := s.p.Offsets[k+1]
+				kernels.AddTo(s.sum[end:], s.two.Row(s.row[k])[end:])
 			}
 		}
 	}
 }
-
-// weight is that of the cells with a share.
-func (s *steering) weight(share float32) float32 { return 1 / (float32(s.n*share) + 1) }
 
 // start begins a block of n rows. What those before it have too much or too few stays counted.
 func (s *steering) start(n int) {
-	before := *s
+	first := s.n == 0
 	s.n = float32(n)
-	for _, of := range [2][2][]float32{{s.one, s.p.Ones}, {s.two.Data, s.p.Two.Data}} {
+	for _, of := range [][3][]float32{
+		{s.one, s.p.Ones, s.ones}, {s.two.Data, s.p.Two.Data, s.twos.Data},
+	} {
 		for i, share := range of[1] {
 			over := float32(0) // 2(N − np) of the rows before
-			if before.n > 0 {
-				over = of[0][i]/before.weight(share) - 1
+			if !first {
+				over = of[0][i]/of[2][i] - 1
 			}
-			of[0][i] = (over - float32(2*s.n*share) + 1) * s.weight(share)
+			of[2][i] = 1 / (float32(s.n*share) + 1)
+			of[0][i] = (over - float32(2*s.n*share) + 1) * of[2][i]
 		}
 	}
 }
 
-// count adds, sign times, a row's cell and its pairs with the row's other cells.
-func (s *steering) count(others []int, cell int, sign float32) {
-	s.one[cell] += float32(2 * sign * s.weight(s.p.Ones[cell]))
-	shares, scores := s.p.Two.Row(cell), s.two.Row(cell)
-	for _, other := range others {
-		add := float32(2 * sign * s.weight(shares[other]))
-		scores[other] += add
-		s.two.Row(other)[cell] += add
+// count adds, sign times, a cell of column k and its pairs with the row's other cells.
+func (s *steering) count(k, cell int, sign float32) {
+	s.one[cell] += float32(2 * sign * s.ones[cell])
+	weights, scores := s.twos.Row(cell), s.two.Row(cell)
+	for l, other := range s.row {
+		if l != k {
+			add := float32(2 * sign * weights[other])
+			scores[other] += add
+			s.two.Row(other)[cell] += add
+		}
 	}
 }
 
@@ -156,16 +194,15 @@ func (s *steering) count(others []int, cell int, sign float32) {
 func (s *steering) again(k int, q []float32, beta float64) {
 	first, end := s.p.Offsets[k], s.p.Offsets[k+1]
 	score, cell := s.score[:end-first], s.row[k]
-	s.others = append(append(s.others[:0], s.row[:k]...), s.row[k+1:]...)
-	for c, x := range s.one[first:end] {
-		score[c] = float32(s.OneWeight * x)
-	}
-	for _, other := range s.others {
+	copy(score, s.sum[first:end])
+	for _, other := range s.row[k+1:] {
 		kernels.AddTo(score, s.two.Row(other)[first:end])
 	}
-	own := float32(s.OneWeight * s.weight(s.p.Ones[cell])) // without this row
-	for _, other := range s.others {
-		own += s.weight(s.p.Two.Row(cell)[other])
+	own, weights := float32(s.weight(cell)*s.ones[cell]), s.twos.Row(cell) // without this row
+	for l, other := range s.row {
+		if l != k {
+			own += weights[other]
+		}
 	}
 	score[cell-first] -= float32(2 * own)
 	least := float32(math.Inf(1))
@@ -185,8 +222,8 @@ func (s *steering) again(k int, q []float32, beta float64) {
 		return // next to impossible by rounding
 	}
 	if drawn := first + Pick(score, total, s.u); drawn != cell {
-		s.count(s.others, cell, -1)
-		s.count(s.others, drawn, 1)
+		s.count(k, cell, -1)
+		s.count(k, drawn, 1)
 		s.row[k] = drawn
 	}
 }

@@ -53,7 +53,7 @@ func apart(a, b *Pairs) float64 {
 	return sum / 2 / float64(columns*(columns-1))
 }
 
-// TestCount compares with the definition.
+// TestCount compares with the definition; pairs that meet a model have its columns, and are scaled.
 func TestCount(t *testing.T) {
 	codes := even(700, testRand(1))
 	p := CountPairs(sizes, codes)
@@ -82,6 +82,21 @@ func TestCount(t *testing.T) {
 			if i != j && math.Abs(float64(two)-share(i, j)) > 1e-6 {
 				t.Errorf("cells %d and %d: %v, want %v", i, j, two, share(i, j))
 			}
+		}
+	}
+	m, err := FromFactors(sizes, [][]int{{0}, {1}, {2}},
+		[][]float64{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {1, 2, 1}}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := p.Two.Row(0)[11] * .2 / p.Ones[0] * .5 / p.Ones[11]
+	p.Meet(m)
+	if a, b := p.Two.Row(0)[11], p.Two.Row(11)[0]; a != b || math.Abs(float64(a-was)) > 1e-6 {
+		t.Errorf("a pair of %v and %v, want %v", a, b, was)
+	}
+	for i, want := range []float64{.2, .2, .2, .2, .2, .2, .2, .2, .2, .2, .25, .5, .25} {
+		if math.Abs(float64(p.Ones[i])-want) > 1e-6 {
+			t.Errorf("cell %d has %v, the model %v", i, p.Ones[i], want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -39,7 +38,7 @@ func ranked(sizes, cols []int) []int {
 // intersections, rooted at the clique of most cells. Jensen and Jensen, Optimal junction trees (UAI
 // 1994), theorem 1.
 func newJunctionTree(sizes []int, cliques [][]int) (*junctionTree, error) {
-	sets, cells, err := triangulate(sizes, cliques, 0)
+	sets, cells, err := triangulate(sizes, cliques)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +48,6 @@ func newJunctionTree(sizes []int, cliques [][]int) (*junctionTree, error) {
 	}
 	k := len(sets)
 	t := &junctionTree{sizes: slices.Clone(sizes)}
-	if k == 0 {
-		return t, nil
-	}
 	cols := make([][]int, k)
 	root := 0
 	for i, s := range sets {
@@ -86,11 +82,7 @@ func newJunctionTree(sizes []int, cliques [][]int) (*junctionTree, error) {
 			if position[i] >= 0 {
 				continue
 			}
-			w := 0
-			for j, x := range sets[i] {
-				w += colset{x & sets[joined][j]}.count()
-			}
-			if w > weight[i] {
+			if w := sets[i].overlap(sets[joined]).count(); w > weight[i] {
 				weight[i], near[i] = w, joined
 			}
 			if next < 0 || weight[i] > weight[next] {
@@ -118,7 +110,7 @@ func shared(cols []int, set colset) []int {
 //
 // Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells (errTooLarge).
 func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
-	_, n, err := triangulate(sizes, cliques, 0)
+	_, n, err := triangulate(sizes, cliques)
 	if err != nil {
 		return 0, err
 	}
@@ -126,11 +118,4 @@ func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
 		return 0, fmt.Errorf("marginal: a junction tree of %.4g cells: %w", n, errTooLarge)
 	}
 	return int(n), nil
-}
-
-// TreeFits reports whether [TreeCells] is at most most, which is faster than to compute it. A
-// column out of range does not fit.
-func TreeFits(sizes []int, cliques [][]int, most float64) bool {
-	_, cells, err := triangulate(sizes, cliques, math.Min(most, maxCells))
-	return err == nil && cells <= most
 }

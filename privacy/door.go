@@ -17,7 +17,7 @@ func (s *session) Door() access.Door {
 func (s *session) condition() access.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
+	return access.State{Closed: s.closed, Elsewhere: s.in.Joint != nil, Replaying: len(s.earlier) > 0}
 }
 
 // hold lends the rows (see access.Hold). It must not run at the same time as a mechanism.

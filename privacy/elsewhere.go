@@ -52,3 +52,7 @@ func jointTo(counts []int64, from engine.Joint, sizes, cols []int, offsets [][]i
 		counts[k] += from.Counts[i]
 	}
 }
+
+// Elsewhere reports whether another engine has counted the rows: nothing but what it was asked for
+// can be counted. It is public.
+func (s *session) Elsewhere() bool { return s.condition().Elsewhere }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/ledger"
@@ -95,7 +97,7 @@ func (j *journal) start(run string, h header) error {
 		return err
 	}
 	j.chain, j.whole = ledger.Ledger{}, 0
-	if err := j.put([]ledger.Entry{{Kind: ledger.EntryOpen, Run: run, Data: b}}); err != nil {
+	if err := j.put([]ledger.Entry{{Kind: ledger.EntryOpen, Run: run, Data: b}}, nil, 0); err != nil {
 		return err
 	}
 	if err := disk.SyncDir(filepath.Dir(j.path)); err != nil {
@@ -104,20 +106,26 @@ func (j *journal) start(run string, h header) error {
 	return nil
 }
 
-// put appends the lines of an answer: from here on it is never drawn again. Without a journal it
-// does nothing.
-func (j *journal) put(lines []ledger.Entry) error {
+// put appends the lines of an answer: from here on it is never drawn again. With room they are as
+// long as the bare ones, which the draw does not decide, and so many bytes: a write that fails for
+// their length fails whatever was drawn. Without a journal it does nothing.
+func (j *journal) put(lines, bare []ledger.Entry, room int) error {
 	if j == nil {
 		return nil
 	}
-	var text []byte
-	for _, e := range lines {
-		line, err := j.chain.Add(e)
-		if err != nil {
-			return err
+	text, chain, err := j.sealed(lines)
+	if err == nil && room > 0 {
+		least, _, _ := j.sealed(bare)
+		fill := len(least) + room - len(text) - len(`"tool":"",`)
+		if fill < 1 {
+			return errors.New("privacy: an answer is longer than its record")
 		}
-		j.chain.Entries = j.chain.Entries[len(j.chain.Entries)-1:]
-		text = append(text, line...)
+		// which nobody reads; within the line that has the answer, so that all is there or nothing
+		lines[len(lines)-1].Tool = strings.Repeat("-", fill)
+		text, chain, err = j.sealed(lines)
+	}
+	if err != nil {
+		return err
 	}
 	if !j.file.There() {
 		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work",
@@ -126,8 +134,21 @@ func (j *journal) put(lines []ledger.Entry) error {
 	if err := j.file.Put(text, j.whole, true); err != nil {
 		return fmt.Errorf("privacy: the journal: %w", err)
 	}
-	j.whole += int64(len(text))
+	j.whole, j.chain = j.whole+int64(len(text)), chain
 	return nil
+}
+
+// sealed is what lines are behind the last one, and the new last one.
+func (j *journal) sealed(lines []ledger.Entry) (text []byte, chain ledger.Ledger, err error) {
+	chain.Entries = slices.Clone(j.chain.Entries)
+	for _, e := range lines {
+		line, err := chain.Add(e)
+		if err != nil {
+			return nil, chain, err
+		}
+		text, chain.Entries = append(text, line...), chain.Entries[len(chain.Entries)-1:]
+	}
+	return text, chain, nil
 }
 
 // leave gives the lock up; the journal stays for the next process.

@@ -125,8 +125,9 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 func TestLockTimeout(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	file.Timeout = 100 * time.Millisecond
+	// A shared lock: it keeps out only whoever wants the file for himself.
 	lock := flock.New(file.Path(), flock.SetFlag(os.O_RDWR|os.O_CREATE))
-	if err := lock.Lock(); err != nil {
+	if err := lock.RLock(); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0

@@ -39,29 +39,27 @@ func (m Marginal) compile(sizes []int, _ bool) (access.Counted, error) {
 		if col < 0 || col >= len(sizes) || slices.Contains(cols[:i], col) {
 			return fail("column %d is not in the schema or is named twice", col)
 		}
-		if before > MaxCells/sizes[col] {
-			return fail("columns %v have more than %d cells", cols, MaxCells)
-		}
-		before *= sizes[col]
 		what += fmt.Sprintf(" %d", col+1)
 		key = binary.LittleEndian.AppendUint32(key, uint32(col))
 		groups[i], offsets[i] = sizes[col], make([]int32, sizes[col])
-		if m.Groups == nil || m.Groups[i] == nil {
-			for code := range offsets[i] {
-				offsets[i][code] = int32(code)
+		var of []uint16
+		if m.Groups != nil && m.Groups[i] != nil {
+			of = slices.Clone(m.Groups[i])
+			if len(of) != sizes[col] || int(slices.Max(of)) >= len(of) {
+				return fail("column %d: its groups must be %d numbers below that", col, sizes[col])
 			}
-			key = append(key, 0)
-			continue
+			groups[i] = int(slices.Max(of)) + 1
 		}
-		key = append(key, 1)
-		of := slices.Clone(m.Groups[i])
-		if len(of) != sizes[col] || int(slices.Max(of)) >= len(of) {
-			return fail("column %d: its groups must be %d numbers below that", col, sizes[col])
+		if before > MaxCells/groups[i] {
+			return fail("columns %v have more than %d cells", cols, MaxCells)
 		}
-		groups[i] = int(slices.Max(of)) + 1
-		for code, g := range of { // as many as the column has codes
-			offsets[i][code] = int32(g)
-			key = binary.LittleEndian.AppendUint16(key, g)
+		before *= groups[i]
+		key = append(key, byte(min(1, len(of))))
+		for code := range offsets[i] {
+			if offsets[i][code] = int32(code); of != nil {
+				offsets[i][code] = int32(of[code])
+				key = binary.LittleEndian.AppendUint16(key, of[code])
+			}
 		}
 	}
 	cells := 1

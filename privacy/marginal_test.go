@@ -67,3 +67,58 @@ func TestCountOfGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsBoundTheCells: columns of very many codes can be counted together in groups; what
+// bounds a question is the cells that it has.
+func TestGroupsBoundTheCells(t *testing.T) {
+	const rows, codes = 500, 20000
+	u, s := rand.New(rand.NewPCG(7, 8)), &schema.Schema{}
+	var cols []table.Codes
+	for c := range 4 {
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("c", c), Kind: schema.Integer,
+			Max: codes - 1, Bins: codes})
+		cols = append(cols, table.Codes{U16: make([]uint16, rows)})
+		for r := range rows {
+			cols[c].U16[r] = uint16(u.IntN(codes))
+		}
+	}
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
+	groups := func(n int) []uint16 {
+		g := make([]uint16, codes)
+		for i := range g {
+			g[i] = uint16(i * n / codes)
+		}
+		return g
+	}
+	session := open(t, tab, gaussian(1, 1))
+	for _, n := range [][]int{{30, 40}, {5, 6, 7}, {1, codes, 1, 3}, {codes, 60}} {
+		m, cells := Marginal{}, 1
+		for c, k := range n {
+			m.Cols, m.Groups, cells = append(m.Cols, c), append(m.Groups, groups(k)), cells*k
+		}
+		want := make([]int64, cells)
+		for r := range rows {
+			cell := 0
+			for c, k := range n {
+				cell = cell*k + int(m.Groups[c][cols[c].U16[r]])
+			}
+			want[cell]++
+		}
+		if got := countOn(tab, compiledOf(t, session.session, m)[0]); !slices.Equal(got, want) {
+			t.Errorf("%v groups: counts differ", n)
+		}
+	}
+	for name, m := range map[string]Marginal{
+		"no groups":      {Cols: []int{0, 1}},
+		"of one column":  {Cols: []int{0, 1}, Groups: [][]uint16{groups(6711), nil}},
+		"too many":       {Cols: []int{0, 1}, Groups: [][]uint16{groups(12000), groups(12000)}},
+		"over 32 bits":   {Cols: []int{0, 1, 2}, Groups: slices.Repeat([][]uint16{groups(1626)}, 3)},
+		"over 64 bits":   {Cols: []int{0, 1, 2, 3}, Groups: make([][]uint16, 4)},
+		"too many codes": {Cols: []int{0, 1}, Groups: [][]uint16{groups(30), append(groups(30), 1)}},
+		"too high":       {Cols: []int{0}, Groups: [][]uint16{append(groups(9)[:codes-1], codes)}},
+	} {
+		if _, err := session.compile([]Query{m}); err == nil {
+			t.Errorf("%s: it can be asked", name)
+		}
+	}
+}

@@ -43,8 +43,8 @@ func (s *session) compile(qs []Query) ([]access.Counted, error) {
 	return compileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
 }
 
-// maxRemembered is how many cells of true counts a session keeps: 8 MiB.
-const maxRemembered = 1 << 20
+// maxRemembered is how many cells of true counts a session keeps: 32 MiB.
+const maxRemembered = 1 << 22
 
 // counter returns a function that counts queries and remembers their counts: a method that selects
 // among the same candidates round after round reads the rows once for each. It stands behind a

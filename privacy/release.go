@@ -80,7 +80,7 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	<-back
 	lines := charged(s.run, c.What, c.Of.Sum(), charges, answer)
 	if err == nil {
-		err = s.journal.put(lines)
+		err = s.journal.put(lines, charged(s.run, c.What, c.Of.Sum(), c.Cost, nil), c.Room)
 	}
 	if err == nil {
 		err = s.append(paid(lines), false)

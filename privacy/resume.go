@@ -27,7 +27,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		return fmt.Errorf("privacy: the journal %s holds no run: %w", j.path, ErrResume)
 	}
 	if string(j.Program) != o.Program {
-		return refuse("it was begun by %q, this is %q", j.Program, o.Program)
+		return refuse("it was begun by %s; this is %s", j.Program, o.Program)
 	}
 	for _, out := range j.Outputs {
 		if !slices.Contains(o.Outputs, string(out)) {

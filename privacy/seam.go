@@ -29,7 +29,8 @@ import (
 //	    the noise of each number, the scores of each choice, and what was charged. The first ROWS
 //	    rows, KEPT of them used, are of UNITS (0 or 1) units that the neighbour has not.
 //
-// Only the answer is replaced: rows are read, noise is drawn, and every charge is made as ever.
+// Only the answer is replaced, and what it bought on the way: rows are read, noise is drawn, and
+// every charge is made as ever.
 
 const (
 	exitStrayed = 70 // of a process that asked another question
@@ -40,6 +41,7 @@ const (
 type played struct {
 	Run, Query string
 	Answer     []byte
+	More       accountant.Composition `json:",omitempty"` // that the draw of the answer charged
 }
 
 // tape has the answers that are left for each run, if any are played back.
@@ -106,13 +108,16 @@ func init() {
 
 // recorded returns the answer that a run is given: its own, or that of the file.
 func recorded(run, query string, answer []byte) []byte {
-	d := deck()
-	if d == nil {
-		return answer
+	if d := deck(); d != nil {
+		return d.play(played{Run: run, Query: query, Answer: answer}).Answer
 	}
+	return answer
+}
+
+func (d *tape) play(p played) played {
 	d.Lock()
 	defer d.Unlock()
-	p := played{run, query, answer}
+	run, query := p.Run, p.Query
 	if d.left != nil {
 		if left := d.left[run]; len(left) == 0 || left[0].Query != query {
 			fmt.Fprintf(os.Stderr, "SEAM_REPLAY: run %q asks something else (%s)\n", run, query)
@@ -123,7 +128,7 @@ func recorded(run, query string, answer []byte) []byte {
 	if err := json.NewEncoder(d.out).Encode(p); err != nil {
 		panic("privacy: SEAM_REPLAY: " + err.Error())
 	}
-	return p.Answer
+	return p
 }
 
 // look is a line of the file of coins.
@@ -160,6 +165,18 @@ func watched(s *session, c access.Call) access.Call {
 		}
 		key := fmt.Sprint(d.key, s.run, query, d.drawn)
 		d.Unlock()
+		p := played{Run: s.run, Query: query}
+		pay := more
+		more = func(ch accountant.Charge) error { // which of its questions passed is in an answer
+			if d.left != nil {
+				return nil
+			}
+			err := pay(ch)
+			if err == nil {
+				p.More = append(p.More, ch)
+			}
+			return err
+		}
 		if d.coins == nil {
 			answer, err = draw(rows, more)
 		} else {
@@ -170,7 +187,15 @@ func watched(s *session, c access.Call) access.Call {
 		if err != nil {
 			return nil, err
 		}
-		return recorded(s.run, query, answer), nil
+		p.Answer = answer
+		if p = d.play(p); d.left != nil {
+			for _, ch := range p.More {
+				if err := pay(ch); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return p.Answer, nil
 	}
 	return c
 }

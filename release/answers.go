@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -15,7 +17,7 @@ type Answered struct {
 	Cell          string   `json:"cell,omitempty"`
 	Answer        float64  `json:"answer"`
 	StandardError *float64 `json:"standard_error"` // nil: unknown
-	// what the standard error is of: "noise" of the best single measurement, "sampling", "none", or
+	// what the standard error is of: "noise" of the measurements, "sampling", "none", or
 	// by [Model.Intervals] "population"
 	Covers   string      `json:"covers"`
 	Interval *[2]float64 `json:"interval_95,omitempty"` // of [Model.Intervals]
@@ -42,7 +44,7 @@ func (m *Model) graphs() []*Model {
 func (m *Model) Exact() bool { return len(m.graphs()) > 0 }
 
 // Answers asks a graphical model exactly. It is post-processing and costs nothing. The standard
-// error is that of the measurement in the model file that answers a query most precisely by itself.
+// error is that of the measurements in the model file together.
 // Errors: a model of another kind ([ErrNotExact]), an item with too many cells
 // ([workload.ErrTooLarge]).
 func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
@@ -66,7 +68,9 @@ func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
 			noise[i] = math.Hypot(noise[i], e)
 		}
 	}
-	return answered(w, sum, "noise", func(i, _ int) float64 { return noise[i] }), nil
+	return answered(w, sum, "noise", func(i, k int) float64 {
+		return shrunk(sum[i][k], noise[i])
+	}), nil
 }
 
 // plus is the sum of two answers, of which the first may be nil.
@@ -75,9 +79,7 @@ func plus(sum, more workload.Answers) workload.Answers {
 		return more
 	}
 	for i := range more {
-		for k, x := range more[i] {
-			sum[i][k] += x
-		}
+		floats.Add(sum[i], more[i])
 	}
 	return sum
 }

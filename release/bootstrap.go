@@ -155,7 +155,7 @@ func (p *Marginal) whole() (out []marginal.Measurement) {
 		if i < 0 {
 			out = append(out, m)
 		} else {
-			out[i] = marginal.Average(out[i], m)
+			out[i] = marginal.Refine(out[i], marginal.Measurement{Counts: m.Counts, Sigma: m.Sigma})
 		}
 	}
 	return out

@@ -92,9 +92,9 @@ func Collect(ctx context.Context, c Collected) (*Model, error) {
 	var fitted []marginal.Measurement
 	var cliques [][]int
 	for i, k := range slices.Backward(order) {
-		more := append(cliques[:len(cliques):len(cliques)], pairs[k].Cols)
-		if signals[i] > 0 && marginal.TreeFits(grouping.Sizes(), more, maxJointCells) {
-			fitted, cliques = append(fitted, pairs[k]), more
+		if cols := pairs[k].Cols; signals[i] > 0 &&
+			marginal.Beside(grouping.Sizes(), cliques)(cols, maxJointCells) {
+			fitted, cliques = append(fitted, pairs[k]), append(cliques, cols)
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(c.Measured), func(m marginal.Measurement) bool {
@@ -148,7 +148,7 @@ func columnsOf(sizes []int, ms []marginal.Measurement) []marginal.Measurement {
 		for at, col := range m.Cols {
 			one := m.Sum(sizes, at)
 			if out[col].Cols != nil {
-				one = marginal.Average(out[col], one)
+				one = marginal.Refine(out[col], one)
 			}
 			out[col] = one
 		}

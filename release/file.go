@@ -35,11 +35,10 @@ const (
 // Write writes the model file.
 func (m *Model) Write(w io.Writer) error {
 	manifest, err := json.MarshalIndent(m.Manifest, "", "  ")
-	if err != nil {
-		return fmt.Errorf("release: %w", err)
+	if err == nil {
+		err = pack(w, []Member{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}}, 0)
 	}
-	parts := []Member{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}}
-	if err := pack(w, parts, 0); err != nil {
+	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
 	return nil
@@ -54,10 +53,10 @@ func Open(path string) (*Model, error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
+	var m *Model
+	if err == nil {
+		m, err = Read(f, info.Size())
 	}
-	m, err := Read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("release: %s: %w", path, err)
 	}

@@ -123,8 +123,8 @@ func TestJoin(t *testing.T) {
 		if want := alone[0][i].Answer + alone[1][i].Answer; math.Abs(x.Answer-want) > .02 {
 			t.Errorf("%s: %v, want %v", x.Cell, x.Answer, want)
 		}
-		if *x.StandardError != hundredths(math.Sqrt2) {
-			t.Errorf("%s: standard error %v of two of 1", x.Cell, *x.StandardError)
+		if e := *x.StandardError; !(e > 1.3 && e < math.Sqrt2) {
+			t.Errorf("%s: standard error %v of two of 1, which are known better together", x.Cell, e)
 		}
 	}
 	u := rand.New(rand.NewPCG(1, 1))

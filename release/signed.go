@@ -95,30 +95,30 @@ func OpenSigned(data []byte, key minisign.PublicKey) ([]Member, error) {
 	}
 	n := len(all) - 2
 	if n < 0 || all[n].Name != sumsName || all[n+1].Name != signatureName {
-		return nil, tampered("not a signed release, or one that is cut short: it does not end "+
+		return nil, fail(errTampered, "not a signed release, or one that is cut short: it does not end "+
 			"with %s and %s", sumsName, signatureName)
 	}
 	list, signature := all[n].Body, all[n+1].Body
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err == nil && s.KeyID != key.ID() {
-		return nil, tampered("%q was made with key %016X, not with key %016X", signatureName, s.KeyID,
-			key.ID())
+		return nil, fail(errTampered, "%q was made with key %016X, not with key %016X", signatureName,
+			s.KeyID, key.ID())
 	}
 	// in the one spelling that it was signed in
 	text, err := s.MarshalText()
 	if err != nil || !bytes.Equal(text, signature) || !minisign.Verify(key, list, signature) {
-		return nil, tampered("%q is not the signature of %q by key %016X", signatureName, sumsName,
-			key.ID())
+		return nil, fail(errTampered, "%q is not the signature of %q by key %016X", signatureName,
+			sumsName, key.ID())
 	}
 	have := ""
 	for _, m := range all[:n] {
 		have += sum(m)
 		if !strings.Contains(string(list), sum(m)) {
-			return nil, tampered("%q is not as it was signed", m.Name)
+			return nil, fail(errTampered, "%q is not as it was signed", m.Name)
 		}
 	}
 	if have != string(list) {
-		return nil, tampered("the members are not all those that were signed, in their order")
+		return nil, fail(errTampered, "the members are not all those that were signed, in their order")
 	}
 	// Another program may read another file out of bytes around and between the members.
 	for _, at := range []uint16{dated, 0} {
@@ -130,24 +130,20 @@ func OpenSigned(data []byte, key minisign.PublicKey) ([]Member, error) {
 			return all[:n], nil
 		}
 	}
-	return nil, tampered("the members are as they were signed, and the archive around them is not " +
-		"(was it packed again?)")
-}
-
-func tampered(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, errTampered)...)
+	return nil, fail(errTampered, "the members are as they were signed, and the archive around them "+
+		"is not (was it packed again?)")
 }
 
 // unpack reads every member. Together they are no larger than the archive.
 func unpack(data []byte) (all []Member, _ error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, tampered("no zip archive, or one that is cut short")
+		return nil, fail(errTampered, "no zip archive, or one that is cut short")
 	}
 	left := uint64(len(data))
 	for _, f := range z.File {
 		if f.Method != zip.Store || f.UncompressedSize64 > left {
-			return nil, tampered("%q is compressed, or longer than the archive", f.Name)
+			return nil, fail(errTampered, "%q is compressed, or longer than the archive", f.Name)
 		}
 		left -= f.UncompressedSize64
 		var body bytes.Buffer
@@ -156,7 +152,7 @@ func unpack(data []byte) (all []Member, _ error) {
 			_, err = io.Copy(&body, r) // which checks the length and the sum
 		}
 		if err != nil {
-			return nil, tampered("%q is damaged", f.Name)
+			return nil, fail(errTampered, "%q is damaged", f.Name)
 		}
 		all = append(all, Member{f.Name, body.Bytes()})
 	}

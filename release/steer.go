@@ -13,8 +13,7 @@ const (
 	// lift is the least probability of a code given the row's other codes, beside its share of all
 	// rows, with which steering gives the code to the row. However much less likely codes are
 	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures).
-	lift      = .3
-	oneWeight = 16 // of one-way counts
+	lift = .3
 	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
 	// drawn as they were.
 	steered = "steered "
@@ -23,7 +22,7 @@ const (
 	// pairRows is how many rows are drawn to count pairs, and countedPairs how many pairs of their
 	// columns, at most.
 	pairRows     = 300_000
-	countedPairs = 1 << 31
+	countedPairs = 1 << 29
 	// steeredRows and steeredPairs bound how many rows of a block are steered, and how many pairs of
 	// their columns: the others, of which there are many, are as chance has them.
 	steeredRows  = 1 << 14
@@ -39,7 +38,7 @@ func pairsOf(sizes []int, sample func(n int, u *rand.Rand) [][]uint16) *marginal
 // steer changes rows of groups of codes towards the pairs of the model, of which many are in none
 // of its cliques, and so left to chance.
 func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
-	d, cells := len(groups), 0
+	first, cells := min(steeredRows, max(1, steeredPairs/(len(groups)*len(groups)))), 0
 	for _, n := range p.Model.Sizes() {
 		cells += n
 	}
@@ -47,12 +46,10 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 		return
 	}
 	p.once.Do(func() {
-		p.pairs, p.given = pairsOf(p.Model.Sizes(), p.Model.Sample), p.Model.Conditionals()
+		p.pairs = pairsOf(p.Model.Sizes(), p.Model.Sample).Meet(p.Model)
+		p.given = p.Model.Conditionals()
 	})
-	first := min(steeredRows, max(1, steeredPairs/(d*d)))
-	s := marginal.NewSteering(p.pairs, u)
-	s.OneWeight = oneWeight
-	s.Rows(groups, []float64{beta}, first, func(dst []float32, i, k int) {
+	of := func(dst []float32, i, k int) {
 		p.given.To(dst, groups, i, k)
 		sum, own := float32(0), groups[k][i]
 		for _, q := range dst {
@@ -63,5 +60,6 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 				dst[code] = 0
 			}
 		}
-	})
+	}
+	marginal.NewSteering(p.pairs, u).Rows(groups, []float64{beta}, first, of)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // bins divide the values from min to max, both inclusive. Bin i holds the values
-// from lower[i] up to but not including lower[i+1]; the last bin holds max.
+// from lower[i] up to but not including lower[i+1]; the last bin holds max, and may hold no other.
 type bins struct {
 	min, max float64
 	lower    []float64 // lower[0] = min, strictly increasing
@@ -64,7 +64,8 @@ func newBins(c *Column) (*bins, *fault) {
 	default:
 		b.lower = linearEdges(c.Min, c.Max, c.Bins)
 	}
-	if b.lower == nil || !increasing(b.lower) || !b.whole && b.lower[len(b.lower)-1] >= c.Max {
+	if b.lower == nil || !increasing(b.lower) ||
+		len(c.Edges) == 0 && !b.whole && b.lower[len(b.lower)-1] >= c.Max {
 		return nil, faultf("bins", "%d bins are too many between min and max", c.Bins)
 	}
 	if len(c.Edges) == 0 && c.Spacing == Linear {
@@ -250,7 +251,7 @@ func (b *bins) setScale(decimals int) (bin int, ok bool) {
 	for i := range first {
 		lo, hi := b.bounds(i)
 		inside := func(t int64) bool {
-			return float64(t)/scale < hi || hi == b.max && float64(t)/scale == hi
+			return float64(t)/scale < hi || i == b.count()-1 && float64(t)/scale == hi
 		}
 		f, l := int64(math.Ceil(lo*scale)), int64(math.Floor(hi*scale))
 		for float64(f-1)/scale >= lo { // the products above are rounded: settle each end on

@@ -39,7 +39,13 @@ const (
 	ClassComma     = ClassShortDates + shortDates // a number with a decimal comma
 	ClassSpaceTime = ClassComma + 1               // 2006-01-02 15:04:05, of no zone
 	ClassPlainTime = ClassComma + 2               // 2006-01-02T15:04:05, likewise
-	Classes        = ClassComma + 3               // their number
+	// digits with a leading zero or a plus sign, with a point or without: postal codes, telephone
+	// numbers, 008.45
+	ClassPadded = ClassComma + 3
+	// at most twelve letters and digits, at least one of each, and points, hyphens and slashes: V45,
+	// I21.4, A10BA02
+	ClassCode = ClassComma + 4
+	Classes   = ClassComma + 5 // their number
 )
 
 // shortDates is how many classes from ClassShortDates on are of dates.
@@ -75,7 +81,8 @@ var looks = [Classes]struct {
 	ClassEitherSlash: {Date, "02/01/2006"}, ClassDayDot: {Date, "02.01.2006"},
 	ClassDayDash: {Date, "02-01-2006"}, ClassTimestamp: {Timestamp, ""},
 	ClassSpaceTime: {Timestamp, spaceFormat}, ClassPlainTime: {Timestamp, plainFormat},
-	ClassText: {Categorical, ""}, ClassComma: {Categorical, ""},
+	ClassText: {Categorical, ""}, ClassComma: {Categorical, ""}, ClassPadded: {Categorical, ""},
+	ClassCode: {Categorical, ""},
 }
 
 // Classify gives the class of a cell.
@@ -91,10 +98,14 @@ func Classify(cell []byte) Class {
 	if bytes.EqualFold(cell, []byte("true")) || bytes.EqualFold(cell, []byte("false")) {
 		return ClassBoolean
 	}
-	if _, ok := (Magnitudes{Kind: Date}).Of(cell); ok {
+	is := func(f *facts) bool {
+		x, ok := f.parse(f.format, cell)
+		return ok && f.wrong(x) == ""
+	}
+	if is(&dateFacts) {
 		return ClassDate
 	}
-	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
+	if is(&timestampFacts) {
 		switch {
 		case len(cell) > len(plainFormat): // it says its zone, or parts of a second
 			return ClassTimestamp
@@ -104,14 +115,39 @@ func Classify(cell []byte) Class {
 		return ClassPlainTime
 	}
 	if i := bytes.IndexByte(cell, ','); i >= 0 && len(cell) <= 32 {
-		var point [32]byte
-		copy(point[:], cell)
-		point[i] = '.'
-		if _, ok := classifyNumber(point[:len(cell)]); ok {
+		point := bytes.Replace(cell, []byte(","), []byte("."), 1)
+		if _, ok := classifyNumber(point); ok && // 1,234 may be a thousand, 0,234 is not
+			(len(cell)-i != len(",234") || bytes.TrimLeft(cell, "-")[0] == '0') {
 			return ClassComma
 		}
 	}
-	return classifyDate(cell)
+	if c := classifyDate(cell); c != ClassText {
+		return c
+	}
+	return classifyCode(cell)
+}
+
+// classifyCode is Classify for what is no value of another kind.
+func classifyCode(cell []byte) Class {
+	const most = 12
+	if _, ok := parseNumber(cell); ok && (cell[0] == '+' || cell[0] == '0') {
+		return ClassPadded
+	}
+	letters, digits := 0, 0
+	for _, b := range cell {
+		switch {
+		case b >= '0' && b <= '9':
+			digits++
+		case b >= 'A' && b <= 'Z', b >= 'a' && b <= 'z':
+			letters++
+		case b != '.' && b != '-' && b != '/':
+			return ClassText
+		}
+	}
+	if letters == 0 || digits == 0 || len(cell) > most {
+		return ClassText
+	}
+	return ClassCode
 }
 
 // classifyDate is Classify for what has the day and the month before the year.

@@ -14,10 +14,11 @@ func TestClassify(t *testing.T) {
 	for class, cells := range map[Class]string{
 		0: "", 1: "?", 2: "NA", 7: ".", ClassWhole: "0|-17|4.0|9007199254740991|1.",
 		ClassDecimals1: "0.5|1.50|1.5", ClassDecimals1 + 1: "1.25", ClassDecimals1 + 5: "-.123456",
-		ClassReal: "9007199254740993|1.1234567|1e3", ClassComma: "1,5|-1,",
-		ClassText: "1e400|007|+5|1,5,0|1,500.0|01,5|0x10|Inf|t|2023-02-29|29/02/2023|12.31.2006|" +
-			"31/12-2006|31.4.2006|1.1.06|1.1.20061|1.1.|1/1/|1.111.2006|1/1.2006|00/01/2006|01/01/0000|" +
-			" 1|\xff|-",
+		ClassReal: "9007199254740993|1.1234567|1e3", ClassComma: "1,5|-1,|0,125|-0,125|1,2345",
+		ClassPadded: "007|+5|008.45|+491701234", ClassCode: "V45|E885.9|I21.4|1e400|0x10|12-B|7/a",
+		ClassText: "1,234|-9,005|1,5,0|1,500.0|01,5|90+|A10BA02A10BA0|Inf|t|2023-02-29|" +
+			"29/02/2023|12.31.2006|31/12-2006|31.4.2006|1.1.06|1.1.20061|1.1.|1/1/|1.111.2006|" +
+			"1/1.2006|00/01/2006|01/01/0000| 1|\xff|-",
 		ClassBoolean: "true|FALSE", ClassDate: "2024-02-29",
 		ClassTimestamp: "2024-02-29T01:02:03Z|2024-02-29 01:02:03.5",
 		ClassSpaceTime: "2024-02-29 01:02:03", ClassPlainTime: "2024-02-29T01:02:03",
@@ -102,13 +103,14 @@ func TestMagnitudes(t *testing.T) {
 			t.Errorf("%d has the cell [%v, %v]", x, lo, hi)
 		}
 	}
-	for text, want := range map[string][2]string{"1999-12-31": {"1999-01-01", "1999-12-31"},
-		"0900-01-01": {"1800-01-01", "1800-12-31"}, "5000-01-01": {"2199-01-01", "2199-12-31"}} {
-		cell, _ := Magnitudes{Kind: Date}.Of([]byte(text))
-		lo, hi := Magnitudes{Kind: Date}.Bounds(cell)
-		c := Column{Kind: Date}
-		if c.show(lo) != want[0] || c.show(hi) != want[1] {
-			t.Errorf("%s is in %s to %s, want %v", text, c.show(lo), c.show(hi), want)
+	days, c := Magnitudes{Kind: Date}, Column{Kind: Date}
+	cell, ok := days.Of([]byte("1999-12-31"))
+	if lo, hi := days.Bounds(cell); !ok || c.show(lo) != "1999-01-01" || c.show(hi) != "1999-12-31" {
+		t.Errorf("1999-12-31 is in %s to %s", c.show(lo), c.show(hi))
+	}
+	for _, text := range []string{"0001-01-01", "1799-12-31", "2200-01-01", "9999-12-31"} {
+		if _, ok := days.Of([]byte(text)); ok || Classify([]byte(text)) != ClassDate {
+			t.Errorf("%s is a date of no cell: %v", text, Classify([]byte(text)))
 		}
 	}
 	moments := Magnitudes{Kind: Timestamp}

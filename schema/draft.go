@@ -201,19 +201,18 @@ func (d *draft) column() (c Column, problem string) {
 // spelling gives the texts of false and true of a boolean column; the default
 // ones where it spells them in more than one way.
 func (d *draft) spelling() []string {
-	words := [2]string{"false", "true"}
-	var seen [2]bool
+	var words [2]string
 	for text := range d.texts {
-		v := booleanAlias([]byte(text))
 		if MeansMissing(text) {
 			continue
 		}
-		if seen[v] {
+		v := booleanAlias([]byte(text))
+		if words[v] != "" {
 			return nil
 		}
-		words[v], seen[v] = text, true
+		words[v] = text
 	}
-	if !seen[0] || !seen[1] {
+	if words[0] == "" || words[1] == "" {
 		return nil // the case of the other word is not known
 	}
 	return words[:]

@@ -36,7 +36,8 @@ var (
 //
 // Under a lenient schema ([Schema.Lenient]) no cell is refused: one that would be
 // becomes missing or, if the column declares no missing tokens, a number goes to
-// the nearest bin and any other cell takes the code of Unreadable.
+// the nearest bin and any other cell takes the code of Unreadable. A value that is said to be more
+// or less ([Censored]) is read as that.
 //
 // Numbers are decimal, with an optional sign, point and exponent (17, -4.0, +5, .5, 1e3) and no
 // spaces; integers are those whose value is whole, so 4.0 and 1e3 are. Inf and NaN are not numbers.
@@ -62,6 +63,11 @@ func (c *Codec) EncodeText(cell []byte) (uint16, error) {
 	if c.aliases {
 		if v := c.facts.alias(cell); v >= 0 {
 			return uint16(v), nil
+		}
+	}
+	if c.lenient && c.bins != nil {
+		if x, number = c.facts.parse(c.column.Format, Censored(cell)); number {
+			return c.encodeNumber(x)
 		}
 	}
 	return c.disallowed(c.facts.notOne)
@@ -135,10 +141,13 @@ func (c *Codec) mistyped() (uint16, error) {
 
 // Unreadable gives the code, under a lenient schema, of a cell in a row that
 // cannot be read: the missing code if there is one, else the category that
-// takes disallowed cells, else 0. It depends on the column alone.
+// takes disallowed cells or the bin in the middle, else 0. It depends on the column alone.
 func (c *Codec) Unreadable() uint16 {
-	if c.missing >= 0 {
+	switch {
+	case c.missing >= 0:
 		return uint16(c.missing)
+	case c.bins != nil:
+		return uint16(c.bins.count() / 2)
 	}
 	return uint16(max(c.other, 0))
 }

@@ -42,9 +42,8 @@ type Made struct {
 type madeCodec struct {
 	kind     madeKind
 	of       []int
-	texts    []string          // Lookup: by code of the column
-	distinct []string          // those that there are
-	codes    map[string]uint16 // Lookup of a categorical column: the codes of its texts
+	values   []Value  // Lookup: by code of the column
+	distinct []string // the texts that there are
 	form     numberForm
 	pattern  string
 	digits   int
@@ -106,10 +105,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 		if from.bins != nil {
 			return "a lookup needs a column without an order"
 		}
-		if from.facts.stored == StoredText {
-			c.codes = from.words
-		}
-		seen := map[string]bool{}
+		seen := map[string]int64{}
 		for _, category := range from.column.Categories {
 			text, ok := m.Map[category]
 			if !ok {
@@ -117,11 +113,11 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 			} else if why := badText(text); why != "" {
 				return "a text of the map " + why
 			}
-			c.texts = append(c.texts, text)
-			if !seen[text] {
+			if _, ok := seen[text]; !ok {
+				seen[text] = int64(len(c.distinct))
 				c.distinct = append(c.distinct, text)
 			}
-			seen[text] = true
+			c.values = append(c.values, Value{Text: text, Int: seen[text]})
 		}
 		if len(m.Map) > len(from.column.Categories) {
 			return fmt.Sprintf("map has texts for more than the categories of %s", yamlfile.Quote(m.Of[0]))
@@ -168,11 +164,7 @@ func (c *madeCodec) value(row []Value, number int) Value {
 		if v.Missing {
 			return v
 		}
-		code := int(v.Int) // of a boolean
-		if c.codes != nil {
-			code = int(c.codes[v.Text])
-		}
-		return Value{Text: c.texts[code]}
+		return c.values[v.Int]
 	}
 	var out Value
 	for k, i := range c.of {

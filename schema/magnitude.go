@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"math"
+	"sort"
 	"time"
 )
 
@@ -14,6 +15,9 @@ type Magnitudes struct {
 	Kind     Kind
 	PerPower int    // cells from a power of two to the next: 1, 2, 4 or 8; dates and timestamps: any
 	Format   string // of dates and timestamps; "" is that of the kind
+	// in place of all that: the cells are from each of these numbers to below the next, of a kind of
+	// whole values whole ones, and what is outside is in none
+	Edges []float64 `json:",omitempty"`
 }
 
 const (
@@ -21,8 +25,8 @@ const (
 	powers     = 64 - leastPower
 )
 
-// The years of dates and timestamps, a cell each; the first and the last also take what is before
-// and after them.
+// The years of dates and timestamps, a cell each. What is before or after is in none: 9999-12-31 is
+// seldom a day when something happens, but means that there is none.
 const (
 	firstYear = 1800
 	lastYear  = 2199
@@ -33,6 +37,8 @@ const (
 func (m Magnitudes) Len() int {
 	switch f := m.Kind.facts(); {
 	case f.parse == nil:
+	case m.Edges != nil:
+		return max(0, len(m.Edges)-1)
 	case f.unit > 0:
 		return yearCells
 	case m.PerPower == 1, m.PerPower == 2, m.PerPower == 4, m.PerPower == 8:
@@ -45,8 +51,7 @@ func (m Magnitudes) Len() int {
 func (m Magnitudes) oneSide() int { return 1 + powers*m.PerPower }
 
 // Of gives the cell of a text, 0 to m.Len()−1; false for a text that is no value of the kind, or
-// one out of its range. Years beyond the first and last cell, and numbers of 2^64 and more, are in
-// those cells.
+// one out of its range, or of another year. Numbers of 2^64 and more are in the last cell.
 func (m Magnitudes) Of(text []byte) (int, bool) {
 	f := m.Kind.facts()
 	if m.Len() == 0 {
@@ -57,9 +62,12 @@ func (m Magnitudes) Of(text []byte) (int, bool) {
 	switch {
 	case !ok, math.Abs(x) > maxReal, f.unit > 0 && f.wrong(x) != "":
 		return 0, false
+	case m.Edges != nil:
+		at := sort.Search(len(m.Edges), func(i int) bool { return m.Edges[i] > x }) - 1
+		return at, at >= 0 && at < m.Len()
 	case f.unit > 0:
 		year := time.UnixMicro(int64(x) * f.unit).UTC().Year()
-		return min(max(year, firstYear), lastYear) - firstYear, true
+		return year - firstYear, year >= firstYear && year <= lastYear
 	case x > 0:
 		return zero + 1 + m.side(x), true
 	case x < 0:
@@ -90,6 +98,12 @@ func (m Magnitudes) Bounds(cell int) (lo, hi float64) {
 	}
 	zero := m.oneSide()
 	switch f := m.Kind.facts(); {
+	case m.Edges != nil && f.stored == StoredFloat:
+		return m.Edges[cell], m.Edges[cell+1]
+	case m.Edges != nil && f.stored == StoredMicros:
+		return m.Edges[cell], m.Edges[cell+1] - microsPerSecond
+	case m.Edges != nil:
+		return m.Edges[cell], m.Edges[cell+1] - 1
 	case f.unit > 0:
 		from := time.Date(firstYear+cell, 1, 1, 0, 0, 0, 0, time.UTC)
 		last := from.AddDate(1, 0, 0).UnixMicro() - max(f.unit, microsPerSecond)

@@ -93,8 +93,8 @@ func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 }
 
 // Grid gives the number of cells of the fine grid of a numeric column, the missing code not
-// counted, and how many of them can be the first of a bin: all but the last if that holds a single
-// value, since the last of a list of edges belongs to the bin before it.
+// counted, and how many of them can be the first of a bin that is bought: all but the last if that
+// holds a single value.
 func (c *Codec) Grid() (cells, starts int) {
 	if c.bins == nil {
 		return 0, 0

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -62,6 +63,9 @@ func parseNumber(cell []byte) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(string(cell), 64)
 	return v, err == nil || math.IsInf(v, 0) // the error holds the cell and stays here
 }
+
+// Censored is the value in a text that says that there is more or less: 90+, >85, < 0.1, ≤5.
+func Censored(cell []byte) []byte { return bytes.Trim(cell, "<>=≤≥+ ") }
 
 // formatNumber writes the shortest decimal that is read back as x; -0 as 0.
 func formatNumber(x float64) string {

@@ -22,7 +22,7 @@ func (c *Codec) WithTails(rows []float64) *Codec {
 	b := *c.bins
 	var wide []int
 	for i := range b.count() {
-		if b.width(i) > 1 || b.ticks.first == nil {
+		if w := b.width(i); w > 1 || w > 0 && b.ticks.first == nil {
 			wide = append(wide, i)
 		}
 	}

@@ -269,7 +269,7 @@ func (c *checked) edges() {
 	for j, e := range c.Edges {
 		if why := c.badValue(e); why != "" {
 			c.ps.add(c.at, "edges", j, "edge number %d %s", j+1, why)
-		} else if j > 0 && e <= c.Edges[j-1] {
+		} else if j > 0 && e <= c.Edges[j-1] && !(j == k-1 && e == c.Edges[j-1]) { // max alone
 			c.ps.add(c.at, "edges", j, "edges must increase: number %d, %s, is not greater than %s", j+1,
 				c.show(e), c.show(c.Edges[j-1]))
 		}

@@ -10,9 +10,10 @@ import (
 // Value is a decoded cell. Its kind says which field holds it: see [Stored].
 type Value struct {
 	Missing bool
-	Int     int64   // Integer; Date: days; Timestamp: microseconds; Boolean: 0 or 1
-	Float   float64 // Real
-	Text    string  // Categorical
+	Int     int64 // Integer; Date: days; Timestamp: microseconds; Boolean: 0 or 1; of a Text: where
+	// it is among the categories of its column, if it has some
+	Float float64 // Real
+	Text  string  // Categorical
 }
 
 // number is a value as a number of the kind: the day of an instant and the midnight of a day, both
@@ -82,7 +83,7 @@ func (c *Codec) Decode(code uint16, u *rand.Rand) Value {
 	case int(code) == c.missing:
 		return Value{Missing: true}
 	case c.facts.stored == StoredText:
-		return Value{Text: c.column.Categories[code]}
+		return Value{Text: c.column.Categories[code], Int: int64(code)}
 	case c.bins == nil:
 		return Value{Int: int64(code)}
 	}

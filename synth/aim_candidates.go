@@ -7,7 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -85,88 +87,123 @@ func closure(sets []columnSet, target int) []wanted {
 	return out
 }
 
-// candidates lists what fits into the share of the memory and is not bound to be drowned by the
-// noise: an L1 error is at most 2n. Of many sets it looks at every second, third or fourth in turn.
-// It brings estimates up to date, on all processors.
-func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
-	turns := max(1, min(len(f.closure)/lookedAt, 4))
-	for range turns {
-		f.turn = (f.turn + 1) % turns
-		if out = f.turnOf(turns, sigma, share); len(out) > 0 {
-			break
+// Beside pairs, sets of more columns are wanted, of at most mostCells cells: of two others with the
+// target, among fewForTwo columns of fewest codes, and of three among fewForThree. All that follows
+// from what is public, and bounds the time, for each round looks at these sets, too.
+const (
+	fewForTwo   = 20
+	fewForThree = 12
+	mostCells   = 512
+)
+
+// interactions are sets that pairs do not explain, such as a column that is the parity of others:
+// of the target t and two or three other columns; without a target, of three columns of a table
+// that has no more than fewForThree, for among many rare cells of a wide table noise finds some
+// that seem to matter. They weigh as much as a pair of most weight, those of more than 64 cells
+// less, which would take from pairs what they bring. A set must stand out of all of its noise, and
+// of that of x rows drawn by chance, √x (scored).
+func (f *aimFit) interactions(t int) (out []wanted) {
+	var others []int
+	for c := range f.sizes {
+		if c != t {
+			others = append(others, c)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b int) int { return f.groupSizes[a] - f.groupSizes[b] })
+	for i, few := range []int{fewForTwo, fewForThree} {
+		n, few := i+2, min(few, len(others))
+		if f.cfg.Workload != "pairs" || few < n || t < 0 && (n == 2 || few < len(others)) {
+			continue
+		}
+		for _, set := range combin.Combinations(few, n) {
+			for i, k := range set {
+				set[i] = others[k]
+			}
+			if t >= 0 {
+				set = append(set, t)
+			}
+			slices.Sort(set)
+			if _, cells := f.fine.of(set, 0, f.groupSizes); cells <= mostCells {
+				out = append(out, wanted{cols: set, weight: math.Min(1, 8/math.Sqrt(cells))})
+			}
 		}
 	}
 	return out
 }
 
-// turnOf is candidates of one turn.
-func (f *aimFit) turnOf(turns int, sigma, share float64) (out []aimCandidate) {
-	most := f.model.Total()
-	use := make([]bool, len(f.closure))
-	each((len(f.closure)-f.turn+turns-1)/turns, func(i int) {
-		i = i*turns + f.turn
-		c := &f.closure[i]
-		runs := 0
-		for _, level := range allLevels {
-			if _, cells := f.fine.of(c.cols, level, f.groupSizes); l1*sigma*cells < most {
-				runs++
+// candidates lists what fits into the share of the memory and is not bound to be drowned by the
+// noise: an L1 error is at most 2n. Of many sets it looks at every second, third or fourth in turn.
+// Where there are none, the share is the whole. It brings estimates up to date, on all processors.
+func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
+	turns, most := max(1, min(len(f.closure)/lookedAt, 4)), f.model.Total()
+	for range turns {
+		f.turn = (f.turn + 1) % turns
+		use := make([]bool, len(f.closure))
+		each((len(f.closure)-f.turn+turns-1)/turns, func(i int) {
+			i = i*turns + f.turn
+			c := &f.closure[i]
+			_, least := f.fine.of(c.cols, levels[len(levels)-1], f.groupSizes)
+			if l1*sigma*least >= most || !f.fits(c.cols, share) {
+				return
+			}
+			// An answer may need too much memory.
+			use[i] = c.sigma != 0 && sigma >= c.sigma && c.age < stale || f.refresh(c, sigma) == nil
+		})
+		for i, c := range f.closure {
+			for _, t := range c.tables {
+				if use[i] && l1*sigma*float64(len(t.estimate)) < most {
+					out = append(out, t)
+				}
 			}
 		}
-		if runs == 0 || !f.fits(c.cols, share) {
-			return
-		}
-		if c.sigma == 0 || sigma < c.sigma || c.age >= stale {
-			if f.refresh(c, sigma) != nil {
-				return // an answer that would need too much memory
-			}
-		}
-		use[i] = true
-	})
-	for i, c := range f.closure {
-		for _, t := range c.tables {
-			if use[i] && l1*sigma*float64(len(t.estimate)) < most {
-				out = append(out, t)
-			}
+		if len(out) > 0 {
+			return out
 		}
 	}
-	return out
+	if share < 1 {
+		return f.candidates(sigma, 1)
+	}
+	return nil
 }
 
 // fits says whether the tree with the columns joined stays within the share of the memory.
 func (f *aimFit) fits(cols []int, share float64) bool {
-	return marginal.TreeFits(f.groupSizes, append(f.tables[:len(f.tables):len(f.tables)], cols),
-		share*f.cells())
+	return f.beside(cols, share*f.cells())
 }
 
-// beside keeps the candidates that fit beside one that was measured; those of one set of columns
+// still keeps the candidates that fit beside one that was measured; those of one set of columns
 // follow each other.
-func (f *aimFit) beside(
+func (f *aimFit) still(
 	candidates []aimCandidate, measured aimCandidate, share float64,
-) (out []aimCandidate) {
-	fits := make([]bool, len(candidates))
-	each(len(candidates), func(i int) {
-		cols := candidates[i].cols
-		fits[i] = (i == 0 || !slices.Equal(candidates[i-1].cols, cols)) &&
-			!slices.Equal(measured.cols, cols) && f.fits(cols, share)
+) []aimCandidate {
+	var last []int
+	fits := false
+	return slices.DeleteFunc(candidates, func(c aimCandidate) bool {
+		if !slices.Equal(last, c.cols) {
+			last = c.cols
+			fits = !slices.Equal(measured.cols, last) && f.fits(last, share)
+		}
+		return !fits
 	})
-	for i, c := range candidates {
-		if i > 0 && slices.Equal(candidates[i-1].cols, c.cols) {
-			fits[i] = fits[i-1]
-		}
-		if fits[i] {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
-// scored are the candidates with the penalties of the paper's score.
+// scored are the candidates with penalties: the L1 error that noise of sigma brings to a table. Of
+// a cell that is √(2/π)·σ in the paper, and no more here than twice what the model expects in it.
+// For the estimate keeps small cells small (marginal.Fit), and a table of many empty cells is worth
+// its noise sooner: that is how a code that decides another is found at full detail.
 func (f *aimFit) scored(candidates []aimCandidate, sigma float64) []privacy.Candidate {
 	out := make([]privacy.Candidate, len(candidates))
 	for i, c := range candidates {
-		runs, cells := f.fine.of(c.cols, c.level, f.groupSizes)
+		runs, _ := f.fine.of(c.cols, c.level, f.groupSizes)
 		out[i] = privacy.Candidate{Query: f.marginalOf(c.cols, runs), Estimate: c.estimate,
-			Weight: c.weight, Penalty: l1 * sigma * cells}
+			Weight: c.weight}
+		for _, x := range c.estimate {
+			if len(c.cols) > 2 && f.cfg.Workload == "pairs" {
+				out[i].Penalty += l1 * math.Hypot(sigma, math.Sqrt(x)) // see interactions
+			} else {
+				out[i].Penalty += math.Min(l1*sigma, 2*x)
+			}
+		}
 	}
 	return out
 }
@@ -223,11 +260,7 @@ func (f *aimFit) drowned(measured []aimCandidate, sigma float64) bool {
 		if err != nil {
 			return false // an answer that needs too much memory, which its clique is not
 		}
-		change := 0.0
-		for i, x := range now {
-			change += math.Abs(x - c.estimate[i])
-		}
-		all = all && change <= l1*sigma*float64(len(now))
+		all = all && floats.Distance(now, c.estimate, 1) <= l1*sigma*float64(len(now))
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package synth
 
 import (
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
@@ -37,9 +38,7 @@ func (f *aimFit) columns() error {
 		if err != nil {
 			return err
 		}
-		for i := range raw {
-			raw[i] = marginal.Average(raw[i], second[i])
-		}
+		raw = joined(raw, second)
 	}
 	raw = joined(raw, f.known)
 	for i := range raw {
@@ -50,27 +49,38 @@ func (f *aimFit) columns() error {
 	}
 	f.groups = f.groups.Apart(apartCodes)
 	f.groupSizes = f.groups.Sizes()
+	f.beside = marginal.Beside(f.groupSizes, nil)
 	mass := make([][]float64, d)
 	for i, m := range raw {
 		m = f.groups.GroupMeasurement(m)
 		f.ms = append(f.ms, m)
-		f.tables = append(f.tables, m.Cols)
 		for _, x := range m.Counts {
 			mass[i] = append(mass[i], math.Max(x, 0))
 		}
 	}
-	f.fine = newResolutions(mass)
+	f.fine = newResolutions(mass, func(c int) bool { return f.schema.Columns[c].Kind.Ordered() })
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
+	if !f.session.Elsewhere() { // where each further set is counted at full detail
+		f.closure = append(f.closure, f.interactions(t)...)
+	}
 	if d == 1 {
 		return nil
 	}
 	share = math.Min(f.targetShare(noise), 1-all)
-	pairs := f.targetPairs(t)
+	pairs, memory := f.targetPairs(t, noise), 1.0
+	if t < 0 {
+		memory = math.Pow(all+share, 2) // as in a round
+	}
 	each := share * f.total / float64(len(pairs))
 	for _, pair := range pairs {
-		most := math.Min(rows*targetNoise/(l1*f.sigma(each)), targetCells)
-		if t < 0 && most < 4 || !f.fits(pair, 1) { // noise drowns it, or no place beside those before
+		noisy := rows * targetNoise / (l1 * f.sigma(each))
+		if t >= 0 {
+			noisy = math.Max(namedCells*noisy, math.Min(noisy, 4))
+		}
+		most := math.Min(noisy, targetCells)
+		if t < 0 && len(f.favoured) == 0 && most < 4 || !f.fits(pair, memory) {
+			// noise drowns it, or no place beside those before
 			continue
 		}
 		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
@@ -83,18 +93,56 @@ func (f *aimFit) columns() error {
 // mostCategories is the most categories of a column that somebody may want to predict.
 const mostCategories = 4
 
+// Where columns are noisier than largeNoise there is too little for the pairs of all columns that
+// somebody may want to predict: those of at most mostFavoured columns are measured.
+const (
+	largeNoise   = 0.2
+	mostFavoured = 2
+)
+
+var outcomes = regexp.MustCompile(`(?i)(^|[^\pL\d])(class|label|target|outcome|y|response|result|` +
+	`mortality|readmission|readmitted|died|dead|death|survived|churn|default|disease|diagnosis|` +
+	`income)($|[^\pL\d])`)
+
+// IsOutcome reports whether a column's name says that it is there to be predicted.
+func IsOutcome(name string) bool { return outcomes.MatchString(name) }
+
+// likely are the columns that somebody may want to predict, of two to four categories: all of them,
+// or, where noise is large, the last two of those with such a name, or of those at an end of the
+// table, or of those of fewest categories.
+func (f *aimFit) likely(noise float64) (short []int) {
+	for c, column := range f.schema.Columns {
+		if f.sizes[c] <= mostCategories && !column.Kind.Ordered() {
+			short = append(short, c)
+		}
+	}
+	if noise <= largeNoise || len(short) == 0 {
+		return short
+	}
+	fewest := slices.MinFunc(short, func(a, b int) int { return f.sizes[a] - f.sizes[b] })
+	for _, is := range []func(c int) bool{
+		func(c int) bool { return IsOutcome(f.schema.Columns[c].Name) },
+		func(c int) bool { return c == 0 || c == len(f.sizes)-1 },
+		func(c int) bool { return f.sizes[c] == f.sizes[fewest] },
+	} {
+		kept := slices.DeleteFunc(slices.Clone(short), func(c int) bool { return !is(c) })
+		if len(kept) > 0 {
+			short = kept[max(0, len(kept)-mostFavoured):]
+			break
+		}
+	}
+	f.favoured = columnNames(f.schema, short)
+	return short
+}
+
 // targetPairs lists the pairs that have a share of the budget of their own: those of the target t,
 // or, if nobody says which that is, of columns that somebody may want to predict: of one or two
-// such columns with every other, of more of them with each other.
-func (f *aimFit) targetPairs(t int) (out [][]int) {
+// such columns with every other, of more of them with each other. So many that each would have less
+// than a round are left to the rounds, which measure only those that matter.
+func (f *aimFit) targetPairs(t int, noise float64) (out [][]int) {
 	targets := []int{t}
 	if t < 0 {
-		targets = nil
-		for c, column := range f.schema.Columns {
-			if f.sizes[c] <= mostCategories && !column.Kind.Ordered() {
-				targets = append(targets, c)
-			}
-		}
+		targets = f.likely(noise)
 	}
 	for i := range f.sizes {
 		for j := range i {
@@ -104,23 +152,31 @@ func (f *aimFit) targetPairs(t int) (out [][]int) {
 			}
 		}
 	}
+	if t < 0 && float64(len(out)) > f.rounds() {
+		return nil
+	}
 	return out
 }
 
 // The table of a pair of the target has at most targetCells cells, and as many as have an L1 error
-// of targetNoise of the rows: with more, numeric columns seem to tell the target where noise does.
+// of targetNoise of the rows, namedCells as many where the target is named: with more, numeric
+// columns seem to tell the target where noise does.
 const (
 	targetCells = 256
 	targetNoise = 0.25
+	namedCells  = 0.4
 )
 
 // coarsest is the first level, from full detail down, at which the pair has at most so many cells,
-// or the last one.
+// or the last one; halves, if even four cells are too many.
 func (f *aimFit) coarsest(pair []int, most float64) int {
 	for _, level := range allLevels {
 		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= most {
 			return level
 		}
+	}
+	if most < 4 {
+		return halves
 	}
 	return levels[len(levels)-1]
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -21,12 +23,16 @@ import (
 //   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
 //     the budget that grows with their noise beside the rows, divided by their codes;
 //   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
-//     runs of about equal mass, where full detail would drown;
+//     runs of about equal mass, or long columns' into up to 4096 groups, where full detail would
+//     drown;
 //   - rounds are fewer and noise falls faster; late rounds measure several marginals before the
 //     model is estimated anew, estimates that a round hardly moves are not computed anew in it, and
 //     of many candidates each is looked at every few rounds;
 //   - marginals with a target column weigh more and have a part of the budget of their own; without
-//     a target, pairs of columns of two to four categories have a smaller one.
+//     a target, pairs of columns of two to four categories have a smaller one, where noise is large
+//     those of one or two such columns only;
+//   - beside pairs, a bounded number of sets of three columns, and of four with the target, may be
+//     chosen.
 //
 // Everything after a measurement is post-processing.
 type AIM struct {
@@ -37,7 +43,8 @@ type AIM struct {
 	// column to predict: its marginals weigh more and have a budget of their own
 	Target string `mapstructure:"target"`
 	// share of the budget for the pairs of the target; default 0.2 with a target, 0.15 without, for
-	// pairs of columns of two to four categories, and 0.1 more where noise is large beside the rows
+	// pairs of columns of two to four categories, and 0.1 or 0.2 more where noise is large beside
+	// the rows
 	TargetShare float64 `mapstructure:"target_share" min:"0" max:"1"`
 	// share for one-way marginals; default 0.05 to 0.8, by how noisy they are
 	OneWayShare float64 `mapstructure:"one_way_share" min:"0" max:"1"`
@@ -78,15 +85,10 @@ func (c *AIM) check() error {
 // columnSets resolves the workload.
 func (c *AIM) columnSets(s *schema.Schema) ([]columnSet, error) {
 	var out []columnSet
-	d := len(s.Columns)
-	for i := range d {
-		for j := i + 1; j < d; j++ {
-			if c.Workload == "pairs" || c.Workload == "triples" && d == 2 {
-				out = append(out, columnSet{[]int{i, j}, 1})
-			}
-			for k := j + 1; k < d && c.Workload == "triples"; k++ {
-				out = append(out, columnSet{[]int{i, j, k}, 1})
-			}
+	d, n := len(s.Columns), map[string]int{"pairs": 2, "triples": 3}[c.Workload]
+	if n = min(n, max(d, 2)); n > 0 && n <= d {
+		for _, cols := range combin.Combinations(d, n) {
+			out = append(out, columnSet{cols, 1})
 		}
 	}
 	for _, text := range c.Sets {

@@ -23,11 +23,11 @@ var l1 = math.Sqrt(2 / math.Pi)
 //	while there is budget left:
 //	    C ← the r in W⁺ with which the junction tree stays within its share of the memory
 //	    select r in C by the exponential mechanism with ε_t and the score
-//	        w_r·(‖M_r(D) − M_r(p̂)‖₁ − √(2/π)·σ_t·n_r)
+//	        w_r·(‖M_r(D) − M_r(p̂)‖₁ − √(2/π)·σ_t·n_r)            (less noise here: scored)
 //	    measure y ← M_r(D) + N(0, σ_t²)
 //	    estimate p̂ from all measurements
-//	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, halve σ_t and double ε_t; where less
-//	        than two rounds are left, spend it all                               (algorithm 3)
+//	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, double what a round spends (the paper
+//	        quadruples it); where less than two rounds are left, spend it all    (algorithm 3)
 //
 // Its steps are marked in the code. Beside them stands what differs from the paper.
 func (p *aimPlan) Fit(
@@ -57,8 +57,10 @@ func (p *aimPlan) Fit(
 			spend = left
 		}
 		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
-		sigma, memory := p.sigma(forTable), memoryShare((f.used+spend)/f.total)
-
+		sigma := p.sigma(forTable)
+		// The share of the memory that the tree may have is that of the budget which is used in the
+		// paper, its square here: large trees early cost time and bring nothing.
+		memory := math.Pow((f.used+spend)/f.total, 2)
 		if len(batch) == 0 {
 			candidates = f.candidates(sigma, memory) // C
 		}
@@ -81,8 +83,10 @@ func (p *aimPlan) Fit(
 		if last {
 			break
 		}
-		if batch = append(batch, best); len(batch) < f.batch() {
-			if candidates = f.beside(candidates, best, memory); len(candidates) > 0 {
+		// More marginals are measured before the model is estimated anew late, when one moves little.
+		// Two-way errors on adult, support2 and nltcs at ε = 10 are as with one.
+		if batch = append(batch, best); len(batch) < 1+len(f.chosen)/16 {
+			if candidates = f.still(candidates, best, memory); len(candidates) > 0 {
 				continue
 			}
 		}
@@ -90,7 +94,7 @@ func (p *aimPlan) Fit(
 			return out, err
 		}
 		if f.drowned(batch, sigma) { // anneal
-			f.step *= 4 // half the noise, twice the ε of the choice
+			f.step *= 2
 		}
 		batch = nil
 	}
@@ -116,20 +120,14 @@ type aimFit struct {
 	fine        resolutions
 	closure     []wanted
 	ms          []marginal.Measurement
-	tables      [][]int // column sets of ms
+	tables      [][]int                              // column sets of ms
+	beside      func(cols []int, cells float64) bool // whether the tree of these and cols has no more
 	model       *marginal.Model
 	turn        int   // of the sets of columns that are candidates
 	chosen      []any // for the settings of the model
+	favoured    []any // columns, where nobody names a target and noise is large
 	released    []marginal.Measurement
 }
-
-// batch is how many marginals are measured before the model is estimated anew: more of them late,
-// when one moves little. Two-way errors on adult, support2 and nltcs at ε = 10 are as with one.
-func (f *aimFit) batch() int { return 1 + len(f.chosen)/16 }
-
-// memoryShare is the share of the memory that the tree may have when a share of the budget is used:
-// the same in the paper, its square here. Large trees early cost time and bring nothing.
-func memoryShare(used float64) float64 { return used * used }
 
 // measure spends mu2 on a table, less if there is less left.
 func (f *aimFit) measure(cols []int, level int, mu2 float64) error {
@@ -146,6 +144,7 @@ func (f *aimFit) measure(cols []int, level int, mu2 float64) error {
 	m.Groups = runs // of the grouped codes
 	f.ms = append(f.ms, m)
 	f.tables = append(f.tables, cols)
+	f.beside = marginal.Beside(f.groupSizes, f.tables)
 	f.chosen = append(f.chosen, columnNames(f.schema, cols))
 	return nil
 }
@@ -175,9 +174,13 @@ func (f *aimFit) estimate(iterations int) error {
 
 func (f *aimFit) settings() map[string]any {
 	spent := f.used / f.total
-	return map[string]any{
+	out := map[string]any{
 		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
 		"pool_mu": math.Sqrt(f.mu2),
 		"spent":   math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
 	}
+	if len(f.favoured) > 0 {
+		out["favoured"] = f.favoured
+	}
+	return out
 }

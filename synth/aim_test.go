@@ -4,11 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -85,7 +90,7 @@ func TestShares(t *testing.T) {
 		}
 		last = share
 	}
-	for noise, want := range map[float64][2]float64{9: {.25, .3}, .05: {.15, .2}} {
+	for noise, want := range map[float64][2]float64{9: {.35, .4}, .15: {.25, .3}, .05: {.15, .2}} {
 		named := plan(AIM{Target: "few"}).targetShare(noise)
 		if got := p.targetShare(noise); math.Abs(got-want[0])+math.Abs(named-want[1]) > 1e-9 {
 			t.Errorf("at noise %v pairs get %v and, with a target, %v, want %v", noise, got, named, want)
@@ -94,8 +99,8 @@ func TestShares(t *testing.T) {
 	if got := plan(AIM{Target: "few", TargetShare: .4}).targetShare(9); got != .4 {
 		t.Errorf("share %v of the target, want that of the settings", got)
 	}
-	if got := plan(AIM{Target: "few"}).oneWay(9); math.Abs(got-.65) > 1e-9 {
-		t.Errorf("share %v beside a target that noise drowns, want .65", got)
+	if got := plan(AIM{Target: "few"}).oneWay(9); math.Abs(got-.55) > 1e-9 {
+		t.Errorf("share %v beside a target that noise drowns, want .55", got)
 	}
 	if got := p.oneWay(0); got != firstShare {
 		t.Errorf("share %v of a large table, want %v", got, firstShare)
@@ -137,8 +142,104 @@ func TestTargets(t *testing.T) {
 			f.sizes = append(f.sizes, len(tt.columns[c].Categories))
 		}
 		f.groupSizes = f.sizes
-		if pairs := f.targetPairs(tt.named); len(pairs) != tt.want {
+		f.beside = marginal.Beside(f.groupSizes, nil)
+		if pairs := f.targetPairs(tt.named, .1); len(pairs) != tt.want {
 			t.Errorf("%d columns, %v named: pairs %v, want %d", len(f.sizes), tt.named, pairs, tt.want)
+		}
+	}
+}
+
+// TestFavoured: where noise is large, pairs of the columns that are the likeliest to be predicted,
+// by name, place, or number of categories.
+func TestFavoured(t *testing.T) {
+	for want, columns := range map[string]string{
+		"[2]":   "a4 b2 the_Outcome2 c2", // by name
+		"[3]":   "a5 subclass2 b2 c4",
+		"[0 3]": "a2 b3 c2 d3",
+		"[2 3]": "a5 b2 c2 d2 e4 f5", // the last two of the fewest
+		"[1]":   "a5 b4 c9",
+		"[]":    "a5 b9",
+	} {
+		s := &schema.Schema{}
+		f := &aimFit{aimPlan: &aimPlan{schema: s}}
+		for _, c := range strings.Fields(columns) {
+			n := int(c[len(c)-1] - '0')
+			s.Columns = append(s.Columns, schema.Column{Name: c[:len(c)-1], Kind: schema.Categorical})
+			f.sizes = append(f.sizes, n)
+		}
+		if got := fmt.Sprint(f.likely(1)); got != want || len(f.favoured) != len(strings.Fields(want)) &&
+			want != "[]" {
+			t.Errorf("%s: %v, named %v, want %v", columns, got, f.favoured, want)
+		}
+		f.favoured = nil
+		if f.likely(largeNoise); f.favoured != nil {
+			t.Errorf("%s: %v are favoured where noise is small", columns, f.favoured)
+		}
+	}
+}
+
+// TestInteractions: sets beyond pairs, the smallest first, within their limits.
+func TestInteractions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sizes  []int
+		target int
+		want   int // sets
+		first  []int
+	}{
+		"no target":             {slices.Repeat([]int{2}, 12), -1, 220, []int{0, 1, 2}},
+		"too many":              {slices.Repeat([]int{2}, 13), -1, 0, nil},
+		"target, two and three": {[]int{5, 2, 3, 2, 2}, 1, 6 + 4, []int{1, 3, 4}},
+		"wide":                  {slices.Repeat([]int{2}, 60), 59, 190 + 220, []int{0, 1, 59}},
+		"many codes":            {[]int{10, 20, 90, 2}, 3, 1, []int{0, 1, 3}},
+		"two columns":           {[]int{2, 2}, 0, 0, nil},
+	} {
+		f := &aimFit{aimPlan: &aimPlan{cfg: AIM{Workload: "pairs"}}, sizes: tt.sizes,
+			groupSizes: tt.sizes}
+		got := f.interactions(tt.target)
+		if len(got) != tt.want || len(got) > 0 && !slices.Equal(got[0].cols, tt.first) {
+			t.Errorf("%s: %d sets %v, want %d, first %v", name, len(got), got, tt.want, tt.first)
+		}
+		f.cfg.Workload = "triples"
+		if len(f.interactions(tt.target)) > 0 {
+			t.Errorf("%s: sets beside those of a workload", name)
+		}
+	}
+}
+
+// TestParity: the last of eight columns is the parity of two, or of three with a target, in 8,000
+// rows. In rows of the model it is at ε = 1 in more than .9 of them; without such sets in half.
+func TestParity(t *testing.T) {
+	s := &schema.Schema{}
+	cols := make([]table.Codes, 8)
+	u := rand.New(rand.NewPCG(1, 2))
+	for c := range cols {
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint(c), Kind: schema.Boolean})
+		cols[c].U8 = make([]uint8, 8000)
+	}
+	for bits := 2; bits <= 3; bits++ {
+		for r := range 8000 {
+			cols[7].U8[r] = 0
+			for c := range 7 {
+				cols[c].U8[r] = uint8(u.IntN(2))
+				if c < bits {
+					cols[7].U8[r] ^= cols[c].U8[r]
+				}
+			}
+		}
+		tab := synthtest.Must(table.FromColumns(s, cols, nil))
+		for _, target := range []string{"", "7"}[bits-2:] {
+			drawn := Sample(t, Fit(t, checked(&AIM{Target: target}), tab, aimOne), 8000, 1)
+			right := 0.0
+			for r := range 8000 {
+				parity := drawn.Column(7).At(r)
+				for c := range bits {
+					parity ^= drawn.Column(c).At(r)
+				}
+				right += float64(1-parity) / 8000
+			}
+			if right < .9 {
+				t.Errorf("parity of %d bits, target %q: right in %v of the rows", bits, target, right)
+			}
 		}
 	}
 }
@@ -164,6 +265,89 @@ func TestRuns(t *testing.T) {
 		if tt.want != nil && !slices.Equal(got, tt.want) {
 			t.Errorf("%v in %d: %v, want %v", tt.mass, tt.n, got, tt.want)
 		}
+	}
+}
+
+func TestHeaviest(t *testing.T) {
+	for _, tt := range []struct {
+		mass []float64
+		n    int
+		want []uint16
+	}{
+		{[]float64{1, 9, 2, 8}, 3, []uint16{2, 0, 2, 1}},
+		{[]float64{5, 5, 5}, 2, []uint16{0, 1, 1}}, // equal: the first
+		{[]float64{0, 0, 1}, 1, []uint16{0, 0, 0}},
+	} {
+		if got := heaviest(tt.mass, tt.n); !slices.Equal(got, tt.want) {
+			t.Errorf("%v in %d: %v, want %v", tt.mass, tt.n, got, tt.want)
+		}
+	}
+	mass := [][]float64{make([]float64, 300), make([]float64, 300)}
+	mass[0][299], mass[1][299] = 1, 1
+	r := newResolutions(mass, func(c int) bool { return c == 1 })
+	if got := r[256]; got[0][299] != 0 && got[0][0] != 0 || got[0][298] != 255 || got[1][0] != 0 {
+		t.Errorf("256 codes: %v", got)
+	}
+}
+
+// TestLongTail: 10,000 codes with Zipf's law of exponent 1.3, in no order, each with one of 7 other
+// codes, 200,000 rows, ε = 1. The error of the pair, in total variation, is at most 1.3 times that
+// of a noisy histogram of the pair for the same budget, of which cells above 4σ are kept and scaled
+// to the rows. It was 1.20 to 1.23 times that in five runs, with a spread of .01.
+func TestLongTail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
+	const codes, classes, rows = 10_000, 7, 200_000
+	s := &schema.Schema{Columns: []schema.Column{{Name: "long", Kind: schema.Categorical},
+		{Name: "class", Kind: schema.Categorical}}}
+	for i := range codes {
+		s.Columns[0].Categories = append(s.Columns[0].Categories, fmt.Sprintf("%05d", i))
+	}
+	for i := range classes {
+		s.Columns[1].Categories = append(s.Columns[1].Categories, fmt.Sprint(i))
+	}
+	u, mass := rand.New(rand.NewPCG(1, 2)), make([]float64, codes)
+	names, sum := u.Perm(codes), 0.
+	for i := range mass {
+		sum += math.Pow(float64(i+1), -1.3)
+		mass[i] = sum
+	}
+	long, class := make([]uint16, rows), make([]uint8, rows)
+	for r := range long {
+		i, _ := slices.BinarySearch(mass, u.Float64()*sum)
+		long[r], class[r] = uint16(names[i]), uint8(i%classes)
+	}
+	tab := synthtest.Must(table.FromColumns(s, []table.Codes{{U16: long}, {U8: class}}, nil))
+	count := func(t *table.Table) []float64 {
+		counts, out := make([]int64, codes*classes), make([]float64, codes*classes)
+		t.CountTo(counts, []int{0, 1})
+		for i, n := range counts {
+			out[i] = float64(n)
+		}
+		return out
+	}
+	want := count(tab)
+	wrong := func(got []float64) (d float64) {
+		all := floats.Sum(got)
+		for i, x := range got {
+			d += math.Abs(x/all-want[i]/rows) / 2
+		}
+		return d
+	}
+	kept := slices.Clone(want)
+	f := checked(&AIM{})
+	p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), aimOne)).Plan.(*aimPlan)
+	sigma := p.sigma(p.mu2)
+	for i := range kept {
+		if kept[i] += sigma * u.NormFloat64(); kept[i] < 4*sigma {
+			kept[i] = 0
+		}
+	}
+	ours, theirs := wrong(count(Sample(t, Fit(t, f, tab, aimOne), rows, 1))), wrong(kept)
+	t.Logf("error %.4f, of a histogram %.4f", ours, theirs)
+	if ours > 1.3*theirs {
+		t.Errorf("error %.4f, of a histogram %.4f", ours, theirs)
 	}
 }
 

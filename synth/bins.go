@@ -110,16 +110,12 @@ func (p *binned) plan(
 	}
 	one := nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
 	var starts [][]int
-	trees := map[int]*marginal.Tree{}
 	for _, i := range s.Buys() {
 		c := codecs[i].Column()
 		_, leaves := codecs[i].Grid()
-		tree, ok := trees[leaves]
-		if !ok {
-			if tree, err = marginal.NewTree(leaves); err != nil {
-				return nil, 0, err
-			}
-			trees[leaves] = tree
+		tree, err := marginal.NewTree(leaves)
+		if err != nil {
+			return nil, 0, err
 		}
 		mu := whole * math.Sqrt(treeShare/float64(max(free, 1)))
 		if c.BuyShare > 0 {
@@ -203,17 +199,14 @@ func (t binTree) buy(
 		if missing {
 			groups[codes-1] = last + 1
 		}
-		counts, err := s.Measure(privacy.Marginal{Cols: []int{t.column},
+		got, err := measureOne(s, privacy.Marginal{Cols: []int{t.column},
 			Groups: [][]uint16{groups}}, t.sigma)
 		if err != nil {
 			return nil, m, err
 		}
-		levels[l] = make([]float64, t.tree.Nodes(l+1))
-		for i := range levels[l] {
-			levels[l][i] = float64(counts[i])
-		}
+		levels[l] = got.Counts[:t.tree.Nodes(l+1)]
 		if missing {
-			lost += float64(counts[last+1]) / float64(height)
+			lost += got.Counts[last+1] / float64(height)
 		}
 	}
 	c, err := t.tree.Infer(levels)

@@ -52,7 +52,26 @@ func RunBought(
 			if err != nil {
 				return nil, err
 			}
-			return fitBought(ctx, texts, bought, f, o)
+			known, err := bought.Measurements()
+			if err != nil {
+				return nil, err
+			}
+			s, err := texts.As(bought.Schema())
+			if err != nil {
+				return nil, err
+			}
+			rest, err := f.Plan(termsOf(s, known))
+			if err != nil {
+				return nil, err
+			}
+			if o.Forecast != nil {
+				o.Forecast(rest.Forecast(0))
+			}
+			fitted, err := rest.Fit(ctx, s, o.Progress)
+			if err != nil {
+				return nil, err
+			}
+			return fitted.release(s, f, nil, o)
 		}, func(m *release.Model) error {
 			if buy.Deliver != nil {
 				if err := buy.Deliver(); err != nil {
@@ -66,38 +85,13 @@ func RunBought(
 		})
 }
 
-func fitBought(
-	ctx context.Context, texts *text.Session, bought Bought, f Continuer, o RunOptions,
-) (*release.Model, error) {
-	known, err := bought.Measurements()
-	if err != nil {
-		return nil, err
-	}
-	s, err := texts.As(bought.Schema())
-	if err != nil {
-		return nil, err
-	}
-	rest, err := f.Plan(termsOf(s, known))
-	if err != nil {
-		return nil, err
-	}
-	if o.Forecast != nil {
-		o.Forecast(rest.Forecast(0))
-	}
-	fitted, err := rest.Fit(ctx, s, o.Progress)
-	if err != nil {
-		return nil, err
-	}
-	return fitted.release(s, f, nil, o)
-}
-
-// joined joins measured one-way marginals with those that are known already.
+// joined joins measured one-way marginals with those that are known already, finer ones first.
 func joined(measured, known []marginal.Measurement) []marginal.Measurement {
 	out := append([]marginal.Measurement(nil), measured...)
-	for i, m := range out {
+	for i := range out {
 		for _, k := range known {
-			if k.Cols[0] == m.Cols[0] {
-				out[i] = marginal.Refine(m, k)
+			if k.Cols[0] == out[i].Cols[0] {
+				out[i] = marginal.Refine(out[i], k)
 			}
 		}
 	}

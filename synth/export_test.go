@@ -18,11 +18,12 @@ func AuditedPATEGAN(
 ) func(context.Context, *table.Table) ([]float64, error) {
 	p := made.Plan.(*patePlan)
 	if lies {
-		laplace := p.votes.Laplace
-		p = p.at(10)
-		if laplace > 0 {
-			p.votes = vote.Aggregator{Laplace: laplace / 50}
+		lying, left := *p, accountant.Account{Mu2: 100 * (1 - p.cfg.MarginalShare)}
+		if p.votes.Laplace > 0 {
+			left.Epsilon = 50 / p.votes.Laplace
 		}
+		lying.votes, _ = vote.Named(p.cfg.Aggregator, p.ballot, p.questions(), left)
+		p = &lying
 	}
 	enough := accountant.Composition{{Event: accountant.GDPFilter{Mu: 100}, Count: 1},
 		{Event: accountant.Laplace{Epsilon: 1e3}, Count: 64}}
@@ -45,8 +46,7 @@ func AuditedPATEGAN(
 // seen is what an auditor sees of a fit: the rows and the ones that the marginal model has, votes
 // on rows by their number of ones, and draws of 111.
 func seen(got *answers, tr *pateTraining) []float64 {
-	out := []float64{0, 0, 0, 0, 0, 0}
-	out[0] = got.marginals.Params.Total()
+	out := []float64{got.marginals.Params.Total(), 0, 0, 0, 0, 0}
 	for _, m := range got.marginals.Params.(*release.Marginal).Measured {
 		out[1] += m.Counts[len(m.Counts)-1]
 	}

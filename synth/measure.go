@@ -19,7 +19,7 @@ func measureOne(
 	return marginal.NewMeasurement(m.Cols, m.Groups, counts, sigma), err
 }
 
-// columnQueries is the marginal of each of n columns, in their order.
+// columnQueries asks for the marginal of each of n columns, in their order.
 func columnQueries(n int) (out []privacy.Query) {
 	for c := range n {
 		out = append(out, privacy.Marginal{Cols: []int{c}})
@@ -27,12 +27,25 @@ func columnQueries(n int) (out []privacy.Query) {
 	return out
 }
 
-// columnsMeasured is what [privacy.Session.MeasureAll] said of columns, as [measureOne] has it.
+// columnsMeasured is what was measured of each column, with noise of sigma rows.
 func columnsMeasured(counts [][]int64, sigma float64) (out []marginal.Measurement) {
 	for c := range counts {
 		out = append(out, marginal.NewMeasurement([]int{c}, nil, counts[c], sigma))
 	}
 	return out
+}
+
+// grouped merges the codes of columns with counts of less than so many sigmas.
+func grouped(
+	sizes []int, columns []marginal.Measurement, sigmas float64,
+) (groups *marginal.Grouping, ms []marginal.Measurement, err error) {
+	if groups, err = marginal.NewGrouping(sizes, columns, sigmas); err != nil {
+		return nil, nil, err
+	}
+	for _, m := range columns {
+		ms = append(ms, groups.GroupMeasurement(m))
+	}
+	return groups, ms, nil
 }
 
 // columnNames are those of columns, for the settings of a model.

@@ -67,6 +67,22 @@ func (m *MST) Plan(t Terms) (Plan, error) {
 	return p, nil
 }
 
+// Drawable fits mst on an open session, for what it may spend of that: a model to draw rows of.
+func Drawable(
+	ctx context.Context, s *privacy.Session, left accountant.Account, p func(string, float64),
+) (release.Params, error) {
+	m, err := Checked(&MST{})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := m.Plan(Terms{Schema: s.Schema(), Neighbours: s.Neighbours(), Left: left})
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := plan.Fit(ctx, s, p)
+	return fitted.Params, err
+}
+
 // Unseen has nothing against columns of which only the names are known.
 func (*MST) Unseen([]string) (target string, err error) { return "", nil }
 
@@ -117,17 +133,11 @@ func (p *mstPlan) Fit(
 		return out, err
 	}
 	asked := columnsMeasured(counts, p.oneWay)
-	columns := joined(asked, p.known)
-	groups, err := marginal.NewGrouping(s.Schema().Sizes(), columns, p.cfg.GroupSigmas)
+	groups, ms, err := grouped(s.Schema().Sizes(), joined(asked, p.known), p.cfg.GroupSigmas)
 	if err != nil {
 		return out, err
 	}
-	ms := make([]marginal.Measurement, 0, 2*p.columns) // over groups
-	for _, m := range columns {
-		ms = append(ms, groups.GroupMeasurement(m))
-	}
-	independent, err := marginal.Fit(ctx, groups.Sizes(), ms,
-		marginal.Options{Grouping: groups})
+	independent, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{Grouping: groups})
 	if err != nil {
 		return out, err
 	}
@@ -160,9 +170,9 @@ func (p *mstPlan) tree(
 	ctx context.Context, s *privacy.Session, groups *marginal.Grouping, independent *marginal.Model,
 	progress Progress,
 ) (edges [][]int, err error) {
-	sizes, pairs := groups.Sizes(), p.pairs()
+	sizes := groups.Sizes()
 	var candidates []privacy.Candidate
-	for _, e := range pairs {
+	for _, e := range p.pairs() {
 		estimate := make([]float64, sizes[e[0]]*sizes[e[1]])
 		if err := independent.MarginalTo(estimate, e); err != nil {
 			return nil, err
@@ -179,22 +189,20 @@ func (p *mstPlan) tree(
 			return nil, err
 		}
 		progress.Report("choosing pairs", float64(len(edges))/float64(p.columns-1))
-		kept := 0
-		for i, e := range pairs {
-			if part[e[0]] != part[e[1]] {
-				pairs[kept], candidates[kept] = e, candidates[i]
-				kept++
-			}
-		}
-		if pairs, candidates = pairs[:kept], candidates[:kept]; kept == 0 {
+		candidates = slices.DeleteFunc(candidates, func(c privacy.Candidate) bool {
+			e := c.Query.(privacy.Marginal).Cols
+			return part[e[0]] == part[e[1]]
+		})
+		if len(candidates) == 0 {
 			break
 		}
 		best, err := s.Select(candidates, p.epsilon)
 		if err != nil {
 			return nil, err
 		}
-		edges = append(edges, pairs[best])
-		from, to := part[pairs[best][0]], part[pairs[best][1]]
+		e := candidates[best].Query.(privacy.Marginal).Cols
+		edges = append(edges, e)
+		from, to := part[e[0]], part[e[1]]
 		for i := range part {
 			if part[i] == from {
 				part[i] = to

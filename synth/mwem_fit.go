@@ -71,7 +71,13 @@ func (r *mwemRun) fitHistogram() (*marginal.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.note(r.items[item], m.Sigma)
+		// for the settings: `decoy queries answer` takes standard errors from it
+		it := r.items[item]
+		note := map[string]any{"columns": columnNames(r.w.Schema(), it.Columns()), "sigma": m.Sigma}
+		if it.IsCount() {
+			note["query"] = it.Name
+		}
+		r.log = append(r.log, note)
 		h.add(item, m.Counts, m.Sigma)
 		h.fit(n)
 	}
@@ -94,24 +100,20 @@ func (r *mwemRun) fitGraph(out *release.Marginal) error {
 		return err
 	}
 	columns := columnsMeasured(counts, r.oneWay)
-	groups, err := marginal.NewGrouping(r.sizes, columns, 2)
+	groups, ms, err := grouped(r.sizes, columns, 2)
 	if err != nil {
 		return err
 	}
 	sizes := groups.Sizes()
-	var ms []marginal.Measurement
-	for _, m := range columns {
-		ms = append(ms, groups.GroupMeasurement(m))
-	}
 	out.Grouping, out.Measured = groups, columns
 	if out.Model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{}); err != nil {
 		return err
 	}
 	var cliques [][]int
 	for t := range r.rounds {
+		fits := marginal.Beside(sizes, cliques)
 		_, m, err := r.round(t, func(_ int, it workload.Item) (privacy.Query, []float64) {
-			with := append(cliques[:len(cliques):len(cliques)], it.Cols)
-			if !marginal.TreeFits(sizes, with, float64(r.cfg.MaxCells)) {
+			if !fits(it.Cols, float64(r.cfg.MaxCells)) {
 				return nil, nil
 			}
 			expected := make([]float64, int(cellsOf(sizes, it.Cols)))
@@ -193,25 +195,9 @@ func (r *mwemRun) number(q privacy.Query, scale float64) (float64, error) {
 	return float64(counts[0]), nil
 }
 
-// note keeps a measurement for the settings: `decoy queries answer` takes standard errors from it.
-func (r *mwemRun) note(it workload.Item, sigma float64) {
-	m := map[string]any{"columns": columnNames(r.w.Schema(), it.Columns()), "sigma": sigma}
-	if it.IsCount() {
-		m["query"] = it.Name
-	}
-	r.log = append(r.log, m)
-}
-
 func (r *mwemRun) settings() map[string]any {
-	noise := "gaussian"
-	if r.laplace {
-		noise = "laplace"
-	}
-	form := "dense"
-	if r.graph {
-		form = "graph"
-	}
-	return map[string]any{"algorithm": form, "rounds": r.rounds,
-		"queries": len(r.items), "left_out": r.leftOut,
-		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
+	return map[string]any{"rounds": r.rounds, "queries": len(r.items), "left_out": r.leftOut,
+		"algorithm":      map[bool]string{true: "graph", false: "dense"}[r.graph],
+		"count_noise":    map[bool]string{true: "laplace", false: "gaussian"}[r.laplace],
+		"select_epsilon": r.epsilon, "measured": r.log}
 }

@@ -66,12 +66,9 @@ func named(items []workload.Item) (cols []int) {
 func (h *histogram) add(item int, y []float64, sigma float64) {
 	for _, m := range h.measured {
 		if m.item == item {
-			// Inverse-variance weights; every measurement of an item has the same noise.
-			before := sigma * sigma / (m.sigma * m.sigma)
-			for i := range y {
-				m.y[i] = (before*m.y[i] + y[i]) / (before + 1)
-			}
-			m.sigma = sigma / math.Sqrt(before+1)
+			both := marginal.Refine(marginal.Measurement{Counts: m.y, Sigma: m.sigma},
+				marginal.Measurement{Counts: y, Sigma: sigma})
+			m.y, m.sigma = both.Counts, both.Sigma
 			return
 		}
 	}
@@ -101,29 +98,6 @@ func (h *histogram) parts(it workload.Item) []int32 {
 		out[i] = outside[k]
 	}
 	return out
-}
-
-// mass is the probability of each part of a measurement.
-func (h *histogram) mass(m *measured) []float64 {
-	out := make([]float64, max(2, len(m.y)))
-	for i, g := range m.part {
-		out[g] += h.p[i]
-	}
-	return out
-}
-
-// scale multiplies the mass of each part of a measurement by a factor, and normalises.
-func (h *histogram) scale(m *measured, mass, factors []float64) {
-	z := 0.0
-	for g, q := range mass {
-		z += q * factors[g]
-	}
-	for g := range factors {
-		factors[g] /= z
-	}
-	for i, g := range m.part {
-		h.p[i] *= factors[g]
-	}
 }
 
 // What a fit is made with. Sweeps over all measurements end when no potential moves by more than
@@ -161,7 +135,10 @@ func (h *histogram) fit(n float64) {
 // step makes the coordinate step of a count, or those of all cells of a marginal at once, each as
 // if the sum of all were free, and normalises.
 func (h *histogram) step(m *measured, n float64) (moved float64) {
-	mass := h.mass(m)
+	mass := make([]float64, max(2, len(m.y))) // of each part
+	for i, g := range m.part {
+		mass[g] += h.p[i]
+	}
 	factors, count := slices.Repeat([]float64{1}, len(mass)), len(m.y) == 1
 	for g, y := range m.y {
 		q := mass[g]
@@ -180,7 +157,13 @@ func (h *histogram) step(m *measured, n float64) (moved float64) {
 		moved = max(moved, math.Abs(d)*math.Min(1, n*q/m.sigma))
 		factors[g] = math.Exp(d)
 	}
-	h.scale(m, mass, factors)
+	z := 0.0
+	for g, q := range mass {
+		z += q * factors[g]
+	}
+	for i, g := range m.part {
+		h.p[i] *= factors[g] / z
+	}
 	return moved
 }
 

@@ -22,7 +22,9 @@ import (
 // columns ([stattest.TwoSample]); the threshold is raised such that the tests of a method together
 // have a false-alarm rate of 1e-6.
 //
-// The mutant is rows as they are steered, before they are shuffled: it must be rejected.
+// The mutant is rows as they are steered, before they are shuffled: of up to twelve draws one must
+// be rejected. Of twelve fits, the worst had half of its draws rejected: such a fit would pass once
+// in 4,000.
 func TestOrder(t *testing.T) {
 	const n = 20_000
 	for _, name := range []string{"aim", "wgan", "smalldb"} { // one for each kind of parameters
@@ -46,7 +48,11 @@ func TestOrder(t *testing.T) {
 			if !strings.HasPrefix(m.Params().Kind(), "steered") || name == "smalldb" {
 				return // a model of one clique needs no steering
 			}
-			if toldByOrder(sizes, m.Params().Sample(n, rand.New(rand.NewPCG(1, 2)))) == "" {
+			told := ""
+			for seed := uint64(0); told == "" && seed < 12; seed++ {
+				told = toldByOrder(sizes, m.Params().Sample(n, rand.New(rand.NewPCG(1, seed))))
+			}
+			if told == "" {
 				t.Error("rows as they are steered pass the test")
 			}
 		})

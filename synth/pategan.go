@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
@@ -35,8 +36,9 @@ type PATEGAN struct {
 	// share of the budget (in μ²) for the marginal model that the generator is distilled from; the
 	// rest is for votes; default 0.9
 	MarginalShare float64 `mapstructure:"marginal_share" default:"0.9" min:"1e-4" max:"0.999"`
-	// of votes: gnmax (Gaussian noise), lnmax (Laplace noise) or confident (Gaussian noise, and only
-	// questions on which teachers agree have an answer); default gnmax
+	// of votes: gnmax (Gaussian noise), lnmax (Laplace noise), or Gaussian noise where only some
+	// questions have an answer: confident, on which teachers agree, and interactive, on which they
+	// differ from the student; default gnmax
 	Aggregator string `mapstructure:"aggregator"`
 	// votes; default 10
 	Rounds int `mapstructure:"rounds" default:"10" min:"1" max:"1e5"`
@@ -54,23 +56,19 @@ type PATEGAN struct {
 	GeneratorSteps int `mapstructure:"generator_steps" default:"50" min:"1" max:"1e6"`
 }
 
-// The aggregators.
-const (
-	gnmax     = "gnmax"
-	lnmax     = "lnmax"
-	confident = "confident"
-)
-
 // Name is "pategan".
 func (*PATEGAN) Name() string { return "pategan" }
 
 func (c *PATEGAN) check() error {
-	c.Aggregator = cmp.Or(c.Aggregator, gnmax)
-	if !slices.Contains([]string{gnmax, lnmax, confident}, c.Aggregator) {
-		return fmt.Errorf("aggregator %q must be gnmax, lnmax or confident", c.Aggregator)
-	}
-	if c.Directions > c.Questions {
+	c.Aggregator = cmp.Or(c.Aggregator, vote.GNMax)
+	switch {
+	case !slices.Contains(vote.Aggregators, c.Aggregator):
+		return fmt.Errorf("aggregator %q must be one of %s", c.Aggregator,
+			strings.Join(vote.Aggregators, ", "))
+	case c.Directions > c.Questions:
 		return fmt.Errorf("%d directions need as many questions, not %d", c.Directions, c.Questions)
+	case c.Directions > 0 && c.Aggregator == vote.Interactive:
+		return fmt.Errorf("aggregator %s needs a student, and directions have none", c.Aggregator)
 	}
 	return nil
 }
@@ -81,6 +79,7 @@ type patePlan struct {
 	schema    *schema.Schema
 	marginals Plan // the model that the generator is distilled from
 	votes     vote.Aggregator
+	ballot    vote.Ballot // one round
 }
 
 // Reserve is one filter; with Laplace noise one for the marginal model, and a pure step for every
@@ -89,11 +88,11 @@ func (f *PATEGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
 	filter, _, err := reserveFor(f.Target, t, b, before)
-	if f.Aggregator != lnmax || err != nil {
+	if f.Aggregator != vote.LNMax || err != nil {
 		return filter, nil, err
 	}
 	p := patePlan{cfg: *f}
-	k := p.cfg.Rounds * p.ballot().Questions
+	k := p.questions()
 	at := func(scale float64) accountant.Composition {
 		mu2 := before + p.cfg.MarginalShare/(scale*scale)
 		step := math.Sqrt((1-p.cfg.MarginalShare)/float64(k)) / scale
@@ -106,7 +105,7 @@ func (f *PATEGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 
 // Unseen refuses Laplace noise, which no filter pays for, and a target that is no column.
 func (f *PATEGAN) Unseen(columns []string) (target string, err error) {
-	if f.Aggregator == lnmax {
+	if f.Aggregator == vote.LNMax {
 		return "", fmt.Errorf("pategan: aggregator %s needs a schema: %w", f.Aggregator,
 			ErrConfig)
 	}
@@ -123,50 +122,26 @@ func (f *PATEGAN) Plan(t Terms) (Plan, error) {
 			cells, ErrConfig)
 	}
 	last := s.Columns[len(s.Columns)-1].Name
-	if f.Aggregator == lnmax {
-		p.votes.Laplace = p.moves() * p.moves() / t.Left.Epsilon * (1 + 1e-12)
-	} else {
-		p = p.at(math.Sqrt(t.Left.Mu2))
+	votes := t.Left
+	votes.Mu2 *= 1 - f.MarginalShare
+	if f.Aggregator != vote.LNMax {
 		t.Left = accountant.Account{Mu2: t.Left.Mu2 * f.MarginalShare}
 	}
+	p.votes, p.ballot = vote.Named(f.Aggregator, p.asked(), p.questions(), votes)
 	var err error
 	p.marginals, err = distilled(cmp.Or(f.Target, last)).Plan(t)
 	return p, err
 }
 
-// moves is how far one teacher moves the counts of a question, in L2; its square is that in L1.
-func (p *patePlan) moves() float64 {
-	if p.ballot().Classes > 2 {
-		return math.Sqrt2
-	}
-	return 1
-}
-
-// at is the plan with Gaussian noise of a budget of mu. Each of k votes has μ² of mu²·(1 −
-// MarginalShare)/k: noise of its sensitivity over μ. A check takes half of what it allows, and half
-// of the questions of a ballot are answered at most.
-func (p *patePlan) at(mu float64) *patePlan {
-	q := *p
-	k := float64(p.cfg.Rounds * p.ballot().Questions)
-	noise := math.Sqrt(k/(1-p.cfg.MarginalShare)) / mu * (1 + 1e-9)
-	q.votes.Sigma = p.moves() * noise
-	if p.cfg.Aggregator == confident {
-		q.votes.CheckSigma = math.Sqrt2 * noise
-	}
-	return &q
-}
-
-// ballot is one round.
-func (p *patePlan) ballot() vote.Ballot {
-	b := vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
+// asked is the ballot of one round, and questions are those of all rounds.
+func (p *patePlan) asked() vote.Ballot {
 	if k := p.cfg.Directions; k > 0 {
-		b = vote.Ballot{Questions: p.cfg.Questions / k * k, Classes: directionBins}
+		return vote.Ballot{Questions: p.cfg.Questions / k * k, Classes: directionBins}
 	}
-	if p.cfg.Aggregator == confident {
-		b.Answers = b.Questions / 2
-	}
-	return b
+	return vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
 }
+
+func (p *patePlan) questions() int { return p.cfg.Rounds * p.asked().Questions }
 
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
 func (p *patePlan) Forecast(int) Forecast {
@@ -178,8 +153,7 @@ func (p *patePlan) Forecast(int) Forecast {
 		float64(c.Rounds*c.GeneratorSteps)*batch*(row+4*cells*studentHidden)) / 2e10
 	f.MemoryBytes = max(f.MemoryBytes,
 		int64(4*batch*(8*cells+1024)+4*float64(c.Rounds*c.Questions)*cells))
-	one := Noise{What: "vote on a generated row", Count: c.Rounds * p.ballot().Questions,
-		Sigma: max(p.votes.Sigma, math.Sqrt2*p.votes.Laplace)}
+	one := Noise{What: "vote on a generated row", Count: p.questions(), Sigma: p.votes.Scale()}
 	f.Noise = append(slices.Clone(f.Noise), one)
 	if p.votes.CheckSigma > 0 {
 		f.Noise = append(f.Noise, Noise{What: "check before a vote", Count: one.Count,

@@ -95,7 +95,7 @@ func TestAudit_PenaltyOnRealRows(t *testing.T) {
 // aggregator, of which one leaves questions without an answer, and with directions.
 func TestAudit_ComposesOverRounds(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 200)
-	for _, aggregator := range []string{gnmax, lnmax, confident, "directions"} {
+	for _, aggregator := range append([]string{"directions"}, vote.Aggregators...) {
 		c := small
 		if c.Aggregator = aggregator; aggregator == "directions" {
 			c.Aggregator, c.Directions = "", 5
@@ -103,7 +103,7 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 		p, from, s := live(t, c, tab)
 		var got answers
 		fitted(t, p, got.recorded(from))
-		answer, check := vote.Events(p.votes, p.ballot().Classes)
+		answer, check := vote.Events(p.votes, p.ballot.Classes)
 		asked := answer
 		if check != nil {
 			asked = check

@@ -8,6 +8,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -22,7 +23,7 @@ func TestDirectionsArePaid(t *testing.T) {
 	if got, want := 2*k/(p.votes.Sigma*p.votes.Sigma), .1*whole*whole; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
-	c.Aggregator = lnmax
+	c.Aggregator = vote.LNMax
 	made := synthtest.Must(NewPlan(checked(&c), s,
 		privacy.NeighboursOf(s, 0), budget))
 	p = made.Plan.(*patePlan)

@@ -35,17 +35,10 @@ func (p *patePlan) source(ctx context.Context, s *privacy.Session, progress Prog
 			if err := shards.Train(l); err != nil {
 				return tally, err
 			}
-			how := p.votes
-			if how.CheckSigma > 0 {
-				how.Threshold = agreement * float64(l.teachers)
-			}
-			return shards.Vote(how, p.ballot(), l)
+			return shards.Vote(p.votes.For(l.teachers, l.student), p.ballot, l)
 		},
 	}
 }
-
-// agreement is the share of the teachers that a question of aggregator confident needs.
-const agreement = .6
 
 // training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
 // was computed from them. Teachers are not in it.
@@ -122,17 +115,15 @@ func (t *pateTraining) run(
 	out.Settings = map[string]any{
 		"target": t.schema.Columns[t.column].Name, "teachers": t.teachers, "rounds": c.Rounds,
 		"questions": c.Questions, "aggregator": c.Aggregator, "marginal_share": c.MarginalShare,
-		"vote_sigma": max(t.votes.Sigma, math.Sqrt2*t.votes.Laplace),
+		"vote_sigma": t.votes.Scale(),
 		"marginals":  bought.Settings["marginals"], "generator_steps": steps.taken,
 	}
 	return out, nil
 }
 
-// What the generator is trained with.
-const (
-	// length of the pull of a student that is fully trusted, beside that of the marginal model
-	studentWeight = .3
-)
+// studentWeight is the length of the pull of a student that is fully trusted, beside that of the
+// marginal model.
+const studentWeight = .3
 
 // maxTeachers bounds memory and time; teachers beyond it would add little.
 const maxTeachers = 2000
@@ -164,7 +155,7 @@ const shownRows = 2048
 
 // show draws what teachers are shown in a round.
 func (t *pateTraining) show() *shown {
-	asked := t.ballot().Questions / max(1, t.cfg.Directions)
+	asked := t.ballot.Questions / max(1, t.cfg.Directions)
 	codes := t.generator.Sample(asked+shownRows, t.u)
 	rows := cells{columns: len(codes), at: make([]int32, (asked+shownRows)*len(codes))}
 	for k, column := range codes {
@@ -172,9 +163,16 @@ func (t *pateTraining) show() *shown {
 			rows.at[i*rows.columns+k] = int32(t.offsets[k]) + int32(code)
 		}
 	}
-	return &shown{teachers: t.teachers, offsets: t.offsets, seed: t.u.Uint64(),
+	l := &shown{teachers: t.teachers, offsets: t.offsets, seed: t.u.Uint64(),
 		asked: rows.part(0, asked), fakes: rows.part(asked, asked+shownRows),
 		directions: randomDirections(t.cfg.Directions, t.encoder.Cells(), t.u)}
+	if t.cfg.Aggregator == vote.Interactive {
+		for _, f := range t.student.predict(l.asked) {
+			p := min(1, max(0, .5+float64(f)))
+			l.student = append(l.student, 1-p, p)
+		}
+	}
+	return l
 }
 
 // learn has the student learn from the votes on what was shown, or follows the directions.
@@ -195,7 +193,7 @@ func (t *pateTraining) learn(l *shown, votes vote.Tally) {
 		return
 	}
 	t.student.keep(asked, real, t.teachers)
-	sd := max(t.votes.Sigma, math.Sqrt2*t.votes.Laplace) / float64(t.teachers)
+	sd := t.votes.Scale() / float64(t.teachers)
 	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
 	t.student.learn(studentSteps, float32(sd), t.u)
 }

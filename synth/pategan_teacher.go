@@ -20,8 +20,9 @@ type shown struct {
 	teachers int
 	offsets  []int // first cell of each column, one more than columns
 	seed     uint64
-	fakes    cells // to be told from the shard's rows
-	asked    cells // to be voted on
+	fakes    cells     // to be told from the shard's rows
+	asked    cells     // to be voted on
+	student  []float64 // of each of them, what the student says of its classes; nil: it is not asked
 	// directions over the cells, if these are voted on
 	directions [][]float32
 }
@@ -51,12 +52,12 @@ type teacher struct {
 }
 
 func newTeacher(number int, offsets []int, hidden int) *teacher {
-	n := (offsets[len(offsets)-1])*(hidden+1) + 2*hidden + 1
+	cells := offsets[len(offsets)-1]
+	n := cells*(hidden+1) + 2*hidden + 1
 	t := &teacher{number: number, offsets: offsets, hidden: hidden, weights: make([]float32, n),
 		state: make([]float32, n), units: make([]float32, hidden)}
 	u := rand.New(rand.NewPCG(uint64(number), 0x7ea))
 	sd := .5 / math.Sqrt(float64(len(offsets)-1))
-	cells := offsets[len(offsets)-1]
 	for c := range cells {
 		for j := range hidden {
 			t.weights[c*(hidden+1)+j] = float32(sd * u.NormFloat64())

@@ -3,6 +3,7 @@ package synth
 //go:generate go test . -run TestTexts -args -write
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // textsJSON holds the comments of the settings in the sources of the methods: method, key, text.
@@ -103,29 +103,15 @@ func Settings(name string) ([]Setting, error) {
 // Keys lists the settings of a method, given as a pointer to them, without texts and defaults.
 func Keys(settings any) (out []Setting) {
 	for _, f := range fields(settings) {
-		out = append(out, Setting{Key: f.key, Type: typeOf(f.value.Interface())})
+		out = append(out, Setting{Key: f.key, Type: cmp.Or(typeNames[f.value.Type().String()], "text")})
 	}
 	return out
 }
 
-// typeOf names the type of a setting.
-func typeOf(setting any) string {
-	switch setting.(type) {
-	case time.Duration:
-		return "duration"
-	case float64:
-		return "number"
-	case int:
-		return "whole number"
-	case bool:
-		return "true or false"
-	case []int:
-		return "list of whole number"
-	case []string:
-		return "list of text"
-	}
-	return "text"
-}
+// typeNames are the types of settings that are no texts.
+var typeNames = map[string]string{"time.Duration": "duration", "float64": "number",
+	"int": "whole number", "bool": "true or false", "[]int": "list of whole number",
+	"[]string": "list of text"}
 
 // show is a value as a config file would hold it.
 func show(v reflect.Value) string {
@@ -145,20 +131,13 @@ var gone = []struct{ methods, keys, why string }{
 	{"wgan mst", "preset", "wgan has one size; for mst, write settings: " +
 		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
 		"large and fraud"},
-	{"wgan pategan", "cold_start", "the generator starts from a marginal model, which " +
-		"marginal_share pays for"},
-	{"wgan pategan", "total_share one_way_share target_share pair_share pairs group_sigmas",
-		"the number of rows and all marginals are those of the marginal model, which marginal_share " +
-			"pays for"},
-	{"wgan", "no_replay fresh_critics snapshots table_weight", "the generator follows all " +
-		"measurements and the marginal model: nothing else measured better"},
-	{"wgan", "unsteered", "rows are steered: their pairs measured a quarter better"},
-	{"wgan", "head temperature slope generator_units", "the networks have one form: no other " +
+	{"wgan pategan", "cold_start total_share one_way_share target_share pair_share pairs " +
+		"group_sigmas", "the generator starts from a marginal model, which marginal_share pays for: " +
+		"it has the number of rows and all marginals"},
+	{"wgan", "no_replay fresh_critics snapshots table_weight unsteered head temperature slope " +
+		"generator_units encoder penalty penalty_share penalty_reach limit", "no other value " +
 		"measured better"},
 	{"wgan", "radius", "mode ball clips to 1"},
-	{"wgan", "encoder", "the critic sees every column one-hot: scaled numbers measured no better"},
-	{"wgan", "penalty penalty_share penalty_reach limit", "each way to hold the critic has one " +
-		"strength: none measured better"},
 	{"wgan pategan", "batch critic_rate generator_rate teacher_hidden teacher_epochs teacher_rate " +
 		"student_hidden student_steps student_weight", "networks train at the rates and sizes that " +
 		"measured best"},

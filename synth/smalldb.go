@@ -136,8 +136,7 @@ func (f *SmallDB) Plan(t Terms) (Plan, error) {
 	if err := p.ask(f.file, s); err != nil {
 		return nil, err
 	}
-	p.rows = f.Rows
-	if p.rows == 0 {
+	if p.rows = f.Rows; p.rows == 0 {
 		p.rows = rowsFor(len(p.queries), f.Alpha)
 	}
 	all := candidatesOf(int(cells), p.rows)

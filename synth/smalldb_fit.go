@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -86,11 +87,7 @@ func (p *smallPlan) choose(
 	}
 	for copies := range p.multisets(n) {
 		if best--; best < 0 {
-			out := make([]float64, len(copies))
-			for i, c := range copies {
-				out[i] = float64(c)
-			}
-			return out, nil
+			return slices.Clone(copies), nil
 		}
 	}
 	panic("smalldb: the enumeration is shorter than it was")
@@ -98,10 +95,10 @@ func (p *smallPlan) choose(
 
 // multisets enumerates every multiset of p.rows cells of the domain, as the copies of each cell,
 // with its answers to the queries scaled to n rows. Both slices are used again for the next.
-func (p *smallPlan) multisets(n float64) iter.Seq2[[]int, []float64] {
-	return func(yield func([]int, []float64) bool) {
+func (p *smallPlan) multisets(n float64) iter.Seq2[[]float64, []float64] {
+	return func(yield func(copies, answers []float64) bool) {
 		cells := len(p.members)
-		copies := make([]int, cells)
+		copies := make([]float64, cells)
 		sums := make([][]float64, cells+1) // answers of the first cells
 		for i := range sums {
 			sums[i] = make([]float64, len(p.queries))
@@ -114,8 +111,11 @@ func (p *smallPlan) multisets(n float64) iter.Seq2[[]int, []float64] {
 				from = left
 			}
 			for c := from; c <= to; c++ {
-				copies[cell] = c
-				add(sums[cell+1], sums[cell], p.members[cell], unit*float64(c))
+				copies[cell] = float64(c)
+				sum, before, x := sums[cell+1], sums[cell], unit*float64(c)
+				for i, one := range p.members[cell] {
+					sum[i] = before[i] + float64(x*one)
+				}
 				if c == left { // nothing is left for the cells behind
 					clear(copies[cell+1:])
 					if !yield(copies, sums[cell+1]) {
@@ -128,13 +128,5 @@ func (p *smallPlan) multisets(n float64) iter.Seq2[[]int, []float64] {
 			return true
 		}
 		fill(0, p.rows)
-	}
-}
-
-// add sets dst = a + x·b.
-func add(dst, a, b []float64, x float64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] + float64(x*b[i])
 	}
 }

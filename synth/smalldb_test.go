@@ -94,7 +94,7 @@ func TestMultisets(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for copies, y := range p.multisets(100) {
-			sum, want := 0, make([]float64, 3)
+			sum, want := 0., make([]float64, 3)
 			var key []byte
 			for i, c := range copies {
 				sum += c
@@ -103,7 +103,7 @@ func TestMultisets(t *testing.T) {
 					want[q] += float64(c) * p.members[i][q] * 100 / float64(tt.rows)
 				}
 			}
-			if sum != tt.rows || seen[string(key)] {
+			if sum != float64(tt.rows) || seen[string(key)] {
 				t.Fatalf("%+v: multiset %v", tt, copies)
 			}
 			seen[string(key)] = true

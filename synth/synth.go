@@ -70,9 +70,6 @@ type gaussian struct{}
 func (gaussian) Reserve(_ Terms, b accountant.Budget, _ float64) (
 	accountant.Composition, accountant.Pricer, error,
 ) {
-	if err := b.Validate(); err != nil {
-		return nil, nil, err
-	}
 	if b.Delta == 0 {
 		return nil, nil, fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)

@@ -7,6 +7,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -28,7 +29,7 @@ func TestReleasesUseTheFilter(t *testing.T) {
 			(1 + 1e-9)})
 		before := r.Left().Mu2
 		for range p.cfg.Steps {
-			take(p.sumEvent())
+			take(gradient.Event(p.sum()))
 		}
 		if left := r.Left().Mu2 / before; left > 1e-6 {
 			t.Errorf("%v: %v of the filter is left", adjacency, left)
@@ -42,8 +43,7 @@ func TestTargetIsLearned(t *testing.T) {
 	f := checked(&WGAN{Target: "column 1", DistilSteps: 500, PostSteps: 50})
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 3, Delta: 1e-6})
 	syn := Sample(t, m, 4000, 1)
-	distance := 0.
-	a, b := make([]int64, 6), make([]int64, 6)
+	distance, a, b := 0., make([]int64, 6), make([]int64, 6)
 	tab.CountTo(a, []int{0, 1})
 	syn.CountTo(b, []int{0, 1})
 	for i := range a {

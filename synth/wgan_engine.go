@@ -13,12 +13,6 @@ func (p *wganPlan) freeWeight() float32 {
 	return float32(p.penaltyWeight)
 }
 
-// graphs builds the Gorgonia graphs of the training, which share the parameters of its networks.
-func (t *wganTraining) graphs() {
-	t.generatorGraph = t.pass.Graph()
-	t.criticGraph = gan.NewCriticGraph(t.critic, fakes, t.freeWeight(), true)
-}
-
 // close releases what Gorgonia holds.
 func (t *wganTraining) close() {
 	if t.generatorGraph != nil {

@@ -147,7 +147,8 @@ func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	t.mixed = matrix.New(fakes, t.encoder.Cells())
 	t.tutor = gan.NewTutor(t.critic, fakes)
 	if t.cfg.Engine == gorgonia {
-		t.graphs()
+		t.generatorGraph = t.pass.Graph() // the graphs share the parameters of the networks
+		t.criticGraph = gan.NewCriticGraph(t.critic, fakes, t.freeWeight(), true)
 	}
 	t.adam = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil

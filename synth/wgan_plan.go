@@ -44,7 +44,7 @@ func (f *WGAN) Reserve(t Terms, b accountant.Budget, before float64) (
 	at := func(scale float64) accountant.Composition {
 		mu2 := before + p.cfg.MarginalShare/(scale*scale)
 		return accountant.Composition{{Event: accountant.GDPFilter{Mu: math.Sqrt(mu2)}, Count: 1},
-			{Event: p.at(1 / scale).sumEvent(), Count: p.cfg.Steps}}
+			{Event: gradient.Event(p.at(1 / scale).sum()), Count: p.cfg.Steps}}
 	}
 	scale, err := accountant.ScaleFor(b, t.Neighbours.Adjacency, at, pld.RDP, pld.Epsilon)
 	return at(scale), pld.Epsilon, err
@@ -109,17 +109,6 @@ func (p *wganPlan) at(mu float64) *wganPlan {
 	return &q
 }
 
-// counted puts into a forecast what another engine counts: the marginal model's joints, and a sum a
-// release, if these can be made by it: over all rows, none clipped, of a critic that fits into its
-// query.
-func (p *wganPlan) counted(f *Forecast) {
-	f.Sums = p.cfg.Steps
-	if p.cfg.Rate < 1 || p.mode.Clipped() || p.cfg.Lipschitz == interpolates ||
-		weights(cellCount(p.schema), p.cfg.Hidden) > 1<<19 {
-		f.Joints = nil
-	}
-}
-
 // sum is the plan of a gradient sum.
 func (p *wganPlan) sum() gradient.Plan {
 	return gradient.Plan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z}
@@ -131,11 +120,6 @@ func (p *wganPlan) penalty() gradient.PenaltyPlan {
 		return gradient.PenaltyPlan{}
 	}
 	return gradient.PenaltyPlan{Share: .2, Reach: .1}
-}
-
-// sumEvent is the event of a gradient sum.
-func (p *wganPlan) sumEvent() accountant.Event {
-	return gradient.Event(p.sum())
 }
 
 // Forecast counts the multiplications of the generator's steps, beside the marginal model.
@@ -150,7 +134,11 @@ func (p *wganPlan) Forecast(int) Forecast {
 	}
 	trained := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
 	f := p.marginals.Forecast(0)
-	p.counted(&f)
+	// Another engine makes sums over all rows, none clipped, of a critic that fits into its query.
+	if f.Sums = c.Steps; c.Rate < 1 || p.mode.Clipped() || c.Lipschitz == interpolates ||
+		critic > 1<<19 {
+		f.Joints = nil
+	}
 	f.Noise = append(slices.Clone(f.Noise), Noise{What: "gradient sum", Count: c.Steps,
 		Multiplier: p.penalty().GradientMultiplier(p.z)})
 	if c.Lipschitz == interpolates {

@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/release"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -48,9 +49,9 @@ func TestInterpolatesArePaid(t *testing.T) {
 		plans[lipschitz] = p.Plan.(*wganPlan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
-	if free.sumEvent() != paid.sumEvent() || free.penalty().Share != 0 ||
+	if gradient.Event(free.sum()) != gradient.Event(paid.sum()) || free.penalty().Share != 0 ||
 		paid.penalty().Share != .2 {
-		t.Errorf("%+v\n%+v", free.sumEvent(), paid.sumEvent())
+		t.Errorf("%+v\n%+v", gradient.Event(free.sum()), gradient.Event(paid.sum()))
 	}
 	got := paid.penalty().GradientMultiplier(paid.z) / free.z
 	if math.Abs(got-1/math.Sqrt(.8)) > 1e-9 {

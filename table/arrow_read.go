@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	errArrowNested = errors.New(
-		"an Arrow type that is not supported (nested, binary, a time of day or an interval)")
+	errArrowNested = errors.New("an Arrow type that is not supported (nested, binary, a time of " +
+		"day, an interval, or a string_view, which is to be written as string)")
 	errArrowZstd = errors.New("buffers compressed with Zstandard: write the Arrow file " +
 		"uncompressed or with LZ4")
 )

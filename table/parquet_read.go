@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -48,9 +49,8 @@ type columnChunk struct {
 }
 
 var (
-	errNested = errors.New("a nested Parquet column, which is not supported: write the file " +
-		"without it")
-	errCodec = errors.New("compressed by a codec that is not supported (LZ4 and LZO are none): " +
+	errNested = errors.New("a nested Parquet column is not supported: write the file without it")
+	errCodec  = errors.New("compressed by a codec that is not supported (LZ4 and LZO are none): " +
 		"write the file again with zstd or snappy")
 	errEncoding = errors.New("pages of an encoding that is not supported (by differences, or by " +
 		"split bytes): write the file again with plain or dictionary pages")
@@ -104,7 +104,7 @@ func (p *parquetFile) parse(footer []byte) error {
 		case i == 0:
 			children = e.children
 		case e.children > 0 || e.repetition == repeated:
-			t.fail(errNested)
+			t.fail(fmt.Errorf("column %d: %w", len(p.columns)+1, errNested))
 		default:
 			c := typedColumn{name: string(e.name)}
 			c.leaf, c.err = e.leaf(i - 1)

@@ -256,7 +256,7 @@ func TestReadParquetErrors(t *testing.T) {
 func TestReadParquetRefuses(t *testing.T) {
 	nested := stattest.Must(os.ReadFile("testdata/refused-nested.parquet"))
 	for want, data := range map[string][]byte{
-		"table: a nested Parquet column, which is not supported: write the file without it": nested,
+		"table: column 1: a nested Parquet column is not supported: write the file without it": nested,
 		"table: column 1 (\"a\"): a Parquet type that is not supported (a time of day, an interval or " +
 			"BSON)": hostile(chunkSpec{9, 0, 1, nil}),
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-const batchRows = 1 << 17 // rows of a record batch, which becomes a row group
+const batchRows = 1 << 15 // rows of a record batch, which becomes a row group
 
 // typedWriter writes Parquet or Arrow, batch by batch.
 type typedWriter struct {
@@ -59,12 +59,11 @@ func newTypedWriter(w io.Writer, f Format, d decoder, texts []string) (*typedWri
 // batchColumn collects one column of a batch.
 type batchColumn struct {
 	schema.FileColumn
-	codec    *schema.RowCodec // not nil: values are the texts that they have in CSV
-	text     []byte
-	kind     arrow.DataType
-	builder  array.Builder
-	words    arrow.Array      // of categories, all that are declared
-	position map[string]int32 // in words
+	codec   *schema.RowCodec // not nil: values are the texts that they have in CSV
+	text    []byte
+	kind    arrow.DataType
+	builder array.Builder
+	words   arrow.Array // of categories, all that are declared
 }
 
 // newBatchColumn collects categories as positions in the declared list.
@@ -83,10 +82,7 @@ func newBatchColumn(f schema.FileColumn, codec *schema.RowCodec, asText bool) *b
 	case f.Stored == schema.StoredText && f.Categories != nil:
 		words := array.NewStringBuilder(mem)
 		words.AppendValues(f.Categories, nil)
-		c.words, c.position = words.NewArray(), map[string]int32{}
-		for i, text := range f.Categories {
-			c.position[text] = int32(i)
-		}
+		c.words = words.NewArray()
 		c.builder = array.NewInt32Builder(mem)
 		c.kind = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: c.kind}
 		return c
@@ -110,7 +106,7 @@ func (c *batchColumn) append(v schema.Value) {
 		}
 		b.Append(v.Text)
 	case *array.Int32Builder:
-		b.Append(c.position[v.Text])
+		b.Append(int32(v.Int))
 	case *array.BooleanBuilder:
 		b.Append(v.Int != 0)
 	case *array.Int64Builder:

@@ -153,7 +153,7 @@ func (e *entry) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 // entry gives the items of an entry.
 func (p *reading) entry(e *entry) (items []Item, err error) {
 	said := 0
-	for _, is := range []bool{e.Marginal != nil, e.Marginals != "", e.Where != "", e.Prefix != ""} {
+	for _, is := range []bool{len(e.Marginal) > 0, e.Marginals != "", e.Where != "", e.Prefix != ""} {
 		if is {
 			said++
 		}

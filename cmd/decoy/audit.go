@@ -28,24 +28,28 @@ var errRefuted = errors.New("the claim is refuted")
 type audit struct {
 	jobFlags
 	attack.Options
-	attack, tables string
+	tables string
+	size   int // rows of the tables
 }
 
 func auditCommand(t *terminal) *cobra.Command {
-	a := &audit{jobFlags: newJob(), attack: manyRun, tables: "all",
-		Options: attack.Options{Runs: 400, Canaries: 1000, Confidence: .95}}
-	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.Runs, "attack": &a.attack,
-		"tables": &a.tables, "rows": &a.Options.Rows, "canaries": &a.Canaries,
-		"confidence": &a.Confidence})
+	a := &audit{jobFlags: newJob(), tables: "all",
+		Options: attack.Options{Runs: 400, Confidence: .95}}
+	cmd := t.verb("audit", a.run, a.flags(), flags{"runs": &a.Runs, "tables": &a.tables,
+		"rows": &a.size, "confidence": &a.Confidence})
 	cmd.Flags().MarkHidden("method") // is the operand
+	cmd.AddCommand(auditRowsCommand(t))
 	return cmd
 }
 
-// audited is the result of all audits of a run of the verb, as JSON.
+// audited is the result of all audits of a run of a verb, as JSON.
 type audited struct {
+	Warning    string               `json:"not_private,omitempty"` // of attacks on rows of a table
 	Method     string               `json:"method"`
-	Attack     string               `json:"attack"`
-	Budget     accountant.Budget    `json:"budget"`
+	Rows       int                  `json:"rows,omitempty"` // that were attacked
+	Runs       int                  `json:"fits,omitempty"`
+	Seed       uint64               `json:"seed,omitempty"`
+	Budget     accountant.Budget    `json:"budget,omitzero"` // none is claimed without one
 	Adjacency  accountant.Adjacency `json:"adjacency"`
 	Neighbours string               `json:"neighbours"`
 	Confidence float64              `json:"confidence"`
@@ -73,13 +77,9 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := audited{Method: a.Method, Attack: a.attack, Adjacency: a.Relation(),
-		Confidence: a.Confidence}
-	if a.attack == ltuAttack || a.attack == distanceAttack {
-		out.Adjacency = accountant.ReplaceOne // the only relation in which it makes sense
-	}
+	out := audited{Method: a.Method, Adjacency: a.Relation(), Confidence: a.Confidence}
 	shapes := attack.Shapes()
-	if a.tables != "all" || a.attack != manyRun { // the other attacks have random tables
+	if a.tables != "all" {
 		shapes = []string{a.tables}
 	}
 	if a.Method == attack.Collect { // a local guarantee, which is pure, of one row: one pair of tables
@@ -100,34 +100,31 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		a.Progress = func(done, runs int) {
 			shown.report("attacking", (float64(i)+float64(done)/float64(runs))/n)
 		}
-		r, err := a.once(cmd.Context(), fitter, s, &out, shape)
+		m, pair, err := a.mechanism(fitter, s, &out, shape)
 		if err != nil {
 			return err
 		}
-		out.Audits = append(out.Audits, r)
-		out.Epsilon, out.Refuted = max(out.Epsilon, r.Epsilon), out.Refuted || r.Refuted
+		r, err := attack.ManyRun(cmd.Context(), m, pair, a.Options)
+		if err != nil {
+			return err
+		}
+		out.add(r)
 	}
 	return cmp.Or(t.print(out), out.verdict())
 }
 
-// The attacks of --attack.
-const (
-	manyRun        = "many-run"
-	oneRun         = "one-run"
-	ltuAttack      = "ltu"
-	shadowAttack   = "shadow"
-	distanceAttack = "distance"
-)
-
-var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack, distanceAttack}
+// add takes in results.
+func (out *audited) add(results ...attack.Result) {
+	for _, r := range results {
+		out.Audits = append(out.Audits, r)
+		out.Epsilon, out.Refuted = max(out.Epsilon, r.Epsilon), out.Refuted || r.Refuted
+	}
+}
 
 // fitter is the method that METHOD names, nil for a mechanism of the gate.
 func (a *audit) fitter(cmd *cobra.Command) (synth.Fitter, error) {
-	switch gate := slices.Contains(attack.GateNames(), a.Method); {
-	case gate && a.attack != manyRun:
-		return nil, usagef("--attack %s is for methods; %s is a mechanism of the gate", a.attack,
-			a.Method)
-	case gate:
+	switch {
+	case slices.Contains(attack.GateNames(), a.Method):
 		return nil, nil
 	case !slices.Contains(synth.Names(), a.Method):
 		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", a.Method,
@@ -136,49 +133,13 @@ func (a *audit) fitter(cmd *cobra.Command) (synth.Fitter, error) {
 	return a.method(cmd)
 }
 
-// once runs the attack of --attack, on tables of a shape.
-func (a *audit) once(
-	ctx context.Context, f synth.Fitter, s *schema.Schema, out *audited, shape string,
-) (attack.Result, error) {
-	o := a.Options
-	switch a.attack {
-	case manyRun:
-		m, pair, err := a.mechanism(f, s, out, shape)
-		if err != nil {
-			return attack.Result{}, err
-		}
-		return attack.ManyRun(ctx, m, pair, o)
-	case oneRun:
-		o.Rows = cmp.Or(o.Rows, randomRows)
-		return attack.OneRun(ctx, f, s, out.Adjacency, out.Budget, o)
-	}
-	rows := cmp.Or(o.Rows, randomRows)
-	o.Rows = rows
-	if a.attack != ltuAttack { // the one half is in
-		rows *= 2
-	}
-	t, err := attack.RandomTable(s, rows)
-	switch {
-	case err != nil:
-		return attack.Result{}, err
-	case a.attack == ltuAttack:
-		return attack.LTU(ctx, f, t, out.Budget, o)
-	case a.attack == shadowAttack:
-		return attack.Shadow(ctx, f, t, nil, out.Adjacency, out.Budget, o)
-	}
-	return attack.DistanceOf(ctx, f, t, out.Budget, a.Confidence)
-}
-
-// randomRows is how many rows a random table has where --rows does not say it.
-const randomRows = 500
-
 // mechanism makes what is audited, and the tables to run it on.
 func (a *audit) mechanism(
 	f synth.Fitter, s *schema.Schema, out *audited, shape string,
 ) (attack.Mechanism, *attack.Pair, error) {
 	switch {
 	case f != nil:
-		return attack.Method(f, s, out.Adjacency, out.Budget, shape, a.Options.Rows)
+		return attack.Method(f, s, out.Adjacency, out.Budget, shape, a.size)
 	case a.Method != attack.Collect:
 		return attack.Gate(a.Method, s, out.Adjacency, out.Budget, shape)
 	}

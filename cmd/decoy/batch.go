@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,6 +24,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 type batch struct {
@@ -44,11 +47,11 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 	if err := b.read(cmd, args[0], base); err != nil {
 		return err
 	}
-	if b.dryRun {
-		return b.showPlans()
-	}
 	w := &configs.Worker{Dir: base + ".state", Tool: tool(), Day: time.Now(),
-		Force: b.t.force}
+		Force: b.t.force, Warn: b.warnings}
+	if b.dryRun {
+		return b.showPlans(w)
+	}
 	if err := w.Open(); err != nil {
 		return err
 	}
@@ -58,6 +61,10 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 		}
 	}
 	signal.Ignore(syscall.SIGPIPE)
+	if b.only >= 0 {
+		b.work = b.work[b.only : b.only+1]
+	}
+	b.sayOfTables(b.known)
 	records := b.runAll(cmd.Context(), w)
 	if b.only < 0 {
 		if err := b.writeResults(w, records); err != nil {
@@ -105,75 +112,149 @@ func (b *batch) check(path string, jobs []configs.Job) error {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, j := range jobs {
 		group.Go(func() error {
-			b.work[i], problems[i] = configs.NewTask(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
+			var err error
+			b.work[i], err = configs.NewTask(b.file, j, b.dryRun || b.only < 0 || b.only == i)
+			if err != nil {
+				problems[i] = fmt.Errorf("job %s: %w", j.Name, err)
+			}
 			return nil
 		})
 	}
 	group.Wait()
-	identities := map[string]string{}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	configs.Share(b.work)
 	written := []configs.NamedPath{configs.At("the results", b.results)}
 	read := []configs.NamedPath{configs.At("the batch file", path)}
-	for i, task := range b.work {
-		if problems[i] != nil {
-			problems[i] = fmt.Errorf("job %s: %w", jobs[i].Name, problems[i])
-			continue
-		}
-		if other := identities[task.Identity]; other != "" {
-			// Replicates differ by number only; so do single jobs that measure the same twice.
-			problems[i] = fmt.Errorf("job %s: measures the same as job %s: %w", task.Name, other,
-				configs.ErrConfig)
-		}
-		identities[task.Identity] = task.Name
+	for _, task := range b.work { // whose identities differ, as their names do
 		w, r := task.Files()
 		written, read = append(written, w...), append(read, r...)
 		if task.Ledger != nil { // written too, by all jobs of its table
 			read = append(read, configs.At(task.Name+"'s ledger", task.Ledger.Path()))
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
 	return configs.Distinct(written, read)
 }
 
-// runAll carries the jobs out, as many at a time as --jobs lets it. Their ends are said in the
-// order of the jobs: which of two ends first depends on their rows.
+// heard is what is said, a text each; lines below one are part of it.
+func heard(say func(t *terminal)) []string {
+	var out strings.Builder
+	say(&terminal{stderr: &out})
+	text := strings.NewReplacer(":\n  ", ": ", "\n  ", "; ").Replace(out.String())
+	var texts []string
+	for line := range strings.Lines(text) {
+		texts = append(texts, strings.Join(strings.Fields(line), " "))
+	}
+	return texts
+}
+
+// known is what is to be said of a job before it runs, by what is public.
+func (b *batch) known(task *configs.Task) []string {
+	return heard(func(t *terminal) {
+		(&jobFlags{Job: task.Job}).sayWeak(t)
+		if task.Domain != nil {
+			t.sayKnown(task.Domain)
+		} else if task.Purchase != nil {
+			sayHeader(t, task.Unit, task.Purchase.Table.Names())
+		}
+	})
+}
+
+// warnings are what generate says of a run, but for its guarantee and what it costs.
+func (b *batch) warnings(task *configs.Task, made configs.Made) []string {
+	return heard(func(t *terminal) {
+		if made.Bought != nil {
+			sayBought(t, task, made.Bought)
+		}
+		if m := made.Model; m != nil {
+			(&jobFlags{Job: task.Job}).sayDelta(t, m.Rows)
+			needsOf(m.Schema(), made.Forecast).sayLost(t, m)
+			sayFavoured(t, m)
+			if err := sayUnreadable(context.Background(), t, m, task.Input); err != nil {
+				t.say("warning: %v", err)
+			}
+		}
+		t.sayIgnored("", made.Ignored)
+	})
+}
+
+// sayOfTables says once for each table what is to be said of its jobs.
+func (b *batch) sayOfTables(of func(*configs.Task) []string) {
+	type line struct{ table, text string }
+	var lines []line
+	names, all := map[line][]string{}, map[string]int{}
+	for _, task := range b.work {
+		table := cmp.Or(task.Input, task.Dataset)
+		all[table]++
+		for _, text := range of(task) {
+			l := line{table, text}
+			if names[l] == nil {
+				lines = append(lines, l)
+			}
+			names[l] = append(names[l], task.Name)
+		}
+	}
+	for _, l := range lines {
+		who := ""
+		if len(names[l]) < all[l.table] {
+			who = " (" + clip(strings.Join(names[l], ", ")) + ")"
+		}
+		b.t.say("%s%s: %s", l.table, who, l.text)
+	}
+}
+
+// runAll carries the jobs out, as many at a time as --jobs lets it, but those of one ledger one
+// after another, and says their ends in the order of the jobs: which of two charges or ends first
+// depends on their rows.
 func (b *batch) runAll(ctx context.Context, w *configs.Worker) []configs.Record {
 	jobs := b.work
-	if b.only >= 0 {
-		jobs = jobs[b.only : b.only+1]
-	}
 	out, ended := make([]configs.Record, len(jobs)), make([]chan struct{}, len(jobs))
-	for i := range ended {
+	queues := map[string][]int{} // the jobs of each ledger
+	for i, task := range jobs {
 		ended[i] = make(chan struct{})
+		account := task.Name
+		if task.Ledger != nil {
+			account = task.Ledger.Path()
+		}
+		queues[account] = append(queues[account], i)
 	}
 	go func() {
 		var group errgroup.Group
 		group.SetLimit(b.jobs)
-		for i, task := range jobs {
+		for _, queue := range slices.SortedFunc(maps.Values(queues), slices.Compare[[]int]) {
 			group.Go(func() error {
-				defer close(ended[i])
-				out[i] = configs.Record{Job: task.Name, Identity: task.Identity, Status: configs.Cancelled,
-					Error: "interrupted before it began: nothing is spent"}
-				if ctx.Err() == nil {
-					out[i] = w.Do(ctx, task, nil)
+				for _, waits := range []bool{false, true} { // for a schema: what buys one comes first
+					for _, i := range queue {
+						if task := jobs[i]; waits == (task.Buyer != nil) {
+							out[i] = configs.Record{Job: task.Name, Identity: task.Identity,
+								Status: configs.Cancelled, Error: "interrupted before it began: nothing is spent"}
+							if ctx.Err() == nil {
+								out[i] = w.Do(ctx, task, nil)
+							}
+							close(ended[i])
+						}
+					}
 				}
 				return nil
 			})
 		}
 	}()
-	earlier := 0
-	for i := range jobs {
+	earlier, warnings := 0, map[*configs.Task][]string{}
+	for i, task := range jobs {
 		<-ended[i]
 		switch r := out[i]; {
 		case r.Earlier:
 			earlier++
+			continue
 		case r.Status == configs.Done:
 			b.t.say("done: %s", r.Job)
 		case r.Status != configs.Cancelled || r.Run != "":
 			b.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
 		}
+		warnings[task] = out[i].Warnings
 	}
+	b.sayOfTables(func(task *configs.Task) []string { return warnings[task] })
 	if earlier > 0 {
 		b.t.say("done before: %s", plural(earlier, "job", "jobs"))
 	}
@@ -188,7 +269,7 @@ func (b *batch) verdict(records []configs.Record) error {
 	}
 	var parts []string
 	for _, status := range []string{configs.Done, configs.Failed, configs.Refused,
-		configs.Interrupted, configs.Cancelled, configs.Elsewhere} {
+		configs.Interrupted, configs.Cancelled, configs.Elsewhere, configs.Waiting} {
 		if n := count[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
@@ -220,64 +301,104 @@ type plannedJob struct {
 	Delta    sixDigits     `json:"delta" head:"DELTA"`
 	RowsText string        `json:"-" head:"ROWS"`
 	Needs    configs.Needs `json:"needs"`
+	Memory   string        `json:"-" head:"MEMORY"`
+	Time     string        `json:"-" head:"TIME"`
 	Out      string        `json:"out" head:"OUT"`
+	Status   string        `json:"status" head:"STATUS"` // what keeps it from running, or ready
 }
 
 // account is a ledger and what jobs ask of it.
 type account struct {
-	Ledger string `json:"ledger" head:"LEDGER"`
-	Jobs   int    `json:"jobs" head:"JOBS"`
-	Total  budget `json:"total" head:"TOTAL"`
-	Spent  budget `json:"spent" head:"SPENT NOW"`
-	Limit  string `json:"limit" head:"LIMIT"`
+	Ledger string         `json:"ledger" head:"LEDGER"`
+	Jobs   int            `json:"jobs" head:"JOBS"`
+	Total  budget         `json:"total" head:"TOTAL"`
+	Spent  budget         `json:"spent" head:"SPENT NOW"`
+	Limit  string         `json:"limit" head:"LIMIT"`
+	then   *ledger.Ledger // as the jobs would leave it
+	wrong  error          // why it cannot be read
+}
+
+// accountAt is a ledger, of which nothing is asked yet.
+func accountAt(file *ledger.File) *account {
+	l, err := file.Read()
+	if err != nil {
+		return &account{wrong: err}
+	}
+	a := &account{Ledger: file.Path(), Spent: budget(l.Spent()), Limit: "none", then: l}
+	if limit, ok := l.LimitInForce(); ok {
+		a.Limit = configs.LimitText(limit)
+	}
+	return a
 }
 
 // showPlans prints the plan of a batch.
-func (b *batch) showPlans() error {
+func (b *batch) showPlans(w *configs.Worker) error {
 	var out batchPlan
-	accounts := &out.Ledgers.items
+	accounts, order := map[string]*account{}, []string(nil) // by path
+	stopped, takers := map[*configs.Task]bool{}, map[*configs.Task]int{}
 	for i, task := range b.work {
 		n := task.Needs()
 		line := plannedJob{i, task.Name, task.Method, sixDigits(task.Epsilon), sixDigits(task.Delta),
-			fmt.Sprint(n.Rows), n, task.Out}
+			fmt.Sprint(n.Rows), n, "-", "-", task.Out, ""}
 		if n.Assumed {
 			line.RowsText += " assumed"
 		}
-		out.Jobs.items = append(out.Jobs.items, line)
-		if task.Ledger == nil {
-			continue
+		if n.Seconds > 0 { // else they follow from a schema that is not bought yet
+			line.Memory, line.Time = spelling.Size(n.MemoryBytes), spelling.Time(n.Seconds)
 		}
-		path := task.Ledger.Path()
-		at := slices.IndexFunc(*accounts, func(a account) bool { return a.Ledger == path })
-		if at < 0 {
-			l, err := task.Ledger.Read()
-			if err != nil {
-				return err
+		a := &account{}
+		if task.Ledger != nil {
+			path := task.Ledger.Path()
+			if accounts[path] == nil {
+				if accounts[path] = accountAt(task.Ledger); accounts[path].wrong == nil {
+					order = append(order, path)
+				}
 			}
-			at = len(*accounts)
-			one := account{Ledger: path, Spent: budget(l.Spent()), Limit: "none"}
-			if limit, ok := l.LimitInForce(); ok {
-				one.Limit = configs.LimitText(limit)
-			}
-			*accounts = append(*accounts, one)
+			a = accounts[path]
 		}
-		a := &(*accounts)[at]
+		takers[task.Buyer]++
 		a.Jobs++
 		a.Total.Epsilon += task.Epsilon
 		a.Total.Delta += task.Delta
+		if line.Status = w.Foresee(task, a.then); a.wrong != nil {
+			line.Status = "would fail: " + spelling.Plain(a.wrong)
+		}
+		if line.Status != configs.Ready && line.Status != configs.Paid {
+			stopped[task] = true
+		}
+		out.Jobs.items = append(out.Jobs.items, line)
+	}
+	for i, task := range b.work {
+		if buyer := task.Buyer; stopped[buyer] && !stopped[task] {
+			out.Jobs.items[i].Status, stopped[task] = "waits for the schema of "+buyer.Name, true
+		}
+	}
+	for _, path := range order {
+		out.Ledgers.items = append(out.Ledgers.items, *accounts[path])
 	}
 	if err := b.t.print(out); err != nil {
 		return err
+	}
+	for _, task := range b.work {
+		if task.Bought != "" {
+			b.t.say("%s buys the schema of %s for %s: %s; a column needs about %d rows that hold a value",
+				task.Name, task.Input, plural(takers[task]+1, "job", "jobs"), task.Bought,
+				wholeRows(task.Purchase.Plan.Needs().Kind))
+		}
+	}
+	b.sayOfTables(b.known)
+	if n := len(stopped); n > 0 {
+		b.t.say("%s would not run: see STATUS", plural(n, "job", "jobs"))
 	}
 	b.t.say("%s, %d at a time; nothing was read; the forecasts go by the rows that a job says "+
 		"('rows:'), not by any file", plural(len(b.work), "job", "jobs"), b.jobs)
 	return nil
 }
 
-// writeResults writes the table of results: what became of each job, and its metrics.
+// writeResults writes the table of results: what became of each job, its verdicts and its metrics.
 func (b *batch) writeResults(w *configs.Worker, records []configs.Record) error {
-	header := []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run", "out",
-		"error"}
+	header := []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run",
+		"out", "error", "warnings"}
 	first := len(header)
 	metrics := make([]map[string]string, len(records))
 	for i, r := range records {
@@ -296,8 +417,9 @@ func (b *batch) writeResults(w *configs.Worker, records []configs.Record) error 
 	for i, r := range records {
 		task := b.work[i]
 		row := []string{r.Job, cmp.Or(task.Input, task.Dataset), task.Method,
-			configs.Short(task.Epsilon), configs.Short(task.Delta), r.Status, strconv.Itoa(r.Rows), r.Run,
-			task.Out, r.Error}
+			configs.Short(task.Epsilon), configs.Short(task.Delta), r.Status,
+			strconv.Itoa(r.Rows), r.Run, task.Out, r.Error,
+			strings.Join(append(b.known(task), r.Warnings...), "; ")}
 		for _, name := range header[first:] {
 			row = append(row, metrics[i][name])
 		}
@@ -316,10 +438,11 @@ func (b *batch) writeResults(w *configs.Worker, records []configs.Record) error 
 	return err
 }
 
-// readMetrics takes the metrics with one to three values from the report of decoy evaluate: name
-// and value.
+// readMetrics takes the verdicts, and the metrics with one to three values, from the report of
+// decoy evaluate: name and value.
 func readMetrics(path string) [][2]string {
 	var report struct {
+		Summary []struct{ Question, Status string }
 		Metrics []struct {
 			Name   string `json:"name"`
 			Values []struct {
@@ -333,6 +456,9 @@ func readMetrics(path string) [][2]string {
 		return nil
 	}
 	var out [][2]string
+	for _, f := range report.Summary {
+		out = append(out, [2]string{f.Question, f.Status})
+	}
 	for _, m := range report.Metrics {
 		if len(m.Values) > 3 {
 			continue // one for each column: in the report

@@ -2,16 +2,18 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 // TestBatchDoesNotTellTheSize: the dry run and the run of a batch say the same, byte for byte, on a
-// table of two rows and on one of two million bytes.
+// table of two rows and on one of two million bytes, but for what follows from the models.
 func TestBatchDoesNotTellTheSize(t *testing.T) {
 	const jobs = "name: b\njobs:\n" +
 		"  - {name: declared, input: t.csv, schema: s.yaml, epsilon: 1, rows: 300, out: d.csv}\n" +
 		"  - {name: assumed, input: t.csv, schema: s.yaml, epsilon: 2, out: a.csv}\n"
+	fromModel := regexp.MustCompile(`(?m)^t\.csv[ :].*\n`)
 	var said [2]string
 	for i, rows := range []int{2, 1_000_000} {
 		t.Chdir(t.TempDir())
@@ -20,7 +22,8 @@ func TestBatchDoesNotTellTheSize(t *testing.T) {
 		check(t, os.WriteFile("jobs.yaml", []byte(jobs), 0o600))
 		check(t, os.WriteFile("t.csv", []byte("a\n"+strings.Repeat("1\n", rows)), 0o600))
 		said[i] = says(t, exitOK, "batch jobs.yaml --dry-run", "  300  ", "  10000 assumed  ") +
-			says(t, exitOK, "batch jobs.yaml", "done: declared\ndone: assumed\n")
+			fromModel.ReplaceAllString(says(t, exitOK, "batch jobs.yaml",
+				"done: declared\ndone: assumed\n"), "")
 	}
 	if said[0] != said[1] {
 		t.Errorf("a small table: %s\na large one: %s", said[0], said[1])

@@ -69,7 +69,6 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 // odds says how an answer was drawn.
 func odds(a analysis.Answer) string {
 	cells, own, other := a.Odds()
-	percent := func(p float64) string { return configs.Short(math.Round(1e4*p)/100) + " %" }
 	if len(a.Named) == 1 && own != .5 {
 		return fmt.Sprintf("one of %d cells: yours with probability %s, any other with %s", cells,
 			percent(own), percent(other))
@@ -110,9 +109,6 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	}
 	form, err := formOf(j.Job)
 	if err != nil {
-		return err
-	}
-	if err := configs.Readable(path); err != nil {
 		return err
 	}
 	tally, err := readFile(path, form.Read)

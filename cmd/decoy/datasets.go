@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -77,12 +76,10 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	}
 	defer described.Abort()
 	if e.out != "" {
-		if err := t.writeText("--out", e.out, configs.ReleaseMode, d.CSV()); err != nil {
+		err := t.write("--out", e.out, configs.ReleaseMode, "", bytesOf(d.CSV()))
+		if err != nil {
 			return err
 		}
 	}
-	return t.deliver(described, "", func(w io.Writer) error {
-		_, err := w.Write(d.SchemaYAML())
-		return err
-	})
+	return t.deliver(described, "", bytesOf(d.SchemaYAML()))
 }

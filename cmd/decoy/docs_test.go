@@ -281,7 +281,7 @@ func parses(words []string) error {
 	if err != nil {
 		return err
 	}
-	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+	if cmd.Annotations[exitsKey] == "" && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		return fmt.Errorf("%s has no verb %q", cmd.CommandPath(), rest[0])
 	}
 	var typed []string

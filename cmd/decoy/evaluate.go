@@ -296,7 +296,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if e.holdout == "" {
 		name = "--train"
 	}
-	program, elsewhere, err := configs.Counter(e.Input, e.Ledger)
+	elsewhere, err := configs.Counter(e.Input, e.Ledger, true)
 	if !elsewhere {
 		return e.private(cmd, name, e.Input)
 	}
@@ -311,11 +311,12 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := e.ledgerOf(cmd, e.Input)
+	rows, err := configs.CountedRows(cmd.Context(), e.Input, s,
+		analysis.PublishedSets(s), nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := configs.CountedRows(cmd.Context(), program, e.Input, s, analysis.PublishedSets(s))
+	l, err := e.ledgerOf(cmd, e.Input)
 	return rows, l, err
 }
 

@@ -36,7 +36,9 @@ func (j *jobFlags) flags() flags {
 	out := flags{"epsilon": &j.Epsilon, "delta": &j.Delta, "adjacency": &j.Adjacency,
 		"method": &j.Method, "set": &j.set, "schema": &j.Schema, "dataset": &j.Dataset,
 		"ledger": &j.Ledger, "resume": &j.resume, "rows": &j.Rows, "seed": &j.Seed,
-		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "input": &j.Input, "model": &j.Model}
+		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "input": &j.Input, "model": &j.Model,
+		"header-is-public": &j.HeaderIsPublic, "unit": &j.Unit,
+		"max-rows-per-unit": &j.MaxRowsPerUnit}
 	for _, name := range shorthand {
 		out[name] = new(string)
 	}
@@ -64,8 +66,9 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 
 // sayWeak tells of a guarantee that is weak, before the run.
 func (j *jobFlags) sayWeak(t *terminal) {
-	if weak := configs.Weakness(j.Epsilon); weak != "" {
-		t.say("%s", weak)
+	if j.Epsilon > 10 {
+		t.say("epsilon %v is above 10: such a guarantee is weak; what anyone believes of a person may "+
+			"change by a factor of e^%v", j.Epsilon, j.Epsilon)
 	}
 }
 
@@ -182,12 +185,9 @@ func (t *terminal) write(
 	return t.deliver(o, note, to)
 }
 
-// writeText is write of a text.
-func (t *terminal) writeText(flag, path string, perm fs.FileMode, text []byte) error {
-	return t.write(flag, path, perm, "", func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+// bytesOf writes a text.
+func bytesOf(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(text); return err }
 }
 
 // checkPrivate checks the budget of a verb that buys one result, whose noise is Gaussian.

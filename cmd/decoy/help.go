@@ -13,8 +13,11 @@ import (
 
 // printHelp writes the help of a command.
 func printHelp(out io.Writer, cmd *cobra.Command) error {
-	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", strings.TrimSpace(cmd.Long), usageLine(cmd))
+	w, usage := &strings.Builder{}, cmd.Use+" VERB ..."
+	if cmd.HasParent() {
+		usage = cmd.Parent().CommandPath() + " " + cmd.Use
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", strings.TrimSpace(cmd.Long), usage)
 	section := func(head, text string) {
 		if text = strings.TrimRight(text, "\n"); text != "" {
 			fmt.Fprintf(w, "\n%s:\n%s\n", head, text)
@@ -39,14 +42,6 @@ func printHelp(out io.Writer, cmd *cobra.Command) error {
 	section("Example", indent(cmd.Example))
 	_, err := io.WriteString(out, w.String())
 	return err
-}
-
-// usageLine is the synopsis: Use of the command after the names of its parents.
-func usageLine(cmd *cobra.Command) string {
-	if !cmd.HasParent() {
-		return cmd.Use + " VERB ..."
-	}
-	return cmd.Parent().CommandPath() + " " + cmd.Use
 }
 
 // indent moves the lines of a text to the right; an empty one has none.

@@ -21,7 +21,7 @@ func verbs(fn func(*cobra.Command)) {
 		if c.Name() == "completion" || c.Name() == "help" {
 			return
 		}
-		if !c.HasSubCommands() {
+		if c.Annotations[exitsKey] != "" { // which a group of verbs has not
 			fn(c)
 		}
 		for _, sub := range c.Commands() {

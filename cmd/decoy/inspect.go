@@ -64,10 +64,9 @@ func released(m *release.Model) report.Released {
 	for _, l := range m.Layers() {
 		out.Layers = append(out.Layers, report.Layer(l))
 	}
-	if u, err := m.Uncertainty(); err == nil {
-		for _, n := range u.Marginals {
-			out.Marginals = append(out.Marginals, report.Marginal(n))
-		}
+	marginals, _ := m.Uncertainty()
+	for _, n := range marginals {
+		out.Marginals = append(out.Marginals, report.Marginal(n))
 	}
 	return out
 }

@@ -5,8 +5,8 @@
 // one verb, or a few that are alike; a page in the folder manual names the operands and flags of
 // each, and is its help. What all verbs share: verb.go (verbs of their pages), flags.go (the flags
 // of a job, its files, and runs that buy one result), settings.go (flag, environment, file,
-// default), talk.go (talk, progress, and results as text or JSON), help.go (help, pages and man
-// pages from one source); here are the tree of verbs and the exit codes.
+// default), talk.go (talk, progress, and results as text or JSON), help.go (help and pages from
+// one source); here are the tree of verbs and the exit codes.
 package main
 
 import (
@@ -92,13 +92,15 @@ func newRoot(t *terminal) *cobra.Command {
 	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
 	queries := t.group("queries", queriesAnswerCommand(t))
 	parties := t.group("party", partyKeygenCommand(t), partyRunCommand(t))
+	evaluate := evaluateCommand(t)
+	evaluate.AddCommand(evaluateHoldoutCommand(t))
 	config := t.group("config", configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), parties, collectCommand(t), analyzeCommand(t),
 		inspectCommand(t), queries,
 		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
-		auditCommand(t), evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
+		auditCommand(t), evaluate, schema, ledger, serveCommand(t), datasets, config,
 		versionCommand(t))
 	help := helpCommand(t)
 	root.SetHelpCommand(help)

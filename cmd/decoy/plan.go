@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -76,15 +77,12 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		return err
 	}
 	p.sayWeak(t)
-	if p.Schema == "" && p.Dataset == "" {
-		return usagef("--schema or --dataset is required")
-	}
 	task, err := configs.Check(p.Job)
 	if err != nil {
 		return err
 	}
 	s := task.Domain
-	sayIDs(t, s.Unit, s.Names())
+	sayIDs(t, s.Unit, s.Names(), s)
 	t.sayKnown(s)
 	fit, err := task.Plan()
 	if err != nil {
@@ -173,16 +171,56 @@ func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 		roughly(float64(median*median) * two), median}
 }
 
-// say tells of a model of so few rows, as counted with noise, that it is only noise or, with pairs,
-// that relations are mostly lost.
-func (n rowNeeds) say(t *terminal, rows float64, pairs bool) {
-	if counted := roughly(rows); counted < n.Least {
+// rough is the share of the rows that the noise of a typical table of two columns moves, above
+// which relations are said to be rough: chosen on adult, support2 and heart_cleveland at ε = .1 to
+// 10, by what decoy evaluate says of them (docs/decisions/062).
+const rough = .06
+
+// few is of how many pairs one must have been measured, or it is said: chosen as rough is.
+const few = 6
+
+// sayLost tells of a model of so few rows, as counted with noise, that it is only noise, or which
+// relations are lost in it, as far as its noisy counts show.
+func (n rowNeeds) sayLost(t *terminal, m *release.Model) {
+	r := m.Relations()
+	all := len(m.Schema().Columns)
+	pairs := all * (all - 1) / 2
+	few := few*r.Pairs < pairs
+	switch {
+	case roughly(m.Rows) < n.Least:
 		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %v, "+
 			"so that most of the model is noise; take a larger epsilon, or fewer columns (decoy plan)",
-			max(rows, 0), n.Least)
-	} else if pairs && counted < n.Pair {
-		t.say("about %.0f rows are few: most relations between columns are lost in the noise; a typical "+
-			"pair (%d codes each) needs about %v rows, or a larger epsilon (decoy plan)", rows, n.Codes,
-			n.Pair)
+			max(m.Rows, 0), n.Least)
+		return
+	case len(r.Alone)+len(r.Lost) == 0 && (len(r.Kept) == 0 || r.Noise <= rough && !few):
+		return
+	case len(r.Kept) == 0:
+		t.say("relations between columns are lost in the noise, whatever they are")
+	case len(r.Kept) < len(r.Lost): // the shorter list
+		t.sayNames(r.Kept, nil, "relations between columns are lost in the noise, but for some of these")
+	case len(r.Lost) > 0:
+		t.sayNames(r.Lost, nil, "relations of %d of %d columns are lost in the noise, if they have any",
+			len(r.Lost), all)
 	}
+	if len(r.Kept) > 0 {
+		t.sayNames(r.Alone, nil, "relations that were not measured are lost, those of")
+		if few {
+			t.say("%d of %d pairs of columns were measured: of the others only those relations are kept "+
+				"that follow from these", r.Pairs, pairs)
+		}
+		if r.Noise > rough {
+			t.say("relations that are kept are rough: the noise of a typical pair moves %.0f %% of the "+
+				"rows", 100*r.Noise)
+		}
+	}
+	help := "a larger epsilon, or fewer columns"
+	if m.Method != "aim" {
+		help = "--method aim, " + help
+	} else if m.Settings["target"] == "" {
+		help += ", or --target COLUMN for the one that people will predict"
+	}
+	t.say("more relations are kept with %s", help)
 }
+
+// quoted is names in words.
+func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -17,22 +19,29 @@ import (
 const defaultDraws = 200_000
 
 type queriesAnswer struct {
-	where []string
+	jobFlags // of a table
+	table    string
+	where    []string
 	// print confidence intervals
 	interval bool
-	rows     int
-	seed     uint64
 }
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
-	q := &queriesAnswer{}
-	return t.verb("queries answer", q.run, flags{"where": &q.where, "rows": &q.rows,
-		"interval": &q.interval, "seed": &q.seed})
+	q := &queriesAnswer{jobFlags: newJob()}
+	return t.verb("queries answer", q.run, q.flags(), flags{"where": &q.where,
+		"interval": &q.interval, "table": &q.table})
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
+	if q.table != "" {
+		return q.count(cmd, t, args)
+	}
 	switch {
-	case q.interval && q.rows > 0:
+	case len(args) == 0:
+		return usagef("MODEL or --table is missing")
+	case q.Epsilon != 0 || q.Schema != "" || q.Ledger != "":
+		return usagef("--epsilon, --schema and --ledger are for --table: a model is paid for")
+	case q.interval && q.Rows > 0:
 		return usagef("--interval asks the model itself: leave out --rows")
 	case len(args) == 1 && len(q.where) == 0:
 		return usagef("WORKLOAD or --where is missing")
@@ -41,7 +50,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	if err != nil {
 		return err
 	}
-	w, err := q.workload(m, args[1:])
+	w, err := q.workload(m.Schema(), args[1:])
 	if err != nil {
 		return err
 	}
@@ -50,17 +59,17 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	var answers []release.Answered
 	if q.interval {
 		answers, err = m.Intervals(w)
-	} else if direct && q.rows == 0 {
+	} else if direct && q.Rows == 0 {
 		answers, err = m.Answers(w)
 	} else {
-		n := cmp.Or(q.rows, defaultDraws)
-		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.seed, t.progress().of("sampling rows"))
+		n := cmp.Or(q.Rows, defaultDraws)
+		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.Seed, t.progress().of("sampling rows"))
 		if err == nil {
-			t.say("sampled %d rows (seed %d)", n, q.seed)
+			t.say("sampled %d rows (seed %d)", n, q.Seed)
 		}
 	}
 	if err != nil {
-		if errors.Is(err, workload.ErrTooLarge) || direct && q.rows == 0 && !q.interval {
+		if errors.Is(err, workload.ErrTooLarge) || direct && q.Rows == 0 && !q.interval {
 			return fmt.Errorf("%w; --rows N answers by sampling", err)
 		}
 		return err
@@ -78,14 +87,57 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	return printAnswers(t, answers)
 }
 
+// count buys the answers from a private table, with Laplace noise.
+func (q *queriesAnswer) count(cmd *cobra.Command, t *terminal, args []string) error {
+	if err := cmp.Or(need(cmd, "schema", "epsilon"), q.checkBudget()); err != nil {
+		return err
+	}
+	if q.interval || q.Rows > 0 {
+		return usagef("--interval and --rows ask a model, not --table")
+	}
+	rows, l, err := q.private(cmd, "--table", q.table)
+	if err != nil {
+		return err
+	}
+	w, err := q.workload(rows.Schema(), args)
+	if err != nil {
+		return err
+	}
+	items := make([]workload.Item, w.Len())
+	for i := range items {
+		items[i] = w.Item(i)
+	}
+	asked, err := countsOf(items, nil)
+	if err != nil {
+		return err
+	}
+	run, err := q.pay(t, l, "queries answer", q.table, "", "")
+	if err != nil {
+		return err
+	}
+	_, s, err := analysis.Count(cmd.Context(), rows, asked, analysis.Run[analysis.Counted]{
+		Options: run.Options(q.Job), Progress: run.shown.report,
+		Deliver: func(c analysis.Counted) error {
+			run.got("all answers together are (ε = %v, δ = %v)-differentially private, %v neighbours of "+
+				"one %s", q.Epsilon, q.Delta, q.Relation(), unitOf(rows.Schema().Unit))
+			var answers []release.Answered
+			for i, n := range c.Counts {
+				answers = append(answers, release.Answered{Query: items[i].Name, Answer: float64(n),
+					StandardError: &c.StdErr, Covers: "noise", Impossible: items[i].Impossible()})
+			}
+			return printAnswers(t, answers)
+		}})
+	return run.end(s, err)
+}
+
 // workload is the file's items and those of --where.
-func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Workload, error) {
+func (q *queriesAnswer) workload(s *schema.Schema, paths []string) (*workload.Workload, error) {
 	var items []workload.Item
 	for _, path := range paths {
 		if err := configs.Readable(path); err != nil {
 			return nil, err
 		}
-		w, err := workload.Load(path, m.Schema())
+		w, err := workload.Load(path, s)
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +145,11 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 			items = append(items, w.Item(i))
 		}
 	}
-	counts, err := workload.Conditions(m.Schema(), q.where...)
+	counts, err := workload.Conditions(s, q.where...)
 	if err != nil {
 		return nil, err
 	}
-	return workload.New(m.Schema(), append(items, counts...))
+	return workload.New(s, append(items, counts...))
 }
 
 func printAnswers(t *terminal, list []release.Answered) error {

@@ -70,18 +70,22 @@ func (c *coverage) add(got []release.Answered, want workload.Answers) {
 	}
 }
 
-// TestIntervalsCover: an answer ± 2 standard errors holds the table's own number in 95 % of all
-// numbers or more, and ± 1 does not. The model combines measurements, so intervals are wide.
-// Thirteen rounds of this test saw shares of .979 to .992, with a deviation of .003 for each
-// method, and of .81 to .86: the bounds are ten deviations away.
+// TestIntervalsCover: an answer ± 2 standard errors holds the table's own number in about 95 % of
+// all numbers, and ± 1 in about 68. Three fits of each method at ε = 1 and 10 saw shares of .935 to
+// .976 and .66 to .84, and root mean squares of .79 to 1.10 standard errors. Null: for each method
+// a fit's figures are normal, with means in these ranges and deviations of .015, .015 and .05
+// (answers of one fit depend on each other; a share moved by some .01). Means of two fits are
+// beyond a bound with probability 1e-7, 1e-8, 1e-9 and 4e-8: 5e-7 for all three methods. Standard
+// errors twice as large as they should be have a root mean square of .5 and .95 within one, half as
+// large 2 and .68.
 func TestIntervalsCover(t *testing.T) {
 	if !*long {
-		t.Skip("-long: four fits, and a thousand answers of each")
+		t.Skip("-long: six fits, and a thousand answers of each")
 	}
 	tab, w := asked(t)
 	truth, err := w.OnTable(tab)
 	check(t, err)
-	for _, method := range []string{"mst", "mwem"} {
+	for _, method := range []string{"aim", "mst", "mwem"} {
 		var c coverage
 		for range 2 {
 			m := refit(t, method, tab, 10)
@@ -92,7 +96,7 @@ func TestIntervalsCover(t *testing.T) {
 		covered, halved, ratio := c.covered/c.numbers, c.halved/c.numbers, math.Sqrt(c.square/c.numbers)
 		t.Logf("%s: %.4f of %v numbers covered, at half the standard error %.4f; root mean square %.2f "+
 			"standard errors", method, covered, c.numbers, halved, ratio)
-		if c.numbers < 1000 || covered < .95 || halved > .95 || ratio > 1 || ratio < .4 {
+		if c.numbers < 500 || covered < .88 || halved > .9 || ratio > 1.4 || ratio < .6 {
 			t.Errorf("%s: %+v", method, c)
 		}
 	}

@@ -37,11 +37,16 @@ func TestEveryResultIsJSON(t *testing.T) {
 	check(t, os.WriteFile("jobs.yaml",
 		[]byte("name: b\njobs: [{name: j, dataset: icu-severity, epsilon: 1, out: "+
 			"j.csv}]\n"), 0o600))
+	run("datasets", "export", "icu-readmission", "--out", "t.csv")
+	check(t, os.WriteFile("q.txt", []byte("readmission = 1\n"), 0o600))
 	asked := map[string]string{
-		"audit":           "counts --dataset icu-severity --epsilon 4 --runs 20",
-		"batch":           "jobs.yaml",
-		"plan":            "--dataset icu-severity --epsilon 1",
-		"inspect":         "m.decoy",
+		"audit":      "counts --dataset icu-severity --epsilon 4 --runs 20",
+		"audit rows": "mst --dataset icu-severity --epsilon 1 --rows 40 --runs 20",
+		"batch":      "jobs.yaml",
+		"plan":       "--dataset icu-severity --epsilon 1",
+		"inspect":    "m.decoy",
+		"evaluate holdout": "in.csv --train t.csv --schema s.yaml --epsilon 1 --questions q.txt " +
+			"--ledger h.ledger",
 		"analyze":         "m.decoy --replicates 2 --program 'echo a 1 1'",
 		"queries answer":  "m.decoy --where readmission=1",
 		"verify":          "m.decoy",

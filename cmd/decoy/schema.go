@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
@@ -195,20 +195,33 @@ func unordered(s *schema.Schema) string {
 		"schema says that one is after another (decoy help schema)", strings.Join(dates, ", "))
 }
 
-// idName is the name of a column that tells people apart: it ends in a word for that, or is one.
-var idName = regexp.MustCompile(`(?i)(^|[^\pL])(id|identifier|mrn|pid|ssn|nhs|uuid|guid|subject|` +
-	`encounter|(patient|subject|person|case|user|customer|nhs|patienten|pat|fall)` +
-	`[^\pL]?(id|nr|no|number|nummer)|record[^\pL]?number)[^\pL]*$|(?-i:\p{Ll}I[Dd])$`)
-
-// sayIDs warns of columns whose public names are those of ids, in a table without a unit.
-func sayIDs(t *terminal, unit string, names []string) {
-	for _, name := range names {
-		if unit == "" && idName.MatchString(name) {
-			t.say("warning: %q looks like an id: every row counts as another person. If a person has "+
-				"several rows, or to leave the ids out: --unit, or 'unit:' in a schema, names that column",
-				name)
+// sayIDs warns of columns whose public names are those of ids, in a table without a unit. s is its
+// schema, or nil: columns of listed codes are none.
+func sayIDs(t *terminal, unit string, names []string, s *schema.Schema) {
+	var ids []string
+	for i, name := range names {
+		listed := s != nil && !s.Columns[i].Kind.Ordered()
+		if unit == "" && !listed && analysis.NamesID(name) {
+			ids = append(ids, name)
 		}
 	}
+	if len(ids) > 0 {
+		looks := map[bool]string{true: "looks like an id", false: "look like ids"}[len(ids) == 1]
+		t.say("warning: %s %s: every row counts as another person. If a person has several rows, or to "+
+			"leave the ids out: --unit, or 'unit:' in a schema, names that column", quoted(ids), looks)
+	}
+}
+
+// sayHeader tells of names in the header, which is public, that promise trouble, before a schema is
+// bought.
+func sayHeader(t *terminal, unit string, names []string) {
+	sayIDs(t, unit, names, nil)
+	padded := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return strings.TrimSpace(n) == n
+	})
+	t.sayNames(padded, nil, "warning: blanks around names are part of them, and numbers with blanks "+
+		"around would be texts. Where commas separate, sed -E 's/ *(^|,|$) */\\1/g' OLD.csv > NEW.csv "+
+		"takes them out")
 }
 
 func schemaDraftCommand(t *terminal) *cobra.Command {

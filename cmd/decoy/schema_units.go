@@ -63,7 +63,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 func (u *schemaUnits) table(
 	cmd *cobra.Command, input string,
 ) (rows *privacy.Rows, l *ledger.File, err error) {
-	program, elsewhere, err := configs.Describer(input, u.Ledger)
+	elsewhere, err := configs.Counter(input, u.Ledger, true)
 	if !elsewhere {
 		err = checkTable("INPUT", input)
 	}
@@ -85,7 +85,7 @@ func (u *schemaUnits) table(
 	if err != nil || !elsewhere {
 		return privacy.File(input, s), l, err
 	}
-	rows, err = configs.CountedUnits(cmd.Context(), program, input, s,
+	rows, err = configs.CountedRows(cmd.Context(), input, s, nil,
 		analysis.UnitRanges(s.MaxRowsPerUnit))
 	return rows, l, err
 }

@@ -231,6 +231,9 @@ func refusal(cmd *cobra.Command, what, key, name string, names []string) string 
 	if f := cmd.Flag(key); f != nil && typed(f) || slices.Contains(onlyByHand, key) {
 		return fmt.Sprintf("unknown %s: --%s must be typed each time", what, key)
 	}
+	if strings.HasPrefix(key, settingsKey+"-") { // each setting had a variable
+		key = settingsKey + "-"
+	}
 	if gone := configs.Gone(key); gone != "" && settable(cmd)[key] == nil {
 		return fmt.Sprintf("unknown %s: it is gone, as %s", what, gone)
 	}

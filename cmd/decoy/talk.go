@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,37 @@ type terminal struct {
 func (t *terminal) say(format string, args ...any) {
 	if !t.quiet {
 		fmt.Fprintln(t.stderr, spelling.Visible(fmt.Sprintf(format, args...)))
+	}
+}
+
+// fewNames stand in a sentence, more below it.
+const fewNames = 4
+
+// sayNames says something of names: of a few in the same line, of more in lines below, a line for
+// each where values go with them; nothing of none.
+func (t *terminal) sayNames(names, values []string, format string, args ...any) {
+	switch text := fmt.Sprintf(format, args...); {
+	case len(names) > fewNames && values != nil:
+		t.say("%s:", text)
+		t.sayEach(names, values)
+	case len(names) > fewNames:
+		t.say("%s:", text)
+		for some := range slices.Chunk(names, fewNames) {
+			t.say("  %s", quoted(some))
+		}
+	case len(names) > 0:
+		t.say("%s: %s", text, quoted(names))
+	}
+}
+
+// sayEach is a line for each name, with what is said of it, in columns.
+func (t *terminal) sayEach(names, values []string) {
+	width := 0
+	for _, name := range names {
+		width = max(width, utf8.RuneCountInString(name)+len(`""`))
+	}
+	for i, name := range names {
+		t.say("  %-*s  %s", width, `"`+name+`"`, values[i])
 	}
 }
 

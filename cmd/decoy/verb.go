@@ -21,6 +21,7 @@ import (
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -108,7 +109,7 @@ func manual(name string) string {
 	return strings.NewReplacer("{methods}", strings.Join(synth.Names(), ", "),
 		"{choices}", strings.Join(synth.Choices(), ", "),
 		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
-		"{attacks}", strings.Join(attackNames, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
+		"{plain}", strings.Join(attack.Plain, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
 		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
 		"{statistics}", indent(analysis.Statistics),
 		"{assumed-rows}", fmt.Sprint(configs.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
@@ -194,14 +195,14 @@ func (v decimalValue) Set(text string) error {
 
 // choices are the values that the shell offers for a flag.
 var choices = map[string][]string{
-	"adjacency": {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
-	"rule":      {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
-	"people":    {string(release.Disjoint), string(release.MayOverlap)},
-	"by":        analysis.Ways,
-	"method":    synth.Choices(),
-	"dataset":   datasets.Names(),
-	"attack":    attackNames,
-	"tables":    append(attack.Shapes(), "all"),
+	"adjacency":  {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
+	"rule":       {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
+	"people":     {string(release.Disjoint), string(release.MayOverlap)},
+	"by":         analysis.Ways,
+	"aggregator": vote.Aggregators,
+	"method":     synth.Choices(),
+	"dataset":    datasets.Names(),
+	"tables":     append(attack.Shapes(), "all"),
 }
 
 // checkFlags checks what holds of flags in every verb, and chooses a public seed where none is

@@ -37,7 +37,7 @@ func (n *nearest) chart() template.HTML {
 	for _, g := range []struct {
 		name          string
 		first, second string // the classes of the two terms
-		a             *accuracy
+		a             *eval.Terms
 	}{
 		{"synthetic – training, the rows it was made from", "training", "synthetic", &n.Train},
 		{"synthetic – holdout, other real rows", "holdout", "synthetic", n.Holdout},
@@ -57,7 +57,7 @@ func (n *nearest) chart() template.HTML {
 
 // LossText is the privacy loss, give or take its interval.
 func (n *nearest) LossText() string {
-	return fmt.Sprintf("%s ± %.3f", fixed(n.Loss.Value), n.z*n.Loss.StdErr)
+	return fmt.Sprintf("%s ± %.3f", fixed(n.Loss.Corrected), n.z*n.Loss.StdErr)
 }
 
 // point is a row of one value, give or take half.

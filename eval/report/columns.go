@@ -20,7 +20,7 @@ const (
 func (w *work) distribution(k int, s eval.ColumnShape) column {
 	codec, train := w.codecs[k], count(w.Train, k)
 	c := column{Name: s.Column, Kind: codec.Column().Kind.String(), Metric: s.Metric,
-		Score: number(s.Score), codec: codec, groups: group(codec, train)}
+		Score: number(s.Score), codec: codec, shape: s, groups: group(codec, train)}
 	c.Train, c.Synthetic = c.shares(train), c.shares(count(w.Synthetic, k))
 	other := w.Synthetic
 	if w.Holdout != nil {

@@ -163,6 +163,9 @@ func (w *work) aim() error {
 	if len(w.codecs) < 2 {
 		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target, eval.ErrColumn)
 	}
+	if slices.Contains(w.o.Drop, w.Target) {
+		return fmt.Errorf("report: the target column %q is to be dropped: %w", w.Target, eval.ErrColumn)
+	}
 	codec := w.codecs[w.target]
 	if w.o.Positive != "" {
 		for code := range codec.Size() {
@@ -240,12 +243,16 @@ func (w *work) first(metric string) (result, bool) {
 	return result{}, false
 }
 
-// yardstick says how the holdout does in a metric of all columns, "" without one.
+// yardstick says how two real tables do in a metric of all columns.
 func (w *work) yardstick(metric string) string {
-	if v := w.values[metric]; len(v) > 1 {
-		return ", those of the holdout to " + percent(v[1].Value)
-	}
-	return ""
+	v := w.values[metric][1]
+	return ", those of " + strings.TrimSuffix(v.Of, " (yardstick)") + " to " + percent(v.Value)
+}
+
+// beyondYard judges a metric of all columns by what it lacks of that of two real tables.
+func (w *work) beyondYard(metric string) status {
+	v := w.values[metric]
+	return judge(metric, v[0].Value+1-v[1].Value)
 }
 
 // count is the marginal of one column.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/internal/stattest"
@@ -141,6 +142,23 @@ func TestVerdictsSeeDamage(t *testing.T) {
 		}, columns, poor, `it does not have "surgical"`},
 		{"an association removed", nil, func(s, _ [][]string) { shuffle(s, 2) },
 			associations, mixed, "weight and height: .78 in the real table"},
+		{"the top of a column folded to its bottom, as the schema has it", func(s *schema.Schema) {
+			s.Columns[2] = schema.Column{Name: "height", Kind: schema.Categorical,
+				OnInvalid: schema.Other, Other: "160.00"}
+			for h := 160; h <= 180; h++ {
+				s.Columns[2].Categories = append(s.Columns[2].Categories, fmt.Sprintf("%d.00", h))
+			}
+		}, func(s, train [][]string) {
+			for _, rows := range [][][]string{s, train} {
+				change(rows, 2, func(_ int, x float64) float64 { return math.Round(max(160, x)) })
+			}
+			change(s, 2, func(_ int, x float64) float64 {
+				if x > 180 {
+					return 160
+				}
+				return x
+			})
+		}, associations, mixed, "weight and height: .7"},
 		{"a column permuted", nil, func(s, _ [][]string) { shuffle(s, 0) },
 			associations, mixed, "age and died"},
 		{"a class lost", nil, func(s, _ [][]string) {
@@ -153,6 +171,80 @@ func TestVerdictsSeeDamage(t *testing.T) {
 				row[5] = "no"
 			}
 		}, columns, mixed, "Lost: yes (28"},
+		{"decimalised codes", func(s *schema.Schema) { s.Columns[0].Kind = schema.Real },
+			func(s, _ [][]string) {
+				change(s, 0, func(i int, x float64) float64 { return min(90, x+float64(i%9)/10) })
+			}, columns, mixed, "100 % of the real cells are whole numbers, and 1"},
+		{"codes that exist nowhere", func(s *schema.Schema) { s.Columns[0].Max = 99999 },
+			func(s, train [][]string) {
+				for _, rows := range [][][]string{s, train} {
+					change(rows, 0, func(_ int, x float64) float64 { return math.Floor(x) * 1000 })
+				}
+				change(s, 0, func(i int, x float64) float64 { return x + float64(i%999) })
+			}, columns, poor, "have values that no real cell has, such as"},
+		{"categories that exist nowhere", nil, func(s, _ [][]string) {
+			for i := range s[:100] {
+				s[i][4] = "ward 7"
+			}
+		}, columns, mixed, "5.0 % of its cells have values that no real cell has, such as ward 7"},
+		{"a range doubled", func(s *schema.Schema) { s.Columns[0].Max = 240 },
+			func(s, _ [][]string) {
+				change(s, 0, func(i int, x float64) float64 { return x + float64(i%40/39)*(240-x) })
+			}, columns, mixed, "beyond the real ones, which run from 19 to 89, as far as 240"},
+		{"missing cells made up", nil, func(s, _ [][]string) {
+			for i := range s[:25] {
+				s[i][1] = ""
+			}
+		}, columns, mixed, "weight: 0 % of the real cells are missing, and 1.2 % here"},
+		{"a heap moved", nil, func(s, train [][]string) {
+			for i := range s[:200] {
+				s[i][3], train[i][3] = "4.99", "3"
+			}
+		}, columns, mixed, "10 % of the real cells are exactly 3, and 0.15 % here"},
+		{"a heap made up", nil, func(s, _ [][]string) {
+			for i := range s[:200] {
+				s[i][3] = "7.5"
+			}
+		}, columns, mixed, "of the real cells are exactly 7.5, and 10 % here"},
+		{"a rare flag lost", nil, func(s, train [][]string) {
+			for i, row := range train {
+				row[5] = []string{"no", "yes"}[max(0, 1-i%150)]
+			}
+			for _, row := range s {
+				row[5] = "no"
+			}
+		}, columns, mixed, "lost: yes (0.70 % of the real rows)"},
+		{"a rare value inflated", nil, func(s, train [][]string) {
+			for i := range train {
+				train[i][5] = []string{"no", "yes"}[max(0, 1-i%300)]
+				s[i][5] = []string{"no", "yes"}[max(0, 1-i%20)]
+			}
+		}, columns, mixed, "values of at most .5 % of the real cells each, such as yes"},
+		{"dates shifted", func(s *schema.Schema) {
+			s.Columns[0] = schema.Column{Name: "age", Kind: schema.Date, Min: 18262, Max: 20088,
+				Bins: 60} // 2020 to 2024
+		}, func(s, train [][]string) {
+			for k, rows := range [][][]string{s, train} {
+				for i, row := range rows {
+					row[0] = time.Date(2020, 1, 1+i%1000+60*(1-k), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+				}
+			}
+		}, columns, mixed, "which run from 2020-01-01 to 2022-09-26, as far as 2022-11-25"},
+		{"a constant", nil, func(s, _ [][]string) {
+			change(s, 0, func(int, float64) float64 { return 60 })
+		}, columns, poor, "age:"},
+		{"the outcome permuted", nil, func(s, _ [][]string) { shuffle(s, 5) }, associations, mixed,
+			"Hardly goes with any column here, but does so in the real table: age"},
+		{"an outcome that stands for others", func(s *schema.Schema) {
+			s.Columns[5].Categories = []string{"no", "(other)"}
+			s.Columns[5].OnInvalid, s.Columns[5].Other = schema.Other, "(other)"
+		}, func(s, _ [][]string) {
+			for _, row := range s {
+				if row[5] == "yes" {
+					row[5] = "(other)"
+				}
+			}
+		}, rare, poor, `stands for what the schema does not have: it does not have "yes"`},
 		{"5 % of the rows copied", nil, func(s, train [][]string) {
 			for i := range s[:n/20] {
 				s[i] = train[i]
@@ -172,8 +264,11 @@ func TestVerdictsSeeDamage(t *testing.T) {
 			if tt.which < 0 || tt.which == rare {
 				o.Target = "died"
 			}
-			r := compute(t, Tables{Train: tableFrom(t, s, train), Holdout: tableFrom(t, s, holdout),
-				Synthetic: tableFrom(t, s, synthetic)}, o)
+			in := Tables{Train: tableFrom(t, s, train), Synthetic: tableFrom(t, s, synthetic)}
+			if s.Columns[0].Kind != schema.Date {
+				in.Holdout = tableFrom(t, s, holdout)
+			}
+			r := compute(t, in, o)
 			for i, f := range r.Summary {
 				switch {
 				case tt.which < 0 && f.Status != good:

@@ -10,37 +10,77 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// What a column may lose and still be good, and from where on it is poor. The worst decides.
 const (
-	goodColumn, poorColumn = .85, .60 // score of the bins
-	lostShare              = .002     // least share of the real rows of a category that is missed
-	heapShare              = .10      // least share of the real cells that are one number exactly
-	keptHeap               = .5       // of that share, what the synthetic table must have
-	lostRows               = 10       // least rows that a synthetic table of its size should have
+	goodColumn, poorColumn = .85, .60 // score of the bins of a column
+	mostNamed              = 2        // cells of one sort that are named
 )
 
-// columnChecks are what may be wrong with the cells of a column, in the order in which it is said.
-// Each measures what it needs, and says what it finds with [column.lose].
-var columnChecks = []func(*work, *column) error{
-	(*work).checkMoved, (*work).checkUncovered, (*work).checkHeaps, (*work).checkDrift,
+// sorts are what a report says of cells of a sort: which, and their shares of the real and of the
+// synthetic cells; up to which excess a column is good, and from where on it is poor.
+var sorts = map[eval.Sort]struct {
+	says       string
+	good, poor float64
+}{
+	eval.Lost:    {"Lost: %[1]s (%[2]s of the real rows).", 0, .10},
+	eval.Outside: {"%[2]s of the real cells are %[1]s.", .02, .10},
+	eval.Heap:    {manyAndFew, 0, .45},
+	eval.Form:    {manyAndFew, 0, 1},
+	eval.Far:     {beyond, 0, .10},
+	eval.Beyond:  {beyond, .01, .10},
+	eval.Unseen:  {unseen, .01, .10},
+	eval.Codes:   {unseen, .10, .50},
+	eval.Rare: {"Values of at most .5 %% of the real cells each, such as %[1]s, make up %[3]s of " +
+		"its cells, and %[2]s of the real ones.", .02, 1},
 }
 
-// losses compares a column and says what is wrong with it. slack is what the holdout lacks of a
-// full score.
-func (w *work) losses(slack float64, c *column) error {
+const (
+	manyAndFew = "%[2]s of the real cells are %[1]s, and %[3]s here."
+	beyond     = "%[3]s of its cells are beyond the real ones, which %[1]s."
+	unseen     = "%[3]s of its cells have values that no real cell has, such as %[1]s."
+)
+
+// losses compares a column and says what is wrong with it.
+func (w *work) losses(c *column) error {
 	c.Status = good
-	if s := grade(float64(c.Score)+slack, goodColumn, poorColumn); s != good {
+	if s := grade(c.Score, goodColumn, poorColumn); s != good && 1-c.shape.Score > c.shape.Chance {
 		c.lose(s, "Its distribution matches to %s only.", percent(c.Score))
 	}
-	if !w.cellsCompared() {
+	if !w.cellsCompared() { // the schema may have moved missing cells
+		w.put("MissingSimilarity", c.Name, c.shape.Missing)
 		return nil
 	}
-	nan := number(math.NaN())
-	c.Values = &columnValues{Uncovered: nan, UncoveredHoldout: nan, MeanShift: nan,
-		SpreadRatio: nan, Wasserstein: nan}
-	for _, check := range columnChecks {
-		if err := check(w, c); err != nil {
-			return err
+	v, err := eval.Compare(w.TrainCells, w.SyntheticCells, c.Name)
+	if err != nil {
+		return err
+	}
+	c.Values = &v
+	w.add("MovedShare", w.Share(c.Name, float64(v.Share), w.TrainCells.Rows()))
+	if s := judge("MovedShare", v.Share); s != good {
+		c.lose(s, "The schema moves %s of the real cells%s.", percent(v.Share),
+			whereTo(c.codec, v.Moved))
+	}
+	more := map[eval.Sort]int{}
+	for i, f := range v.Found {
+		sort := sorts[f.Sort]
+		s := grade(f.Excess(), sort.good, sort.poor)
+		if s == good || f.Sort == eval.Heap && f.What == "missing" && v.Blank > 0 {
+			continue // of cells that are missing in the file the schema has been said to move them
+		}
+		if more[f.Sort]++; more[f.Sort] <= mostNamed {
+			c.lose(s, sort.says, f.What, percent(f.Real), percent(f.Synthetic))
+		} else if i == len(v.Found)-1 || v.Found[i+1].Sort != f.Sort {
+			c.lose(s, "%d more like that.", more[f.Sort]-mostNamed)
+		}
+	}
+	if v.Real != nil {
+		c.drift(v.Drift)
+	}
+	w.put("MissingSimilarity", c.Name, v.Missing)
+	for metric, x := range map[string]number{"UncoveredShare": v.Uncovered,
+		"InventedShare": v.Invented, "MeanShift": v.Mean, "SpreadRatio": v.Spread,
+		"Wasserstein": v.Wasserstein} {
+		if x == x { // a column without numbers has none
+			w.add(metric, result{Of: c.Name, Value: x})
 		}
 	}
 	return nil
@@ -52,19 +92,8 @@ func (c *column) lose(s status, format string, args ...any) {
 	c.Losses = append(c.Losses, fmt.Sprintf(format, args...))
 }
 
-func (w *work) checkMoved(c *column) error {
-	moved, err := eval.MovedShare(w.TrainCells, c.Name)
-	c.Values.Moved = number(moved)
-	if s := judge("MovedShare", moved); s != good {
-		validity := eval.Validity(w.TrainCells).Columns[w.Train.Schema().Index(c.Name)]
-		c.lose(s, "The schema moves %s of the real cells%s.", percent(moved),
-			whereTo(c.codec, validity))
-	}
-	return err
-}
-
 // whereTo says where the cells went that the schema moves.
-func whereTo(c *schema.Codec, v eval.ColumnValidity) string {
+func whereTo(c *schema.Codec, v eval.Moved) string {
 	var out []string
 	say := func(share float64, format string, args ...any) {
 		if share > 0 {
@@ -92,78 +121,17 @@ func whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 	return ": " + strings.Join(out, ", ")
 }
 
-func (w *work) checkUncovered(c *column) error {
-	u, err := eval.UncoveredShare(w.TrainCells, w.SyntheticCells, c.Name)
-	if err != nil {
-		return w.undefined(err) // empty in one of the tables
-	}
-	c.Values.Uncovered = number(u.Share)
-	// the range of n rows leaves out 4.7/n of all with probability .05: Beta(2, n−1)
-	rows := float64(w.Synthetic.Rows())
-	yard := 5 / rows
-	if w.in.Holdout.Values != nil {
-		if h, err := eval.UncoveredShare(w.TrainCells, w.in.Holdout.Values, c.Name); err == nil {
-			yard, c.Values.UncoveredHoldout = max(yard, h.Share), number(h.Share)
-		}
-	}
-	s := judge("UncoveredShare", u.Share-yard)
-	var lost []string
-	for i, share := range u.Shares {
-		if share >= lostShare && share*rows >= lostRows {
-			lost = append(lost, fmt.Sprintf("%s (%s of the real rows)", u.Lost[i], percent(share)))
-		}
-	}
-	switch {
-	case lost != nil:
-		c.lose(worse(s, mixed), "Lost: %s.", listed(lost))
-	case s != good:
-		c.lose(s, "%s of the real cells are outside what the synthetic table has.", percent(u.Share))
-	}
-	return nil
-}
-
-func (w *work) checkHeaps(c *column) error {
-	heaps, err := eval.Heaps(w.TrainCells, w.SyntheticCells, c.Name, heapShare)
-	for _, h := range heaps {
-		if h.Synthetic < keptHeap*h.Real {
-			c.lose(mixed, "%s of the real cells are exactly %s, and %s here.", percent(h.Real),
-				c.codec.Show(h.Value, allDigits), percent(h.Synthetic))
-		}
-	}
-	return err
-}
-
-func (w *work) checkDrift(c *column) error {
-	d, err := eval.NumberDrift(w.TrainCells, w.SyntheticCells, c.Name)
-	if err != nil { // no numbers
-		return w.undefined(err)
-	}
-	v := c.Values
-	v.MeanShift, v.SpreadRatio, v.Wasserstein = number(d.Mean), number(d.Spread), number(d.Wasserstein)
-	v.Train, v.Holdout, v.Synthetic = summaryOf(w.TrainCells, c.Name),
-		summaryOf(w.in.Holdout.Values, c.Name), summaryOf(w.SyntheticCells, c.Name)
-	if s := judge("MeanShift", math.Abs(d.Mean)); s != good {
+// drift says how the mean and the spread of numbers differ.
+func (c *column) drift(d eval.Drift) {
+	shift, off := float64(d.Mean), math.Abs(math.Log(float64(d.Spread)))
+	if s := judge("MeanShift", math.Abs(shift)); math.Abs(shift) > 4*d.MeanError && s != good {
 		c.lose(s, "Its mean is %s in the real table and %s here (%s standard deviations).",
-			c.codec.Show(float64(v.Train.Mean), short), c.codec.Show(float64(v.Synthetic.Mean), short),
-			signed(d.Mean))
+			c.codec.Show(float64(d.Real.Mean), short), c.codec.Show(float64(d.Synthetic.Mean), short),
+			signed(shift))
 	}
-	off := math.Abs(math.Log(d.Spread))
-	if s := judge("SpreadRatio", math.Exp(off)); off > 3*d.SpreadError && s != good {
+	if s := judge("SpreadRatio", math.Exp(off)); off > 6*d.SpreadError && s != good {
 		c.lose(s, "Its standard deviation is %s in the real table and %s here.",
-			c.codec.ShowDifference(float64(v.Train.Std), short),
-			c.codec.ShowDifference(float64(v.Synthetic.Std), short))
+			c.codec.ShowDifference(float64(d.Real.Std), short),
+			c.codec.ShowDifference(float64(d.Synthetic.Std), short))
 	}
-	return nil
-}
-
-// summaryOf is nil without numbers.
-func summaryOf(v *eval.Values, name string) *summary {
-	if v == nil {
-		return nil
-	}
-	s, err := v.Summary(name)
-	if err != nil {
-		return nil
-	}
-	return &s
 }

@@ -39,7 +39,6 @@ type Marginal struct {
 	Sigma   float64      // standard deviation of the noise of every cell, in rows
 	Noisy   []float64    // true counts plus noise
 	Model   []float64    // what the model makes of all marginals together
-	Below   []bool       // the noise
 }
 
 // modelPage is the page of a model.
@@ -99,7 +98,7 @@ func (p *modelPage) add() error {
 	together := map[[2]int]bool{}
 	for k, n := range p.Marginals {
 		m := measured{Name: strings.Join(n.Columns, " × "), Sigma: short(n.Sigma),
-			Smallest: math.Ceil(2 * n.Sigma)}
+			Smallest: math.Ceil(2 * n.Sigma)} // the noise alone goes higher in 2.3 % of the empty cells
 		if finest[m.Name] != k {
 			continue
 		}
@@ -108,8 +107,8 @@ func (p *modelPage) add() error {
 			sides = append(sides, fmt.Sprint(len(g)))
 		}
 		m.Cells = strings.Join(sides, "\u00a0×\u00a0")
-		for _, below := range n.Below {
-			if below {
+		for _, x := range n.Noisy {
+			if x < 2*n.Sigma {
 				m.Below++
 			}
 		}

@@ -17,7 +17,7 @@ func answered() report.Released {
 	out := report.Released{Rows: 4000, Schema: s, Claim: report.Claim{Adjacency: "replace-one"}}
 	measured := func(groups [][][]string, noisy []float64, columns ...string) {
 		out.Marginals = append(out.Marginals, report.Marginal{Columns: columns, Groups: groups,
-			Sigma: 10, Noisy: noisy, Model: noisy, Below: make([]bool, len(noisy))})
+			Sigma: 10, Noisy: noisy, Model: noisy})
 	}
 	values := [][]string{{"no"}, {"yes"}}
 	for i := range 30 {

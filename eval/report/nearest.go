@@ -54,10 +54,9 @@ func (w *work) nearest() error {
 	}
 	out.Rows, out.Train = r.Train.Rows, w.accuracy("training table", r.Train)
 	out.Holdout = new(w.accuracy("holdout", r.Holdout))
-	out.Yardstick = &accuracy{real.Corrected, real.StdErr}
-	out.Loss = &loss{r.Corrected, r.StdErr}
+	out.Yardstick, out.Loss = &real.Corrected, &r
 	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)",
-		real.Corrected.Mean, real.StdErr, 0, 1))
+		real.Corrected.Mean, real.Corrected.StdErr, 0, 1))
 	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),
 		w.around("unbiased", r.Unbiased, r.StdErr, -1, 1),
 		result{Of: "original", Value: number(r.Original)})
@@ -66,14 +65,14 @@ func (w *work) nearest() error {
 }
 
 // accuracy adds the three forms of an adversarial accuracy.
-func (w *work) accuracy(against string, r eval.NNAAResult) accuracy {
+func (w *work) accuracy(against string, r eval.NNAAResult) eval.Terms {
 	of := "synthetic rows against " + against
-	w.add("NNAA", w.around(of+", corrected", r.Corrected.Mean, r.StdErr, 0, 1),
+	w.add("NNAA", w.around(of+", corrected", r.Corrected.Mean, r.Corrected.StdErr, 0, 1),
 		result{Of: "… its real term", Value: number(r.Corrected.Real)},
 		result{Of: "… its synthetic term", Value: number(r.Corrected.Synthetic)},
-		w.around(of+", unbiased", r.Unbiased.Mean, r.StdErr, 0, 1),
+		w.around(of+", unbiased", r.Unbiased.Mean, r.Unbiased.StdErr, 0, 1),
 		result{Of: of + ", original", Value: number(r.Original.Mean)})
-	return accuracy{r.Corrected, r.StdErr}
+	return r.Corrected
 }
 
 // closest measures distances to the closest record.
@@ -83,28 +82,17 @@ func (w *work) closest() error {
 		return err
 	}
 	train, holdout, synthetic := points[0], points[1], points[2]
-	if holdout == nil {
-		first, _, err := eval.Nearest(synthetic, train)
-		if err != nil {
-			return err
-		}
-		sorted := slices.Sorted(slices.Values(first))
-		w.put("DCR", "to training rows, median", sorted[len(sorted)/2])
-		w.drawDCR(first, nil)
-		return nil
-	}
 	r, err := eval.Closest(train, holdout, synthetic, w.Seed)
 	if err != nil {
 		return w.undefined(err, "DCR", "NNDR", "DCRShare")
 	}
-	for _, x := range []struct {
-		to         string
-		dcr, ratio eval.Quantiles
-	}{{"training rows", r.Train, r.TrainRatio}, {"holdout rows", r.Holdout, r.HoldoutRatio}} {
-		w.add("DCR", quantiles(x.to, x.dcr)...)
-		w.add("NNDR", quantiles(x.to, x.ratio)...)
+	w.add("DCR", quantiles("training rows", r.Train)...)
+	if holdout != nil {
+		w.add("DCR", quantiles("holdout rows", r.Holdout)...)
+		w.add("NNDR", quantiles("training rows", r.TrainRatio)...)
+		w.add("NNDR", quantiles("holdout rows", r.HoldoutRatio)...)
+		w.add("DCRShare", w.Share(eval.SyntheticRows, r.CloserToTrain, synthetic.Len()))
 	}
-	w.add("DCRShare", w.Share(eval.SyntheticRows, r.CloserToTrain, synthetic.Len()))
 	w.drawDCR(r.TrainDistances, r.HoldoutDistances)
 	return nil
 }

@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"github.com/decoy-dp/decoy/eval"
 )
 
 //go:embed page.html
@@ -78,7 +82,7 @@ func (r *Report) HTML(w io.Writer) error {
 		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
 	columns := r.worst()
 	for _, c := range columns {
-		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
+		if c.codec != nil && c.Values != nil && c.Values.Real != nil {
 			v.Numbers = append(v.Numbers, c)
 		}
 	}
@@ -99,7 +103,7 @@ func write(w io.Writer, t *template.Template, data any) error {
 
 // numbers writes what sums up the numbers of a column, of the real table and of the synthetic one.
 func (c column) numbers() (out [6][2]string) {
-	for i, s := range []*summary{c.Values.Train, c.Values.Synthetic} {
+	for i, s := range []*eval.Summary{c.Values.Real, c.Values.Synthetic} {
 		value := func(x number) string { return c.codec.Show(float64(x), short) }
 		for k, text := range []string{value(s.Mean), c.codec.ShowDifference(float64(s.Std), short),
 			value(s.P05), value(s.Median), value(s.P95), value(s.Min) + " – " + value(s.Max)} {
@@ -130,10 +134,14 @@ func rowOf(m metric) metricRow {
 		return r
 	}
 	r.Head, r.Tail = nil, m.Values
-	sorted := slices.Clone(m.Values)
-	slices.SortStableFunc(sorted, func(a, b result) int { return cmp.Compare(a.Value, b.Value) })
-	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted),
-		float64(sorted[len(sorted)/2].Value), float64(sorted[0].Value), sorted[0].Of)
+	goal := map[bool]number{true: 1}[m.Goal == "1"]
+	off := func(v result) float64 { return math.Abs(float64(v.Value - goal)) }
+	sorted := slices.SortedStableFunc(slices.Values(m.Values), func(a, b result) int {
+		return cmp.Compare(off(a), off(b))
+	})
+	worst := sorted[len(sorted)-1]
+	r.Sum = fmt.Sprintf("%d values, median %.3f, worst %.3f (%s)", len(sorted),
+		float64(sorted[len(sorted)/2].Value), float64(worst.Value), worst.Of)
 	return r
 }
 
@@ -157,7 +165,8 @@ func (r *Report) Text(w io.Writer) error {
 		}
 	}
 	for _, f := range r.Summary {
-		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
+		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question,
+			strings.ReplaceAll(f.Answer, "\n", "\n          "))
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")

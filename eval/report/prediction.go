@@ -80,20 +80,16 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (curve, error) {
 	if len(p.Scores) > 5_000 {
 		o.Replicates = 200
 	}
-	i, err := eval.AUROCInterval(p.Scores, p.Labels, o)
-	precision, other := eval.AveragePrecisionInterval(p.Scores, p.Labels, o)
-	if err := cmp.Or(err, other); err != nil {
-		return curve{}, err
-	}
-	points, err := eval.ROC(p.Scores, p.Labels)
+	of, err := eval.CurveOf(p.Scores, p.Labels, o)
 	if err != nil {
 		return curve{}, err
 	}
-	c := curve{AUROC: number(p.AUROC), Interval: i.Span(), PrecisionInterval: precision.Span(),
-		AveragePrecision: number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
-	step := max(1, float64(len(points)-1)/mostPoints)
-	for at := 0.; int(at) < len(points)-1; at += step {
-		c.Points = append(c.Points, [2]float64{points[int(at)].FPR, points[int(at)].TPR})
+	c := curve{AUROC: number(of.AUROC.Estimate), Interval: of.AUROC.Span(),
+		AveragePrecision:  number(of.AveragePrecision.Estimate),
+		PrecisionInterval: of.AveragePrecision.Span(), Rows: trained.Rows(), Constant: p.Constant}
+	last := len(of.Points) - 1
+	for at := 0.; int(at) < last; at += max(1, float64(last)/mostPoints) {
+		c.Points = append(c.Points, of.Points[int(at)])
 	}
 	c.Points = append(c.Points, [2]float64{1, 1})
 	return c, nil

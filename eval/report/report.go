@@ -59,7 +59,6 @@ type (
 	number   = eval.Number
 	result   = eval.Value
 	interval = eval.Span
-	summary  = eval.Summary
 )
 
 // Report is what was found. Its JSON names are an interface.
@@ -155,35 +154,21 @@ type column struct {
 	Train     []float64 `json:"train"`
 	Holdout   []float64 `json:"holdout,omitempty"`
 	Synthetic []float64 `json:"synthetic"`
-	// what the cells themselves show, where the files were read
-	Values *columnValues `json:"values,omitempty"`
+	// what the cells themselves show, where the files were read; what only numbers have is null for
+	// other columns
+	Values *eval.Comparison `json:"values,omitempty"`
 
+	shape  eval.ColumnShape
 	halves []float64 // of the bands around the shares, in the drawing
 	tips   []string  // of the groups
 	codec  *schema.Codec
 }
 
-// columnValues compares the cells of a column as the files have them. What only numbers have is
-// null for other columns.
-type columnValues struct {
-	Moved     number `json:"moved"`     // MovedShare
-	Uncovered number `json:"uncovered"` // UncoveredShare
-	// the same of the holdout in place of the synthetic table
-	UncoveredHoldout number   `json:"uncovered_holdout"`
-	MeanShift        number   `json:"mean_shift"`
-	SpreadRatio      number   `json:"spread_ratio"`
-	Wasserstein      number   `json:"wasserstein"`
-	Train            *summary `json:"train,omitempty"`
-	Holdout          *summary `json:"holdout,omitempty"`
-	Synthetic        *summary `json:"synthetic,omitempty"`
-}
-
 // associations says how strongly every two columns go together.
 type associations struct {
 	eval.AssociationLosses // at most a hundred of its pairs
-	// combinations that synthetic rows have and no real row, the most frequent first, at most a
-	// hundred
-	Invented []eval.Combination `json:"invented,omitempty"`
+	// what holds in real rows and synthetic rows break, the most frequent first, at most a hundred
+	Broken []eval.Broken `json:"invented,omitempty"`
 }
 
 // prediction is one learner, trained on synthetic and on real rows.
@@ -208,26 +193,15 @@ type curve struct {
 
 // nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
 type nearest struct {
-	Rows    int       `json:"rows"` // of each table in the accuracies
-	Train   accuracy  `json:"train"`
-	Holdout *accuracy `json:"holdout,omitempty"`
-	Loss    *loss     `json:"privacy_loss,omitempty"`
+	Rows int `json:"rows"` // of each table in the accuracies
+	// the adversarial accuracies in their corrected form
+	Train   eval.Terms              `json:"train"`
+	Holdout *eval.Terms             `json:"holdout,omitempty"`
+	Loss    *eval.PrivacyLossResult `json:"privacy_loss,omitempty"`
 	// of the holdout against the training table: two real tables
-	Yardstick *accuracy `json:"yardstick,omitempty"`
-	DCR       histogram `json:"dcr"`
-	z         float64   // half of an interval, in standard errors
-}
-
-// accuracy is the adversarial accuracy in its corrected form with its two terms.
-type accuracy struct {
-	eval.Terms
-	StdErr float64 `json:"std_err"`
-}
-
-// loss is the privacy loss in its corrected form.
-type loss struct {
-	Value  float64 `json:"value"`
-	StdErr float64 `json:"std_err"`
+	Yardstick *eval.Terms `json:"yardstick,omitempty"`
+	DCR       histogram   `json:"dcr"`
+	z         float64     // half of an interval, in standard errors
 }
 
 // histogram is the shares of synthetic rows by their distance to the closest real row.

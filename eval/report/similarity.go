@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/decoy-dp/decoy/eval"
@@ -16,19 +15,17 @@ func (w *work) shapes() error {
 		w.note("The cells themselves were not compared, because a table came from where it can be " +
 			"read once only: what the schema moves is not seen.")
 	}
-	var shapes, yard []eval.ColumnShape
-	for i, t := range w.Compared() {
-		of, mean, err := eval.ColumnShapes(w.Train, t.Rows)
-		if err != nil {
-			return err
-		}
-		w.put("ColumnShapes", t.Name, mean)
-		if i == 0 {
-			shapes = of
-		} else {
-			yard = of
-		}
+	shapes, mean, err := eval.ColumnShapes(w.Train, w.Synthetic)
+	if err != nil {
+		return err
 	}
+	yard, a, b := w.Yardstick()
+	_, chance, err := eval.ColumnShapes(a, b)
+	if err != nil {
+		return err
+	}
+	w.put("ColumnShapes", eval.SyntheticRows, mean)
+	w.put("ColumnShapes", yard, chance)
 	for k, s := range shapes {
 		if s.Metric == "KSComplement" {
 			w.put("KSComplement", s.Column, s.Score)
@@ -36,22 +33,8 @@ func (w *work) shapes() error {
 		if !math.IsNaN(s.TV) {
 			w.put("TVComplement", s.Column, s.TV)
 		}
-		if w.cellsCompared() { // the schema may have moved missing cells
-			a, err := w.TrainCells.MissingShare(s.Column)
-			b, other := w.SyntheticCells.MissingShare(s.Column)
-			if err := cmp.Or(err, other); err != nil {
-				return err
-			}
-			s.Missing = 1 - math.Abs(a-b)
-		}
-		w.put("MissingSimilarity", s.Column, s.Missing)
 		c := w.distribution(k, s)
-		// how far two real tables differ is not held against the synthetic one
-		slack := 0.
-		if yard != nil {
-			slack = 1 - yard[k].Score
-		}
-		if err := w.losses(slack, &c); err != nil {
+		if err := w.losses(&c); err != nil {
 			return err
 		}
 		w.out.Columns = append(w.out.Columns, c)
@@ -64,17 +47,19 @@ func (w *work) pairs() error {
 	if w.Missing(eval.Pairs) != "" {
 		return nil
 	}
-	for i, t := range w.Compared() {
-		trends, mean, err := eval.ColumnPairTrends(w.Train, t.Rows)
-		if err != nil {
-			return err
-		}
-		w.put("ColumnPairTrends", t.Name, mean)
-		for _, p := range trends {
-			if i == 0 {
-				w.put(p.Metric, p.First+" × "+p.Second, p.Score)
-			}
-		}
+	trends, mean, err := eval.ColumnPairTrends(w.Train, w.Synthetic)
+	if err != nil {
+		return err
+	}
+	yard, a, b := w.Yardstick()
+	_, chance, err := eval.ColumnPairTrends(a, b)
+	if err != nil {
+		return err
+	}
+	w.put("ColumnPairTrends", eval.SyntheticRows, mean)
+	w.put("ColumnPairTrends", yard, chance)
+	for _, p := range trends {
+		w.put(p.Metric, p.First+" × "+p.Second, p.Score)
 	}
 	return nil
 }
@@ -100,15 +85,21 @@ func (w *work) associate() error {
 	if err != nil {
 		return err
 	}
-	invented, err := eval.Invented(real, synthetic, holdout, inventedShare)
+	broken, err := eval.Implications(real, synthetic, holdout, brokenShare)
 	if err != nil {
 		return err
 	}
+	if w.cellsCompared() {
+		if err := lost.WithCells(w.TrainCells, w.SyntheticCells); err != nil {
+			return err
+		}
+	}
 	w.worst = lost.Pairs
 	lost.Pairs = lost.Pairs[:min(len(lost.Pairs), mostPairs)]
-	w.out.Associations = &associations{lost, invented[:min(len(invented), mostPairs)]}
+	w.out.Associations = &associations{lost, broken[:min(len(broken), mostPairs)]}
 	if kept := float64(lost.Kept); !math.IsNaN(kept) {
 		w.put("AssociationKept", eval.SyntheticRows, kept)
+		w.put("AssociationKept", "two halves of the training rows (yardstick)", float64(lost.Halves))
 	}
 	return nil
 }

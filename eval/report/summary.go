@@ -8,15 +8,19 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // The thresholds of the summary are conventions, written beside each verdict; they prove nothing.
 // Those of a metric are in its entry in eval.Metrics.
 const (
 	commonOutcome      = .2       // least share of the training rows of an outcome that is not rare
+	certainLevel       = .9999    // of intervals that do not overlap by chance
 	goodPair, poorPair = .15, .40 // how far one pair is off, less the band
-	// least share of the synthetic rows that have two values which no real row has together
-	inventedShare = .005
+	fewTell            = .5       // the band of tables that are too small to say anything
+	givenAway          = .995     // AUROC that is too good
+	// least share of the synthetic rows that break what holds in real rows, and what is poor
+	brokenShare, poorBroken = .005, .10
 )
 
 const copyQuestion = "Are real rows copied?"
@@ -40,7 +44,7 @@ func (w *work) summary() (out []finding) {
 	for _, q := range questions {
 		f := finding{Question: q.question, Status: unknown, Rule: q.rule(w)}
 		q.judge(w, &f)
-		f.Answer = strings.TrimPrefix(f.Answer, " ")
+		f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
 		out = append(out, f)
 	}
 	return out
@@ -58,22 +62,23 @@ func (f *finding) say(format string, args ...any) { f.Answer += " " + fmt.Sprint
 func (w *work) alikeRule() string {
 	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
 	shift, spread := eval.MetricOf("MeanShift"), eval.MetricOf("SpreadRatio")
-	return fmt.Sprintf(
-		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
-			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
-			"is off by at most %.2f standard deviations, its standard deviation by at most a factor of "+
-			"%.1f, no category of %s of the rows is lost, no number that %s of its real cells are exactly "+
-			"loses half of them, and its score is %s or more; it is poor from "+
-			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
-		percent(moved.Good), percent(moved.Good), shift.Good, spread.Good, percent(lostShare),
-		percent(heapShare), percent(goodColumn), percent(moved.Poor), percent(moved.Poor),
-		shift.Poor, spread.Poor, percent(poorColumn), percent(mean.Good), percent(mean.Poor))
+	return fmt.Sprintf("The worst column decides, by what chance does not explain. It is good if its "+
+		"score is %s or more (poor below %s), at most %s (poor from %s on) of its real cells are moved "+
+		"by the schema, its mean is off by at most %.2f (%.0f) standard deviations and its standard "+
+		"deviation by at most a factor of %.1f (%.0f), and neither table has cells that the other "+
+		"lacks: categories, heaps, missing cells, forms of numbers, numbers out of range. The mean "+
+		"score: good from %s on, poor below %s.", percent(goodColumn), percent(poorColumn),
+		percent(moved.Good), percent(moved.Poor), shift.Good, shift.Poor, spread.Good, spread.Poor,
+		percent(mean.Good), percent(mean.Poor))
 }
 
 // alike says whether the columns look like the real ones, each by itself.
 func (w *work) alike(f *finding) {
 	shapes, _ := w.first("ColumnShapes")
-	f.see(judge("ColumnShapes", shapes.Value),
+	if w.cellsCompared() && w.TrainCells.LeftOut() != nil {
+		f.see(mixed, "Not in the schema, and so not here: %s.", listed(w.TrainCells.LeftOut()))
+	}
+	f.see(w.beyondYard("ColumnShapes"),
 		"The distributions of single columns match to %s on average%s.", percent(shapes.Value),
 		w.yardstick("ColumnShapes"))
 	more := 0
@@ -81,21 +86,15 @@ func (w *work) alike(f *finding) {
 		if c.Status == good {
 			break
 		}
-		if more++; more <= 3 {
-			loss := strings.Join(c.Losses, " ")
-			f.see(c.Status, "%s: %s", c.Name, strings.ToLower(loss[:1])+loss[1:])
-		}
-	}
-	switch {
-	case more == 4:
-		f.say("1 more column has losses.")
-	case more > 4:
-		f.say("%d more columns have losses.", more-3)
+		more++
+		loss := few(c.Losses, " ", " ", "And %d more.")
+		f.see(c.Status, "\n%s: %s", c.Name, strings.ToLower(loss[:1])+loss[1:])
 	}
 	if !w.cellsCompared() {
 		f.see(mixed, "The cells themselves were not compared, so what the schema moves is not seen.")
 	} else if more == 0 {
-		f.say("No column lost much: means, spreads and ranges are those of the real cells.")
+		f.say("No column lost much: means and spreads are close to those of the real cells, and few " +
+			"cells of either table are out of the other's range.")
 	}
 }
 
@@ -112,12 +111,15 @@ func (r *Report) worst() []column {
 func (w *work) associatedRule() string {
 	all, associated := eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept")
 	return fmt.Sprintf(
-		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
-			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
-			"real tables differ by; no two values that %s of the synthetic rows have together may be "+
-			"together in no real row. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
-		percent(associated.Good), percent(associated.Poor), goodPair, poorPair, percent(inventedShare),
-		percent(all.Good), percent(all.Poor))
+		"Of the strength of the pairs that are associated in the real table, good from %s on "+
+			"and poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond "+
+			"what two real tables differ by; no column may keep less than a fifth of its "+
+			"associations; of any two columns, at most %s of the synthetic rows (poor from %s on) "+
+			"may have a value of one with a value of the other that 99.9 %% of the real rows with "+
+			"the first do not have. ColumnPairTrends, over all pairs and beyond what it is of two "+
+			"real tables: good from %s on, poor below %s.",
+		percent(associated.Good), percent(associated.Poor), goodPair, poorPair, percent(brokenShare),
+		percent(poorBroken), percent(all.Good), percent(all.Poor))
 }
 
 // associated says whether columns that go together still do.
@@ -127,21 +129,25 @@ func (w *work) associated(f *finding) {
 		f.say("There is one column only.")
 		return
 	}
-	f.Status = judge("ColumnPairTrends", trends.Value)
+	f.Status = w.beyondYard("ColumnPairTrends")
 	if len(w.worst) > 0 {
 		kept, some := w.first("AssociationKept")
 		if some {
-			f.see(judge("AssociationKept", kept.Value), "Columns that go together in the real table "+
+			f.see(w.beyondYard("AssociationKept"), "Columns that go together in the real table "+
 				"keep %s of the strength of their associations.", percent(max(0, kept.Value)))
 		} else {
-			f.say("Nothing to keep: no two columns of the real table go together.")
+			why := "no two columns of the real table go together"
+			if w.out.Associations.Band > fewTell {
+				why = "the rows of one of the tables are too few to tell which columns go together"
+			}
+			f.say("Nothing to keep: %s.", why)
 		}
-		f.Status = worse(f.Status, grade(w.worst[0].Excess, goodPair, poorPair))
 		var lost, strong []string
 		for _, p := range w.worst {
-			if p.Excess <= goodPair {
-				break
+			if p.Excess <= goodPair || !p.Certain {
+				continue
 			}
+			f.Status = worse(f.Status, grade(p.Excess, goodPair, poorPair))
 			s := fmt.Sprintf("%s and %s: %s in the real table, %s here", p.First, p.Second,
 				twoDigits(p.Real), twoDigits(p.Synthetic))
 			if math.Abs(float64(p.Real)) >= math.Abs(float64(p.Synthetic)) || p.Real*p.Synthetic < 0 {
@@ -152,31 +158,44 @@ func (w *work) associated(f *finding) {
 		}
 		for i, list := range [][]string{lost, strong} {
 			if list != nil {
-				f.say("%s: %s.", []string{"Lost", "Too strong"}[i],
+				f.say("\n%s: %s.", []string{"Lost", "Too strong"}[i],
 					few(list, "; ", "; ", "and %d more pairs"))
 			}
 		}
-		if invented := w.out.Associations.Invented; len(invented) > 0 {
-			f.see(mixed, "%s", impossible(invented))
+		if alone := w.out.Associations.Unrelated; alone != nil {
+			s := mixed
+			if slices.Contains(alone, w.Target) {
+				s = poor
+			}
+			f.see(s, "\nHardly goes with any column here, but does so in the real table: %s.",
+				listed(alone))
+		}
+		if broken := w.out.Associations.Broken; len(broken) > 0 {
+			f.see(grade(broken[0].Total, brokenShare, poorBroken), "%s", impossible(broken))
 		}
 		if !some && f.Status == good {
 			f.Status = unknown
 		}
 	}
-	f.say("Pairs of columns match to %s%s.", percent(trends.Value),
+	f.say("\nPairs of columns match to %s%s.", percent(trends.Value),
 		w.yardstick("ColumnPairTrends"))
 }
 
-// impossible names combinations that no real row has.
-func impossible(list []eval.Combination) string {
+// impossible names what synthetic rows break.
+func impossible(list []eval.Broken) string {
 	var out []string
 	for _, v := range list {
-		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,
-			v.FirstValue, v.Second, v.SecondValue, percent(v.Share)))
+		more := ""
+		if v.Total > v.Share {
+			more = fmt.Sprintf("; counted over all values of %s, %s", v.First, percent(v.Total))
+		}
+		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows%s)", v.First,
+			v.FirstValue, v.Second, v.SecondValue, percent(v.Share), more))
 	}
-	return "No real row has " + few(out, "; ", "; ", "and %d more") + ". If it cannot be by public " +
-		"knowledge (not because these rows do not show it), a rule or a lookup keeps it out " +
-		"(docs/schema.md)."
+	return "\nHardly any real row has\n– " + few(out, ",\n– ", ",\n– ", "%d more like that") +
+		".\nIf everybody knows that such rows cannot exist, write it into the schema as a rule or a " +
+		"lookup, and no synthetic row has it (docs/schema.md). What only these rows show is private " +
+		"and does not belong there."
 }
 
 func (w *work) usefulRule() string {
@@ -205,6 +224,12 @@ func (w *work) useful(f *finding) {
 		"rows (%s) reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
 		"(1 is perfect, 0.5 is guessing.)", w.Target, w.o.Positive, learner, reached, other,
 		reachable)
+	if why := w.noOutcome(); why != "" {
+		f.see(poor, "%s", why)
+	}
+	if real > givenAway {
+		f.say("So good a prediction means that another column gives the target away: --drop it.")
+	}
 	if real < .6 {
 		f.say("Even real rows hardly predict it, so this says little.")
 		f.Status = unknown
@@ -215,7 +240,9 @@ func (w *work) rareRule() string {
 	return fmt.Sprintf(
 		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
 			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
-			"factor of two.", percent(w.Level), percent(commonOutcome))
+			"factor of two, or if it stands for values that the schema does not have. If the intervals "+
+			"overlap at %s, the rows are too few to tell.", percent(w.Level), percent(commonOutcome),
+		percent(certainLevel))
 }
 
 // rareKept says whether the rare class survived.
@@ -230,17 +257,50 @@ func (w *work) rareKept(f *finding) {
 		f.Question = "Is the outcome as frequent?"
 	}
 	verdict := good
+	values := w.out.Columns[w.target].Values
+	certain := !w.overlap(certainLevel) || values != nil && slices.Contains(values.Found,
+		eval.Found{Sort: eval.Lost, What: r.Value, Real: float64(r.Train.Rate)})
 	if (r.Synthetic.Low > r.Train.High || r.Synthetic.High < r.Train.Low) &&
 		!(common && math.Abs(ratio-1) <= .1) {
 		verdict = mixed
 		if !(ratio >= .5 && ratio <= 2) {
 			verdict = poor
 		}
+		if !certain {
+			verdict = unknown
+		}
+	}
+	if why := w.noOutcome(); why != "" {
+		verdict = poor
+		f.say("%s", why)
 	}
 	f.see(verdict, "%s = %s makes up %s of the synthetic rows (%s to %s) and %s of the "+
 		"training rows (%s to %s).", r.Column, r.Value, percent(r.Synthetic.Rate),
 		percent(r.Synthetic.Low), percent(r.Synthetic.High), percent(r.Train.Rate), percent(r.Train.Low),
 		percent(r.Train.High))
+}
+
+// overlap reports whether the intervals of the positive rate overlap at a level.
+func (w *work) overlap(level float64) bool {
+	a, err := eval.RareClassRate(w.Train, w.Target, w.positive, level)
+	b, other := eval.RareClassRate(w.Synthetic, w.Target, w.positive, level)
+	return err != nil || other != nil || a.Low <= b.High && b.Low <= a.High
+}
+
+// noOutcome says why the positive value is no outcome: it stands for values that the schema lacks.
+func (w *work) noOutcome() string {
+	c := w.Train.Schema().Columns[w.target]
+	if c.OnInvalid != schema.Other || c.Other != w.o.Positive {
+		return ""
+	}
+	moved := eval.Moved{}
+	if v := w.out.Columns[w.target].Values; v != nil {
+		if moved = v.Moved; moved.Foreign == nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s = %s is no outcome but stands for what the schema does not have%s.",
+		w.Target, w.o.Positive, whereTo(w.codecs[w.target], moved))
 }
 
 func (w *work) copiedRule() string {

@@ -47,9 +47,6 @@ func twoDigits(x number) string {
 	return s
 }
 
-// allDigits writes a number to the last digit.
-func allDigits(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // short is a number to three digits, or whole.
 func short[F ~float64](number F) string {
 	x := float64(number)

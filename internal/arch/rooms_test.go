@@ -43,7 +43,7 @@ var folders = map[string]string{
 	"analysis": "analysis", "party": "analysis", "eval": "eval",
 	"attack":  "attack",
 	"configs": "configs", "datasets": "datasets",
-	"internal/engine": "engine", "spark": "engine", "postgres": "engine", "cmd": "cmd",
+	"internal/engine": "engine", "spark": "engine", "cmd": "cmd",
 	"docs": "cmd", "internal": "cmd",
 	"privacy/gradient":           "mechanism",
 	"privacy/internal/ellipsoid": "mechanism", "privacy/internal/mechtest": "mechanism",

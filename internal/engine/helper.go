@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,10 +17,10 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// A helper is a program of its own for an engine, by which decoy has a table counted: decoy-spark
-// or decoy-postgres, modules of their own with the libraries that they need. It is given a
-// [Request] on its standard input, and writes [Reply] lines. The counts that it sends are exact.
-// They go through a pipe into the memory of the gate, and nowhere else.
+// The helper is a program of its own by which decoy has a table counted in Spark, a module with the
+// libraries that it needs. It is given a [Request] on its standard input, and writes
+// [Reply] lines. The counts that it sends are exact. They go through a pipe into the memory of the
+// gate, and nowhere else.
 
 // version is that of the two programs' talk: both must be of one.
 const version = 4
@@ -30,7 +31,7 @@ const Verb = "count"
 // Request asks a question. All of it is public.
 type Request struct {
 	Version int    `json:"version"`
-	Source  string `json:"source"` // sc://... or postgres://...
+	Source  string `json:"source"` // sc://...
 	Schema  string `json:"schema"` // YAML
 	// of the run: of a unit with too many rows, the same stay whenever it is asked about. Default: one
 	// is drawn
@@ -51,34 +52,39 @@ type Reply struct {
 	Done   bool    `json:"done,omitempty"`
 }
 
-// Spark is the helper that answers questions of every kind, not of engine.Sets alone.
-const Spark = "decoy-spark"
+// schemes are how a source begins that is a table in another system.
+var schemes = []string{spark, "postgres://", "postgresql://", "duckdb:"}
 
-// helpers are the programs for sources, by how these begin.
-var helpers = map[string]string{"sc": Spark, "postgres": "decoy-postgres"}
+const spark = "sc://"
 
-// Program is the name of the helper for a source, "" for a file, and its path, "" if it is not
-// there. It is looked for beside this program, then on the PATH.
-func Program(source string) (name, path string) {
-	scheme, _, is := strings.Cut(source, "://")
-	if name = helpers[scheme]; !is || name == "" {
-		return "", ""
-	}
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return name, beside
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return name, ""
-	}
-	return name, path
+// Elsewhere reports whether a source is a table in another system, and not a file.
+func Elsewhere(source string) bool {
+	is := func(scheme string) bool { return strings.HasPrefix(source, scheme) }
+	return slices.ContainsFunc(schemes, is)
 }
 
-// Sums says whether the engine of a source answers questions of every kind.
-func Sums(source string) bool { return strings.HasPrefix(source, "sc://") }
+// Sums reports whether the system of a source answers questions of every kind, and not of [Sets]
+// and [Units] alone: Spark does, by its helper.
+func Sums(source string) bool { return strings.HasPrefix(source, spark) }
+
+// Helper is the program that has a table counted in Spark.
+const Helper = "decoy-spark"
+
+// Program is the path of the helper, "" if it is not there. It is looked for beside this program,
+// then on the PATH.
+func Program() string {
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), Helper)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside
+		}
+	}
+	path, err := exec.LookPath(Helper)
+	if err != nil {
+		return ""
+	}
+	return path
+}
 
 // patience is how long a program that was interrupted may take to stop what it began.
 const patience = 20 * time.Second

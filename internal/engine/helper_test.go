@@ -78,21 +78,19 @@ func TestCountIsInterrupted(t *testing.T) {
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	for _, c := range []struct{ source, name string }{
-		{"table.csv", ""}, {"sc", ""}, {"http://h/t", ""}, {"sc://h/t", "decoy-spark"},
-		{"postgres://h/d/t", "decoy-postgres"},
-	} {
-		if name, path := Program(c.source); name != c.name || path != "" {
-			t.Errorf("%s: %q, %q", c.source, name, path)
-		}
-		if c.name == "" {
-			continue
-		}
-		if err := os.WriteFile(dir+"/"+c.name, nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if name, path := Program(c.source); name != c.name || path != dir+"/"+c.name {
-			t.Errorf("%s: %q, %q", c.source, name, path)
+	if path := Program(); path != "" {
+		t.Error(path)
+	}
+	if err := os.WriteFile(dir+"/"+Helper, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if path := Program(); path != dir+"/"+Helper {
+		t.Error(path)
+	}
+	for source, want := range map[string]bool{"table.csv": false, "sc": false, "http://h/t": false,
+		"sc://h/t": true, "postgres://h/d/t": true, "duckdb:a.db?table=t": true} {
+		if Elsewhere(source) != want || Sums(source) != (source == "sc://h/t") {
+			t.Error(source)
 		}
 	}
 }

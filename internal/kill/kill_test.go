@@ -297,6 +297,40 @@ func TestRandomMoments(t *testing.T) {
 	lab.summary()
 }
 
+// TestNoLimitChoosesADraw gives a run that buys texts a limit on the size of files, as a quota or a
+// full disk does. Where that stops it, it stops whatever is drawn: a run that went on under the
+// same limit would have drawn until the answer fitted. Without the limit it comes to its end.
+func TestNoLimitChoosesADraw(t *testing.T) {
+	lab := newLab(t)
+	const blocks = 13   // about the journal without room
+	for i := range 12 { // sizes, by what the journal begins with
+		name := strings.Repeat("s", 1+i*17) + ".yaml"
+		infer := "schema infer texts.csv --ledger my.ledger --epsilon 2 --header-is-public --out " + name
+		s := scenario{name: "schema infer", args: infer, resume: infer + " --resume", epsilon: 2,
+			outputs: []string{name}}
+		w, failed := lab.place(s), 0
+		for _, args := range []string{s.args, s.resume, s.resume, s.resume} {
+			cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$0" %s`, blocks, args), binary)
+			if cmd.Dir = w.dir; cmd.Run() == nil {
+				break
+			}
+			failed++
+		}
+		lab.add("attempts that failed", failed)
+		if failed > 0 && failed < 4 {
+			w.wrong("redrawn until it fitted", "%d blocks: %d attempts failed, the next did not", blocks,
+				failed)
+		} else if failed > 0 && w.spent() > 0 {
+			if code, text := w.run(s.resume); code != 0 {
+				w.wrong("a paid run is lost", "%d blocks: %s", blocks, lastLine(text))
+			}
+			w.finished("")
+		}
+		lab.report(s.name, w.problems)
+	}
+	lab.summary()
+}
+
 // TestNohup hangs up on a run that was started to outlive its terminal: it goes on.
 func TestNohup(t *testing.T) {
 	lab := newLab(t)
@@ -351,6 +385,9 @@ func (l *lab) each(n int, do func(int)) {
 		})
 	}
 	for i := range n {
+		if l.t.Failed() && flag.Lookup("test.failfast").Value.String() == "true" {
+			break
+		}
 		next <- i
 	}
 	close(next)
@@ -371,6 +408,7 @@ func (l *lab) report(where string, problems []problem) {
 	defer l.mu.Unlock()
 	for _, p := range problems {
 		l.wrong[p.kind] = append(l.wrong[p.kind], where+": "+p.text)
+		l.t.Fail()
 	}
 }
 

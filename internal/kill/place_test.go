@@ -79,12 +79,17 @@ func inputs() map[string]string {
 		}
 		return text
 	}
+	var texts strings.Builder // some in so few rows that they may be found or not
+	texts.WriteString("name\n")
+	for i := range 200 {
+		texts.WriteString(strings.Repeat(fmt.Sprintf("town of %d\n", i), 10+i%21))
+	}
 	return map[string]string{
 		"in.csv": table(200, 3), "in.yaml": description(3),
 		"kinds.yaml": "decoy: 1\ncolumns:\n  - {name: c0, kind: boolean}\n" +
 			"  - {name: c1, kind: boolean}\n  - {name: c2, kind: boolean}\n",
 		"small.csv": table(200, 2), "small.yaml": description(2),
-		"many.csv": table(1500, 2), "me.csv": table(1, 3),
+		"many.csv": table(1500, 2), "me.csv": table(1, 3), "texts.csv": texts.String(),
 		"jobs.yaml": fmt.Sprintf(`name: killed
 tables: [{name: t, input: in.csv, schema: in.yaml}]
 methods: [mst]
@@ -462,7 +467,15 @@ func (w *place) history() map[string][]byte {
 	fs.WalkDir(os.DirFS(w.dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if filepath.Ext(name) == ".ledger" || filepath.Ext(name) == ".journal" {
 			b, _ := os.ReadFile(w.path(name))
-			out[name] = b[:bytes.LastIndexByte(b, '\n')+1]
+			b = b[:bytes.LastIndexByte(b, '\n')+1]
+			for filepath.Ext(name) == ".journal" { // lines before that of their answer are none yet
+				last := bytes.LastIndexByte(b[:max(0, len(b)-1)], '\n') + 1
+				if last == 0 || bytes.Contains(b[last:], []byte(`"data":`)) {
+					break
+				}
+				b = b[:last]
+			}
+			out[name] = b
 		}
 		return nil
 	})

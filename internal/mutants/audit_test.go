@@ -76,7 +76,7 @@ var audited = []struct {
 		{"synth/mst.go", "whole*one/d", "whole*one/(1+0*d)"},
 		{"synth/mst.go", "whole*pair/edges", "whole*pair/(1+0*edges)"},
 		{"synth/mst.go", "* sel / edges", "* sel / (1 + 0*edges)"},
-	}, "mst --epsilon 8 --tables balanced --runs 250"},
+	}, "mst --epsilon 8 --tables balanced --runs 1200"},
 	{"reshuffled shards", []edit{
 		{
 			"privacy/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }",

@@ -142,6 +142,14 @@ func TestBigVerbs(t *testing.T) {
 		{"schema infer", []string{
 			"schema infer in.csv --header-is-public --epsilon 1 --out s.yaml UNIT RELATION",
 		}, inBig},
+		{"generate without a schema", []string{
+			"generate in.csv --header-is-public --epsilon 1 --method mst --set iterations=20 --seed 7 " +
+				"--rows 100 --out out.csv UNIT RELATION",
+		}, inBig},
+		{"generate for a target", []string{
+			"generate in.csv --header-is-public --epsilon 1 --method aim --set memory_mb=1 --seed 7 " +
+				"--target died --rows 100 --out out.csv",
+		}, inBig[:1]},
 		{"schema units", []string{
 			"schema units in.csv --schema in.yaml --epsilon 1 RELATION",
 		}, []string{"big units", "big units replaced"}},

@@ -3,7 +3,6 @@
 package replay
 
 import (
-	"bytes"
 	little "encoding/binary"
 	"encoding/json"
 	"errors"
@@ -97,17 +96,18 @@ func (l look) numbers() ([]number, error) {
 
 // parts are the numbers of an answer, and those of its texts.
 func parts(answer []byte) (xs []int64, texts map[string]int64, err error) {
-	if at := bytes.Index(answer, []byte("[[")); at >= 0 && at%8 == 0 && answer[len(answer)-1] == ']' {
+	for at := 0; at < len(answer); at += 8 {
 		var of [][]struct {
 			Text []byte
 			Rows int64
 		}
-		if json.Unmarshal(answer[at:], &of) == nil {
-			texts, answer = map[string]int64{}, answer[:at]
-			for i, column := range of {
-				for _, t := range column {
-					texts[fmt.Sprintf("%d %q", i, t.Text)] = t.Rows
-				}
+		if answer[at] != '[' || json.Unmarshal(answer[at:], &of) != nil {
+			continue
+		}
+		texts, answer = map[string]int64{}, answer[:at]
+		for i, column := range of {
+			for _, t := range column {
+				texts[fmt.Sprintf("%d %q", i, t.Text)] = t.Rows
 			}
 		}
 	}

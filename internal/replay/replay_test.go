@@ -233,7 +233,7 @@ func compare(t *testing.T, stories []story) {
 		}
 	})
 	for _, s := range stories {
-		for _, w := range append(worlds(), bigWorlds()...) {
+		for _, w := range slices.Concat(worlds(), bareWorlds(), bigWorlds()) {
 			if !slices.Contains(s.worlds, w.name) {
 				continue
 			}

@@ -31,6 +31,7 @@ func TestMethods(t *testing.T) {
 	add("wgan", "--set mode=box --set lipschitz=interpolates")
 	add("wgan", "--set mode=thesis")
 	add("pategan", "--set directions=2")
+	add("pategan", "--set aggregator=interactive")
 	compare(t, stories)
 }
 
@@ -157,6 +158,9 @@ func TestVerbs(t *testing.T) {
 			"train in.csv --schema in.yaml --epsilon 1 --target died --by output --out c.json --force",
 			"train in.csv --schema in.yaml --epsilon 1 --target sex --by objective --out - " +
 				"--adjacency replace-one --ledger o.ledger",
+			"train in.csv --schema in.yaml --epsilon 1 --target died --by pate --out p.json",
+			"train in.csv --schema in.yaml --epsilon 1 --target sex --by pate --aggregator interactive " +
+				"--student syn.csv --rows 200 --out q.json --adjacency replace-one --ledger o.ledger",
 			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
 			"ledger show in.csv.ledger",
 		}, everywhere},
@@ -167,6 +171,22 @@ func TestVerbs(t *testing.T) {
 				"--lower -1 --upper 1 --blocks 9 --adjacency replace-one --ledger o.ledger --json",
 			"validate in.csv --schema in.yaml --epsilon 1 --statistic auroc:died --rows 2000",
 			"? validate in.csv --schema in.yaml --epsilon 1 --statistic mean:nothing",
+			"ledger show in.csv.ledger",
+		}, everywhere},
+		{"resume train", []string{
+			"4! train in.csv --schema in.yaml --epsilon 1 --target died --by pate --out p.json",
+			"train in.csv --schema in.yaml --epsilon 1 --target died --by pate --out p.json --resume",
+			"verify p.json",
+		}, []string{"strict", "units"}},
+		{"count", []string{
+			"queries answer --table in.csv --schema in.yaml --epsilon 1 --delta 0 --where sex=f",
+			"queries answer --table in.csv --schema in.yaml --epsilon 1 --where sex=f --where died=true " +
+				"--json",
+			"ledger show in.csv.ledger",
+		}, everywhere},
+		{"holdout", []string{
+			"evaluate holdout in.csv --train syn.csv --schema in.yaml --epsilon 1 --questions asked.txt " +
+				"--corrections 3 --tolerance 0.2",
 			"ledger show in.csv.ledger",
 		}, everywhere},
 		{"collect", []string{
@@ -199,5 +219,38 @@ func TestBatch(t *testing.T) {
 			"? batch jobs.yaml --jobs 1",
 		}, []string{"strict", "units", "no unit"}},
 		{"two at a time", []string{"batch two.yaml --jobs 2"}, []string{"units"}},
+		{"two of one ledger at a time", []string{"batch one.yaml --jobs 2", "ledger show in.csv.ledger"},
+			[]string{"strict", "units"}},
+	})
+}
+
+// TestBare runs the verbs that buy a schema, on tables with cells of all kinds.
+func TestBare(t *testing.T) {
+	const bare = "generate in.csv --header-is-public --seed 7 --rows 40 --epsilon 8 --method mst " +
+		"UNIT RELATION "
+	in := []string{"bare", "bare units", "bare replaced"}
+	compare(t, []story{
+		{"generate", []string{
+			bare + "--out a.csv --model m.decoy", "inspect --json m.decoy", "verify m.decoy",
+		}, in},
+		{"generate for a target", []string{
+			"generate in.csv --header-is-public --seed 7 --rows 40 --epsilon 8 --target died " +
+				"--out b.parquet",
+		}, in[:1]},
+		{"resume", []string{
+			"5! " + bare + "--out a.csv --model m.decoy",
+			"? " + bare + "--out a.csv --model m.decoy",
+			"12! " + bare + "--out a.csv --model m.decoy --resume",
+			bare + "--out a.csv --model m.decoy --resume",
+			"verify m.decoy",
+		}, in},
+		{"batch", []string{
+			"batch bare.yaml --jobs 2", "batch bare.yaml", "ledger show --json in.csv.ledger",
+		}, in[:1]},
+		{"declared in part", []string{
+			"schema infer in.csv --schema part.yaml --header-is-public --epsilon 2 --out s.yaml",
+			"schema infer in.csv --schema names.yaml --epsilon 2 --out n.yaml",
+			"generate in.csv --schema n.yaml --epsilon 1 --method mst --seed 3 --rows 40 --out n.csv",
+		}, in[:1]},
 	})
 }

@@ -4,6 +4,8 @@ package replay
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,6 +54,62 @@ func rows(n int) []string {
 		out[i] = fmt.Sprintf("p%d,%d,%c,%d,hello", i, i*37%100, "fm"[i*i/3%2], (i*i/7+i)%2)
 	}
 	return out
+}
+
+// mixed are n rows of people with cells of all kinds, which no schema describes.
+func mixed(n int) []string {
+	u, out := rand.New(rand.NewPCG(3, 9)), make([]string, n)
+	for i := range out {
+		price := fmt.Sprintf("%.2f", float64(u.IntN(100000))/100)
+		if i%3 == 0 {
+			price = "9.99"
+		}
+		out[i] = fmt.Sprintf("p%d,%d,%c,%c,%s,%d-0%d-1%d,2021-0%d-01 10:0%d:00,%05d,town%d,no %d,%s", i/2,
+			u.IntN(90), "fm"[u.IntN(2)], "tf"[min(1, u.IntN(9))], price, 1950+u.IntN(60), 1+u.IntN(9),
+			u.IntN(9), 1+u.IntN(9), u.IntN(9), 1000+u.IntN(30), min(u.IntN(60), u.IntN(60)), i,
+			[]string{"1.5", "N", "", "3"}[u.IntN(4)])
+	}
+	return out
+}
+
+// bare is a table of such rows.
+func bare(unit bool, rows ...string) string {
+	rest := file(unit, rows...)
+	_, rest, _ = strings.Cut(rest, "\n")
+	names := "id,age,sex,died,price,born,seen,zip,town,note,lab\n"
+	if !unit {
+		_, names, _ = strings.Cut(names, ",")
+	}
+	return names + rest
+}
+
+// bareWorlds are tables whose schema is bought.
+func bareWorlds() []world {
+	const (
+		one   = "q,40,m,t,3.33,2001-01-01,2021-01-01 10:00:00,99999,elsewhere,uniq,77"
+		kinds = "q,1e400,TRUE,31/12/2000,\"1,5\",1.1.2000,never,+0049,\xff\xfe,a\x00b,1e-320"
+	)
+	x := mixed(3000)
+	of := func(unit bool) []neighbour {
+		var out []neighbour
+		for name, more := range map[string][]string{"one row": {one}, "other kinds": {kinds},
+			"a long text": {"q,40," + strings.Repeat("m", 201) + ",t,3,2001-01-01,x,9," +
+				strings.Repeat("z", 3<<20) + ",u,7"},
+			"few cells": {"q"}, "an open quote": {`q,40,"m,t,3`},
+			"a unit of many rows": slices.Repeat([]string{one, kinds}, 1000)} {
+			if unit || len(more) == 1 {
+				out = append(out, neighbour{name: name, table: bare(unit, with(x, more...)...)})
+			}
+		}
+		return out
+	}
+	return []world{
+		{"bare", "decoy: 1\n", bare(false, x...), of(false), columns, ""},
+		{"bare units", "decoy: 1\nunit: id\nmax_rows_per_unit: 3\n", bare(true, x...), of(true), columns,
+			""},
+		{"bare replaced", "decoy: 1\n", bare(false, with(x, one)...), []neighbour{{name: "another row",
+			table: bare(false, with(x, kinds)...)}}, columns, ""},
+	}
 }
 
 // file is a table of rows, without the ids if there is no unit.
@@ -151,6 +209,10 @@ func (w world) files() map[string]string {
 	if w.first != "" {
 		syn = strings.Join(strings.SplitAfter(bigTable(false), "\n")[:500], "")
 	}
+	names := "decoy: 1\ncsv: {header: false}\ncolumns:\n"
+	for i := range 10 {
+		names += fmt.Sprintf("  - {name: c%d, kind: }\n", i)
+	}
 	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: " +
 		"boolean}]\n"
 	return map[string]string{
@@ -158,6 +220,7 @@ func (w world) files() map[string]string {
 		"small.yaml": w.schema + small,
 		"bins.yaml":  w.schema + strings.Replace(w.columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
 		"syn.csv":    syn,
+		"asked.txt":  "sex=f\ndied=true and sex=f\nnot (died=true)\n",
 		"jobs.yaml": `name: replayed
 tables: [{name: t, input: in.csv, schema: in.yaml}]
 methods: [mst]
@@ -174,6 +237,19 @@ jobs:
   - {name: a, input: in.csv, schema: in.yaml, method: mst, epsilon: 1, rows: 40, out: a.csv}
   - {name: b, input: syn.csv, schema: syn.yaml, method: mst, epsilon: 1, rows: 40, out: b.csv}
 `,
-		"syn.yaml": "decoy: 1\n" + columns,
+		"one.yaml": `name: one
+jobs:
+  - {name: a, input: in.csv, schema: in.yaml, method: mst, epsilon: 1, rows: 40, out: a.csv}
+  - {name: b, input: in.csv, schema: small.yaml, method: mst, epsilon: 1, rows: 40, out: b.csv}
+`,
+		"bare.yaml": `name: bare
+tables: [{name: t, input: in.csv}]
+epsilons: [3, 4]
+job: {header_is_public: true, method: mst, rows: 40, out: "out/{table}-{epsilon}.csv"}
+`,
+		"part.yaml": "decoy: 1\ncolumns:\n  - {name: sex, kind: categorical, categories: [f, m]}\n" +
+			"  - {name: age, kind: integer, min: , max: }\n  - {name: town, kind: }\n",
+		"names.yaml": names,
+		"syn.yaml":   "decoy: 1\n" + columns,
 	}
 }

@@ -29,7 +29,8 @@ var (
 // with dashes. What ends in < is a file that is read, what ends in > one that is written. Flags of
 // which nothing was chosen are left out.
 var steps = map[string]string{
-	"plan": "--schema< --epsilon --delta --method --target",
+	"schema infer": "table< --header-is-public --unit --max-rows-per-unit --epsilon --delta",
+	"plan":         "--schema< --epsilon --delta --method --target",
 	"generate": "table< --schema< --header-is-public --unit --max-rows-per-unit --epsilon --delta " +
 		"--method --target --out> --model>",
 	"sample":   "model< --rows --out>",
@@ -61,7 +62,7 @@ func (c choice) Bought() bool { return c["schema"] == "" }
 // command is the command line of a step, and the files that it writes. A value is in one argument
 // with its flag, so that it is never taken for a flag.
 func (f *folder) command(verb string, c choice) (args, written []string, err error) {
-	args = []string{verb}
+	args = strings.Fields(verb)
 	for _, part := range strings.Fields(steps[verb]) {
 		flag := strings.TrimRight(part, "<>")
 		name := strings.TrimLeft(flag, "-")

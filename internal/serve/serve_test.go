@@ -540,13 +540,15 @@ func TestBudget(t *testing.T) {
 func TestBought(t *testing.T) {
 	v := visit(t)
 	bought := []string{"table", "p.csv", "header-is-public", "yes", "epsilon", "3", "method", "mst"}
-	v.get("/plan?table=p.csv&header-is-public=yes").says(200, "for a third of ε")
+	v.get("/plan?table=p.csv&header-is-public=yes").says(200, "for a third of ε",
+		"Which column will people predict?", "perhaps mortality")
 	v.run("/run", append(bought, "out", "b.csv")...)
 	v.get("/result?model=b.decoy").says(200, "checked against its own ledger")
 	if got := v.s.runs.now(v.run("/evaluate", "run", "1")); got.State != "done" {
 		t.Errorf("the evaluation is %+v", got)
 	}
 	v.write("latin.csv", "caf\xe9,b\n1,2\n")
+	v.get("/plan?table=latin.csv&header-is-public=yes").says(200, "not valid UTF-8")
 	r := v.run("/run", "table", "latin.csv", "header-is-public", "yes", "epsilon", "1", "out", "x.csv")
 	if got := strings.Join(v.s.runs.now(r).Talk, " "); !strings.Contains(got, "not valid UTF-8") {
 		t.Errorf("the run says %s", got)

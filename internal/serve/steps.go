@@ -194,6 +194,8 @@ type outcome struct {
 		}
 	}
 	Schema  judgement
+	Names   []string // of the columns, one of which may be the outcome
+	Likely  string   // the one that most likely is; ""
 	Groups  []group
 	Ledger  *account
 	Command string
@@ -208,6 +210,15 @@ func (q *request) outcome() (*outcome, error) {
 	c := q.choice
 	out := &outcome{Choice: c, Ledger: q.folder.ledger(c["table"])}
 	if err := q.folder.have(tables, c["table"]); err != nil || c.Bought() {
+		if err == nil && c["header-is-public"] != "" {
+			args, _, _ := q.folder.command("schema infer", c)
+			if out.Talk, err = q.program.ask(q.r.Context(), nil, append(args, "--dry-run")...); err != nil {
+				out.Problem = err.Error()
+				return out, nil
+			}
+			path := filepath.Join(q.folder.dir, filepath.FromSlash(c["table"]))
+			out.Names, out.Likely = configs.Outcomes(nil, path, c["unit"])
+		}
 		return out, err
 	}
 	text, err := q.folder.text(c["schema"])
@@ -217,6 +228,7 @@ func (q *request) outcome() (*outcome, error) {
 	if out.Schema = judge(text); out.Schema.Problem != "" {
 		return nil, problem(out.Schema.Problem)
 	}
+	out.Names, out.Likely = configs.Outcomes(out.Schema.Schema, "", "")
 	args, _, err := q.folder.command("plan", c)
 	if err != nil {
 		return nil, err

@@ -149,18 +149,18 @@ func set[T any](to func(T), n *yaml.Node, read func(*yaml.Node) (T, error)) erro
 // fields reads the fields of a struct.
 func (r Reader) fields(n *yaml.Node, key string, v reflect.Value) {
 	values := r.Fields(n, key, keysOf(v.Type()))
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("yaml")
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name := f.Tag.Get("yaml")
 		if value := values[name]; value != nil {
-			r.Decode(value, strings.TrimPrefix(key+"."+name, "."), v.Field(i).Addr().Interface())
+			r.Decode(value, strings.Trim(key+"."+name, "."), v.FieldByIndex(f.Index).Addr().Interface())
 		}
 	}
 }
 
-// keysOf lists the yaml tags of the fields of a struct.
+// keysOf lists the yaml tags of the fields of a struct, and of those that it embeds.
 func keysOf(t reflect.Type) (keys []string) {
-	for i := range t.NumField() {
-		if key := t.Field(i).Tag.Get("yaml"); key != "" {
+	for _, f := range reflect.VisibleFields(t) {
+		if key := f.Tag.Get("yaml"); key != "" {
 			keys = append(keys, key)
 		}
 	}

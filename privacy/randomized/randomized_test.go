@@ -239,3 +239,19 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestVarianceAtLn3: of ε = ln 3 a truthful answer of two has variance 3/4 a respondent where the
+// answer is rare, and never above 1; a unary one has 3 (docs/decisions/014-errata.md).
+func TestVarianceAtLn3(t *testing.T) {
+	own, other := Rates(2, math.Log(3))
+	for f := 0.; f <= 1; f += .125 {
+		said := f*own + (1-f)*other
+		v := said * (1 - said) / ((own - other) * (own - other))
+		if v > 1+1e-9 || f == 0 && math.Abs(v-.75) > 1e-9 {
+			t.Errorf("share %v: variance %v", f, v)
+		}
+	}
+	if e := math.Exp(math.Log(3)); math.Abs(4*e/((e-1)*(e-1))-3) > 1e-9 {
+		t.Error("a unary answer has another variance than 3")
+	}
+}

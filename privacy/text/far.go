@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/engine"
@@ -20,7 +21,7 @@ type far struct {
 // those numbers may be asked about.
 func FromEngine(s *schema.Schema, asked []int, from engine.Sealed) *Table {
 	return &Table{names: s.Names(), unit: s.Unit, k: max(1, s.MaxRowsPerUnit),
-		far: &far{from: *engine.Open(from), asked: asked, all: len(s.Columns)}}
+		far: &far{from: *engine.Open(from), asked: slices.Clone(asked), all: len(s.Columns)}}
 }
 
 // read asks for the classes.
@@ -75,48 +76,49 @@ func (f *far) values(of []Wanted) ([]exact, error) {
 	return out, nil
 }
 
-// spelled is how many texts are asked for at once: they stand in the query.
+// spelled is how many texts can be asked for: they stand in the query.
 const spelled = 4000
 
-// spell asks what texts stand behind the cells of each column.
+// spell asks what texts stand behind the cells of each column, those with the most rows if there
+// are too many. It asks for as many cells whatever was drawn: what is too large for the engine is
+// so for every draw. Cells of no text fill the question up, one for each column at least.
 func (f *far) spell(of []Wanted, cells [][]other) (map[int64][]byte, error) {
-	texts := map[int64][]byte{}
+	frequent := slices.Concat(cells...)
+	slices.SortFunc(frequent, func(a, b other) int { // not as the engine lists them
+		return cmp.Or(cmp.Compare(b.rows, a.rows), cmp.Compare(a.cell, b.cell))
+	})
+	frequent = frequent[:min(len(frequent), spelled)]
 	var ask []engine.Text
-	n := 0
-	send := func() error {
-		answer, err := f.from.Answer(engine.AskTexts(engine.Spelled, ask))
-		if err != nil {
-			return err
+	fill, none := spelled-len(frequent), int64(engine.FirstKey)
+	for _, w := range of {
+		if !w.Texts {
+			continue
 		}
-		for _, of := range ask {
-			for _, cell := range of.Cells {
-				text, ok := engine.TextOf(answer[:engine.TextCells])
-				if !ok {
-					return engine.ErrCounts
-				}
-				texts[cell], answer = text, answer[engine.TextCells:]
-			}
-		}
-		ask, n = nil, 0
-		return nil
-	}
-	for i, w := range of {
-		for some := range slices.Chunk(cells[i], spelled) {
-			if n += len(some); n > spelled {
-				if err := send(); err != nil {
-					return nil, err
-				}
-				n = len(some)
-			}
-			one := engine.Text{Column: w.Column}
-			for _, c := range some {
+		one := engine.Text{Column: w.Column}
+		for _, c := range frequent {
+			if engine.KeyColumn(c.cell, f.all) == w.Column {
 				one.Cells = append(one.Cells, c.cell)
 			}
-			ask = append(ask, one)
+		}
+		for range 1 + fill {
+			none--
+			one.Cells = append(one.Cells, none)
+		}
+		ask, fill = append(ask, one), 0
+	}
+	answer, err := f.from.Answer(engine.AskTexts(engine.Spelled, ask))
+	if err != nil {
+		return nil, err
+	}
+	texts := map[int64][]byte{}
+	for _, of := range ask {
+		for _, cell := range of.Cells {
+			text, ok := engine.TextOf(answer[:engine.TextCells])
+			if ok != (cell >= engine.FirstKey) {
+				return nil, engine.ErrCounts
+			}
+			texts[cell], answer = text, answer[engine.TextCells:]
 		}
 	}
-	if n == 0 {
-		return texts, nil
-	}
-	return texts, send()
+	return texts, nil
 }

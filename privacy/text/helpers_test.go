@@ -29,7 +29,7 @@ func values(
 ) ([]int64, []found) {
 	w := Wanted{Magnitudes: m, Texts: true}
 	e := valuesOf(c, w)
-	found, _ := of(c).spell([]Wanted{w}, [][]other{e.addTo(g, threshold, src)})
+	found, _ := of(c).spell([]Wanted{w}, [][]other{e.addTo(g, threshold, src)}, columnRoom)
 	return e.magnitudes, found[0]
 }
 

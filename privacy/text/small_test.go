@@ -84,6 +84,11 @@ func smallRows() []smallRow {
 			counts, _, err := ask(openSmall(s, names, classes(s.NB)), 0, m, Selection{Sigma: tiny})
 			return gatetest.One[int64](s)(counts, err)
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
+		{"Parts", "", func(s *small) value {
+			m := schema.Magnitudes{Kind: schema.Real, Edges: []float64{-3, 0, 17, 17.5}}
+			counts, _, err := ask(openSmall(s, names, classes(s.NB)), 0, m, Selection{Sigma: tiny})
+			return gatetest.One[int64](s)(counts, err)
+		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
 		{"Values", "", func(s *small) value { return smallValues(s, names, discovery) },
 			gatetest.GaussianClaim(
 				tiny,
@@ -97,7 +102,7 @@ func TestSmallTables(t *testing.T) {
 	for _, row := range smallRows() {
 		rows = append(rows, gatetest.SmallRow[privacy.Neighbours](row))
 	}
-	gatetest.RunSmall(t, []string{"Kinds", "Magnitudes", "Values"}, rows,
+	gatetest.RunSmall(t, []string{"Kinds", "Magnitudes", "Parts", "Values"}, rows,
 		func(adj accountant.Adjacency, k int) privacy.Neighbours {
 			return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
 		})

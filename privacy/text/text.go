@@ -46,7 +46,7 @@ func File(path string, o Options) (*Table, error) {
 			return nil, fmt.Errorf("privacy: column %d has no name (row numbers, as pandas writes them, "+
 				"need none: to_csv(..., index=False)): %w", i+1, schema.ErrInvalid)
 		case slices.Contains(o.Names[:i], name):
-			return nil, fmt.Errorf("privacy: two columns have the name %q: %w", name, schema.ErrInvalid)
+			return nil, fmt.Errorf("privacy: two columns have the name %q: %w", name, schema.ErrSchema)
 		case o.Unit != "" && name == o.Unit:
 			unitAt = i
 		default:
@@ -131,6 +131,8 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 		}
 		return nil, err
 	}
+	// its ledger names no column: a run goes on with those that it was begun on
+	o.Program += fmt.Sprintf(", on the columns %q", t.names)
 	s, err := privacy.Open(ctx, privacy.FromLoader(access.Loader{Schema: sch, Load: load}), o)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -19,6 +21,13 @@ import (
 // maxSelected is the longest text, in bytes, that [Session.Values] may release; longer ones are
 // never candidates.
 const maxSelected = engine.MaxText
+
+// The texts of a call have so much room in the journal, whatever is drawn, in bytes: those of a
+// column, and all. It is more than the categories that a column may have take.
+const (
+	columnRoom = 96 << 10
+	callRoom   = 1 << 26
+)
 
 // Found is a text that occurs often, and its noisy number of rows.
 type Found struct {
@@ -57,13 +66,18 @@ type Held struct {
 // Values returns what the cells of some columns hold: how many have each of the magnitudes, and of
 // those that have none the texts that occur often, with their numbers of rows; each number has its
 // own round(N(0, sigma²)) added. A text is released if its noisy number is at least the threshold
-// of [SelectionThreshold]. Texts that do not occur are never drawn for: that is what δ pays for.
+// of [SelectionThreshold]; of a column with very many of them, the most frequent ones are returned.
+// Texts that do not occur are never drawn for: that is what δ pays for.
 // (docs/claims/values.md) Events: those of selectionEvents for each column, with δ = 0 where no
 // text is wanted.
 func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
 		return nil, err
+	}
+	of = slices.Clone(of) // what is asked stays what was paid for, whatever the caller does meanwhile
+	for i := range of {
+		of[i].Magnitudes.Edges = slices.Clone(of[i].Magnitudes.Edges)
 	}
 	c := access.Call{What: "values of columns", Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
 	cells := 0
@@ -73,7 +87,7 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		switch {
 		case w.Texts && !(d.Delta >= 1e-100 && d.Delta < .5):
 			return nil, fmt.Errorf("privacy: delta %v must be from 1e-100 to below 1/2", d.Delta)
-		case n == 0 && (!w.Texts || w.Magnitudes != schema.Magnitudes{}):
+		case n == 0 && (!w.Texts || w.Magnitudes.Kind != 0):
 			return nil, fmt.Errorf("privacy: %+v are no magnitudes", w.Magnitudes)
 		case slices.ContainsFunc(of[:i], func(b Wanted) bool { return b.Column == w.Column }):
 			return nil, fmt.Errorf("privacy: column %d is named twice", w.Column)
@@ -87,9 +101,13 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		}
 		c.What += fmt.Sprintf(" %d (%d magnitudes)", w.Column+1, n)
 		c.Of = c.Of.Ints(int64(w.Column), int64(w.Magnitudes.Kind), int64(w.Magnitudes.PerPower),
-			texts).Text(w.Magnitudes.Format)
+			texts).Text(w.Magnitudes.Format).Floats(w.Magnitudes.Edges...)
 		c.Cost = append(c.Cost, w.events(s.Neighbours(), d)...)
 		cells += n
+	}
+	room := min(columnRoom, callRoom/max(1, len(of)))
+	if threshold > 0 {
+		c.Room = base64.StdEncoding.EncodedLen(8*cells+len(of)*(room+listBytes)) + listBytes
 	}
 	c.Draw = func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
 		exact, err := s.values(of)
@@ -102,7 +120,10 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 			frequent[i] = exact[i].addTo(g, threshold, in.Source)
 			counts = append(counts, exact[i].magnitudes...)
 		}
-		found, err := s.spell(of, frequent)
+		if threshold == 0 { // no text is wanted
+			return access.Bytes(counts...), nil
+		}
+		found, err := s.spell(of, frequent, room)
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +134,8 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept [][]found
-	if len(answer) < 8*cells || json.Unmarshal(answer[8*cells:], &kept) != nil ||
+	kept := make([][]found, len(of))
+	if len(answer) < 8*cells || threshold > 0 && json.Unmarshal(answer[8*cells:], &kept) != nil ||
 		len(kept) != len(of) {
 		return nil, fmt.Errorf("privacy: %s: %w", c.What, privacy.ErrResume)
 	}
@@ -185,8 +206,8 @@ func (e *exact) addTo(
 }
 
 // spell gives the texts that are released of each column, with their noisy numbers of rows, in the
-// order of their bytes.
-func (s *session) spell(of []Wanted, frequent [][]other) ([][]found, error) {
+// order of their bytes: the most frequent ones for which there is room.
+func (s *session) spell(of []Wanted, frequent [][]other, room int) ([][]found, error) {
 	out := make([][]found, len(of))
 	var texts map[int64][]byte
 	if s.far != nil {
@@ -197,22 +218,36 @@ func (s *session) spell(of []Wanted, frequent [][]other) ([][]found, error) {
 	}
 	for i, w := range of {
 		for _, c := range frequent[i] {
-			text := texts[c.cell]
+			text, there := texts[c.cell]
 			if s.far == nil {
-				text = []byte(s.texts().Columns[w.Column].Texts[c.cell])
+				text, there = []byte(s.texts().Columns[w.Column].Texts[c.cell]), true
 			}
-			out[i] = append(out[i], found{text, c.rows})
+			if there {
+				out[i] = append(out[i], found{text, c.rows})
+			}
 		}
-		slices.SortFunc(out[i], func(a, b found) int { return bytes.Compare(a.Text, b.Text) })
+		byText := func(a, b found) int { return bytes.Compare(a.Text, b.Text) }
+		slices.SortFunc(out[i], func(a, b found) int { // not as the rows come
+			return cmp.Or(cmp.Compare(b.Rows, a.Rows), byText(a, b))
+		})
+		left := room
+		out[i] = slices.DeleteFunc(out[i], func(f found) bool {
+			left -= listBytes + base64.StdEncoding.EncodedLen(len(f.Text))
+			return left < 0
+		})
+		slices.SortFunc(out[i], byText)
 	}
 	return out, nil
 }
 
-// found is a [Found] whose text, which need not be UTF-8, survives the journal.
+// found is a [Found] whose text, which need not be UTF-8, survives the journal. It takes at most
+// listBytes there besides the text, and so does the list that it is in.
 type found struct {
 	Text []byte
 	Rows int64
 }
+
+const listBytes = 48
 
 // selectionEvents is the events of [Session.Values]: Gaussian noise on disjoint counts, and δ for
 // the texts that only one unit has, if texts are released.

@@ -4,6 +4,7 @@
 package vote
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
-// maxClasses is the most classes of a ballot.
-const maxClasses = 256
+// MaxClasses is the most classes of a ballot.
+const MaxClasses = 256
 
 // Aggregator says how votes leave the gate. Both the noise of a vote and its events come from it.
 //
@@ -73,7 +74,7 @@ func Plan(a Aggregator, b Ballot, answers int) accountant.Composition {
 // Ballot is the shape of a vote.
 type Ballot struct {
 	Questions, Answers int // ≥ 1; how many of them are answered at most after a check, 0: all
-	Classes            int // 2 to maxClasses
+	Classes            int // 2 to MaxClasses
 }
 
 // Tally is the outcome of a vote. It is public.
@@ -106,6 +107,9 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	charges := Plan(a, b, 0)[:1] // of all questions, or of their checks
 	c := access.Call{What: "teachers' votes", Of: question, Cost: charges,
 		Length: b.Questions * (1 + b.Classes)}
+	if check != nil { // how many answers are charged is drawn
+		c.Room = base64.StdEncoding.EncodedLen(8*c.Length) + 1<<10
+	}
 	cost, asked := sh.inner().cost, false
 	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
 		asked = true

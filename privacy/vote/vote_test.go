@@ -1,15 +1,19 @@
 package vote
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -425,5 +429,66 @@ func TestSplitKeepsTheGatesSchema(t *testing.T) {
 	}
 	if _, err := Split(s, 3, func(int) Teacher[int] { return strange{} }); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestVoteRecordIsAsLongWhateverIsDrawn: the journal has as many bytes after a ballot with a check
+// whether no answer is charged, one, or all, so that no write can fail for what was drawn.
+func TestVoteRecordIsAsLongWhateverIsDrawn(t *testing.T) {
+	b, length := Ballot{Questions: 120, Classes: 3}, map[int]int64{}
+	for _, answered := range []int{0, 1, 120} {
+		a := Aggregator{CheckSigma: 9, Sigma: 4, Threshold: 1e9}
+		if answered > 0 {
+			b.Answers, a.Threshold = answered, -1e9
+		}
+		dir := t.TempDir()
+		s := stattest.Must(privacy.Open(context.Background(),
+			privacy.FromTable(testTable(t, testSchema("", 0), someRows(100), nil)), privacy.Options{
+				Budget: accountant.Budget{Epsilon: 1e12, Delta: 1e-9}, Plan: Plan(a, b, b.Questions),
+				Method: "test", Ledger: ledger.NewFile(filepath.Join(dir, "l")),
+				Journal: filepath.Join(dir, "j")}))
+		sh, _ := toys(t, s, 10, 3)
+		stattest.Must(sh.Vote(a, b, 0))
+		if got := calls(s.Ledger().Runs()[0].Charged); got != b.Questions+answered {
+			t.Fatalf("%d events, want %d answers", got, answered)
+		}
+		length[answered] = stattest.Must(os.Stat(filepath.Join(dir, "j"))).Size()
+	}
+	if length[0] != length[1] || length[0] != length[120] {
+		t.Errorf("bytes of the journal by answers: %v", length)
+	}
+}
+
+// TestNamed: what a named aggregator asks at most costs what the account has, by its events.
+func TestNamed(t *testing.T) {
+	left := accountant.Account{Mu2: .3, Epsilon: .01}
+	for _, name := range Aggregators {
+		for classes, questions := range map[int]int{2: 100, 5: 100, 3: 1} {
+			const rounds = 3
+			a, b := Named(name, Ballot{Questions: questions, Classes: classes}, rounds*questions, left)
+			answers := b.Questions
+			if b.Answers > 0 {
+				answers = b.Answers
+			}
+			mu2, pure := 0., 0.
+			for _, c := range Plan(a, b, answers) {
+				switch e := c.Event.(type) {
+				case accountant.Gaussian:
+					mu2 += rounds * float64(c.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
+				case accountant.Laplace:
+					pure = e.Epsilon
+				}
+			}
+			switch {
+			case name == LNMax && (pure > left.Epsilon || pure < left.Epsilon*(1-1e-9) || mu2 > 0):
+				t.Errorf("%s, %d classes: ε = %v an answer", name, classes, pure)
+			case name != LNMax && (mu2 > left.Mu2 || mu2 < left.Mu2*(1-1e-6)):
+				t.Errorf("%s, %d classes: μ² = %v", name, classes, mu2)
+			}
+			checked := name == Confident || name == Interactive
+			if a = a.For(10, []float64{.5}); checked != (a.Threshold > 0) || !checked && a.Student != nil {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
 	}
 }

@@ -178,7 +178,8 @@ def test_warnings() -> None:
         decoy.generate(df, epsilon=30.0, ledger="l")
     texts = "\n".join(str(w.message) for w in seen)
     for want in ["epsilon 30 is above 10", '"PatientID" looks like an id',
-                 'left out: "PatientID"', r'texts in fewer than about .*"\(other\)" in "ward"']:
+                 'columns left out of the schema: 1 of 2.*\n  "PatientID"',
+                 r'texts in fewer than about .*"\(other\)": "ward"']:
         assert re.search(want, texts), texts
     assert {w.filename for w in seen if w.category is decoy.DecoyWarning} == {__file__}
     wider = frame().assign(more=1)

@@ -55,9 +55,6 @@ func startCluster(t *testing.T, workers int) *cluster {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := os.WriteFile(c.program+".key", bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	if c.host != "" {
 		return c
 	}
@@ -197,6 +194,65 @@ func nastyCSV(n int, which func(i int) int) string {
 // inTurn has all rows differ as much as they can.
 func inTurn(i int) int { return i }
 
+// bothRoads has hostile cells counted by Spark's SQL and by workers.
+func (c *cluster) bothRoads(t *testing.T) {
+	words := []string{
+		"", " ", "?", "a", "A", "a ", "it's", `a\b`, "ä", "a\u0308", "3", "+3", "3.", ".5",
+		"-4", "007", "-9.0", "true", "TRUE", "t", "no", "1e3", "1e999", "-1e999", "1e-999",
+		"0e999", "1e308", "2e-324", "-0", "0.1", "0.30000000000000004", "2.5", "-2.5",
+		"0.49999999999999994", "1_000", " 1", "1 ", "1\n", "0x10", "1d", "NaN", "inf",
+		"Infinity", ".", "1e", "<5", "≥0.5", "90+", "1999-12-31", "2000-02-29", "2001-02-29",
+		"2000-2-9", "≤2001-02-03", "2000-13-01", "0000-01-01", "now", "２", "\t",
+		strings.Repeat("1", 129)}
+	numbers := []string{
+		"'NaN'", "'Infinity'", "'-Infinity'", "'-0.0'", "'4.9E-324'", "'1e301'", "'-1e301'",
+		"'0.1'", "'0.09999999999999999'", "'0.30000000000000004'", "'0.3'", "'2.5'",
+		"'-2.5'", "'7'", "'-9'", "'0.49999999999999994'", "'1.7976931348623157E308'",
+		"'89.99999999999999'", "'90'", "NULL"}
+	var rows []string
+	for i, w := range words {
+		n := numbers[i%len(numbers)]
+		rows = append(rows, fmt.Sprintf("(%s, CAST(%s AS DOUBLE), CAST(%d AS INT), CAST(%d - 3.5 AS "+
+			"DECIMAL(20, 3)), date_add(DATE '1999-12-25', %d), TIMESTAMP '2020-01-01 00:00:00' + "+
+			"make_interval(0, 0, 0, 0, %d), %v, 'u%d')", text(w), n, i-5, i, i*200, i, i%3 == 0, i/5))
+	}
+	rows = append(rows, "(NULL, NULL, NULL, NULL, NULL, NULL, NULL, ' ')")
+	c.sql(t, "DROP TABLE IF EXISTS hostile", "CREATE TABLE hostile USING parquet AS SELECT * FROM "+
+		"VALUES "+strings.Join(rows, ", ")+" AS t(w, x, n, d, day, at, b, u)")
+	for _, columns := range []string{
+		`{name: w, kind: integer, min: -5, max: 90, bins: 7, missing: ["", "?", "1e306"]}, {name: x,
+		kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["-9"]}, {name: b, kind: boolean}`,
+		`{name: w, kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]}, {name: x,
+		kind: integer, min: 0, max: 90, bins: 7, on_invalid: clamp}, {name: d, kind: real, min: -3, max: 40, bins: 9}`,
+		`{name: w, kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11}, {name: day, kind: date,
+		min: 1999-12-31, max: 2020-03-01, bins: 11}, {name: at, kind: timestamp, min: 2020-01-01T00:00:00Z,
+		max: 2020-01-02T00:00:00Z, bins: 5}`,
+		`{name: w, kind: categorical, categories: [a, "A", "it's", "a\\b", ä, "3", "007", "true", "a "],
+		missing: [""]}, {name: n, kind: categorical, categories: ["3", "-4", z], other: z,
+		on_invalid: other},
+		{name: n2, kind: boolean, missing: ["-"], on_invalid: clamp}`,
+		`{name: w, kind: boolean}, {name: n, kind: boolean}, {name: b, kind: categorical, categories:
+		["true", x], other: x, on_invalid: other}`,
+	} {
+		of := parse(t, "unit: u\nmax_rows_per_unit: 9\ncolumns: ["+columns+"]\n")
+		plain := parse(t, "columns: ["+columns+"]\n")
+		for _, s := range []*schema.Schema{plain, of} {
+			before := len(c.processes("count-worker"))
+			got := stattest.Must(c.count(context.Background(), "hostile", s, pairs(s)))
+			want := stattest.Must(c.count(context.Background(), "hostile?worker="+c.program, s, pairs(s)))
+			if !slices.Equal(got, want) || got[0] < int64(len(words)) || before != 0 {
+				t.Errorf("other counts in SQL: %d and %d rows, of %.60s\n%v\n%v", got[0], want[0], columns,
+					got, want)
+			}
+		}
+	}
+	few := parse(t, "unit: u\nmax_rows_per_unit: 2\ncolumns: [{name: b, kind: boolean}]\n")
+	got := stattest.Must(c.count(context.Background(), "hostile", few, pairs(few)))
+	if want := int64(len(words)/5*2 + min(2, len(words)%5)); got[0] != want {
+		t.Errorf("%d rows of units with at most 2, want %d", got[0], want)
+	}
+}
+
 // TestCluster is everything that needs a cluster, on one.
 func TestCluster(t *testing.T) {
 	c := startCluster(t, 2)
@@ -219,6 +275,7 @@ func TestCluster(t *testing.T) {
 		c.same(t, out, files[0], s)
 		c.same(t, "typed", files[0], s)
 	})
+	t.Run("SQL and workers", func(t *testing.T) { c.bothRoads(t) })
 	t.Run("units", func(t *testing.T) {
 		units := parse(t, "unit: id\nmax_rows_per_unit: 4\n"+nasty)
 		c.same(t, path, path, units) // nobody has more

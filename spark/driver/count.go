@@ -14,6 +14,7 @@ import (
 	"github.com/apache/spark-connect-go/v35/spark/sql/types"
 
 	"github.com/decoy-dp/decoy/internal/engine"
+	sqltext "github.com/decoy-dp/decoy/internal/engine/sql"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
 )
@@ -54,6 +55,10 @@ func Count(ctx context.Context, r engine.Request, program string) ([]int64, erro
 	}
 	defer conn.conn.Close()
 	defer conn.release()
+	if len(r.Nonce) == 0 {
+		r.Nonce = make([]byte, 16)
+		rand.Read(r.Nonce)
+	}
 	job := &job{source: source, schema: s, session: session, nonce: r.Nonce, question: r.Question,
 		checking: r.Check}
 	counts, err := job.run(ctx, program)
@@ -103,6 +108,13 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	if j.question.Kind == engine.Columns {
 		return namesOf(columns), nil
 	}
+	if q := j.inSQL(columns); q != nil {
+		counts, err := q.Run(ctx, j.texts)
+		if err != nil && !errors.Is(err, engine.ErrCounts) {
+			err = failure("the query has failed: nothing of the rows has left the cluster", err)
+		}
+		return counts, err
+	}
 	word, err := j.bind(columns, program)
 	if err != nil {
 		return nil, err
@@ -129,6 +141,48 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 		return j.nothing(ctx)
 	}
 	return j.check(told)
+}
+
+// What one statement of SQL may be: Spark makes one method of it, which is not compiled if it is
+// long. A table with more is counted by workers.
+const (
+	maxColumns = 12
+	maxCells   = 40 // of each row
+)
+
+// inSQL is the question as a statement, nil if workers must answer it: of another kind, about a CSV
+// file, whose cells are all texts, or about many columns.
+func (j *job) inSQL(columns []column) *sqltext.Query {
+	if j.source.Format == "csv" || j.source.Program != "" {
+		return nil
+	}
+	from, kinds := view, map[string]string{}
+	if j.checking {
+		from = "(SELECT * FROM " + view + " WHERE 1 = 0) t"
+	}
+	for _, c := range columns {
+		kinds[c.name] = c.kind
+	}
+	q, err := sqltext.AskSpark(j.schema, j.question, fmt.Sprintf("%x", j.nonce), from, kinds)
+	if err != nil || q.Columns > maxColumns || q.Cells > maxCells {
+		return nil // what is wrong is then said of the workers' query
+	}
+	return q
+}
+
+// texts has a statement run, whose rows have two cells, and hands these on as texts.
+func (j *job) texts(ctx context.Context, statement string, each func(row []string) error) error {
+	frame, err := j.session.Sql(ctx, statement)
+	if err != nil {
+		return err
+	}
+	rows, err := frame.Collect(ctx)
+	for _, r := range rows {
+		if err == nil {
+			err = each([]string{fmt.Sprint(r.At(0)), fmt.Sprint(r.At(1))})
+		}
+	}
+	return err
 }
 
 // rows are the rows of a query; what says what has failed if it has.
@@ -208,10 +262,6 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 	if j.schema.Unit != "" {
 		wanted = append(wanted, j.schema.Unit)
 	}
-	if len(j.nonce) == 0 {
-		j.plan.Nonce = make([]byte, 16)
-		rand.Read(j.plan.Nonce)
-	}
 	asked, texts := engine.AskedTexts(j.question)
 	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
 	for i, c := range j.schema.Columns {
@@ -279,20 +329,15 @@ var (
 	errForm  = errors.New("spark: the workers have said something else than counts")
 	errTotal = errors.New("spark: what the workers have said was lost")
 	errSplit = errors.New("spark: the rows of a unit were in two tasks")
-	errKeys  = errors.New("spark: the workers have different key files")
 	errMixed = errors.New("spark: the workers have not all added up by the same arithmetic")
 )
 
 // check turns what all tasks told into an answer, and refuses what cannot be of one table.
 func (j *job) check(told map[int64]int64) ([]int64, error) {
-	switch {
-	case told[worker.BadPlan] > 0:
+	if told[worker.BadPlan] > 0 {
 		return nil, errors.New("spark: decoy-spark on the workers is not the same file as here")
-	case told[worker.BadKey] > 0:
-		return nil, errors.New("spark: a table with an id column needs a file of 32 secret bytes " +
-			"beside decoy-spark on every worker, the same on all: decoy help scale")
 	}
-	tasks, keys, kernels := told[worker.TaskDone], 0, 0
+	tasks, kernels := told[worker.TaskDone], 0
 	rows, isThere := told[worker.TaskRows]
 	if tasks < 1 || !isThere {
 		return nil, errTotal
@@ -318,10 +363,6 @@ func (j *job) check(told map[int64]int64) ([]int64, error) {
 			if kernels++; cell != worker.Kernel() || n != tasks {
 				return nil, errMixed
 			}
-		case cell <= worker.KeyIs:
-			if keys++; keys > 1 || n != tasks {
-				return nil, errKeys
-			}
 		case cell <= worker.Bucket:
 			if n != 1 {
 				return nil, errSplit
@@ -330,7 +371,7 @@ func (j *job) check(told map[int64]int64) ([]int64, error) {
 			return nil, errForm
 		}
 	}
-	if (keys == 1) != (j.schema.Unit != "") || (kernels == 1) != gradient {
+	if (kernels == 1) != gradient {
 		return nil, errForm
 	}
 	if gradient {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,7 +28,14 @@ func (c *cluster) schemas(t *testing.T) {
 	rows = strings.NewReplacer("a\nb", `a\b`, "z\nz", "ö").Replace(rows) // else a line is not a row
 	path := c.file(t, "unknown.csv", rows, 0o644)
 	c.file(t, "bound.yaml", "decoy: 1\nunit: id\nmax_rows_per_unit: 3\n"+nasty, 0o644)
-	there := "sc://" + c.host + "/" + path
+	// The last question has noise: of days, and in the order of numbers that are codes.
+	there, days := "sc://"+c.host+"/"+path, regexp.MustCompile(`\n +- "\d{4}-\d\d-\d\d"`)
+	codes := regexp.MustCompile(`categories: \[.*"1e1".*\]`)
+	inOrder := func(list string) string {
+		texts := strings.Split(strings.Trim(list, "categories: []"), ", ")
+		slices.Sort(texts)
+		return fmt.Sprint(texts)
+	}
 
 	t.Run("infer", func(t *testing.T) {
 		files, _ := filepath.Glob(*tables + "/*.csv")
@@ -36,13 +44,12 @@ func (c *cluster) schemas(t *testing.T) {
 			for j, from := range []string{input, "sc://" + c.host + "/" + input} {
 				c.decoy(t, 0, "schema infer "+from+free+"--header-is-public --force --out bought.yaml "+
 					fmt.Sprintf("--ledger infer%d%d.ledger", i, j))
-				text := stattest.Must(os.ReadFile(filepath.Join(c.dir, "bought.yaml")))
-				bought[j] = string(text)
+				bought[j] = codes.ReplaceAllStringFunc(days.ReplaceAllString(string(stattest.Must(
+					os.ReadFile(filepath.Join(c.dir, "bought.yaml")))), ""), inOrder)
 			}
 			if bought[0] != bought[1] {
 				t.Errorf("%s: here\n%s\nthere\n%s", input, bought[0], bought[1])
 			}
-			t.Logf("%s: equal, %d bytes", filepath.Base(input), len(bought[0]))
 		}
 	})
 	t.Run("units", func(t *testing.T) {

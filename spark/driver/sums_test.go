@@ -146,7 +146,6 @@ func TestHostileSums(t *testing.T) {
 		"no rows":                   {less(worker.TaskRows), errTotal},
 		"rows below zero":           {func(told map[int64]int64) { told[worker.TaskRows] = -1 }, errForm},
 		"no task":                   {less(worker.TaskDone), errTotal},
-		"a key for no unit":         {func(told map[int64]int64) { told[worker.KeyIs] = 3 }, errForm},
 	} {
 		told := map[int64]int64{}
 		for cell, n := range fine {

@@ -10,7 +10,6 @@ package worker
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -29,7 +28,7 @@ type Plan struct {
 	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
 	Schema  string   `json:"schema"`  // YAML
 	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
-	Nonce   []byte   `json:"nonce"`   // of the run, from which and the key file its hash key follows
+	Nonce   []byte   `json:"nonce"`   // of the run: its hash key, which need not be secret
 	// what is asked of them
 	Question engine.Question `json:"question"`
 
@@ -77,24 +76,6 @@ var (
 	errOrder = errors.New("worker: lines out of order")
 	errLine  = errors.New("worker: a line of another form")
 )
-
-// keyFile is the file of the secret from which hash keys follow: beside the program, the same on
-// all machines.
-func keyFile(program string) string { return program + ".key" }
-
-// minKey is how long a secret must be, in bytes.
-const minKey = 32
-
-// sessionKey is the hash key of a run.
-func sessionKey(program string, nonce []byte) ([]byte, error) {
-	secret, err := os.ReadFile(keyFile(program))
-	if err != nil || len(secret) < minKey || len(nonce) == 0 {
-		return nil, errors.New("worker: no key")
-	}
-	mac := hmac.New(sha256.New, secret)
-	mac.Write(nonce)
-	return mac.Sum(nil), nil
-}
 
 // Digest is the SHA-256 of a file, in hexadecimal.
 func Digest(path string) (string, error) {

@@ -26,14 +26,12 @@ const yaml = `decoy: 1
   - {name: b, kind: integer, min: 0, max: 9}
 `
 
-// program is a file that stands for the program, with its key file beside it.
+// program is a file that stands for the program.
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "decoy-spark")
-	for name, n := range map[string]int{path: 7, keyFile(path): minKey} {
-		if err := os.WriteFile(name, bytes.Repeat([]byte("k"), n), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(path, []byte("program"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -97,10 +95,6 @@ func TestCounts(t *testing.T) {
 func TestTells(t *testing.T) {
 	path := program(t)
 	const unit = "unit: id\nmax_rows_per_unit: 2\n"
-	bare := filepath.Join(t.TempDir(), "bare")
-	if err := os.WriteFile(bare, []byte("program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct {
 		word, path, in string
 		want           int
@@ -111,7 +105,7 @@ func TestTells(t *testing.T) {
 		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
 		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
 			BadPlan},
-		"no key": {word(t, bare, unit, nil), bare, "", BadKey},
+		"no nonce": {word(t, path, unit, func(p *Plan) { p.Nonce = nil }), path, "", BadPlan},
 	} {
 		var out bytes.Buffer
 		if err := count(c.path, strings.NewReader(c.word+"\n"+c.in), &out); err != nil {

@@ -6,17 +6,23 @@
 //	go run ./internal/cmd/bench methods -discrete DIR -tables adult,nltcs -epsilon .1,1
 //	go run ./internal/cmd/bench methods -table adult.csv -schema adult.yaml -variants '' \
 //	    'bought=decoy generate {table} --epsilon {epsilon} --header-is-public --out {dir}/out.csv'
+//	go run ./internal/cmd/bench thesis -done thesis.json -pictures docs/images
 //
-// It prints one line for each table, budget and way to a synthetic table. A way is a method with
+// methods prints one line for each table, budget and way to a synthetic table; thesis prints the
+// tables of docs/results.md. A way is a method with
 // settings (-variants 'mst,wgan steps=8 hidden=32,64'), "collect" (randomised answers of each row),
 // or an operand NAME=COMMAND, any program. Noise is secret and fresh in each run.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -25,6 +31,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
@@ -37,10 +44,16 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 || os.Args[1] != "methods" {
-		fmt.Fprintln(os.Stderr, "bench: the first argument is methods")
+	kinds := map[string]func(args []string){"methods": methods, "thesis": thesis}
+	if len(os.Args) < 2 || kinds[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "bench: the first argument is methods or thesis")
 		os.Exit(2)
 	}
+	kinds[os.Args[1]](os.Args[2:])
+}
+
+// methods compares ways to synthetic tables.
+func methods(args []string) {
 	flags := flag.NewFlagSet("methods", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
@@ -48,8 +61,9 @@ func main() {
 	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
 	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
 	runs := flags.Int("runs", 3, "runs of each line")
+	done := flags.String("done", "", doneUsage)
 	limit := flags.Duration("limit", 30*time.Minute, "a command that takes longer is ended")
-	flags.Parse(os.Args[2:])
+	flags.Parse(args)
 	if *epsilons == "" {
 		*epsilons = map[bool]string{true: "1", false: ".1,1,10"}[src.path != ""]
 	}
@@ -58,21 +72,26 @@ func main() {
 	}
 	var ways []way
 	for _, v := range split(*variants) {
-		ways = append(ways, way{v, must(variant(v)).scored})
+		ways = append(ways, way{v, must(variant(v, nil)).scored})
 	}
 	for _, operand := range flags.Args() {
 		ways = append(ways, must(program(operand, *limit)))
 	}
 	budgets := must(budgetsOf(*epsilons, *delta))
+	log := must(openRuns(*done))
 	src.each(func(t *testTable) {
 		t.head(*delta, *runs)
 		for _, b := range budgets {
 			for _, w := range ways {
-				line(t, w, b, *runs)
+				log.line(t, w, b, *runs)
 			}
 		}
 	})
 }
+
+// doneUsage is the usage of -done.
+const doneUsage = "file of the runs that are done, a JSON object each: they are not run again, " +
+	"and new ones are appended"
 
 // check ends the program: a figure cannot be computed.
 func check(err error) {
@@ -103,7 +122,8 @@ func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err err
 // scores of a synthetic table: the mean total variation distance of all one-way, two-way and
 // three-way marginals from those of the fitted rows; the AUROC of a logistic regression trained on
 // the synthetic rows and tested on real ones; the share of the positive class as a multiple of its
-// share of the fitted rows; wall and processor seconds; megabytes of a command.
+// share of the fitted rows; wall and processor seconds; megabytes of a command. Of thesis they are
+// those of [measures].
 type scores [8]float64
 
 // digits are those that are printed of each score.
@@ -122,35 +142,108 @@ func (t *testTable) head(delta float64, runs int) {
 		real := must(eval.TRTR(t.train, t.test, t.task))
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
-	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %-20s %s\n", "variant", "epsilon",
+	fmt.Printf("\n%-30s %7s  %-18s %-18s %-18s %-18s %-14s %-16s %-16s %s\n", "variant", "epsilon",
 		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU",
 		"MB")
 }
 
-// line prints the means of some runs and, in brackets, the smallest and the largest; or in a word
-// why there are none. It is printed as soon as they are done, so that the command may be cut short.
-func line(t *testTable, w way, b accountant.Budget, runs int) {
-	var cells [len(scores{})][]float64
-	for range runs {
-		r, err := w.run(t, b)
-		if err != nil {
-			fmt.Printf("%-30s %7v  %v\n", w.name, b.Epsilon, err)
-			return
+// lineKey says what the runs of a line have in common.
+type lineKey struct {
+	Table, Way     string
+	Rows           int
+	Epsilon, Delta float64
+}
+
+// doneRun is one run: its scores, or why it has none.
+type doneRun struct {
+	lineKey
+	Scores scores
+	Err    string `json:",omitempty"`
+}
+
+// runLog holds the runs that are done, and the file that keeps them, if there is one.
+type runLog struct {
+	runs map[lineKey][]doneRun
+	file *os.File
+}
+
+// openRuns reads the runs of a file; a last line that was cut off is run again.
+func openRuns(path string) (runLog, error) {
+	l := runLog{runs: map[lineKey][]doneRun{}}
+	if path == "" {
+		return l, nil
+	}
+	var err error
+	if l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		return l, err
+	}
+	text, err := io.ReadAll(l.file)
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	for line := range bytes.Lines(text) {
+		var r doneRun
+		if err := json.Unmarshal(line, &r); err != nil {
+			return l, fmt.Errorf("-done %s: %w", path, err)
 		}
-		for i, x := range r {
-			cells[i] = append(cells[i], x)
+		l.runs[r.lineKey] = append(l.runs[r.lineKey], r)
+	}
+	return l, errors.Join(err, l.file.Truncate(int64(len(text))))
+}
+
+// of returns the runs of a line, those of the file before new ones. One that failed is the last.
+func (l *runLog) of(t *testTable, w way, b accountant.Budget, runs int) []doneRun {
+	key := lineKey{t.name, w.name, t.train.Rows(), b.Epsilon, b.Delta}
+	out := l.runs[key]
+	for len(out) < runs && (len(out) == 0 || out[len(out)-1].Err == "") {
+		r := doneRun{lineKey: key}
+		var err error
+		if r.Scores, err = w.run(t, b); err != nil {
+			r.Err = err.Error()
 		}
+		out = append(out, r)
+		if l.file != nil {
+			must(l.file.Write(append(must(json.Marshal(r)), '\n')))
+		}
+	}
+	return out[:min(runs, len(out))]
+}
+
+// line prints the means of some runs, with the half-width of a 95 % interval (Student's t), or in a
+// word why there are none. It is printed as soon as they are done, so that the command may be cut
+// short.
+func (l *runLog) line(t *testTable, w way, b accountant.Budget, runs int) {
+	c := cell{runs: l.of(t, w, b, runs)}
+	if failed := c.runs[len(c.runs)-1].Err; failed != "" {
+		fmt.Printf("%-30s %7v  %v\n", w.name, b.Epsilon, failed)
+		return
 	}
 	fmt.Printf("%-30s %7v ", w.name, b.Epsilon)
-	for i, width := range [len(scores{})]int{22, 22, 22, 22, 18, 20, 20, 0} {
-		text := fmt.Sprintf("%.*f (%.*f–%.*f)", digits[i], stat.Mean(cells[i], nil), digits[i],
-			slices.Min(cells[i]), digits[i], slices.Max(cells[i]))
-		if slices.Max(cells[i]) == 0 {
-			text = "-" // not measured
-		}
-		fmt.Printf(" %-*s", width, text)
+	for i, width := range [len(scores{})]int{18, 18, 18, 18, 14, 16, 16, 0} {
+		fmt.Printf(" %-*s", width, c.interval(i, digits[i]))
 	}
 	fmt.Println()
+}
+
+// interval is a mean as text, with the half-width of its interval if there are several runs.
+func (c *cell) interval(score, digits int) string {
+	values := c.of(score)
+	mean, half := meanOf(values)
+	if slices.Max(values) == 0 {
+		return "–" // not measured
+	}
+	if len(values) == 1 {
+		return fmt.Sprintf("%.*f", digits, mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, half)
+}
+
+// meanOf is a mean with the half-width of its 95 % interval (Student's t), 0 of one value.
+func meanOf(values []float64) (mean, half float64) {
+	mean, n := stat.Mean(values, nil), float64(len(values))
+	if n > 1 {
+		half = stat.StdDev(values, nil) / math.Sqrt(n) *
+			distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(.975)
+	}
+	return mean, half
 }
 
 // split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
@@ -173,8 +266,9 @@ func split(list string) (names []string) {
 // fit makes a model of a table.
 type fit func(t *table.Table, b accountant.Budget) (*release.Model, error)
 
-// variant is a method with settings, in this process.
-func variant(name string) (fit, error) {
+// variant is a method with settings, in this process; told, which may be nil, hears of its
+// progress.
+func variant(name string, told synth.Progress) (fit, error) {
 	words := strings.Fields(name)
 	if len(words) == 0 {
 		return nil, errors.New("a variant without a name")
@@ -193,7 +287,7 @@ func variant(name string) (fit, error) {
 	f, err := synth.New(words[0], configs.Decoder(words[0], given))
 	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
 		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}, Progress: told})
 		return m, err
 	}, err
 }
@@ -259,13 +353,17 @@ func (t *testTable) score(syn *table.Table, out *scores) (err error) {
 		return nil
 	}
 	out[4] = rate(syn, t.task) / rate(t.train, t.task)
-	p, err := eval.TSTR(syn, t.test, t.task)
-	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
-		out[3] = .5
-		return nil
-	}
-	out[3] = p.AUROC
+	out[3], err = t.learnt(syn)
 	return err
+}
+
+// learnt is the AUROC, on the rows for the test, of what is trained on a table.
+func (t *testTable) learnt(from *table.Table) (float64, error) {
+	p, err := eval.TSTR(from, t.test, t.task)
+	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
+		return .5, nil
+	}
+	return p.AUROC, err
 }
 
 // rate is the share of the positive class.

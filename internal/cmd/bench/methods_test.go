@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // TestVariants: a list is cut at the right commas, and each variant has settings that its method
@@ -15,13 +20,87 @@ func TestVariants(t *testing.T) {
 	}
 	for _, name := range append(got, "wgan mode=thesis marginal_share=.5",
 		"pategan rounds=1 questions=1 marginal_share=.999") {
-		if _, err := variant(name); err != nil {
+		if _, err := variant(name, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, bad := range []string{"", "no such method", "pategan rounds=x"} {
-		if _, err := variant(bad); err == nil {
+		if _, err := variant(bad, nil); err == nil {
 			t.Errorf("%q is a variant", bad)
+		}
+	}
+}
+
+// TestDoneRunsAreNotRunAgain: of a file that was cut within its last line, whole runs count, also
+// failed ones; what is missing is run, and another way or budget is another line.
+func TestDoneRunsAreNotRunAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.json")
+	real := draw(whole(2), 10, func([]int) {})
+	on := &testTable{name: "t", train: real, test: real}
+	asked := 0
+	counts := way{"counts", func(*testTable, accountant.Budget) (s scores, err error) {
+		asked++
+		s[0] = float64(asked)
+		return s, nil
+	}}
+	fails := way{"fails", func(*testTable, accountant.Budget) (s scores, err error) {
+		asked++
+		return s, errors.New("ended")
+	}}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	run := func(w way, b accountant.Budget, runs int) []doneRun {
+		t.Helper()
+		asked = 0
+		l, err := openRuns(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.file.Close()
+		return l.of(on, w, b, runs)
+	}
+	if got := run(counts, b, 3); asked != 3 || got[2].Scores[0] != 3 {
+		t.Fatalf("three runs: %v, asked %d times", got, asked)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-9], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(counts, b, 4); asked != 2 || got[1].Scores[0] != 2 || got[3].Scores[0] != 2 {
+		t.Errorf("two of four are done: %v, asked %d times", got, asked)
+	}
+	if got := run(fails, b, 3); asked != 1 || len(got) != 1 || got[0].Err != "ended" {
+		t.Errorf("a failure ends a line: %v, asked %d times", got, asked)
+	}
+	if run(fails, b, 3); asked != 0 {
+		t.Error("a failed run is run again")
+	}
+	if run(counts, accountant.Budget{Epsilon: 2, Delta: 1e-9}, 1); asked != 1 {
+		t.Error("a run of another budget counts")
+	}
+	if err := os.WriteFile(path, []byte("no run\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openRuns(path); err == nil {
+		t.Error("a file of something else is overwritten")
+	}
+}
+
+// TestInCodes: columns become categories, one for each code, and cells keep their codes.
+func TestInCodes(t *testing.T) {
+	real := draw(whole(3, 5), 15, func(row []int) { row[0], row[1] = 2, 4 })
+	got := inCodes(real)
+	if sizes := got.Schema().Sizes(); !slices.Equal(sizes, []int{3, 5}) {
+		t.Errorf("sizes %v", sizes)
+	}
+	for c, want := range []uint16{2, 4} {
+		if kind := got.Schema().Columns[c].Categories; len(kind) != got.Schema().Sizes()[c] {
+			t.Errorf("column %d has categories %q", c, kind)
+		}
+		if at := got.Column(c).At(7); at != want {
+			t.Errorf("column %d: code %d, want %d", c, at, want)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -145,4 +146,16 @@ func (t *testTable) auroc(text []byte) (float64, error) {
 		labels = append(labels, t.test.Column(k).At(r) == t.task.Positive)
 	}
 	return eval.AUROC(probabilities, labels)
+}
+
+// inCodes makes the columns categorical, a category for each code, so that every program works in
+// the same bins.
+func inCodes(t *table.Table) *table.Table {
+	s := &schema.Schema{}
+	var cols []table.Codes
+	for i, c := range t.Schema().Columns {
+		s.Columns = append(s.Columns, codesColumn(c.Name, t.Schema().Sizes()[i]))
+		cols = append(cols, t.Column(i))
+	}
+	return must(table.FromColumns(s, cols, nil))
 }

@@ -82,10 +82,14 @@ func (b *bought) add(o bought) {
 	b.distance, b.columns = b.distance+o.distance, b.columns+o.columns
 }
 
-func readExact(path string) *exact {
+func readRows(path string) [][]string {
 	f := must(os.Open(path))
 	defer f.Close()
-	rows := must(csv.NewReader(f).ReadAll())
+	return must(csv.NewReader(f).ReadAll())
+}
+
+func readExact(path string) *exact {
+	rows := readRows(path)
 	t := &exact{names: rows[0], rows: len(rows) - 1}
 	for i := range t.names {
 		var values []float64

@@ -27,6 +27,7 @@ type tables struct {
 	label, positive, drop string
 	holdout               float64
 	rows                  int
+	codes                 bool
 }
 
 func (t *tables) flags(f *flag.FlagSet) {
@@ -42,6 +43,7 @@ func (t *tables) flags(f *flag.FlagSet) {
 		"the prediction, chosen by a public seed; default 0, with -table 0.4")
 	f.IntVar(&t.rows, "rows", 0, "fit that many rows, chosen by a public seed, and test the "+
 		"prediction on all others, in place of -holdout")
+	f.BoolVar(&t.codes, "codes", false, "make every column categorical, a category for each code")
 }
 
 // testTable is a table with what it is to be tested by.
@@ -50,6 +52,7 @@ type testTable struct {
 	train, test *table.Table
 	task        eval.Task         // Label "" without a label
 	files       map[string][]byte // for commands
+	cells       []*cell           // of thesis
 }
 
 // each opens one table after the other, or says that none is named.
@@ -66,7 +69,11 @@ func (t *tables) each(do func(*testTable)) {
 		}
 	}
 	for _, name := range names {
-		do(must(t.open(name, holdout)))
+		one := must(t.open(name, holdout))
+		if t.codes {
+			one.train, one.test = inCodes(one.train), inCodes(one.test)
+		}
+		do(one)
 	}
 }
 
@@ -96,16 +103,22 @@ func (t *tables) open(name string, holdout float64) (*testTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.train, out.test = real, real
-	cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
+	rows := int(math.Round(float64(real.Rows()) * (1 - holdout)))
 	if t.rows > 0 {
-		cut = min(t.rows, real.Rows())
+		rows = min(t.rows, real.Rows())
 	}
-	if cut < real.Rows() {
-		order := rand.New(rand.NewPCG(1, 0)).Perm(real.Rows())
-		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
-	}
+	out.part(real, rows, 1)
 	return out, nil
+}
+
+// part draws so many rows to be fitted by a public seed; the others, or all if there are none, are
+// for the test.
+func (t *testTable) part(real *table.Table, rows int, seed uint64) {
+	t.train, t.test = real, real
+	if rows < real.Rows() {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(real.Rows())
+		t.train, t.test = real.Select(order[:rows]), real.Select(order[rows:])
+	}
 }
 
 func read(path string, s *schema.Schema) (*table.Table, error) {

@@ -344,6 +344,10 @@ func TestWrittenAndBought(t *testing.T) {
 	s.do(chromedp.Evaluate(`const f = document.querySelector('[name=unit]').form;
 		f["header-is-public"].checked = true; f.querySelector("button").click()`, nil))
 	s.heading("Plan the release")
+	s.until(`[...document.querySelector("[name=target]").options].some(o => o.value === "mortality")`)
+	s.do(chromedp.SetValue("[name=target]", "mortality"))
+	s.look(1400, "light")
+	s.check("3-plan-bought")
 	s.look(390, "dark")
 	s.check("3-plan-bought")
 	s.do(chromedp.Click(`button[formaction="/run"]`))
@@ -351,6 +355,7 @@ func TestWrittenAndBought(t *testing.T) {
 	s.until(`document.querySelector('#state a.main') !== null`)
 	s.do(chromedp.Click("#state a.main"))
 	s.heading("The synthetic table")
+	s.until(`document.body.textContent.includes("--target=mortality")`)
 	s.check("5-result-bought")
 }
 

@@ -35,6 +35,8 @@ type Call struct {
 	// Draw reads the rows and returns the noisy answer. more charges further events that earlier
 	// parts of the same answer, noised already, have decided on.
 	Draw func(rows Rows, more func(accountant.Charge) error) ([]byte, error)
+	// of an answer whose length, or whose further charges, the draw decides: see journal.put
+	Room int
 }
 
 // Rows is what a mechanism works on while it holds the session. What is private stands behind

@@ -46,8 +46,8 @@ func ReleaseInts(
 
 // State is what a session tells of itself.
 type State struct {
-	Closed    bool
-	Replaying bool // answers of an earlier process are left to be asked for again
+	Closed, Elsewhere bool
+	Replaying         bool // answers of an earlier process are left to be asked for again
 }
 
 // Hold lends the rows of a session that is not split, free: nothing of them may leave but through

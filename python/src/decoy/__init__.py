@@ -105,10 +105,19 @@ class Synthesizer:
     def fit(self, frame: Any, *, resume: bool = False) -> Synthesizer:
         """Fits the model. The budget is in the ledger before a row is read.
 
+        frame is a table, or the address of one in another system, such as "postgres://..." or
+        "duckdb:file.db?table=name" (docs/scale.md), whose rows stay there.
+
         After an interrupt or a crash the same call with resume=True goes on at no further cost, or
         takes the model if the program came to its end alone.
         """
-        table, restore = to_arrow(frame)
+        source, table = "arrow:-", pa.table({})
+        restore: Restore | None = None
+        if isinstance(frame, str) and ":" in frame:
+            source = frame
+        else:
+            table, restore = to_arrow(frame)
+        tables = [table] if source == "arrow:-" else []
         # beside the ledger, where a run that goes on looks for it; moved into memory in the end
         model = Path(self.ledger + ".fit.decoy")
         bought = Path(self.ledger + ".fit.schema.yaml")
@@ -117,15 +126,15 @@ class Synthesizer:
                 raise UsageError(f"{model} is a model that was paid for and never taken: "
                                  "fit(..., resume=True) takes it; or move it away")
             return self._take(model, bought, table, restore)
-        arguments = ["fit", "arrow:-", *self._fit, "--ledger", self.ledger, "--model", str(model),
+        arguments = ["fit", source, *self._fit, "--ledger", self.ledger, "--model", str(model),
                      "--force"]
         if resume:
             arguments.append("--resume")
         if self.schema is None:
-            run([*arguments, "--header-is-public"], [table], progress=self._progress)
+            run([*arguments, "--header-is-public"], tables, progress=self._progress)
         else:
             with path_of(self.schema) as path:
-                run([*arguments, "--schema", path], [table], progress=self._progress)
+                run([*arguments, "--schema", path], tables, progress=self._progress)
         return self._take(model, bought, table, restore)
 
     def _take(self, model: Path, bought: Path, table: pa.Table, restore: Any) -> Synthesizer:

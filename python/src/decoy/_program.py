@@ -24,10 +24,9 @@ _PROGRESS = re.compile(r"^(.+): (\d+) %$")
 
 # what a person should know who sees nothing else of what the program says
 _WARNING = re.compile(
-    r"^(warning|advice|left out|check [^:]+|--target [^:]+): "
-    r"|^(.*: )?ignored: the schema does not name "
-    r"|^texts in fewer than |^epsilon \S+ is above |^delta \S+ is not below "
-    r"|^texts and codes that you know |^at most \d+ rows of each ")
+    r"^(warning|advice|check [^:]+|--target [^:]+): |^(.*: )?ignored: the schema does not name "
+    r"|^\d+ of \d+ pairs |^(columns left out|texts|numbers|relations|dates|nearly all cells|more relations) "
+    r"|^(no|the) outcome |^epsilon \S+ is above |^delta \S+ is not below |^about \d+ rows are too few ")
 
 
 def program() -> str:
@@ -53,7 +52,8 @@ def run(
     alone: dict[str, Any] = {"start_new_session": True}  # a terminal would interrupt it a second time
     if sys.platform == "win32":
         alone = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("DECOY_")}
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith("DECOY_") or k == "DECOY_SPARK_TOKEN"}
     child = subprocess.Popen(
         [program(), *arguments],
         stdin=subprocess.PIPE,
@@ -100,8 +100,20 @@ def run(
         raise BY_CODE.get(child.returncode, DecoyError)(text)
     if interrupted:
         raise KeyboardInterrupt
-    _warn(line for line in said if _WARNING.match(line))
+    _warn(re.sub(r"--target (?=COLUMN|NAME)", "target=", text)
+          for text in _whole_texts(said) if _WARNING.match(text))
     return b"".join(out)
+
+
+def _whole_texts(lines: Iterable[str]) -> list[str]:
+    """What was said: a line, with the indented ones below that belong to it."""
+    texts: list[str] = []
+    for line in lines:
+        if line.startswith("  ") and texts:
+            texts[-1] += "\n" + line
+        else:
+            texts.append(line)
+    return texts
 
 
 def _warn(lines: Iterable[str]) -> None:

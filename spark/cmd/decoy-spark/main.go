@@ -3,8 +3,8 @@
 //	decoy fit sc://HOST:15002/TABLE --schema S --epsilon E --ledger L --model M
 //
 // "decoy-spark count" is what decoy calls, and "decoy-spark count-worker" what the tasks of Spark
-// call: so the same file must be at the same path on every worker. Beside it lies the key file, of
-// 32 secret bytes, where tables have an id column. See decoy help scale.
+// call, where SQL does not carry a question: then the same file must be at the same path on every
+// worker. See decoy help scale.
 package main
 
 import (

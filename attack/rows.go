@@ -1,0 +1,572 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Subject is what is fitted to rows and then attacked by them.
+type Subject struct {
+	Name string
+	// the claim made for it; an infinite ε: none is made
+	Budget    accountant.Budget
+	Adjacency accountant.Adjacency
+	// Fit fits it once to a table. It is called from several goroutines; u is the call's own.
+	Fit func(ctx context.Context, t *table.Table, u *rand.Rand) (Signal, error)
+	// Conditional: the signal of a row says how likely one column is given the others, as that of a
+	// classifier does, and not how likely all of them are
+	Conditional bool
+}
+
+// Signal is what an attacker computes from one fit for each row of any table of its schema: the log
+// odds that a classifier gives to the row's own class, or the logarithm of how often synthetic rows
+// look like it. The larger, the more the row looks like one of those that were fitted.
+type Signal func(t *table.Table) ([]float64, error)
+
+// unclaimed is the budget of what claims nothing.
+var unclaimed = accountant.Budget{Epsilon: math.Inf(1)}
+
+// Synthetic attacks the synthetic tables of a method, of as many rows as it was fitted to.
+func Synthetic(
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
+) (Subject, error) {
+	m, err := newMethod(f, s, adj, b)
+	if err != nil {
+		return Subject{}, err
+	}
+	return Subject{Name: m.name, Budget: b, Adjacency: m.nb.Adjacency,
+		Fit: func(ctx context.Context, t *table.Table, u *rand.Rand) (Signal, error) {
+			params, err := m.fit(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			return likeness(s.Sizes(), drawn(params, t.Rows(), u)), nil
+		}}, nil
+}
+
+// Plain are the names of subjects without privacy, which show what the attacks find where nothing
+// is hidden: classifiers of package eval, and [Bootstrap].
+var Plain = []string{"logistic-regression", "gradient-boosting", overfitted, softLabels, Bootstrap}
+
+const (
+	overfitted = "overfitted-boosting"
+	softLabels = "soft-labels"
+	Bootstrap  = "bootstrap" // a table of rows drawn with replacement
+)
+
+// Folds and alpha of soft labels.
+const (
+	softFolds = 10
+	softAlpha = .5
+)
+
+// PlainSubject is one of [Plain]. The classifiers predict the label of a task.
+func PlainSubject(name string, task eval.Task) Subject {
+	learners := []eval.Learner{eval.LogisticRegression, eval.GradientBoosting,
+		eval.OverfittedBoosting, eval.GradientBoosting, 0}
+	task.Learner = learners[slices.Index(Plain, name)]
+	return Subject{Name: name, Budget: unclaimed, Conditional: name != Bootstrap,
+		Fit: func(_ context.Context, t *table.Table, u *rand.Rand) (Signal, error) {
+			if name == Bootstrap {
+				rows := make([][]uint16, t.Rows())
+				for i := range rows {
+					rows[i] = rowOf(t, u.IntN(t.Rows()))
+				}
+				return likeness(t.Schema().Sizes(), rows), nil
+			}
+			task, train := task, task.Train
+			if name == softLabels {
+				task.Seed = u.Uint64()
+				train = func(t *table.Table) (eval.Classifier, error) {
+					return task.TrainSoft(t, softFolds, softAlpha)
+				}
+			}
+			model, err := train(t)
+			if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt but how rare the other one is
+				counts := make([]int64, t.Schema().Sizes()[t.Schema().Index(task.Label)])
+				t.CountTo(counts, []int{t.Schema().Index(task.Label)})
+				yes := float64(counts[task.Positive])
+				model, err = func(rows *table.Table) ([]float64, error) {
+					odds := math.Log((yes + .5) / (float64(t.Rows()) - yes + .5))
+					return slices.Repeat([]float64{odds}, rows.Rows()), nil
+				}, nil
+			}
+			return func(t *table.Table) ([]float64, error) {
+				odds, err := model.Scores(t)
+				label := t.Column(t.Schema().Index(task.Label))
+				for i := range odds {
+					if label.At(i) != task.Positive {
+						odds[i] = -odds[i]
+					}
+				}
+				return odds, err
+			}, err
+		}}
+}
+
+// likeness is the signal of synthetic rows: the logarithm of the share of synthetic rows that agree
+// with the row, half a row being added, on average over columns and pairs of columns, plus that of
+// those that agree in all columns.
+func likeness(sizes []int, synthetic [][]uint16) Signal {
+	m, whole := newMargins(sizes), map[string]float64{}
+	for _, row := range synthetic {
+		m.count(row, 1)
+		whole[textOf(row)]++
+	}
+	for k, counts := range m.counts {
+		total := float64(len(synthetic)) + .5*float64(len(counts))
+		for c, n := range counts {
+			m.counts[k][c] = math.Log((n + .5) / total)
+		}
+	}
+	return func(t *table.Table) ([]float64, error) {
+		out := make([]float64, t.Rows())
+		for r := range out {
+			row := rowOf(t, r)
+			for k := range m.sets {
+				out[r] += m.counts[k][m.cell(k, row)] / float64(len(m.sets))
+			}
+			out[r] += math.Log((whole[textOf(row)] + .5) / float64(len(synthetic)+1))
+		}
+		return out, nil
+	}
+}
+
+// textOf is a row as a key.
+func textOf(row []uint16) string {
+	text := make([]byte, 0, 2*len(row))
+	for _, code := range row {
+		text = append(text, byte(code), byte(code>>8))
+	}
+	return string(text)
+}
+
+// Fit is one fit of a game, and what the attacker learns from it. It says much of single rows.
+type Fit struct {
+	Run int `json:"run"`
+	// of the rows, of the planted ones and, of a target, of those that are never in
+	Signals []float64 `json:"signals"`
+	// of a target: of each column, how many rows were inverted rightly that were out, and that were in
+	Inverted [][2]int `json:"inverted,omitempty"`
+}
+
+const (
+	shadowShare  = .75  // of the fits
+	strangers    = 1023 // planted rows are ranked among so many others
+	mostInverted = 500  // rows
+)
+
+// game is the attack on rows: a coin says of each row, in each fit, whether it is in. The shadows
+// are fits whose coins the attacker knows. Of the others, the targets, he is to guess them.
+type game struct {
+	Subject
+	seed     uint64
+	all      *table.Table // the candidates, which are rows and then planted ones, and the strangers
+	rows     int
+	fits     []Fit
+	shadows  int      // the first so many of them
+	in       [][]bool // of each fit, the coins of the candidates
+	mean, sd [2][]float64
+}
+
+// Rows attacks a subject a row at a time. In each of Runs fits a fair coin says of every row
+// whether it is among those that are fitted; under replace-one, which of two it is. Three quarters
+// are shadow models, from which the attacker learns how the signal of each row moves. Of the others
+// he guesses who was in:
+//
+//   - by the likelihood ratio of Gaussians fitted to the row's signals in the shadows, with it and
+//     without it (Carlini et al., "Membership inference attacks from first principles", IEEE S&P
+//     2022, algorithm 1); standard deviations are pooled over rows below 64 shadows;
+//   - by the signal less its mean without the row (difficulty calibration: Watson, Guo, Cormode,
+//     Sablayrolles, ICLR 2022), and by the signal alone (Yeom et al., CSF 2018: the loss);
+//   - leave-two-unlabelled (Pedersen et al., Algorithms 15(7) 254, 2022): which of two rows was
+//     in, one of which was, by the likelihood ratio.
+//
+// Each gives a bound on ε by the theorem of one-run audits, which holds for any attacker: the coins
+// of the targets are independent and fair. All bounds together hold at the confidence of o. Each
+// interval of a rate is one of that confidence by itself, as if rows were independent.
+//
+// Two more results have no bound: the exposure of Canaries random rows that are planted as the
+// others are, and model inversion, which guesses each column of a row from the others (Fredrikson
+// et al., CCS 2015), for rows in and rows out.
+//
+// A seed decides every draw but the noise of a private subject. Fits in o.Earlier are not made
+// again, and o.Keep gets every other. Errors: a table of less than 40 rows or with an id column,
+// options out of range, those of the subject, of Keep, and ctx's.
+func Rows(ctx context.Context, s Subject, t *table.Table, o Options) ([]Result, error) {
+	err := cmp.Or(o.fill(64), attackable(t, 40))
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGame(s, t, o)
+	if err != nil {
+		return nil, err
+	}
+	var todo []int
+	for k := range g.fits {
+		at := slices.IndexFunc(o.Earlier, func(f Fit) bool { return f.Run == k })
+		if at < 0 {
+			todo = append(todo, k)
+		} else if g.fits[k] = o.Earlier[at]; len(g.fits[k].Signals) != g.signals(k) {
+			return nil, errors.New("attack: the earlier fits are of other rows")
+		}
+	}
+	err = o.each(ctx, len(todo), len(g.fits)-len(todo), len(g.fits),
+		func(ctx context.Context, i int) (err error) {
+			k := todo[i]
+			if g.fits[k], err = g.fit(ctx, k); err == nil && o.Keep != nil {
+				err = o.Keep(g.fits[k])
+			}
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return g.results(o.Confidence)
+}
+
+// newGame draws who plays, and all coins. Every row is in half of the shadows.
+func newGame(s Subject, t *table.Table, o Options) (*game, error) {
+	u := rand.New(rand.NewPCG(o.Seed, 0))
+	g := &game{Subject: s, seed: o.Seed, rows: t.Rows() &^ 1, fits: make([]Fit, o.Runs),
+		shadows: int(shadowShare*float64(o.Runs)) &^ 1, in: make([][]bool, o.Runs)}
+	candidates, others := g.rows+o.Canaries+o.Canaries%2, 0
+	if o.Canaries > 0 {
+		others = strangers
+	}
+	var rows [][]uint16
+	for _, r := range u.Perm(t.Rows())[:g.rows] {
+		rows = append(rows, rowOf(t, r))
+	}
+	for len(rows) < candidates+others {
+		rows = append(rows, randomRow(u, t.Schema().Sizes()))
+	}
+	for k := range g.in {
+		g.in[k] = make([]bool, candidates)
+	}
+	pairs := s.Adjacency == accountant.ReplaceOne
+	for c := range candidates {
+		half := u.Perm(g.shadows)
+		for k, in := range g.in {
+			switch {
+			case pairs && c%2 == 1:
+				in[c] = !in[c-1]
+			case k < g.shadows:
+				in[c] = half[k] < g.shadows/2
+			default:
+				in[c] = u.IntN(2) == 0
+			}
+		}
+	}
+	var err error
+	g.all, err = tableOf(t.Schema(), 1, rows)
+	return g, err
+}
+
+// signals is how many a fit keeps.
+func (g *game) signals(k int) int {
+	if k < g.shadows {
+		return len(g.in[k])
+	}
+	return g.all.Rows()
+}
+
+// fit makes one fit.
+func (g *game) fit(ctx context.Context, k int) (Fit, error) {
+	out := Fit{Run: k}
+	var members []int
+	for c, in := range g.in[k] {
+		if in {
+			members = append(members, c)
+		}
+	}
+	signal, err := g.Fit(ctx, g.all.Select(members), rand.New(rand.NewPCG(g.seed, uint64(k)+1)))
+	if err != nil {
+		return out, fmt.Errorf("attack: %s, fitted to %d rows: %w", g.Name, len(members), err)
+	}
+	if out.Signals, err = signal(g.all); err != nil {
+		return out, err
+	}
+	for i, x := range out.Signals {
+		if out.Signals[i] = max(-700, min(700, x)); x != x {
+			return out, fmt.Errorf("attack: %s: the signal of a row is not a number", g.Name)
+		}
+	}
+	if out.Signals = out.Signals[:g.signals(k)]; k < g.shadows {
+		return out, nil
+	}
+	out.Inverted, err = g.invert(signal, g.in[k])
+	return out, err
+}
+
+// inverted are the rows whose columns are guessed.
+func (g *game) inverted() *table.Table {
+	rows := make([]int, min(mostInverted, g.rows))
+	for i := range rows {
+		rows[i] = i
+	}
+	return g.all.Select(rows)
+}
+
+// invert guesses each column of rows as the code at which the row is most likely.
+func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
+	known := g.inverted()
+	n, s := known.Rows(), known.Schema()
+	right = make([][2]int, len(s.Columns))
+	columns := make([]table.Codes, len(s.Columns))
+	for c := range columns {
+		columns[c] = known.Column(c)
+	}
+	for c, size := range s.Sizes() {
+		prior, truth := make([]float64, size), columns[c]
+		for i := range n {
+			prior[truth.At(i)]++
+		}
+		best, guess := slices.Repeat([]float64{math.Inf(-1)}, n), make([]int, n)
+		for code := range size {
+			columns[c] = table.NewCodes(size, n)
+			for i := range n {
+				columns[c].Set(i, uint16(code))
+			}
+			t, err := table.FromColumns(s, slices.Clone(columns), nil)
+			if err != nil {
+				return nil, err
+			}
+			x, err := signal(t)
+			if err != nil {
+				return nil, err
+			}
+			for i := range x {
+				if g.Conditional { // the logarithm of prior times likelihood
+					x[i] = min(x[i], 0) - math.Log1p(math.Exp(-math.Abs(x[i]))) + math.Log(prior[code]+.5)
+				}
+				if x[i] > best[i] {
+					best[i], guess[i] = x[i], code
+				}
+			}
+		}
+		columns[c] = truth
+		for i, code := range guess {
+			if code == int(truth.At(i)) {
+				right[c][side(in[i])]++
+			}
+		}
+	}
+	return right, nil
+}
+
+// side is the place of what is out, or in.
+func side(in bool) int {
+	if in {
+		return 1
+	}
+	return 0
+}
+
+// ownDeviations is from how many shadows on each row has standard deviations of its own.
+const ownDeviations = 64
+
+// learn fits the Gaussians of every candidate to the shadows.
+func (g *game) learn() {
+	n := len(g.in[0])
+	for c := range n {
+		var x [2][]float64
+		for k, f := range g.fits[:g.shadows] {
+			s := side(g.in[k][c])
+			x[s] = append(x[s], f.Signals[c])
+		}
+		for s := range x {
+			mean, sd := stat.MeanStdDev(x[s], nil)
+			g.mean[s], g.sd[s] = append(g.mean[s], mean), append(g.sd[s], sd)
+		}
+	}
+	for s := range g.sd {
+		pooled := floats.Norm(g.sd[s], 2) / math.Sqrt(float64(n))
+		for c := range n {
+			if g.shadows < ownDeviations {
+				g.sd[s][c] = pooled
+			}
+			g.sd[s][c] = max(g.sd[s][c], 1e-6*(1+math.Abs(g.mean[s][c])))
+		}
+	}
+}
+
+// ratio is the logarithm of the likelihood ratio of a candidate's signal.
+func (g *game) ratio(c int, x float64) float64 {
+	z := func(s int) float64 { return (x - g.mean[s][c]) / g.sd[s][c] }
+	return (z(0)*z(0)-z(1)*z(1))/2 + math.Log(g.sd[0][c]/g.sd[1][c])
+}
+
+// results judges all attackers.
+func (g *game) results(confidence float64) (out []Result, err error) {
+	g.learn()
+	const bounds = 4 // on ε, which share what may go wrong
+	share := 1 - (1-confidence)/bounds
+	for _, a := range []struct {
+		name  string
+		score func(c int, x float64) float64
+	}{{"likelihood ratio", g.ratio},
+		{"calibrated", func(c int, x float64) float64 { return x - g.mean[0][c] }},
+		{"loss", func(_ int, x float64) float64 { return x }}} {
+		r, err := g.judge(a.score, confidence, share)
+		if err != nil {
+			return nil, err
+		}
+		r.Attack = a.name
+		out = append(out, r)
+	}
+	out = append(out, g.leaveTwo(share))
+	if planted, err := g.exposed(); err != nil || planted != nil {
+		out = append(out, Result{Mechanism: g.Name, Attack: "exposure", Planted: planted})
+	}
+	return append(out, g.columns(confidence)), err
+}
+
+// judge guesses the coins of all targets by a score.
+func (g *game) judge(
+	score func(c int, x float64) float64, confidence, share float64,
+) (Result, error) {
+	var scores [2][]float64
+	var coins []canary
+	for k := g.shadows; k < len(g.fits); k++ {
+		last := 0.0
+		for c, in := range g.in[k][:g.rows] {
+			x := score(c, g.fits[k].Signals[c])
+			scores[side(in)] = append(scores[side(in)], x)
+			switch {
+			case g.Adjacency != accountant.ReplaceOne:
+				coins = append(coins, canary{in, x})
+			case c%2 == 1:
+				coins = append(coins, canary{in, x - last})
+			}
+			last = x
+		}
+	}
+	made := max(1, len(coins)/10)
+	r := guessed(g.Name, guesses{len(coins), made, right(coins, made)}, g.Budget, share)
+	err := r.score(scores[0], scores[1], confidence, g.Budget)
+	r.Curve = curve(scores[0], scores[1])
+	return r, err
+}
+
+// canary is a row that a coin puts in or not, with the attacker's score of it.
+type canary struct {
+	in    bool
+	score float64
+}
+
+// right counts the right guesses about those canaries whose score is farthest from the median: in
+// above it, out below it.
+func right(canaries []canary, made int) (n int) {
+	sorted := slices.SortedFunc(slices.Values(canaries),
+		func(a, b canary) int { return cmp.Compare(a.score, b.score) })
+	median := sorted[len(sorted)/2].score
+	slices.SortStableFunc(sorted, func(a, b canary) int {
+		return cmp.Compare(math.Abs(b.score-median), math.Abs(a.score-median))
+	})
+	for _, c := range sorted[:made] {
+		if (c.score > median) == c.in {
+			n++
+		}
+	}
+	return n
+}
+
+// leaveTwo guesses, of two rows one of which was in, which it was. Which two was settled before.
+// Under add-remove this is a claim about two rows.
+func (g *game) leaveTwo(confidence float64) Result {
+	u, tries, b := rand.New(rand.NewPCG(g.seed, math.MaxUint64)), guesses{}, g.Budget
+	if g.Adjacency != accountant.ReplaceOne && !math.IsInf(b.Epsilon, 1) {
+		b = accountant.Budget{Epsilon: 2 * b.Epsilon, Delta: min(1, b.Delta*(1+math.Exp(b.Epsilon)))}
+	}
+	for k := g.shadows; k < len(g.fits); k++ {
+		for c := 0; c < g.rows; c += 2 {
+			if g.in[k][c] == g.in[k][c+1] {
+				continue
+			}
+			tries.Made++
+			x := g.ratio(c, g.fits[k].Signals[c]) - g.ratio(c+1, g.fits[k].Signals[c+1])
+			if x == 0 {
+				x = u.Float64() - .5
+			}
+			if x > 0 == g.in[k][c] {
+				tries.Right++
+			}
+		}
+	}
+	tries.Canaries = tries.Made
+	r := guessed(g.Name, tries, b, confidence)
+	r.Attack = "leave-two-unlabelled"
+	return r
+}
+
+// exposed are the exposures of the planted rows, on average over the targets: with them and without
+// them; nil without any.
+func (g *game) exposed() (*planted, error) {
+	var means [2][]float64
+	for c := g.rows; c < len(g.in[0]); c++ {
+		var bits [2][]float64
+		for k := g.shadows; k < len(g.fits); k++ {
+			x := g.fits[k].Signals
+			b, err := exposure(x[c], x[len(g.in[k]):])
+			if err != nil {
+				return nil, err
+			}
+			s := side(g.in[k][c])
+			bits[s] = append(bits[s], b)
+		}
+		for s, b := range bits {
+			if len(b) > 0 {
+				means[s] = append(means[s], stat.Mean(b, nil))
+			}
+		}
+	}
+	if min(len(means[0]), len(means[1])) < 2 {
+		return nil, nil
+	}
+	p := &planted{Rows: len(g.in[0]) - g.rows, Most: math.Log2(strangers + 1)}
+	for s, to := range []*measured{&p.Out, &p.In} {
+		mean, sd := stat.MeanStdDev(means[s], nil)
+		*to = measured{mean, sd / math.Sqrt(float64(len(means[s])))}
+	}
+	return p, nil
+}
+
+// columns is model inversion, column by column.
+func (g *game) columns(confidence float64) Result {
+	r, known := Result{Mechanism: g.Name, Attack: "inversion"}, g.inverted()
+	var total [2]int
+	for k := g.shadows; k < len(g.fits); k++ {
+		for _, in := range g.in[k][:known.Rows()] {
+			total[side(in)]++
+		}
+	}
+	for c, size := range known.Schema().Sizes() {
+		counts := make([]int64, size)
+		known.CountTo(counts, []int{c})
+		var hits [2]int
+		for _, f := range g.fits[g.shadows:] {
+			for s := range hits {
+				hits[s] += f.Inverted[c][s]
+			}
+		}
+		r.Inverted = append(r.Inverted, inverted{Column: known.Schema().Columns[c].Name,
+			In: rateOf(hits[1], total[1], confidence), Out: rateOf(hits[0], total[0], confidence),
+			Commonest: float64(slices.Max(counts)) / float64(known.Rows())})
+	}
+	return r
+}

@@ -1,0 +1,241 @@
+package sql
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// column is a column of the schema, as the engine sees it.
+type column struct {
+	*dialect
+	codec *schema.Codec // of a lenient schema: each cell has a code
+	kind  string        // type of the engine, and
+	class class         // that of its values
+}
+
+// value is the expression of a column's values: float64 of an ordered column, else as the codes of
+// the class are compared. cell is its text where numbers or days are read from texts, else "".
+func (c *column) value(name string) (value, cell string, err error) {
+	col := c.codec.Column()
+	number := c.numbers[c.class]
+	ordered := map[schema.Kind][]class{schema.Integer: {whole, real, decimal},
+		schema.Real: {whole, real, decimal}, schema.Date: {date}, schema.Timestamp: {moment}}
+	switch {
+	case slices.Contains(ordered[col.Kind], c.class):
+		return fmt.Sprintf(number, name), "", nil
+	case c.class == text && !col.Kind.Ordered():
+		return c.bytes(name), "", nil
+	case c.class == text && (col.Kind == schema.Integer || col.Kind == schema.Real):
+		return c.censored(c.bytes(name), c.decimal), c.bytes(name), nil
+	case c.class == text && col.Kind == schema.Date && cmp.Or(col.Format, isoDay) == isoDay:
+		return c.censored(c.bytes(name), c.day), c.bytes(name), nil
+	case !col.Kind.Ordered() && (c.class == whole || c.class == truth):
+		return name, "", nil
+	}
+	return "", "", fmt.Errorf("sql: column %q is of type %s, which is not read for kind %s: make a "+
+		"view in which it is of another type, or a file: %w", col.Name, c.kind, col.Kind,
+		schema.ErrSchema)
+}
+
+const isoDay = "2006-01-02"
+
+// bytes is a text that is compared by its bytes.
+func (d *dialect) bytes(name string) string { return fmt.Sprintf(d.binary, name) }
+
+// censored reads a text, or what is left of it without signs of more and less (schema.Censored).
+func (d *dialect) censored(cell string, read func(cell string) string) string {
+	return fmt.Sprintf("COALESCE(%s, %s)", read(cell),
+		read(fmt.Sprintf(d.trim, cell, d.literal("<>=≤≥+ "))))
+}
+
+// decimal is a text as float64, NULL where it is no number as schema reads them. What is beyond
+// float64 is its largest number.
+func (d *dialect) decimal(cell string) string {
+	const digits = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)"
+	is := func(pattern string) string { return fmt.Sprintf(d.match, cell, d.pattern(pattern)) }
+	return fmt.Sprintf("CASE WHEN LENGTH(%s) > 128 THEN NULL WHEN %s THEN %s WHEN NOT %s THEN NULL "+
+		// an exponent that no other digit makes up for
+		"WHEN %s THEN %s WHEN %s THEN %s ELSE %s END", cell,
+		is(digits+"([eE][+-]?0*[0-9]{1,3})?"), fmt.Sprintf(d.parse, cell), is(digits+"[eE][+-]?[0-9]+"),
+		is("[+-]?[0.]*([eE].*)|[^eE]*[eE]-.*"), d.number(0), is("-.*"), d.number(-math.MaxFloat64),
+		d.number(math.MaxFloat64))
+}
+
+// day is a text YYYY-MM-DD as days since 1970, NULL where there is no such day: by arithmetic of
+// our own, since engines take other texts for dates too.
+func (d *dialect) day(cell string) string {
+	at := func(from, n int) string {
+		return fmt.Sprintf("CAST(SUBSTR(%s, %d, %d) AS %s)", cell, from, n, d.whole)
+	}
+	over := func(a string, b int) string { return fmt.Sprintf(d.divide, "("+a+")", strconv.Itoa(b)) }
+	y, m, day := at(1, 4), at(6, 2), at(9, 2)
+	// years that begin in March: H. Hinnant, chrono-compatible low-level date algorithms
+	from := fmt.Sprintf("(%s - CASE WHEN %s <= 2 THEN 1 ELSE 0 END)", y, m)
+	days := fmt.Sprintf("365 * %s + %s - %s + %s + %s + %s - 719469", from, over(from, 4),
+		over(from, 100), over(from, 400), over(fmt.Sprintf("153 * MOD(%s + 9, 12) + 2", m), 5), day)
+	leap := fmt.Sprintf("MOD(%[1]s, 4) = 0 AND (MOD(%[1]s, 100) <> 0 OR MOD(%[1]s, 400) = 0)", y)
+	last := fmt.Sprintf("CASE WHEN %[1]s IN (4, 6, 9, 11) THEN 30 WHEN %[1]s <> 2 THEN 31 WHEN %[2]s "+
+		"THEN 29 ELSE 28 END", m, leap)
+	return fmt.Sprintf("CASE WHEN %s THEN CASE WHEN %s BETWEEN 1 AND 12 AND %s BETWEEN 1 AND %s THEN "+
+		"CAST(%s AS %s) END END", fmt.Sprintf(d.match, cell, d.pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}")),
+		m, day, last, days, d.real)
+}
+
+// code is the expression of a column's codes, of its values v and their texts. Every constant in it
+// is what the codec gives for one value; between these are decoy's own edges, compared as float64.
+func (c *column) code(v, cell string) string {
+	missing := c.result(c.codec.EncodeMissing())
+	switch {
+	case !c.codec.Column().Kind.Ordered():
+		return fmt.Sprintf("CASE WHEN %s IS NULL THEN %s %s END", v, missing, c.category(v))
+	case cell == "":
+		infinite := fmt.Sprintf(" WHEN ABS(%s) > %s THEN %s", v, c.number(math.MaxFloat64),
+			c.result(c.codec.EncodeText([]byte("no number"))))
+		return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN %s%s END", v, fmt.Sprintf(c.nan, v), missing,
+			c.bin(v, infinite))
+	}
+	words, none := "", c.result(c.codec.EncodeText([]byte("no number")))
+	for _, token := range c.codec.Column().Missing {
+		if x, ok := c.codec.ParseValue(token); !ok || math.IsInf(x, 0) {
+			words += fmt.Sprintf(" WHEN %s = %s THEN %s", cell, c.literal(token),
+				c.result(c.codec.EncodeText([]byte(token))))
+		}
+	}
+	return fmt.Sprintf("CASE WHEN %s IS NULL THEN %s%s WHEN %s IS NULL THEN %s%s END", cell, missing,
+		words, v, none, c.bin(v, ""))
+}
+
+// result is a code in SQL.
+func (c *column) result(code uint16, err error) string {
+	if err != nil {
+		panic("sql: a lenient schema refuses a cell")
+	}
+	return strconv.Itoa(int(code))
+}
+
+// category is the rest of the CASE of a value that is a text, a whole number or a truth value.
+func (c *column) category(v string) string {
+	col := c.codec.Column()
+	texts := append(slices.Clone(col.Categories), col.Missing...)
+	codes := map[string]string{} // of literals
+	var b strings.Builder
+	when := func(v, literal, code string) {
+		fmt.Fprintf(&b, " WHEN %s = %s THEN %s", v, literal, code)
+	}
+	encode := func(as schema.Stored, n int64) string {
+		return c.result(c.codec.EncodeValue(as, schema.Value{Int: n}))
+	}
+	longest := 5 // of the texts that a boolean may have
+	for _, t := range texts {
+		longest = max(longest, len(t))
+		if n, err := strconv.ParseInt(t, 10, 64); c.class == whole && err == nil {
+			codes[strconv.FormatInt(n, 10)] = encode(schema.StoredInt, n)
+		} else if c.class == text {
+			codes[t] = c.result(c.codec.EncodeText([]byte(t)))
+		}
+	}
+	other := c.result(c.codec.EncodeText([]byte(strings.Repeat("x", longest+1)))) // none of them
+	switch c.class {
+	case truth:
+		when(v, "FALSE", encode(schema.StoredBool, 0))
+		return b.String() + " ELSE " + encode(schema.StoredBool, 1)
+	case whole:
+		codes["0"], codes["1"] = encode(schema.StoredInt, 0), encode(schema.StoredInt, 1)
+		for _, n := range slices.Sorted(maps.Keys(codes)) {
+			when(v, n, codes[n])
+		}
+		return b.String() + " ELSE " + other
+	}
+	if col.Kind == schema.Boolean && slices.Equal(col.Categories, []string{"false", "true"}) {
+		for t, code := range codes {
+			when(v, c.literal(t), code)
+		}
+		for _, t := range []string{"true", "t", "yes", "1", "false", "f", "no", "0"} { // in any case
+			when("LOWER("+v+")", c.literal(t), c.result(c.codec.EncodeText([]byte(t))))
+		}
+		return b.String() + " ELSE " + other
+	}
+	sorted := slices.Sorted(maps.Keys(codes)) // by bytes
+	return "ELSE " + tree(0, len(sorted), func(i int) string {
+		return v + " < " + c.literal(sorted[i])
+	}, func(i int) string {
+		return fmt.Sprintf("CASE WHEN %s = %s THEN %s ELSE %s END", v, c.literal(sorted[i]),
+			codes[sorted[i]], other)
+	})
+}
+
+// tree finds which of some outcomes holds by halving: before(i) is whether that is one before i.
+func tree(from, to int, before, outcome func(i int) string) string {
+	if to-from == 1 {
+		return outcome(from)
+	}
+	mid := (from + to) / 2
+	return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", before(mid),
+		tree(from, mid, before, outcome), tree(mid, to, before, outcome))
+}
+
+// bin is the rest of the CASE of a number. beyond is a part of it that comes behind the values in
+// bounds, and numbers that mean missing.
+func (c *column) bin(v, beyond string) string {
+	col, codes := c.codec.Column(), c.codec.Size()
+	if _, missing := c.codec.MissingCode(); missing {
+		codes--
+	}
+	find := func(x string) string {
+		if col.Kind == schema.Integer && float64(codes) == col.Max-col.Min+1 {
+			return fmt.Sprintf("CAST(%s - %s AS %s)", x, c.number(col.Min), c.whole)
+		}
+		return tree(0, codes, func(i int) string {
+			lo, _ := c.codec.Bin(uint16(i))
+			return x + " < " + c.number(lo)
+		}, strconv.Itoa)
+	}
+	least, most, whole := c.number(col.Min), c.number(col.Max), ""
+	if col.Kind == schema.Integer {
+		whole = fmt.Sprintf(" AND %[1]s = FLOOR(%[1]s)", v)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, " WHEN %s BETWEEN %s AND %s%s THEN %s", v, least, most, whole, find(v))
+	special := map[float64]bool{}
+	for _, token := range col.Missing {
+		if x, ok := c.codec.ParseValue(token); ok && !special[x] {
+			special[x] = true
+			fmt.Fprintf(&b, " WHEN %s = %s THEN %s", v, c.number(x), c.encode(x))
+		}
+	}
+	outside := func(x, by float64) string { // of a value without a meaning of its own
+		for x += by; special[x]; x += by {
+		}
+		return c.encode(x)
+	}
+	step := max(1, col.Max-col.Min, -col.Min, col.Max)
+	fmt.Fprintf(&b, "%s WHEN %s < %s THEN %s WHEN %s > %s THEN %s", beyond, v, least,
+		outside(col.Min, -step), v, most, outside(col.Max, step))
+	_, missing := c.codec.MissingCode()
+	switch fraction := min(max(0, col.Min), col.Max) + 0.5; {
+	case col.Kind != schema.Integer:
+		return b.String()
+	case col.OnInvalid == schema.Clamp || !missing: // the nearest, half away from zero
+		return b.String() + " ELSE " + find(fmt.Sprintf("(FLOOR(%[1]s) + CASE WHEN %[1]s - FLOOR(%[1]s) "+
+			"> 0.5 OR %[1]s - FLOOR(%[1]s) = 0.5 AND %[1]s > 0 THEN 1 ELSE 0 END)", v))
+	case fraction > col.Max:
+		return b.String() + " ELSE " + c.encode(fraction-1)
+	default:
+		return b.String() + " ELSE " + c.encode(fraction)
+	}
+}
+
+// encode is the code of a number of an ordered column.
+func (c *column) encode(x float64) string {
+	if kind := c.codec.Column().Kind; kind != schema.Integer && kind != schema.Real {
+		return c.result(c.codec.EncodeValue(kind.Stored(), schema.Value{Int: int64(x)}))
+	}
+	return c.result(c.codec.EncodeValue(schema.StoredFloat, schema.Value{Float: x}))
+}

@@ -1,0 +1,445 @@
+package sql
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// hostile are columns, and the classes of an engine's types that they are read from.
+var hostile = []struct {
+	column  string
+	classes []class
+}{
+	{"kind: integer, min: 0, max: 90, bins: 7", []class{whole, real, decimal, text}},
+	{`kind: integer, min: -5, max: 5, missing: ["", "1e306", "?"]`, []class{whole, real, text}},
+	{`kind: integer, min: 1, max: 9007199254740991, bins: {count: 9, spacing: log}, on_invalid: clamp`,
+		[]class{whole, real, text}},
+	{`kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["", "-9"]`, []class{real, decimal, text}},
+	{"kind: real, min: -1e300, max: 1e300, bins: 5", []class{real, text}},
+	{"kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]", []class{real, text}},
+	{"kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11", []class{date, text}},
+	{`kind: timestamp, min: 2020-01-01T00:00:00Z, max: 2020-01-03T00:00:00Z, bins: 5, missing: [""]`,
+		[]class{moment}},
+	{`kind: categorical, categories: [a, "A", "it's", "a\\b", ä, "3", "-4", "007", "true", "a "]`,
+		[]class{text, whole, truth}},
+	{`kind: categorical, categories: [a, "3", z], missing: ["", "?", "5"], on_invalid: clamp`,
+		[]class{text, whole}},
+	{`kind: categorical, categories: [a, "3", z], other: z, on_invalid: other`, []class{text, whole}},
+	{"kind: boolean", []class{text, whole, truth}},
+	{`kind: boolean, categories: ["no", "yes"], missing: ["0"]`, []class{text, whole, truth}},
+}
+
+// hostileTexts are texts that engines read in ways of their own.
+var hostileTexts = []string{
+	"", " ", "?", "a", "A", "a ", " a", "b", "z", "it's", `a\b`, "ä", "Ä", "a\u0308", "3",
+	"03", "+3", "3.", ".5", "-.5", "-4", "007", "5", "7", "0", "1", "2", "-9", "-9.0",
+	"true", "TRUE", "t", "T", "F", "f", "false", "yes", "Yes", "no", "NO", "1e3", "1E+2",
+	"1e999", "-1e999", "1e-999", "0e999", "1e306", "1e308", "1.7976931348623159e308",
+	"2e-324", "5e-324", "-0", "-0.0", "0.1", "0.10000000000000001", "0.30000000000000004",
+	"2.5", "-2.5", "0.49999999999999994", "90.5", "9007199254740993", "1_000", "1,5", " 1",
+	"1 ", "1\n", "0x10", "1d", "1f", "NaN", "nan", "inf", "Infinity", "-Infinity", "+", ".",
+	"e5", "1e", "<5", "> 5", "≥0.5", "90+", "< 0.1", "<", "1999-12-31", "2000-02-29",
+	"2001-02-29", "2000-2-9", "2020-03-01", "2020-03-02", "≤2001-02-03", "2000-13-01",
+	"2000-00-10", "2000-01-00", "0000-01-01", "2000-01-01T00:00:00Z", "infinity", "now",
+	"today", "２", "\t", "nul", strings.Repeat("1", 128), strings.Repeat("1", 129),
+	"0." + strings.Repeat("0", 120) + "1e120"}
+
+// cell is a value of a column: what is cast to its type, and its code.
+type cell struct {
+	literal string
+	code    uint16
+}
+
+// hostileCells are hostile cells of a class.
+func hostileCells(codec *schema.Codec, of class) (cells []cell) {
+	add := func(literal string, code uint16, _ error) { cells = append(cells, cell{literal, code}) }
+	if of == text {
+		for _, t := range hostileTexts {
+			code, err := codec.EncodeText([]byte(t))
+			add(t, code, err)
+		}
+		return cells
+	}
+	points := []float64{0, 1, -1, 2, 3, -4, 5, 7, -9, 100, 1000, 0.49999999999999994, 2.5, -2.5}
+	if of == real {
+		points = append(points, math.Copysign(0, -1), 5e-324, 1e301, -1e301, math.MaxFloat64, math.NaN(),
+			math.Inf(1), math.Inf(-1))
+	}
+	if codec.Column().Kind.Ordered() {
+		for i := range codec.Size() {
+			if code, missing := codec.MissingCode(); missing && int(code) == i {
+				continue
+			}
+			for _, x := range slices.Collect(edges(codec.Bin(uint16(i)))) {
+				points = append(points, x, math.Nextafter(x, math.Inf(1)), math.Nextafter(x, math.Inf(-1)),
+					x+1, x-1, x+.5, x-.5, x*1.7)
+			}
+		}
+	}
+	for _, x := range points {
+		day := time.Unix(0, 0).UTC().AddDate(0, 0, int(min(max(x, -7e5), 2.9e6)))
+		at := time.UnixMicro(int64(min(max(x, -6e16), 2e17))).UTC()
+		n := int64(min(max(x, -1<<62), 1<<62))
+		small := strconv.FormatFloat(min(max(x, -1e20), 1e20), 'f', 12, 64)
+		exact, _ := strconv.ParseFloat(small, 64)
+		v, as, literal := schema.Value{Int: n, Float: x}, schema.StoredInt, strconv.FormatInt(n, 10)
+		switch of {
+		case real:
+			as, literal = schema.StoredFloat, strconv.FormatFloat(x, 'g', -1, 64)
+			literal = strings.Replace(literal, "Inf", "Infinity", 1)
+		case decimal:
+			v.Float, as, literal = exact, schema.StoredFloat, small
+		case truth:
+			v.Int, as, literal = n&1, schema.StoredBool, strconv.FormatBool(n&1 == 1)
+		case date:
+			v.Int, as, literal = day.Unix()/86400, schema.StoredDays, day.Format("2006-01-02")
+		case moment:
+			v.Int, as = at.UnixMicro(), schema.StoredMicros
+			literal = at.Format("2006-01-02 15:04:05.000000")
+		}
+		code, err := codec.EncodeValue(as, v)
+		add(strings.TrimPrefix(literal, "+"), code, err)
+	}
+	return cells
+}
+
+// edges are the two ends of a bin.
+func edges(lo, hi float64) iter.Seq[float64] { return slices.Values([]float64{lo, hi}) }
+
+// check has an engine count hostile cells, which the statements bring along, and says which have
+// another code than in a file. checked is how many there were.
+func (t *relation) check(
+	ctx context.Context, ask session,
+) (wrong []string, checked int, err error) {
+	kinds := map[class]string{whole: t.whole, real: t.real, text: t.text, decimal: "DECIMAL(38, 12)",
+		truth: "BOOLEAN", date: "DATE", moment: "TIMESTAMP"}
+	for _, h := range hostile {
+		for _, class := range h.classes {
+			s, err := schema.Parse([]byte("decoy: 1\ncolumns: [{name: v, " + h.column + "}]\n"))
+			if err != nil {
+				return nil, 0, err
+			}
+			bad, n, err := t.compare(ctx, ask, s.ForPrivate(), class, kinds[class])
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s as %s: %w", h.column, kinds[class], err)
+			}
+			wrong, checked = append(wrong, bad...), checked+n
+		}
+	}
+	return wrong, checked, nil
+}
+
+// compare counts the cells of a column by their number and code.
+func (t *relation) compare(
+	ctx context.Context, ask session, of *schema.Schema, class class, kind string,
+) (wrong []string, checked int, err error) {
+	rows, err := of.RowCodec()
+	if err != nil {
+		return nil, 0, err
+	}
+	codec := rows.Codecs()[0]
+	cells := hostileCells(codec, class)
+	null, _ := codec.EncodeMissing() // as a codec without a missing code reads it
+	selects := []string{fmt.Sprintf("SELECT %d AS i, CAST(NULL AS %s) AS v", len(cells), kind)}
+	for i, c := range cells {
+		selects = append(selects, fmt.Sprintf("SELECT %d, CAST(%s AS %s)", i, t.literal(c.literal), kind))
+	}
+	cells = append(cells, cell{"NULL", null})
+	of.Columns = append(of.Columns, schema.Column{Name: "i", Kind: schema.Integer,
+		Max: float64(len(cells) - 1), Bins: len(cells)})
+	from := relation{t.dialect, "(" + strings.Join(selects, " UNION ALL ") + ") t",
+		map[string]string{}}
+	for name, c := range t.classes {
+		if c == whole || t.classes[from.types["i"]] == "" && c == decimal {
+			from.types["i"] = name
+		}
+		if c == class {
+			from.types["v"] = name
+		}
+	}
+	q, err := from.ask(of, engine.AskSets([][]int{{0, 1}}, of.Sizes()), "")
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err := cellsFrom(ctx, ask, q.text)
+	if err != nil {
+		return nil, 0, err
+	}
+	counts, err := q.answer(found)
+	for at, n := range counts {
+		if at == 0 {
+			continue
+		}
+		code, c := (at-1)/len(cells), cells[(at-1)%len(cells)]
+		if is := int(c.code) == code; is != (n == 1) || n > 1 {
+			wrong = append(wrong, fmt.Sprintf("%q as %s of %s: %d rows of code %d", c.literal, kind,
+				of.Columns[0].Kind, n, code))
+		}
+	}
+	return wrong, len(cells), err
+}
+
+func checkCells(t *testing.T, source string) {
+	t.Helper()
+	at, s, end, err := open(context.Background(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	wrong, checked, err := at.check(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range wrong {
+		if i < 40 {
+			t.Error(w)
+		}
+	}
+	t.Logf("%d cells, %d wrong", checked, len(wrong))
+}
+
+// duckdb runs statements on a database, or says why the test does not run.
+func duckdb(t *testing.T, statements ...string) (file string) {
+	t.Helper()
+	path, err := exec.LookPath("duckdb")
+	if err != nil {
+		t.Skip("not run: the program duckdb is not on the PATH")
+	}
+	file = filepath.Join(t.TempDir(), "it's.db")
+	cmd := exec.Command(path, "-init", os.DevNull, "-bail", file, strings.Join(statements, "; "))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return file
+}
+
+func TestDuckDB(t *testing.T) {
+	file := duckdb(t, "CREATE TABLE t AS SELECT 1 AS v")
+	t.Run("cells", func(t *testing.T) { checkCells(t, "duckdb:"+file+"?table=t") })
+	t.Run("tables", func(t *testing.T) {
+		for _, name := range []string{"icu-mortality", "icu-readmission"} {
+			d, err := datasets.Get(name)
+			of, schemaErr := d.Schema()
+			dir := t.TempDir()
+			path := dir + "/t.csv"
+			if err := errors.Join(err, schemaErr, os.WriteFile(path, d.CSV(), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			// as texts, and in the types that DuckDB finds, in two files of a folder
+			all := fmt.Sprintf("SELECT COALESCE(COLUMNS(*), '') FROM read_csv('%s', "+
+				"all_varchar = true)", path)
+			typed := fmt.Sprintf("FROM read_csv('%s')", path)
+			db := duckdb(t, "CREATE SCHEMA s; CREATE TABLE s.texts AS "+all,
+				fmt.Sprintf("COPY (SELECT * %s) TO '%s/typed.parquet' (FORMAT parquet)", typed, dir))
+			if err := os.Mkdir(dir+"/more", 0o700); err != nil {
+				t.Fatal(err)
+			}
+			rows := stattest.Must(csv.NewReader(bytes.NewReader(d.CSV())).ReadAll())
+			var units []string
+			at := slices.Index(rows[0], of.Unit)
+			for _, row := range rows[1:] {
+				units = append(units, row[max(at, 0)])
+			}
+			sources := map[string]string{"duckdb:" + db + "?table=s.texts": path,
+				"duckdb:" + dir + "/typed.parquet": dir + "/typed.parquet"}
+			for source, path := range sources {
+				tab := read(t, path, of)
+				var stay []int
+				if of.Unit != "" {
+					stay = bounded(tab, units, of.MaxRowsPerUnit)
+				}
+				got, err := countAll(source, of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, want := range local(t, tab, stay) {
+					if !slices.Equal(got[i], want) {
+						t.Errorf("%s: %v has other counts", source, pairs(of)[i])
+					}
+				}
+			}
+			if err := os.Rename(dir+"/typed.parquet", dir+"/more/1.parquet"); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := countAll("duckdb:"+dir, of); err != nil || len(got) == 0 {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("units", func(t *testing.T) {
+		file := duckdb(t, "CREATE TABLE t AS SELECT i // 4 AS id, i % 2 = 0 AS v FROM range(10) r(i)")
+		of := parse(t, "unit: id\nmax_rows_per_unit: 3\ncolumns: [{name: v, kind: boolean}]\n")
+		text, _ := of.YAML()
+		got, err := Count(context.Background(), engine.Request{Source: "duckdb:" + file + "?table=t",
+			Schema: string(text), Question: engine.AskUnits([]int{1, 2, 3})})
+		if err != nil || !slices.Equal(got, []int64{3, 0, 1, 0, 2}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+	t.Run("types", func(t *testing.T) {
+		file := duckdb(t, "CREATE TYPE mood AS ENUM ('sad', 'a')", "CREATE TABLE t AS SELECT "+
+			"CAST('a' AS mood) AS e, TIMESTAMP_NS '2020-01-01 00:00:00.000001999' AS ns, "+
+			"TIMESTAMPTZ '2020-01-01 01:00:00+02' AS z, 7::HUGEINT AS h, 7::UBIGINT AS ub, "+
+			"CAST('00000000-0000-0000-0000-000000000007' AS UUID) AS u, TRUE AS b, 1.5::FLOAT AS f",
+			"CREATE TABLE c (v VARCHAR COLLATE NOCASE)", "INSERT INTO c VALUES ('A')")
+		for column, want := range map[string]string{
+			"{name: e, kind: categorical, categories: [a, sad]}": "[1 0]",
+			"{name: ns, kind: timestamp, " +
+				"min: 2020-01-01T00:00:00Z, max: 2020-01-01T00:00:01Z, bins: 2}": "[1 0]",
+			"{name: z, kind: timestamp, " +
+				"min: 2019-12-31T22:59:59Z, max: 2019-12-31T23:00:00Z, bins: 1}": "[1]",
+			"{name: h, kind: integer, min: 6, max: 7}":                                            "[0 1]",
+			"{name: ub, kind: integer, min: 6, max: 7}":                                           "[0 1]",
+			"{name: u, kind: categorical, categories: [x, 00000000-0000-0000-0000-000000000007]}": "[0 1]",
+			"{name: b, kind: boolean}":                                                            "[0 1]",
+			"{name: f, kind: real, edges: [0, 1.5, 2]}":                                           "[0 1]",
+			"{name: v, kind: categorical, categories: [a, A]}":                                    "[0 1]",
+		} {
+			table := map[bool]string{true: "c", false: "t"}[strings.HasPrefix(column, "{name: v")]
+			got, err := countAll("duckdb:"+file+"?table="+table, parse(t, "columns: ["+column+"]\n"))
+			if err != nil || fmt.Sprint(got) != "["+want+"]" {
+				t.Errorf("%s: %v, %v, want %s", column, got, err, want)
+			}
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		of := parse(t, "columns: [{name: v, kind: integer, min: 0, max: 9}]\n")
+		file := duckdb(t, "CREATE TABLE t AS SELECT [1, 2] AS v", "CREATE TABLE u AS SELECT 1 AS w",
+			"CREATE VIEW broken AS SELECT CAST(v AS INTEGER) AS v FROM (VALUES ('zzsecretzz')) x(v)")
+		for source, want := range map[string]string{
+			"duckdb:" + file + "?table=t":      `column "v" is of type INTEGER[]`,
+			"duckdb:" + file + "?table=u":      `no column "v"`,
+			"duckdb:" + file + "?table=none":   "Table with name none does not exist",
+			"duckdb:" + file + "?table=broken": "the statement has failed",
+			"duckdb:" + file:                   "say ?table=TABLE",
+			"duckdb:" + file + "?tab=t":        "this is not duckdb:FILE",
+			"duckdb:/no/such.db?table=t":       "no such file",
+			"duckdb:/no/such/*.parquet":        "No files found",
+		} {
+			got, err := countAll(source, of)
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), "zzsecretzz") {
+				t.Errorf("%s: %v, %v, want %q", source, got, err, want)
+			}
+		}
+	})
+}
+
+// TestBlocks: counts of blocks give those of all sets, of tables of random sizes.
+func TestBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		sizes := make([]int, 2+random.IntN(12))
+		for i := range sizes {
+			sizes[i] = 1 + random.IntN(40)
+		}
+		var sets [][]int
+		for i := range sizes {
+			sets = append(sets, []int{i})
+			for j := i + 1; j < len(sizes); j++ {
+				if sets = append(sets, []int{i, j}); random.IntN(9) == 0 && j+1 < len(sizes) {
+					sets = append(sets, []int{i, j, j + 1})
+				}
+			}
+		}
+		b := blocksOf(sets, sizes)
+		cells, want := map[int64]int64{}, []int64{30}
+		rows := make([][]int, 30)
+		for r := range rows {
+			for _, n := range sizes {
+				rows[r] = append(rows[r], random.IntN(n))
+			}
+			for i, block := range b.columns {
+				at := 0
+				for _, c := range block {
+					at = at*sizes[c] + rows[r][c]
+				}
+				cells[int64(b.first[i]+at)]++
+			}
+		}
+		for _, set := range sets {
+			counts := make([]int64, cellsOf(set, sizes))
+			for _, row := range rows {
+				at := 0
+				for _, c := range set {
+					at = at*sizes[c] + row[c]
+				}
+				counts[at]++
+			}
+			want = append(want, counts...)
+		}
+		if got, err := b.answer(cells); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v: %v", sizes, err)
+		}
+		if len(b.columns) >= len(sets) && len(sizes) > 3 {
+			t.Errorf("%d blocks for %d sets of %v", len(b.columns), len(sets), sizes)
+		}
+		cells[0]++ // one block has a row more
+		if _, err := b.answer(cells); len(b.columns) > 1 && !errors.Is(err, engine.ErrCounts) {
+			t.Error("counts of two tables are one")
+		}
+		cells[0]--
+		cells[int64(b.first[len(b.columns)])]++
+		if _, err := b.answer(cells); !errors.Is(err, engine.ErrCounts) {
+			t.Error("a cell of no block is taken")
+		}
+	}
+}
+
+var write = flag.Bool("write", false, "write testdata anew")
+
+// TestStatements holds the statements of all dialects to those in testdata, which engines have run:
+// so that where there is no engine a change is seen, too.
+func TestStatements(t *testing.T) {
+	of := parse(t, "unit: id\nmax_rows_per_unit: 2\ncolumns:\n"+
+		"  - {name: n, kind: integer, min: 0, max: 3, missing: [\"\"]}\n"+
+		"  - {name: w, kind: categorical, categories: [\"it's\", b]}\n"+
+		"  - {name: x, kind: real, edges: [0, 0.5, 2]}\n")
+	var got strings.Builder
+	for _, d := range []*dialect{postgreSQL, duckDB, spark} {
+		types := map[string]string{}
+		for name, c := range map[string]class{"id": whole, "n": text, "w": text, "x": real} {
+			for kind, is := range d.classes {
+				if is == c && (types[name] == "" || kind < types[name]) {
+					types[name] = kind
+				}
+			}
+		}
+		at := &relation{d, d.name("s") + "." + d.name("t"), types}
+		for _, q := range []engine.Question{engine.AskSets([][]int{{0}, {0, 1}, {1, 2}}, of.Sizes()),
+			engine.AskUnits([]int{1, 2})} {
+			fmt.Fprintln(&got, strings.ReplaceAll(stattest.Must(at.ask(of, q, "00ff")).text,
+				"FROM (", "\nFROM ("))
+		}
+	}
+	const file = "testdata/statements.sql"
+	if *write {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(stattest.Must(os.ReadFile(file))) != got.String() {
+		t.Errorf("other statements than in %s: where they are right, -args -write:\n%s", file,
+			got.String())
+	}
+}

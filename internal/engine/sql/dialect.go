@@ -1,0 +1,167 @@
+package sql
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// class is what values of an engine's type are.
+type class string
+
+// The classes. moment is a time with its zone or in UTC, whole an integer, truth a boolean.
+const (
+	whole   class = "whole"
+	real    class = "real"
+	decimal class = "decimal"
+	text    class = "text"
+	truth   class = "truth"
+	date    class = "date"
+	moment  class = "moment"
+)
+
+// dialect is all in which the SQL of one engine differs from that of others. %s stand for
+// expressions, in the order of a field's comment.
+type dialect struct {
+	quote        string // around names
+	escapes      bool   // a backslash in a text between quotes is an escape
+	whole, small string // names of int64, and of int32 or more
+	real, text   string // names of float64 and of text
+	binary       string // text as one that is compared by its bytes
+	trim         string // text, characters: without these at both ends
+	match        string // text, regular expression as text: whether some of it matches
+	from, to     string // begin and end of the text, in regular expressions
+	parse        string // a text of a number whose exponent has at most 3 digits as float64
+	draw         string // text as a whole number below 2^32: the first bytes of its SHA-256
+	divide       string // two whole numbers, the first not below 0: the quotient, rounded down
+	array        string // list as an array
+	explode      string // array, select: a select of the elements for each row, as cell
+	nan          string // float64: whether it is not a number
+	barrier      string // behind a select whose columns are to be computed once a row
+	classes      map[string]class
+	numbers      map[class]string // value of that class as float64, days or microseconds since 1970
+	catalogue    string           // statement of names and types, of what stands behind FROM
+	prepare      string           // statements that come before
+	client       []string         // program that reads SQL and writes CSV
+}
+
+// hex is the beginning of a SHA-256 in hexadecimal, from the 1st to the 8th digit.
+const hex = "SUBSTR(%s, 1, 8)"
+
+// postgreSQL is that of a server of version 14 or later.
+var postgreSQL = &dialect{
+	quote: `"`, whole: "bigint", small: "int", real: "float8", text: "text",
+	binary: `%s::text COLLATE "C"`, trim: "btrim(%s, %s)", match: "%s ~ '%s'", from: "^", to: "$",
+	parse: "(CASE WHEN abs(%[1]s::numeric) >= 1.797693134862315807e308 THEN sign(%[1]s::numeric) * " +
+		"1.7976931348623157e308 WHEN abs(%[1]s::numeric) > 2.4703282292062327208e-324 THEN " +
+		"%[1]s::numeric ELSE 0 END)::float8",
+	draw:   "('x' || substr(encode(sha256(convert_to(%s, 'UTF8')), 'hex'), 1, 8))::bit(32)::bigint",
+	divide: "%s / %s", array: "ARRAY[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
+	nan: "%s = 'NaN'", barrier: " OFFSET 0",
+	classes: map[string]class{"int2": whole, "int4": whole, "int8": whole, "float4": real,
+		"float8": real, "numeric": decimal, "text": text, "varchar": text, "bpchar": text,
+		"citext": text, "name": text, "enum": text, "uuid": text, "bool": truth, "date": date,
+		"timestamp": moment, "timestamptz": moment},
+	numbers: map[class]string{whole: "%s::float8", real: "%s::float8",
+		// what is beyond float64 would end the query
+		decimal: "(CASE WHEN %[1]s IN ('NaN', 'Infinity', '-Infinity', 0) OR " +
+			"abs(%[1]s) BETWEEN 1e-300 AND 1e308 THEN %[1]s WHEN abs(%[1]s) > 1 THEN sign(%[1]s) * " +
+			"1e308 ELSE sign(%[1]s) * 1e-300 END)::float8",
+		date: "CASE WHEN isfinite(%[1]s) THEN (%[1]s - DATE '1970-01-01')::float8 " +
+			"WHEN %[1]s IS NOT NULL THEN 'Infinity' END",
+		moment: "CASE WHEN isfinite(%[1]s) THEN (extract(epoch FROM %[1]s) * 1000000)::float8 " +
+			"WHEN %[1]s IS NOT NULL THEN 'Infinity' END"},
+	// a domain has the type below it
+	catalogue: "WITH RECURSIVE found AS (SELECT a.attname, a.attnum, a.atttypid AS type FROM " +
+		"pg_attribute a WHERE a.attrelid = to_regclass('%s') AND a.attnum > 0 AND NOT a.attisdropped " +
+		"UNION ALL SELECT f.attname, f.attnum, t.typbasetype FROM found f JOIN pg_type t ON t.oid = " +
+		"f.type WHERE t.typtype = 'd') SELECT f.attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE " +
+		"t.typname END FROM found f JOIN pg_type t ON t.oid = f.type WHERE t.typtype <> 'd' " +
+		"ORDER BY f.attnum",
+	// names are those of the catalogue, a backslash is one in a text, and rows that the user may not
+	// see are an error
+	prepare: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = pg_catalog; " +
+		"SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; " +
+		"SET LOCAL jit = off; SET LOCAL work_mem = '128MB'",
+}
+
+// duckDB is that of version 1.1 or later.
+var duckDB = &dialect{
+	quote: `"`, whole: "BIGINT", small: "INTEGER", real: "DOUBLE", text: "VARCHAR",
+	binary: `CAST(%s AS VARCHAR) COLLATE "C"`, trim: "trim(%s, %s)", match: "regexp_matches(%s, '%s')",
+	from: `\A`, to: `\z`, parse: "CAST(%s AS DOUBLE)",
+	draw:   "CAST('0x' || " + fmt.Sprintf(hex, "sha256(%s)") + " AS BIGINT)",
+	divide: "%s // %s", array: "[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
+	nan: "isnan(%s)",
+	classes: map[string]class{"tinyint": whole, "smallint": whole, "integer": whole,
+		"bigint": whole, "utinyint": whole, "usmallint": whole, "uinteger": whole, "ubigint": whole,
+		"float": real, "double": real, "decimal": decimal, "hugeint": decimal, "varchar": text,
+		"enum": text, "uuid": text, "boolean": truth, "date": date, "timestamp": moment,
+		"timestamp_s": moment, "timestamp_ms": moment, "timestamp_ns": moment,
+		"timestamp with time zone": moment},
+	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
+		decimal: "CAST(CAST(%s AS VARCHAR) AS DOUBLE)", // the direct cast rounds twice
+		date: "CASE WHEN isfinite(%[1]s) THEN CAST(%[1]s - DATE '1970-01-01' AS DOUBLE) " +
+			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END",
+		moment: "CASE WHEN isfinite(%[1]s) THEN CAST(epoch_us(%[1]s) AS DOUBLE) " +
+			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END"},
+	prepare:   "SET preserve_insertion_order = false;",
+	client:    []string{"duckdb", "-init", os.DevNull, "-batch", "-bail", "-csv", "-noheader"},
+	catalogue: "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM %s)",
+}
+
+// spark is that of version 4.0 or later.
+var spark = &dialect{
+	quote: "`", escapes: true, whole: "BIGINT", small: "INT", real: "DOUBLE", text: "STRING",
+	binary: "CAST(%s AS STRING) COLLATE UTF8_BINARY", trim: "trim(BOTH %[2]s FROM %[1]s)",
+	match: "%s RLIKE '%s'", from: `\\A`, to: `\\z`, parse: "CAST(%s AS DOUBLE)",
+	draw:   "CAST(conv(" + fmt.Sprintf(hex, "sha2(%s, 256)") + ", 16, 10) AS BIGINT)",
+	divide: "%s div %s", array: "array(%s)", explode: "SELECT explode(%s) AS cell FROM (%s) t",
+	nan: "isnan(%s)",
+	classes: map[string]class{"tinyint": whole, "smallint": whole, "int": whole, "bigint": whole,
+		"float": real, "double": real, "decimal": decimal, "string": text, "varchar": text,
+		"char": text, "boolean": truth, "date": date, "timestamp": moment, "timestamp_ntz": moment},
+	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
+		decimal: "CAST(%s AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
+		moment: "CAST(unix_micros(CAST(%s AS TIMESTAMP)) AS DOUBLE)"}, // the session's zone is UTC
+}
+
+// name is a name in SQL.
+func (d *dialect) name(s string) string {
+	return d.quote + strings.ReplaceAll(s, d.quote, d.quote+d.quote) + d.quote
+}
+
+// literal is a text in SQL.
+func (d *dialect) literal(s string) string {
+	if d.escapes {
+		s = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(s)
+	} else {
+		s = strings.ReplaceAll(s, "'", "''")
+	}
+	return "'" + s + "'"
+}
+
+// pattern is a regular expression of a whole text.
+func (d *dialect) pattern(s string) string { return d.from + "(" + s + ")" + d.to }
+
+// number is a float64 in SQL.
+func (d *dialect) number(x float64) string {
+	return fmt.Sprintf("CAST('%s' AS %s)", strconv.FormatFloat(x+0, 'g', -1, 64), d.real)
+}
+
+// classOf is the class of a type, "" of one that is not read.
+func (d *dialect) classOf(kind string) class {
+	if kind = strings.ToLower(kind); strings.HasSuffix(kind, "]") {
+		return "" // an array
+	}
+	kind, _, _ = strings.Cut(kind, "(") // what its parameters are
+	if c := d.classes[kind]; c != "" {
+		return c
+	}
+	kind, _, collated := strings.Cut(kind, " collate ")
+	if !collated {
+		return ""
+	}
+	return d.classes[kind]
+}

@@ -1,0 +1,335 @@
+// Package sql has an engine count a private table in its own SQL: it turns a schema and a question
+// into one statement, has it run, and checks what comes back. Rows become codes by the schema's own
+// edges and texts, which are constants that package schema has computed. Where a column's cells
+// cannot be read as schema reads those of a file, it is refused by its name and type.
+package sql
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// relation is a table as an engine has it.
+type relation struct {
+	*dialect
+	from  string            // what stands behind FROM
+	types map[string]string // of the columns, in the words of the engine
+}
+
+// AskSpark turns a question into a statement for Spark, about a table by what stands behind FROM
+// and the types of its columns. The session must be case-sensitive, and its zone UTC. By seed the
+// rows of units are chosen.
+func AskSpark(
+	s *schema.Schema, q engine.Question, seed, from string, types map[string]string,
+) (*Query, error) {
+	return (&relation{spark, from, types}).ask(s, q, seed)
+}
+
+// Query is a question as one statement, whose rows are two whole numbers: of a cell, each once, and
+// of its rows, above zero. Cells that no row is in may be left out.
+type Query struct {
+	text    string
+	Columns int // that the statement computes
+	Cells   int // that a row is counted in
+	answer  func(cells map[int64]int64) ([]int64, error)
+}
+
+// ask turns a question into a statement. Of units with more than max_rows_per_unit rows, seed
+// decides which stay: it need not be secret, but whoever writes rows must not know it beforehand.
+func (t *relation) ask(s *schema.Schema, q engine.Question, seed string) (*Query, error) {
+	s = s.ForPrivate()
+	from, sizes, err := t.codes(s)
+	if err != nil {
+		return nil, err
+	}
+	if q.Kind == engine.Units {
+		return t.units(s, q)
+	}
+	sets, _, err := engine.AskedSets(q, s.Sizes())
+	if err != nil || len(sets) == 0 {
+		return nil, errors.New("sql: nothing but marginals and numbers of rows of units is counted in " +
+			"SQL: take Spark, or an extract of the rows as a file")
+	}
+	if s.Unit != "" {
+		from = t.bounded(from, sizes, s.MaxRowsPerUnit, seed)
+	}
+	b := blocksOf(sets, sizes)
+	var cells []string
+	for i, set := range b.columns {
+		cell := strconv.Itoa(b.first[i])
+		size := 1
+		for _, c := range slices.Backward(set) {
+			cell += fmt.Sprintf(" + %d * c%d", size, c)
+			size *= sizes[c]
+		}
+		cells = append(cells, cell)
+	}
+	exploded := fmt.Sprintf(t.explode, fmt.Sprintf(t.array, strings.Join(cells, ", ")), from)
+	return &Query{text: "SELECT cell, COUNT(*) AS n FROM (" + exploded + ") t GROUP BY cell",
+		Columns: len(sizes), Cells: len(cells), answer: b.answer}, nil
+}
+
+// codes is a select of the codes c0, c1, ... of the rows, and of their unit u if there is one.
+func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) {
+	rows, err := s.RowCodec()
+	if err != nil {
+		return "", nil, err
+	}
+	if rows.Relates() {
+		return "", nil, fmt.Errorf("sql: of a schema with after or rules, a cell depends on others, "+
+			"which SQL does not count as decoy does: fit a file: %w", schema.ErrSchema)
+	}
+	var values, codes []string
+	for i, codec := range rows.Codecs() {
+		n := codec.Column().Name
+		c := column{t.dialect, codec, t.types[n], t.classOf(t.types[n])}
+		code := ""
+		if _, is := t.types[n]; is {
+			value, cell, err := c.value(t.name(n))
+			if err != nil {
+				return "", nil, err
+			}
+			if values = append(values, fmt.Sprintf("%s AS v%d", value, i)); cell != "" {
+				values = append(values, fmt.Sprintf("%s AS w%d", cell, i))
+				cell = fmt.Sprintf("w%d", i)
+			}
+			code = c.code(fmt.Sprintf("v%d", i), cell)
+		} else if absent, err := codec.Absent(); err != nil {
+			return "", nil, fmt.Errorf("sql: the table has no column %q: %w", n, schema.ErrSchema)
+		} else {
+			code = c.result(absent, nil)
+		}
+		codes = append(codes, fmt.Sprintf("%s AS c%d", code, i))
+	}
+	if s.Unit != "" {
+		unit, err := t.unit(s.Unit)
+		if err != nil {
+			return "", nil, err
+		}
+		values, codes = append(values, unit+" AS u"), append(codes, "u")
+	}
+	if len(values) == 0 {
+		values = []string{"1 AS v"}
+	}
+	return t.each(codes, t.each(values, t.from)), s.Sizes(), nil
+}
+
+// each computes expressions once for each row of a table or a select.
+func (t *relation) each(expressions []string, from string) string {
+	if strings.HasPrefix(from, "SELECT ") {
+		from = "(" + from + ") t"
+	}
+	return "SELECT " + strings.Join(expressions, ", ") + " FROM " + from + t.barrier
+}
+
+// unit is the expression of an id: a text without blanks at its ends, NULL of nobody's row.
+func (t *relation) unit(name string) (string, error) {
+	switch t.classOf(t.types[name]) {
+	case text, whole:
+		id := t.bytes(fmt.Sprintf("CAST(%s AS %s)", t.name(name), t.text))
+		return fmt.Sprintf("NULLIF(%s, '')", fmt.Sprintf(t.trim, id, t.literal(schema.IDBlanks))), nil
+	}
+	return "", fmt.Errorf("sql: the id column %q is not there, or is neither a text nor a whole "+
+		"number: make a view in which it is: %w", name, schema.ErrSchema)
+}
+
+// bounded is a select of the codes of at most k rows of each unit. Of n rows in the order of their
+// codes, of which k are to stay, every n/k-th does, from a place that the seed and the unit decide:
+// a rule of the rows of that unit alone, which gives each the chance k/n. Rows with the same codes
+// may change places, which nothing that is counted tells.
+func (t *relation) bounded(from string, sizes []int, k int, seed string) string {
+	packs, codes := []string{}, []string{}
+	size, pack := 1, ""
+	for i, n := range sizes {
+		if pack != "" && size > (1<<53)/n {
+			packs = append(packs, pack)
+			size, pack = 1, ""
+		}
+		if pack != "" {
+			pack += " + "
+		}
+		pack += fmt.Sprintf("CAST(c%d AS %s) * %d", i, t.whole, size)
+		codes = append(codes, fmt.Sprintf("CAST(MOD(%s, %d) AS %s) AS c%d",
+			fmt.Sprintf(t.divide, fmt.Sprintf("k%d", len(packs)), strconv.Itoa(size)), n, t.small, i))
+		size *= n
+	}
+	packs = append(packs, pack)
+	names := make([]string, len(packs))
+	for i := range packs {
+		names[i] = fmt.Sprintf("k%d", i)
+		packs[i] += " AS " + names[i]
+	}
+	list := strings.Join(names, ", ")
+	from = fmt.Sprintf("SELECT u, %s FROM (%s) t WHERE u IS NOT NULL", strings.Join(packs, ", "), from)
+	from = fmt.Sprintf("SELECT u, %s, ROW_NUMBER() OVER (PARTITION BY u ORDER BY %s) AS p, "+
+		"COUNT(*) OVER (PARTITION BY u) AS m FROM (%s) t", list, list, from)
+	start := fmt.Sprintf(t.draw, fmt.Sprintf("CONCAT(%s, u)", t.literal(seed+" ")))
+	from = fmt.Sprintf("SELECT %s FROM (%s) t WHERE CASE WHEN m <= %d THEN 0 ELSE MOD(p * %d + %s, "+
+		"m) END < %d", list, from, k, k, start, k)
+	return t.each(codes, from)
+}
+
+// units counts the units with each of some numbers of rows. In its answer the number of rows is
+// that of units.
+func (t *relation) units(s *schema.Schema, q engine.Question) (*Query, error) {
+	var upTo []int
+	if json.Unmarshal(q.Of, &upTo) != nil || q.Length != len(upTo)+1 || s.Unit == "" {
+		return nil, errors.New("sql: this is not a question about units")
+	}
+	unit, err := t.unit(s.Unit)
+	if err != nil {
+		return nil, err
+	}
+	cell := strconv.Itoa(len(upTo))
+	for i, most := range slices.Backward(upTo) {
+		cell = fmt.Sprintf("CASE WHEN m <= %d THEN %d ELSE %s END", most, i, cell)
+	}
+	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s) t WHERE u IS NOT NULL "+
+		"GROUP BY u", unit, t.from)
+	text := fmt.Sprintf("SELECT cell, COUNT(*) AS n FROM (SELECT %s AS cell FROM (%s) t) t GROUP BY "+
+		"cell", cell, rows)
+	return &Query{text: text, answer: func(cells map[int64]int64) ([]int64, error) {
+		answer := make([]int64, 1+q.Length)
+		for cell, n := range cells {
+			if cell < 0 || cell >= int64(q.Length) || n < 0 {
+				return nil, engine.ErrCounts
+			}
+			answer[1+cell] = n
+			answer[0] += n
+		}
+		return answer, nil
+	}}, nil
+}
+
+// blocks are sets of columns over which rows are counted: few of them have all sets that are asked
+// about as parts. (Of thirteen columns of twelve codes, 13 sets of four columns have all 78 pairs.)
+type blocks struct {
+	sets, columns [][]int
+	of            []int // the block of each set
+	first         []int // cell of each block
+	sizes         []int
+}
+
+// maxBlock is how many cells a block has at most, if a single set has not more.
+const maxBlock = 1 << 15
+
+// blocksOf finds blocks: the largest set that is in none gets one, which grows by the column that
+// brings most of the others in, while its cells are few.
+func blocksOf(sets [][]int, sizes []int) *blocks {
+	b := &blocks{sets: sets, of: make([]int, len(sets)), sizes: sizes, first: []int{0}}
+	var order []int
+	for i := range sets {
+		order = append(order, i)
+		b.of[i] = -1
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(sets[j]) - len(sets[i]) })
+	for _, i := range order {
+		if b.of[i] >= 0 {
+			continue
+		}
+		block := slices.Clone(sets[i])
+		for next := b.grow(block); next >= 0; next = b.grow(block) {
+			block = append(block, next)
+		}
+		slices.Sort(block)
+		for j, set := range sets {
+			if b.of[j] < 0 && inside(set, block) {
+				b.of[j] = len(b.columns)
+			}
+		}
+		b.columns = append(b.columns, block)
+		b.first = append(b.first, b.first[len(b.first)-1]+cellsOf(block, sizes))
+	}
+	return b
+}
+
+// grow is the column by which a block takes most sets in that are in none, -1 if no other does.
+func (b *blocks) grow(block []int) (next int) {
+	next, most := -1, 0.0
+	cells := cellsOf(block, b.sizes)
+	for c, n := range b.sizes {
+		if slices.Contains(block, c) || cells*n > maxBlock {
+			continue
+		}
+		gain := 0.0
+		for i, set := range b.sets {
+			if b.of[i] >= 0 || !slices.Contains(set, c) {
+				continue
+			}
+			rest := 0
+			for _, x := range set {
+				if !slices.Contains(block, x) {
+					rest++
+				}
+			}
+			gain += 1 / float64(rest*rest) // a set that is nearly in counts too
+		}
+		if gain > most {
+			next, most = c, gain
+		}
+	}
+	return next
+}
+
+func inside(set, block []int) bool {
+	return !slices.ContainsFunc(set, func(c int) bool { return !slices.Contains(block, c) })
+}
+
+func cellsOf(set, sizes []int) int {
+	n := 1
+	for _, c := range set {
+		n *= sizes[c]
+	}
+	return n
+}
+
+// answer is the number of rows, and the counts of the sets. Every block must have as many rows.
+func (b *blocks) answer(cells map[int64]int64) ([]int64, error) {
+	answer := []int64{0}
+	starts := make([]int, len(b.sets))
+	for i, set := range b.sets {
+		starts[i] = len(answer)
+		answer = append(answer, make([]int64, cellsOf(set, b.sizes))...)
+	}
+	rows := make([]int64, len(b.columns))
+	parts := make([][]int, len(b.columns))
+	for i, block := range b.of {
+		parts[block] = append(parts[block], i)
+	}
+	codes := make([]int, len(b.sizes))
+	for cell, n := range cells {
+		block, is := slices.BinarySearch(b.first, int(cell))
+		if !is {
+			block--
+		}
+		if block < 0 || block >= len(b.columns) || n < 0 {
+			return nil, engine.ErrCounts
+		}
+		rest := int(cell) - b.first[block]
+		for _, c := range slices.Backward(b.columns[block]) {
+			codes[c], rest = rest%b.sizes[c], rest/b.sizes[c]
+		}
+		for _, i := range parts[block] {
+			at := 0
+			for _, c := range b.sets[i] {
+				at = at*b.sizes[c] + codes[c]
+			}
+			answer[starts[i]+at] += n
+		}
+		rows[block] += n
+	}
+	for _, n := range rows {
+		if n != rows[0] {
+			return nil, engine.ErrCounts
+		}
+	}
+	answer[0] = rows[0]
+	return answer, nil
+}
