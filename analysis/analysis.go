@@ -44,10 +44,7 @@ func (r Run[R]) buy(
 	ctx context.Context, rows *privacy.Rows, method string, plan accountant.Composition,
 	ask func(*privacy.Session) (R, error),
 ) (R, *privacy.Session, error) {
-	r.Plan, r.Price, r.Method = plan, nil, method
-	if r.Program == "" {
-		r.Program = r.Tool
-	}
+	r.Plan, r.Price, r.Method, r.Program = plan, nil, method, r.Tool+r.Program
 	return release.Run(ctx, privacy.Open, rows, r.Options, ask, r.Deliver)
 }
 

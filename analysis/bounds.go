@@ -14,14 +14,12 @@ import (
 // count only if they stand out for themselves. The limits are in standard deviations of the noise.
 // On the tables of docs/benchmarks.md one schema in some hundred has a bound ten times too far.
 const (
-	core       = 5.0 // of the heaviest run of cells, or nothing is known of the column
-	coreUsual  = 4.0 // of one whose values have a usual size: there are fewer of these
-	next       = 2.4 // of cells next to the bounds
-	behind     = 4.0 // of a power of two that one other lies between
-	apart      = 5.0 // of cells that more lie between
-	far        = 3.5 // of cells next to the bounds for more than a power of two
-	unseen     = 0.8 // of the cell next to the bounds where the rows are few for the noise
-	unseenFlag = 1.5 // of the numbers beyond 1, where a flag is likely
+	core      = 5.0 // of the heaviest run of cells, or nothing is known of the column
+	coreUsual = 4.0 // of one whose values have a usual size: there are fewer of these
+	next      = 2.4 // of cells next to the bounds
+	behind    = 4.0 // of a power of two that one other lies between
+	apart     = 5.0 // of cells that more lie between
+	far       = 3.5 // of cells next to the bounds for more than a power of two
 )
 
 // Numbers of a usual size, which are not all negative.
@@ -149,22 +147,6 @@ func spikesOf(in []magnitude, sigma float64) {
 	}
 }
 
-// outward takes in the cell on either side where the rows are so few that a tail which does not
-// stand out may hold many: what is left out would be moved to the bound. A flag should stay one.
-func outward(in []magnitude, first, last int, sigma float64) (int, int) {
-	limit := unseen
-	if in[last].hi == 1 {
-		limit = unseenFlag
-	}
-	if last+1 < len(in) && in[last+1].rows > limit*sigma {
-		last++
-	}
-	if first > 0 && in[first].lo > 0 && in[first-1].rows > unseen*sigma {
-		first--
-	}
-	return first, last
-}
-
 // magnitude is one of the public cells of the magnitudes, with its noisy count.
 type magnitude struct {
 	lo, hi float64 // the smallest and the greatest value
@@ -241,9 +223,7 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 		return nil, nil
 	}
 	few := numbers && v.values < coarseRows*sigma
-	if few {
-		first, last = outward(in, first, last, sigma)
-	}
+	all := in
 	in = inner(in[first : last+1])
 	if c := &in[0]; c.lo < c.hi && c.hi == -1 && !few &&
 		(len(in) == 1 || in[1].rows <= clear*sigma) { // alone, and so a code: its cell holds its end
@@ -255,7 +235,33 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 				"give them another unit in a copy of the table", c.rows, limit)
 		}
 	}
-	return v.ordered(name, in, few, sigma), in
+	c := v.ordered(name, in, few, sigma)
+	v.beyond = v.cutOff(all, in, tails*max(1, m.PerPower), c.Min == in[0].lo)
+	return c, in
+}
+
+// cutOff is the rows that the bounds cut off, by two noisy sums: of so many cells next to those
+// within the bounds at either end, and of all values but those within. Below them there is nothing
+// to cut off where the bounds begin before the cells (not below). The second sum has cells that are
+// missing in it, unless they were seen: what the first does not show may be these.
+func (v *judged) cutOff(all, within []magnitude, near int, below bool) noisy {
+	first := slices.Index(all, within[0])
+	last := first + len(within) - 1
+	next, rest := noisy{}, noisy{v.values, v.noise}
+	for i, m := range all {
+		if i <= last && (i >= first || !below) {
+			rest = rest.add(-m.rows, m.sigma)
+		} else if i >= first-near && i <= last+near {
+			next = next.add(m.rows, m.sigma)
+		}
+	}
+	if next.sigma == 0 {
+		return next
+	}
+	v.astray = next.rows <= surely*next.sigma ||
+		rest.rows-next.rows > surely*math.Hypot(rest.sigma, next.sigma)
+	a, b := 1/(next.sigma*next.sigma), 1/(rest.sigma*rest.sigma)
+	return noisy{(a*next.rows + b*rest.rows) / (a + b), 1 / math.Sqrt(a+b)}
 }
 
 // inner cuts off the cells that are beyond twice the span of all but heavyTail of the rows.

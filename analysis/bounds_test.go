@@ -176,3 +176,40 @@ func TestEdges(t *testing.T) {
 
 // rarely is the stricter limit for all cells.
 func rarely(int, int) bool { return false }
+
+// TestCutOff: how many cells the bounds cut off is told from the cells beside them and from what is
+// missing in those within, if it stands out of the noise.
+func TestCutOff(t *testing.T) {
+	cell := func(lo, hi, rows float64) magnitude { return magnitude{lo, hi, rows, 20, 0} }
+	all := []magnitude{cell(-1, 0, 0), cell(0, 0, 500), cell(2, 4, 4000), cell(4, 8, 4500),
+		cell(8, 16, 600), cell(16, 32, 400), cell(32, 64, 0)}
+	for _, tt := range []struct {
+		name        string
+		first, last int
+		below       bool
+		rows        float64
+		says        string
+	}{
+		{"all", 1, 5, true, 0, ""},
+		{"above", 1, 3, true, 1000, "about 10 % of its cells (±1 %) are moved to its bounds"},
+		{"on either side", 2, 3, true, 1500, "about 15 % of its cells (±1 %) are moved to its bounds"},
+		{"below, where the bounds begin at zero", 2, 3, false, 1000,
+			"about 10 % of its cells (±1 %) are moved to its bounds"},
+	} {
+		v := judged{values: 10000, noise: 30}
+		v.beyond = v.cutOff(all, all[tt.first:tt.last+1], 3, tt.below)
+		if math.Abs(v.beyond.rows-tt.rows) > 1e-6 || v.beyond.sigma > 40 ||
+			v.cut() != tt.says {
+			t.Errorf("%s: %+v, %q", tt.name, v.beyond, v.cut())
+		}
+	}
+	// 2000 cells that hold no value, and that no class showed
+	v := judged{values: 12000, noise: 30}
+	v.beyond = v.cutOff(all, all[1:6], 3, true)
+	if !strings.HasSuffix(v.cut(), "are moved to its bounds, or missing") {
+		t.Errorf("missing cells: %+v, %q", v.beyond, v.cut())
+	}
+	if v := (judged{values: 1000, beyond: noisy{90, 50}}); v.cut() != "" {
+		t.Errorf("what is noise is said: %q", v.cut())
+	}
+}

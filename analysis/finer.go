@@ -70,7 +70,9 @@ func (r *Inferred) finer(s *text.Session, verdicts []*judged) error {
 				continue
 			}
 			c.counts.coarse = append(c.counts.coarse, c.counts.cells)
-			c.counts.cells = r.parts(c.counts.cells, w.Magnitudes, held[k].Magnitudes)
+			var dropped noisy
+			c.counts.cells, dropped = r.parts(c.counts.cells, w.Magnitudes, held[k].Magnitudes)
+			v.beyond = v.beyond.add(dropped.rows, dropped.sigma)
 			c.Found = v.ordered(c.Name, c.counts.cells, false, r.Noise.Values.Sigma)
 		}
 	}
@@ -182,8 +184,10 @@ func (r *Inferred) split(c *inferredColumn, heaps []magnitude) []float64 {
 }
 
 // parts are the cells of a column, some of them replaced by their parts, with the counts of the
-// last question, but for parts at either end that hold next to nothing.
-func (r *Inferred) parts(in []magnitude, m schema.Magnitudes, counts []int64) (out []magnitude) {
+// last question, but for parts at either end that hold next to nothing, which are dropped.
+func (r *Inferred) parts(
+	in []magnitude, m schema.Magnitudes, counts []int64,
+) (out []magnitude, dropped noisy) {
 	sigma := r.Noise.Fine.Sigma
 	for k, n := range counts {
 		lo, hi := m.Bounds(k)
@@ -230,11 +234,15 @@ func (r *Inferred) parts(in []magnitude, m schema.Magnitudes, counts []int64) (o
 		}
 		return n
 	}
-	out = out[:len(out)-cut()]
-	slices.Reverse(out)
-	out = out[:len(out)-cut()]
-	slices.Reverse(out)
-	return slices.Clip(out)
+	for range 2 {
+		keep := len(out) - cut()
+		for _, c := range out[keep:] {
+			dropped = dropped.add(c.rows, c.sigma)
+		}
+		out = out[:keep]
+		slices.Reverse(out)
+	}
+	return slices.Clip(out), dropped
 }
 
 // few reports whether the rows are so few for the noise that heaps would not be found.

@@ -56,7 +56,8 @@ func TestFiner(t *testing.T) {
 			}
 			counts[at] += n
 		}
-		got := v.ordered("x", r.parts(tt.cells, m, counts), false, 20)
+		cells, _ := r.parts(tt.cells, m, counts)
+		got := v.ordered("x", cells, false, 20)
 		if _, err := schema.NewCodec(*got); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -108,7 +109,7 @@ func TestYearsOfFewRows(t *testing.T) {
 			counts[at]++
 		}
 		c.counts.coarse = append(c.counts.coarse, c.counts.cells)
-		c.counts.cells = r.parts(c.counts.cells, m, counts)
+		c.counts.cells, _ = r.parts(c.counts.cells, m, counts)
 	}
 	if got := v.ordered("x", c.counts.cells, false, 60); got.Min < 1950 || got.Max > 2019 {
 		t.Errorf("years from 1960 to 2009: from %v to %v", got.Min, got.Max)
@@ -138,7 +139,7 @@ func TestEndsOfABell(t *testing.T) {
 			lo, hi := m.Bounds(k)
 			counts[k] = int64(noisy(lo, hi))
 		}
-		got := r.parts(cells, m, counts)
+		got, _ := r.parts(cells, m, counts)
 		if share(got[0].lo)+1-share(got[len(got)-1].hi) > .1+share(8)+1-share(16) {
 			lost++
 		}
@@ -165,7 +166,7 @@ func TestBeyond(t *testing.T) {
 				}
 				counts[at] += 2250
 			}
-			if got := r.parts(cells, m, counts); cellRows(got) != 9000 || got[0].lo < -end ||
+			if got, _ := r.parts(cells, m, counts); cellRows(got) != 9000 || got[0].lo < -end ||
 				got[len(got)-1].hi > end {
 				t.Errorf("%v: %+v", kind, got)
 			}

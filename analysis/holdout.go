@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/threshold"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -70,8 +71,7 @@ func OpenHoldout(
 		return nil, err
 	}
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
-	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections,
-		epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
+	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections, epsilon: o.round()}
 	at := func(z float64) accountant.Composition {
 		h.sigma = z * unit(nb.MeasureEvent(privacy.Total{}, 1))
 		return accountant.Composition{
@@ -131,6 +131,19 @@ func (h *Holdout) Ask(question table.Expr) (Told, error) {
 	return Told{Share: share, Corrected: true,
 		StdErr: h.sigma / h.rows * math.Sqrt(1+share*share)}, nil
 }
+
+// round is the ε of a round of comparisons.
+func (o HoldoutOptions) round() float64 { return o.Budget.Epsilon / 2 / float64(o.Corrections) }
+
+// Noise is the standard deviation of what is added to a comparison, in rows: that of Lap(4k/ε) and
+// Lap(2k/ε), see [threshold.Open]. It reads no row.
+func (o HoldoutOptions) Noise(s *schema.Schema) float64 {
+	k := privacy.NeighboursOf(s, o.Adjacency).MaxRowsPerUnit
+	return math.Sqrt(40) * float64(max(1, k)) / o.round()
+}
+
+// Rows is the noisy number of rows, at least 1, and the standard deviation of its noise.
+func (h *Holdout) Rows() (n, noise float64) { return h.rows, h.sigma }
 
 // Left is how many corrections are left.
 func (h *Holdout) Left() int { return h.left }

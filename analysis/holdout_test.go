@@ -37,6 +37,11 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
 	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), honest,
 		options(ten, 3, .05)))
+	noise := options(ten, 3, .05).Noise(private.Schema())
+	if n, sigma := h.Rows(); math.Abs(noise-math.Sqrt(40)*3/5) > 1e-9 || sigma > 10 ||
+		math.Abs(n-20000) > 6*sigma {
+		t.Errorf("noise of %v rows, %v ± %v rows", noise, n, sigma)
+	}
 	for range 1000 {
 		a := must(h.Ask(dead(true, true, false)))
 		if a.Corrected || math.Abs(a.Share-shareOf(t, honest, dead(true, true, false))) > 1e-12 {

@@ -49,7 +49,7 @@ func Infer(
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Plan, r.Price, r.Method, r.Program = plan.Composition(), nil, "schema infer", r.Tool
+	r.Plan, r.Price, r.Method, r.Program = plan.Composition(), nil, "schema infer", r.Tool+r.Program
 	return release.Run(ctx, text.Open, t, r.Options, func(s *text.Session) (*Inferred, error) {
 		out, err := plan.Buy(ctx, t, s, o, func(done float64) { r.report("measuring columns", done) })
 		if err != nil {
@@ -116,7 +116,13 @@ func (p InferencePlan) Buy(
 			return nil, err
 		}
 		if len(todo) == 0 {
-			return r, cmp.Or(r.finer(s, verdicts), r.check())
+			err := cmp.Or(r.finer(s, verdicts), r.check())
+			for i, v := range verdicts {
+				if v != nil {
+					r.Columns[i].Cut = v.cut()
+				}
+			}
+			return r, err
 		}
 		asked := todo
 		todo = nil

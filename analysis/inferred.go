@@ -32,6 +32,7 @@ type inferredColumn struct {
 	// so many of its cells look like numbers with a decimal comma that it is said
 	Commas bool
 	Doubt  string   // what else is said of its values
+	Cut    string   // how many of them the bounds cut off, if they are many
 	Taken  []string // texts among its values that are read as missing
 
 	bought bool // rather than declared
@@ -100,7 +101,8 @@ func (r *Inferred) YAML() ([]byte, error) {
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "  - name: ") {
 			skip()
-			for _, note := range []string{r.Columns[next].Note, r.Columns[next].Doubt} {
+			c := r.Columns[next]
+			for _, note := range []string{c.Note, c.Doubt, c.Cut} {
 				if note != "" {
 					fmt.Fprintf(&b, "  # %s\n", note)
 				}

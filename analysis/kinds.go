@@ -40,6 +40,8 @@ type judged struct {
 	unseen   noisy       // else those that may be
 	values   float64     // cells that are not
 	noise    float64     // of their number
+	beyond   noisy       // of them those that the bounds cut off
+	astray   bool        // some of those may be missing instead
 	texts    float64     // cells of an ordered kind that are texts
 	seeks    bool        // texts may be frequent
 	target   bool        // what is not found keeps a code
@@ -241,7 +243,7 @@ const short = schema.ClassShortDates - schema.ClassDaySlash
 // list makes texts of a column, of which only the empty one means missing.
 func (v *judged) list() {
 	v.kind, v.format, v.mixed, v.missing, v.taken = schema.Categorical, "", false, nil, nil
-	v.values, v.missed = v.values+v.missed.rows-v.empty.rows, v.empty
+	v.values, v.missed, v.beyond = v.values+v.missed.rows-v.empty.rows, v.empty, noisy{}
 	if v.empty.sigma > 0 {
 		v.missing = []string{""}
 	}
@@ -282,6 +284,16 @@ func (v *judged) token(found []text.Found, sigma, classSigma float64) bool {
 		v.say("the texts among its values (%q and the like) mean missing", found[0].Text)
 	}
 	return true
+}
+
+// cut says how many cells the bounds cut off, as far as counts tell, if they are many; else "".
+func (v *judged) cut() string {
+	n := v.beyond
+	if n.rows <= max(stray*v.values, surely*n.sigma) {
+		return ""
+	}
+	return fmt.Sprintf("about %.0f %% of its cells (±%.0f %%) are moved to its bounds%s", 100*n.rows/
+		v.values, math.Ceil(100*n.sigma/v.values), map[bool]string{true: ", or missing"}[v.astray])
 }
 
 // say adds to the note of the column. What holds for all columns is said once, in the file.

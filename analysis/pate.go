@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -113,20 +115,14 @@ func (p *plan) reserve(b accountant.Budget) (c accountant.Composition, err error
 	if p.o.Aggregator != vote.LNMax {
 		return pool(p.mu), nil
 	}
-	before := 0.
-	if p.o.Rows == 0 {
-		before = rowsShare
-	}
+	before := rowsShare
 	if p.o.Student == nil {
 		before += modelShare
 	}
 	k := p.taught.rounds * p.taught.ballot.Questions
-	at := func(scale float64) (c accountant.Composition) {
-		if before > 0 {
-			c = pool(math.Sqrt(before) / scale)
-		}
+	at := func(scale float64) accountant.Composition {
 		step := accountant.Laplace{Epsilon: math.Sqrt((1-before)/float64(k)) / scale}
-		return append(c, accountant.Charge{Event: step, Count: k})
+		return append(pool(math.Sqrt(before)/scale), accountant.Charge{Event: step, Count: k})
 	}
 	scale, err := accountant.ScaleFor(b, p.nb.Adjacency, at)
 	p.mu = 1 / scale * below
@@ -139,7 +135,7 @@ func (p *plan) teach(
 ) (*Classifier, error) {
 	t := &p.taught
 	report("counting", 0)
-	n, err := countRows(s, p.mu, p.o.Rows)
+	n, shares, err := p.countClasses(s)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +146,7 @@ func (p *plan) teach(
 		return nil, err
 	}
 	teachers := int(min(mostShards, max(1, math.Round(n/shardRows))))
-	build := func(int) vote.Teacher[*lesson] { return &scholar{task: p.task} }
+	build := func(int) vote.Teacher[*lesson] { return &scholar{task: p.task, shares: shares} }
 	split, err := vote.SplitWatched(s, teachers, build)
 	if err != nil {
 		return nil, err
@@ -180,22 +176,40 @@ func (p *plan) teach(
 		if err != nil {
 			return nil, err
 		}
-		for i, ok := range votes.Answered {
-			for k := range ballot.Classes {
-				at := i*ballot.Classes + k
-				switch {
-				case ok:
-					learn.labels = append(learn.labels, float64(votes.Counts[at])/float64(teachers))
-				case own != nil: // it is confirmed
-					learn.labels = append(learn.labels, own[at])
-				default:
-					learn.labels = append(learn.labels, math.NaN())
-				}
+		for at, n := range votes.Counts {
+			share := float64(n) / float64(teachers)
+			if ok := votes.Answered[at/ballot.Classes]; !ok && own != nil { // it is confirmed
+				share = own[at]
+			} else if !ok {
+				share = math.NaN()
 			}
+			learn.labels = append(learn.labels, share)
 		}
 		w = learn.fit(v, student.part(0, (round+1)*ballot.Questions))
 	}
-	return p.coefficients(w, n), nil
+	c := p.coefficients(w, n)
+	learn.calibrate(c.Intercept, w, student, shares)
+	return c, nil
+}
+
+// countClasses buys the number of rows of each class: of all, unless that is public, and the share
+// of each class, of which none is 0.
+func (p *plan) countClasses(s *privacy.Session) (n float64, shares []float64, err error) {
+	of := privacy.Marginal{Cols: []int{p.problem.Target}}
+	each := unit(s.Neighbours().MeasureEvent(of, 1))
+	counts, err := s.Measure(of, each/(p.mu*math.Sqrt(rowsShare)))
+	if err != nil {
+		return 0, nil, err
+	}
+	shares = make([]float64, len(p.classes))
+	for code, class := range p.problem.Classes {
+		n += float64(counts[code])
+		if class >= 0 {
+			shares[class] = max(1, float64(counts[code]))
+		}
+	}
+	floats.Scale(1/floats.Sum(shares), shares)
+	return cmp.Or(float64(p.o.Rows), max(1, n)), shares, nil
 }
 
 // student is the public rows, in which columns are those of the problem.
@@ -225,25 +239,22 @@ func (p *plan) student(
 // scholar is a teacher: a logistic regression of its shard.
 type scholar struct {
 	*task
+	shares  []float64 // of the classes among all rows
 	weights []float64
 }
 
 // Train fits the regression to the rows that have a class.
 func (t *scholar) Train(shard *table.Table, _ *lesson) {
 	rows, l := shard.Rows(), &lesson{rows: shard.Rows()}
+	none, one := slices.Repeat([]float64{math.NaN()}, len(t.classes)), make([]float64, len(t.classes))
 	fit := softmax{task: t.task, penalty: teacherPrior}
 	for i := range rows {
-		class := t.problem.Classes[shard.Column(t.problem.Target).At(i)]
-		for k := range t.classes {
-			switch {
-			case class < 0:
-				fit.labels = append(fit.labels, math.NaN())
-			case k == class:
-				fit.labels = append(fit.labels, 1)
-			default:
-				fit.labels = append(fit.labels, 0)
-			}
+		label := none
+		if class := t.problem.Classes[shard.Column(t.problem.Target).At(i)]; class >= 0 {
+			label = slices.Clone(one)
+			label[class] = 1
 		}
+		fit.labels = append(fit.labels, label...)
 	}
 	for _, c := range t.problem.Columns {
 		l.columns = append(l.columns, shard.Column(c))
@@ -251,11 +262,13 @@ func (t *scholar) Train(shard *table.Table, _ *lesson) {
 	t.weights = fit.fit(make([]float64, t.problem.Cells(t.schema.Sizes())*t.problem.Outputs()), l)
 }
 
-// VotesTo votes for the most probable class.
+// VotesTo votes for the class that is more probable than it is among all rows, by the largest
+// factor: for the most probable one a teacher hardly ever votes if it is rare.
 func (t *scholar) VotesTo(votes []uint8, l *lesson) {
 	p := softmax{task: t.task}.probabilities(t.weights, l)
 	for i := range votes {
 		row := p[i*len(t.classes):][:len(t.classes)]
+		floats.Div(row, t.shares)
 		votes[i] = uint8(slices.Index(row, slices.Max(row)))
 	}
 }
@@ -303,6 +316,28 @@ func (f softmax) fit(v []float64, l *lesson) []float64 {
 	copy(w, v)
 	f.turn(w)
 	return w
+}
+
+const rescalings = 200 // of which the last moves no probability by a thousandth
+
+// calibrate sets the intercepts at which the probabilities of a lesson are, on average, the shares
+// of the classes, by iterative scaling: votes are as if all classes had as many rows.
+func (f softmax) calibrate(intercept, w []float64, l *lesson, shares []float64) {
+	p, row := f.probabilities(w, l), make([]float64, len(shares))
+	factors := slices.Repeat([]float64{1}, len(shares))
+	for range rescalings {
+		mean := make([]float64, len(shares))
+		for votes := range slices.Chunk(p, len(shares)) {
+			floats.MulTo(row, votes, factors)
+			floats.AddScaled(mean, 1/floats.Sum(row)/float64(l.rows), row)
+		}
+		for k := range factors {
+			factors[k] *= shares[k] / mean[k]
+		}
+	}
+	for k := range intercept {
+		intercept[k] = math.Log(factors[len(factors)-len(intercept)+k] / factors[0])
+	}
 }
 
 // each calls do for the weights of each class and column of the problem.

@@ -264,7 +264,7 @@ func (p *evaluation) ask(
 	auroc.Name, auroc.Of = "AUROC", "model trained on synthetic rows"
 	out = append(out, auroc)
 	for i := range out[1:] {
-		out[1+i].Meaning = meaning(out[1+i].Name)
+		out[1+i].Meaning = eval.MetricOf(out[1+i].Name).Meaning
 	}
 	return out, nil
 }
@@ -296,14 +296,4 @@ func (p *evaluation) marginalError(
 	t := float64(len(sets))
 	return estimate{Name: "MarginalError", Value: min(1, max(0, sum/(2*t*n))),
 		StdErr: math.Hypot(sigma/t, spread) / (2 * n)}, err
-}
-
-// meaning is the sentence of package eval about a metric.
-func meaning(name string) string {
-	for _, m := range eval.Metrics() {
-		if m.Name == name {
-			return m.Meaning
-		}
-	}
-	return ""
 }

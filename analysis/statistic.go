@@ -142,8 +142,7 @@ func ParseStatistic(text string, s *schema.Schema) (Statistic, error) {
 		if err != nil {
 			return fail("%v", err)
 		}
-		c := codecs[cols[0].at]
-		if c.Column().Kind.Ordered() || cols[0].values == nil {
+		if !cols[0].isPair() {
 			return fail("the target must have two values")
 		}
 		task := eval.Task{Label: of, Positive: 1}
@@ -182,6 +181,9 @@ func newColumn(at int, c *schema.Codec) column {
 	}
 	return out
 }
+
+// isPair reports whether the column has two values.
+func (c column) isPair() bool { return len(c.values) == 2 && slices.Equal(c.low, c.high) }
 
 // present are the values that are not missing.
 func (c column) present(t *table.Table) (xs []float64) {

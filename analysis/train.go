@@ -13,11 +13,11 @@ import (
 )
 
 // ErrTarget is wrapped by every error about columns that cannot be predicted, or predicted from.
-var ErrTarget = errors.New("it cannot be predicted")
+var ErrTarget = errors.New("see 'decoy help train'")
 
 // Training is what a classifier is to predict, and how.
 type Training struct {
-	Target string   // column to predict: categorical or boolean
+	Target string   // column to predict: categorical, boolean, or a number of two values
 	Drop   []string // columns not to predict from
 	By     string   // how: one of [Ways]; "" is [Descent]
 	// number of rows, if that is public; 0: a part of the budget buys it, for a descent or teachers
@@ -54,7 +54,7 @@ func Train(
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Program = r.Tool + ", " + runtime.GOARCH; p.o.By == PATE {
+	if r.Program = ", " + runtime.GOARCH; p.o.By == PATE {
 		r.Program += ", " + p.o.about()
 	}
 	c, session, err := r.buy(ctx, rows, trained, p.composition(),
@@ -71,6 +71,21 @@ func Train(
 	return c, session, err
 }
 
+// Classes reports whether the codes of a column are classes: of a column of numbers, if these are
+// two whole ones, such as 0 and 1.
+func Classes(c *schema.Codec) bool {
+	if !c.Column().Kind.Ordered() {
+		return true
+	}
+	bins := c.Size() - min(1, len(c.Column().Missing))
+	if c.Column().Kind != schema.Integer || bins != 2 {
+		return false
+	}
+	least, _ := c.Bin(0)
+	_, most := c.Bin(1)
+	return most-least == 1
+}
+
 // task is what is predicted from what.
 type task struct {
 	schema  *schema.Schema
@@ -81,7 +96,7 @@ type task struct {
 
 func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 	fail := func(format string, args ...any) (*task, error) {
-		return nil, fmt.Errorf("train: "+format+": %w", append(args, ErrTarget)...)
+		return nil, fmt.Errorf("train: "+format+"; %w", append(args, ErrTarget)...)
 	}
 	codecs, err := s.Codecs()
 	if err != nil {
@@ -92,9 +107,9 @@ func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 	switch {
 	case err != nil:
 		return fail("%v", err)
-	case s.Columns[at].Kind.Ordered():
-		return fail("column %q is %v: a classifier predicts categories, so a question about a number "+
-			"needs a column of its own, such as a boolean one", target, s.Columns[at].Kind)
+	case !Classes(codecs[at]):
+		return fail("column %q is %v, and a classifier predicts categories: in a copy of the schema, "+
+			"make it categorical with its values as categories", target, s.Columns[at].Kind)
 	}
 	t.problem.Target = at
 	missing, hasMissing := codecs[at].MissingCode()

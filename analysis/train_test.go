@@ -200,6 +200,20 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestNumberOfTwoValues: an outcome of 0 and 1, as bought schemas have it, can be predicted.
+func TestNumberOfTwoValues(t *testing.T) {
+	for column, want := range map[string]bool{
+		"min: 0, max: 1": true, `min: 0, max: 1, missing: [""]`: true, "min: 1, max: 2": true,
+		"min: 0, max: 2": false, "min: 0, max: 3, bins: 2": false, "min: 1, max: 1": false,
+	} {
+		s := must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: x, kind: boolean}\n" +
+			"- {name: y, kind: integer, " + column + "}\n")))
+		if _, err := newTask(s, "y", nil); (err == nil) != want {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+}
+
 func TestTargets(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
 	bought := must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
@@ -211,7 +225,7 @@ func TestTargets(t *testing.T) {
 		b    accountant.Budget
 		want string
 	}{
-		"a number":     {s, Training{Target: "x"}, wide, "is integer"},
+		"a number":     {s, Training{Target: "x"}, wide, "is integer, and"},
 		"none":         {s, Training{Target: "z"}, wide, `no column "z"`},
 		"drop of none": {s, Training{Target: "y", Drop: []string{"z"}}, wide, "to drop"},
 		"nothing left": {s, Training{Target: "y", Drop: []string{"a", "x", "kind"}}, wide,

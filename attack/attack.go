@@ -52,19 +52,16 @@ type Options struct {
 	Runs       int
 	Canaries   int                  // of Rows: planted random rows, made even; 0: none
 	Seed       uint64               // of Rows: public, decides all draws but those of noise
-	Earlier    []Fit                // of Rows: fits of the same attack that need not be made again
-	Keep       func(Fit) error      // of Rows: may be nil; called from several goroutines
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Progress   func(done, runs int) // may be nil; called from several goroutines
 
-	workers int     // runs at a time; default GOMAXPROCS
-	pilot   float64 // share of the runs; default a quarter
+	workers int // runs at a time; default GOMAXPROCS
 }
 
 // fill checks the options and puts the defaults in.
 func (o *Options) fill(runs int) error {
 	o.Runs, o.Confidence = cmp.Or(o.Runs, runs), cmp.Or(o.Confidence, .95)
-	o.pilot, o.workers = cmp.Or(o.pilot, .25), cmp.Or(o.workers, runtime.GOMAXPROCS(0))
+	o.workers = cmp.Or(o.workers, runtime.GOMAXPROCS(0))
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -147,6 +144,9 @@ func rateOf(count, of int, confidence float64) rate {
 	return rate{count, of, float64(count) / float64(of), low, high}
 }
 
+// BestOf is the same share, with an interval that holds for the best of so many at confidence c.
+func (r rate) BestOf(n int, c float64) rate { return rateOf(r.Count, r.Of, 1-(1-c)/float64(n)) }
+
 // found is what a test finds that exceeds a threshold in at most a share At of what is out.
 type found struct {
 	At    float64 `json:"at"`
@@ -190,24 +190,17 @@ type event struct {
 type accuracy struct {
 	guesses
 	Share float64 `json:"accuracy"` // of the guesses that were right
-	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval
-	// is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within [0, 1].
-	Privacy     float64 `json:"privacy"`
-	PrivacyLow  float64 `json:"privacy_low"`
-	PrivacyHigh float64 `json:"privacy_high"`
 	// the most that the claim allows of one guess: e^ε/(1 + e^ε) + δ
 	Limit float64 `json:"accuracy_claimed"`
 }
 
 // guessed is the result of guesses about a mechanism with a claim.
 func guessed(mechanism string, g guesses, b accountant.Budget, confidence float64) Result {
-	best, share := g, float64(g.Right)/float64(g.Made)
+	best := g
 	best.Right = best.Made
-	privacy, margin := min(2*(1-share), 1), 2*2*math.Sqrt(share*(1-share)/float64(g.Made))
 	r := Result{Mechanism: mechanism, Confidence: confidence,
 		Epsilon: g.Epsilon(b.Delta, 1-confidence), Ceiling: best.Epsilon(b.Delta, 1-confidence),
-		Guessed: &accuracy{guesses: g, Share: share, Privacy: privacy,
-			PrivacyLow: max(0, privacy-margin), PrivacyHigh: min(1, privacy+margin),
+		Guessed: &accuracy{guesses: g, Share: float64(g.Right) / float64(g.Made),
 			Limit: min(1, 1/(1+math.Exp(-b.Epsilon))+b.Delta)}}
 	r.Refuted = r.Epsilon > b.Epsilon
 	return r
@@ -238,9 +231,8 @@ func exceeding(out, in []float64, allowed int) (falsely, truly int) {
 }
 
 // curve are points of an ROC curve, evenly spaced on a log scale of false positives. out is sorted.
-func curve(out, in []float64) [][2]float64 {
+func curve(out, in []float64) (corners [][2]float64) {
 	const points = 60
-	corners := [][2]float64{}
 	for i := range points + 1 {
 		n := int(math.Pow(float64(len(out)), float64(i)/points) + 1e-9)
 		f, t := exceeding(out, in, n)
@@ -305,23 +297,18 @@ func asked[R any](
 	return out, nil
 }
 
-// fixedCodes refuses a schema whose codes a run changes.
-func fixedCodes(s *schema.Schema) error {
-	if len(s.Buys()) > 0 {
+// attackable checks a table whose rows are attacked: it must have so many rows at least,
+// no id column, and codes that a run does not change.
+func attackable(t *table.Table, rows int) error {
+	switch s := t.Schema(); {
+	case t.Rows() < rows || s.Unit != "":
+		return fmt.Errorf("attack: a table of %d rows must have at least %d and no id column", t.Rows(),
+			rows)
+	case len(s.Buys()) > 0:
 		return errors.New("attack: a schema that buys its bins (bins: dp) has no codes before a run: " +
 			"give it bins for this attack")
 	}
 	return nil
-}
-
-// attackable checks a table whose rows are attacked: it must have so many rows at least,
-// no id column, and codes that stay.
-func attackable(t *table.Table, rows int) error {
-	if t.Rows() < rows || t.Schema().Unit != "" {
-		return fmt.Errorf("attack: a table of %d rows must have at least %d and no id column",
-			t.Rows(), rows)
-	}
-	return fixedCodes(t.Schema())
 }
 
 // Method is a method of package synth on neighbours of a shape, with the claim of its plan. The

@@ -28,7 +28,7 @@ func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, erro
 	if err := o.fill(400); err != nil {
 		return r, err
 	}
-	r.Runs, r.Pilot, r.Confidence = o.Runs, max(int(o.pilot*float64(o.Runs)), 8), o.Confidence
+	r.Runs, r.Pilot, r.Confidence = o.Runs, max(o.Runs/4, 8), o.Confidence
 	pilot, err := o.run(ctx, m, 0, r.Pilot, p.Out, p.Strong)
 	if err != nil {
 		return r, err

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -125,7 +124,7 @@ func likeness(sizes []int, synthetic [][]uint16) Signal {
 	m, whole := newMargins(sizes), map[string]float64{}
 	for _, row := range synthetic {
 		m.count(row, 1)
-		whole[textOf(row)]++
+		whole[fmt.Sprint(row)]++
 	}
 	for k, counts := range m.counts {
 		total := float64(len(synthetic)) + .5*float64(len(counts))
@@ -140,28 +139,17 @@ func likeness(sizes []int, synthetic [][]uint16) Signal {
 			for k := range m.sets {
 				out[r] += m.counts[k][m.cell(k, row)] / float64(len(m.sets))
 			}
-			out[r] += math.Log((whole[textOf(row)] + .5) / float64(len(synthetic)+1))
+			out[r] += math.Log((whole[fmt.Sprint(row)] + .5) / float64(len(synthetic)+1))
 		}
 		return out, nil
 	}
 }
 
-// textOf is a row as a key.
-func textOf(row []uint16) string {
-	text := make([]byte, 0, 2*len(row))
-	for _, code := range row {
-		text = append(text, byte(code), byte(code>>8))
-	}
-	return string(text)
-}
-
-// Fit is one fit of a game, and what the attacker learns from it. It says much of single rows.
-type Fit struct {
-	Run int `json:"run"`
-	// of the rows, of the planted ones and, of a target, of those that are never in
-	Signals []float64 `json:"signals"`
+// fit is what the attacker learns from one fit.
+type fit struct {
+	signals []float64 // of the rows, of the planted ones and of those that are never in
 	// of a target: of each column, how many rows were inverted rightly that were out, and that were in
-	Inverted [][2]int `json:"inverted,omitempty"`
+	inverted [][2]int
 }
 
 const (
@@ -177,7 +165,7 @@ type game struct {
 	seed     uint64
 	all      *table.Table // the candidates, which are rows and then planted ones, and the strangers
 	rows     int
-	fits     []Fit
+	fits     []fit
 	shadows  int      // the first so many of them
 	in       [][]bool // of each fit, the coins of the candidates
 	mean, sd [2][]float64
@@ -204,9 +192,8 @@ type game struct {
 // others are, and model inversion, which guesses each column of a row from the others (Fredrikson
 // et al., CCS 2015), for rows in and rows out.
 //
-// A seed decides every draw but the noise of a private subject. Fits in o.Earlier are not made
-// again, and o.Keep gets every other. Errors: a table of less than 40 rows or with an id column,
-// options out of range, those of the subject, of Keep, and ctx's.
+// A seed decides every draw but the noise of a private subject. Errors: a table of less than 40
+// rows or with an id column, options out of range, those of the subject, and ctx's.
 func Rows(ctx context.Context, s Subject, t *table.Table, o Options) ([]Result, error) {
 	err := cmp.Or(o.fill(64), attackable(t, 40))
 	if err != nil {
@@ -216,23 +203,10 @@ func Rows(ctx context.Context, s Subject, t *table.Table, o Options) ([]Result, 
 	if err != nil {
 		return nil, err
 	}
-	var todo []int
-	for k := range g.fits {
-		at := slices.IndexFunc(o.Earlier, func(f Fit) bool { return f.Run == k })
-		if at < 0 {
-			todo = append(todo, k)
-		} else if g.fits[k] = o.Earlier[at]; len(g.fits[k].Signals) != g.signals(k) {
-			return nil, errors.New("attack: the earlier fits are of other rows")
-		}
-	}
-	err = o.each(ctx, len(todo), len(g.fits)-len(todo), len(g.fits),
-		func(ctx context.Context, i int) (err error) {
-			k := todo[i]
-			if g.fits[k], err = g.fit(ctx, k); err == nil && o.Keep != nil {
-				err = o.Keep(g.fits[k])
-			}
-			return err
-		})
+	err = o.each(ctx, o.Runs, 0, o.Runs, func(ctx context.Context, k int) (err error) {
+		g.fits[k], err = g.fit(ctx, k)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +216,7 @@ func Rows(ctx context.Context, s Subject, t *table.Table, o Options) ([]Result, 
 // newGame draws who plays, and all coins. Every row is in half of the shadows.
 func newGame(s Subject, t *table.Table, o Options) (*game, error) {
 	u := rand.New(rand.NewPCG(o.Seed, 0))
-	g := &game{Subject: s, seed: o.Seed, rows: t.Rows() &^ 1, fits: make([]Fit, o.Runs),
+	g := &game{Subject: s, seed: o.Seed, rows: t.Rows() &^ 1, fits: make([]fit, o.Runs),
 		shadows: int(shadowShare*float64(o.Runs)) &^ 1, in: make([][]bool, o.Runs)}
 	candidates, others := g.rows+o.Canaries+o.Canaries%2, 0
 	if o.Canaries > 0 {
@@ -277,17 +251,8 @@ func newGame(s Subject, t *table.Table, o Options) (*game, error) {
 	return g, err
 }
 
-// signals is how many a fit keeps.
-func (g *game) signals(k int) int {
-	if k < g.shadows {
-		return len(g.in[k])
-	}
-	return g.all.Rows()
-}
-
 // fit makes one fit.
-func (g *game) fit(ctx context.Context, k int) (Fit, error) {
-	out := Fit{Run: k}
+func (g *game) fit(ctx context.Context, k int) (out fit, err error) {
 	var members []int
 	for c, in := range g.in[k] {
 		if in {
@@ -298,18 +263,17 @@ func (g *game) fit(ctx context.Context, k int) (Fit, error) {
 	if err != nil {
 		return out, fmt.Errorf("attack: %s, fitted to %d rows: %w", g.Name, len(members), err)
 	}
-	if out.Signals, err = signal(g.all); err != nil {
+	if out.signals, err = signal(g.all); err != nil {
 		return out, err
 	}
-	for i, x := range out.Signals {
-		if out.Signals[i] = max(-700, min(700, x)); x != x {
+	for i, x := range out.signals {
+		if out.signals[i] = max(-700, min(700, x)); x != x {
 			return out, fmt.Errorf("attack: %s: the signal of a row is not a number", g.Name)
 		}
 	}
-	if out.Signals = out.Signals[:g.signals(k)]; k < g.shadows {
-		return out, nil
+	if k >= g.shadows {
+		out.inverted, err = g.invert(signal, g.in[k])
 	}
-	out.Inverted, err = g.invert(signal, g.in[k])
 	return out, err
 }
 
@@ -326,21 +290,18 @@ func (g *game) inverted() *table.Table {
 func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
 	known := g.inverted()
 	n, s := known.Rows(), known.Schema()
-	right = make([][2]int, len(s.Columns))
-	columns := make([]table.Codes, len(s.Columns))
-	for c := range columns {
-		columns[c] = known.Column(c)
+	var columns []table.Codes
+	for c := range s.Columns {
+		columns = append(columns, known.Column(c))
 	}
 	for c, size := range s.Sizes() {
-		prior, truth := make([]float64, size), columns[c]
-		for i := range n {
-			prior[truth.At(i)]++
-		}
-		best, guess := slices.Repeat([]float64{math.Inf(-1)}, n), make([]int, n)
-		for code := range size {
+		prior, truth := make([]int64, size), columns[c]
+		known.CountTo(prior, []int{c})
+		best, guess := slices.Repeat([]float64{math.Inf(-1)}, n), make([]uint16, n)
+		for code := range uint16(size) {
 			columns[c] = table.NewCodes(size, n)
 			for i := range n {
-				columns[c].Set(i, uint16(code))
+				columns[c].Set(i, code)
 			}
 			t, err := table.FromColumns(s, slices.Clone(columns), nil)
 			if err != nil {
@@ -352,7 +313,8 @@ func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
 			}
 			for i := range x {
 				if g.Conditional { // the logarithm of prior times likelihood
-					x[i] = min(x[i], 0) - math.Log1p(math.Exp(-math.Abs(x[i]))) + math.Log(prior[code]+.5)
+					x[i] = min(x[i], 0) - math.Log1p(math.Exp(-math.Abs(x[i]))) +
+						math.Log(float64(prior[code])+.5)
 				}
 				if x[i] > best[i] {
 					best[i], guess[i] = x[i], code
@@ -360,11 +322,13 @@ func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
 			}
 		}
 		columns[c] = truth
+		var hits [2]int
 		for i, code := range guess {
-			if code == int(truth.At(i)) {
-				right[c][side(in[i])]++
+			if code == truth.At(i) {
+				hits[side(in[i])]++
 			}
 		}
+		right = append(right, hits)
 	}
 	return right, nil
 }
@@ -382,25 +346,25 @@ const ownDeviations = 64
 
 // learn fits the Gaussians of every candidate to the shadows.
 func (g *game) learn() {
-	n := len(g.in[0])
-	for c := range n {
+	var pooled [2]float64
+	for c := range g.in[0] {
 		var x [2][]float64
 		for k, f := range g.fits[:g.shadows] {
 			s := side(g.in[k][c])
-			x[s] = append(x[s], f.Signals[c])
+			x[s] = append(x[s], f.signals[c])
 		}
 		for s := range x {
 			mean, sd := stat.MeanStdDev(x[s], nil)
 			g.mean[s], g.sd[s] = append(g.mean[s], mean), append(g.sd[s], sd)
+			pooled[s] += sd * sd / float64(len(g.in[0]))
 		}
 	}
-	for s := range g.sd {
-		pooled := floats.Norm(g.sd[s], 2) / math.Sqrt(float64(n))
-		for c := range n {
+	for s, of := range g.sd {
+		for c := range of {
 			if g.shadows < ownDeviations {
-				g.sd[s][c] = pooled
+				of[c] = math.Sqrt(pooled[s])
 			}
-			g.sd[s][c] = max(g.sd[s][c], 1e-6*(1+math.Abs(g.mean[s][c])))
+			of[c] = max(of[c], 1e-6*(1+math.Abs(g.mean[s][c])))
 		}
 	}
 }
@@ -422,45 +386,41 @@ func (g *game) results(confidence float64) (out []Result, err error) {
 	}{{"likelihood ratio", g.ratio},
 		{"calibrated", func(c int, x float64) float64 { return x - g.mean[0][c] }},
 		{"loss", func(_ int, x float64) float64 { return x }}} {
-		r, err := g.judge(a.score, confidence, share)
-		if err != nil {
+		scores, coins := g.played(a.score, g.Adjacency == accountant.ReplaceOne)
+		made := max(1, len(coins)/10)
+		r := guessed(g.Name, guesses{len(coins), made, right(coins, made)}, g.Budget, share)
+		if err := r.score(scores[0], scores[1], confidence, g.Budget); err != nil {
 			return nil, err
 		}
-		r.Attack = a.name
+		r.Attack, r.Curve = a.name, curve(scores[0], scores[1])
 		out = append(out, r)
 	}
 	out = append(out, g.leaveTwo(share))
-	if planted, err := g.exposed(); err != nil || planted != nil {
-		out = append(out, Result{Mechanism: g.Name, Attack: "exposure", Planted: planted})
+	if p := g.exposed(); p != nil {
+		out = append(out, Result{Mechanism: g.Name, Attack: "exposure", Planted: p})
 	}
-	return append(out, g.columns(confidence)), err
+	return append(out, g.columns(confidence)), nil
 }
 
-// judge guesses the coins of all targets by a score.
-func (g *game) judge(
-	score func(c int, x float64) float64, confidence, share float64,
-) (Result, error) {
-	var scores [2][]float64
-	var coins []canary
+// played are the scores of the rows of all targets, out and in, and what an attacker guesses by
+// them: which rows were in or, of pairs one row of which was, whether it was the second.
+func (g *game) played(
+	score func(c int, x float64) float64, pairs bool,
+) (scores [2][]float64, coins []canary) {
 	for k := g.shadows; k < len(g.fits); k++ {
 		last := 0.0
 		for c, in := range g.in[k][:g.rows] {
-			x := score(c, g.fits[k].Signals[c])
+			x := score(c, g.fits[k].signals[c])
 			scores[side(in)] = append(scores[side(in)], x)
-			switch {
-			case g.Adjacency != accountant.ReplaceOne:
+			if !pairs {
 				coins = append(coins, canary{in, x})
-			case c%2 == 1:
+			} else if c%2 == 1 && in != g.in[k][c-1] {
 				coins = append(coins, canary{in, x - last})
 			}
 			last = x
 		}
 	}
-	made := max(1, len(coins)/10)
-	r := guessed(g.Name, guesses{len(coins), made, right(coins, made)}, g.Budget, share)
-	err := r.score(scores[0], scores[1], confidence, g.Budget)
-	r.Curve = curve(scores[0], scores[1])
-	return r, err
+	return scores, coins
 }
 
 // canary is a row that a coin puts in or not, with the attacker's score of it.
@@ -489,26 +449,17 @@ func right(canaries []canary, made int) (n int) {
 // leaveTwo guesses, of two rows one of which was in, which it was. Which two was settled before.
 // Under add-remove this is a claim about two rows.
 func (g *game) leaveTwo(confidence float64) Result {
-	u, tries, b := rand.New(rand.NewPCG(g.seed, math.MaxUint64)), guesses{}, g.Budget
+	b := g.Budget
 	if g.Adjacency != accountant.ReplaceOne && !math.IsInf(b.Epsilon, 1) {
 		b = accountant.Budget{Epsilon: 2 * b.Epsilon, Delta: min(1, b.Delta*(1+math.Exp(b.Epsilon)))}
 	}
-	for k := g.shadows; k < len(g.fits); k++ {
-		for c := 0; c < g.rows; c += 2 {
-			if g.in[k][c] == g.in[k][c+1] {
-				continue
-			}
-			tries.Made++
-			x := g.ratio(c, g.fits[k].Signals[c]) - g.ratio(c+1, g.fits[k].Signals[c+1])
-			if x == 0 {
-				x = u.Float64() - .5
-			}
-			if x > 0 == g.in[k][c] {
-				tries.Right++
-			}
+	_, coins := g.played(g.ratio, true)
+	tries := guesses{Canaries: len(coins), Made: len(coins)}
+	for _, c := range coins {
+		if c.score > 0 == c.in {
+			tries.Right++
 		}
 	}
-	tries.Canaries = tries.Made
 	r := guessed(g.Name, tries, b, confidence)
 	r.Attack = "leave-two-unlabelled"
 	return r
@@ -516,18 +467,13 @@ func (g *game) leaveTwo(confidence float64) Result {
 
 // exposed are the exposures of the planted rows, on average over the targets: with them and without
 // them; nil without any.
-func (g *game) exposed() (*planted, error) {
+func (g *game) exposed() *planted {
 	var means [2][]float64
 	for c := g.rows; c < len(g.in[0]); c++ {
 		var bits [2][]float64
 		for k := g.shadows; k < len(g.fits); k++ {
-			x := g.fits[k].Signals
-			b, err := exposure(x[c], x[len(g.in[k]):])
-			if err != nil {
-				return nil, err
-			}
-			s := side(g.in[k][c])
-			bits[s] = append(bits[s], b)
+			x, s := g.fits[k].signals, side(g.in[k][c])
+			bits[s] = append(bits[s], exposure(x[c], x[len(g.in[k]):]))
 		}
 		for s, b := range bits {
 			if len(b) > 0 {
@@ -536,32 +482,29 @@ func (g *game) exposed() (*planted, error) {
 		}
 	}
 	if min(len(means[0]), len(means[1])) < 2 {
-		return nil, nil
+		return nil
 	}
-	p := &planted{Rows: len(g.in[0]) - g.rows, Most: math.Log2(strangers + 1)}
-	for s, to := range []*measured{&p.Out, &p.In} {
-		mean, sd := stat.MeanStdDev(means[s], nil)
-		*to = measured{mean, sd / math.Sqrt(float64(len(means[s])))}
+	of := func(x []float64) measured {
+		mean, sd := stat.MeanStdDev(x, nil)
+		return measured{mean, sd / math.Sqrt(float64(len(x)))}
 	}
-	return p, nil
+	return &planted{Rows: len(g.in[0]) - g.rows, Most: math.Log2(strangers + 1), Out: of(means[0]),
+		In: of(means[1])}
 }
 
 // columns is model inversion, column by column.
 func (g *game) columns(confidence float64) Result {
 	r, known := Result{Mechanism: g.Name, Attack: "inversion"}, g.inverted()
-	var total [2]int
-	for k := g.shadows; k < len(g.fits); k++ {
-		for _, in := range g.in[k][:known.Rows()] {
-			total[side(in)]++
-		}
-	}
 	for c, size := range known.Schema().Sizes() {
 		counts := make([]int64, size)
 		known.CountTo(counts, []int{c})
-		var hits [2]int
-		for _, f := range g.fits[g.shadows:] {
-			for s := range hits {
-				hits[s] += f.Inverted[c][s]
+		var hits, total [2]int
+		for k := g.shadows; k < len(g.fits); k++ {
+			for s, n := range g.fits[k].inverted[c] {
+				hits[s] += n
+			}
+			for _, in := range g.in[k][:known.Rows()] {
+				total[side(in)]++
 			}
 		}
 		r.Inverted = append(r.Inverted, inverted{Column: known.Schema().Columns[c].Name,

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -27,6 +28,7 @@ import (
 type Account struct {
 	Ledger *ledger.File // nil for an embedded example: no account is kept
 	Input  string       // the private table; "" for an example
+	Linked []string     // of linked tables: the others
 	Resume bool         // continue the run that was begun
 	Tool   string       // program and version
 	Stdout io.Writer
@@ -41,8 +43,12 @@ type Account struct {
 
 // Options are those of a run of the job, after Begin.
 func (a *Account) Options(j Job) privacy.Options {
+	from := "" // a table elsewhere, which is not another one when the run is continued
+	if engine.Elsewhere(a.Input) {
+		from = ", of " + a.Input
+	}
 	return privacy.Options{Budget: j.Budget(), Adjacency: j.Relation(), Ledger: a.Ledger,
-		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs}
+		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs, Program: from}
 }
 
 // Begin tells of runs that did not finish, and finds out whether this one, of a verb whose results
@@ -73,7 +79,11 @@ func (a *Account) Begin(verb string, results ...string) error {
 	for _, text := range Unfinished(a.before, a.Ledger.Path()) {
 		a.Say("%s", text)
 	}
-	a.warnOther()
+	for _, input := range append([]string{a.Input}, a.Linked...) {
+		if err := a.other(input); err != nil {
+			return err
+		}
+	}
 	for _, path := range results {
 		a.outputs = append(a.outputs, a.output(path))
 	}
@@ -194,19 +204,28 @@ func (a *Account) spent() bool {
 	return err == nil && len(after.Runs()) > len(a.before.Runs())
 }
 
-// warnOther tells of a ledger beside the table that this run is not entered in.
-func (a *Account) warnOther() {
-	if a.Input == "" || IsStandard(a.Input) {
-		return
+// other tells of a ledger beside a table that this run is not entered in. One with a limit beside
+// a table that is read along with the first one is an error: nobody has chosen to pass by it.
+func (a *Account) other(input string) error {
+	if input == "" || IsStandard(input) {
+		return nil
 	}
-	beside := Resolve(a.Input) + ".ledger"
+	beside := Resolve(input) + ".ledger"
 	if SameFile(beside, a.Ledger.Path()) {
-		return
+		return nil
 	}
-	if l, err := ledger.NewFile(beside).Read(); err == nil && len(l.Entries) > 0 {
-		a.Say("warning: there is another ledger beside the table, %s, with spent %s: this run is not "+
-			"counted there", beside, SpentText(l))
+	l, err := ledger.NewFile(beside).Read()
+	if err != nil || len(l.Entries) == 0 {
+		return nil
 	}
+	if _, limited := l.LimitInForce(); limited && input != a.Input {
+		return Usagef("%s limits what may be spent on %s, and this run is counted in %s alone: give "+
+			"--ledger %[1]s, if all runs on these people are to be counted there", beside, input,
+			a.Ledger.Path())
+	}
+	a.Say("warning: there is another ledger beside the table, %s, with spent %s: this run is not "+
+		"counted there", beside, SpentText(l))
+	return nil
 }
 
 // SayTotal says what the ledger now holds, if there is one.
@@ -273,9 +292,9 @@ func unfinished(l *ledger.Ledger, working map[string]bool) (out []string) {
 		switch {
 		case working[r.Run]:
 			out = append(out, run+" is still working; its budget is already spent")
-		case r.Method == "party":
-			out = append(out, run+" stopped before its end, and its budget stays spent: a run of several "+
-				"parties is not continued")
+		case r.Method == "party" || r.Method == "holdout": // which keep no journal
+			out = append(out, run+" has not come to its end, and its budget stays spent: a run of method "+
+				r.Method+" cannot be continued")
 		default:
 			out = append(out, run+" stopped before its end, and its budget stays spent: the command that "+
 				"began it finishes it with --resume, at no further cost")

@@ -25,6 +25,8 @@ func TestUnfinished(t *testing.T) {
 		reserve("aa"), {Kind: ledger.EntryClose, Run: "aa", Status: ledger.StatusDone},
 		reserve("bb"), {Kind: ledger.EntryCharge, Run: "bb"},
 		reserve("cc"),
+		{Kind: ledger.EntryReserve, Run: "dd", Method: "holdout", Time: when,
+			Budget: &accountant.Budget{Epsilon: 1}},
 		reserve("ee"), {Kind: ledger.EntryClose, Run: "ee", Status: ledger.StatusVoid},
 	}}
 	got := unfinished(l, map[string]bool{"bb": true})
@@ -32,6 +34,8 @@ func TestUnfinished(t *testing.T) {
 		"run bb (mst, epsilon 1, 2026-11-21) is still working; its budget is already spent",
 		"run cc (mst, epsilon 1, 2026-11-21) stopped before its end, and its budget stays spent: the " +
 			"command that began it finishes it with --resume, at no further cost",
+		"run dd (holdout, epsilon 1, 2026-11-21) has not come to its end, and its budget stays spent: " +
+			"a run of method holdout cannot be continued",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

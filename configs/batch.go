@@ -76,11 +76,6 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	return &b, nil
 }
 
-// invalid is an [errConfig] with a text.
-func invalid(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, errConfig)...)
-}
-
 var _, _, _ yamlfile.Special = (*Job)(nil), (*batchMethod)(nil), (*Settings)(nil)
 
 // FromYAML lets a method be its name alone.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/synth"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -152,7 +153,7 @@ func TestMistakes(t *testing.T) {
 			switch {
 			case !bad:
 				check(t, err)
-			case err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, errConfig):
+			case err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, synth.ErrConfig):
 				t.Errorf("error %v, want %q in it", err, want)
 			}
 		})
@@ -230,8 +231,8 @@ func TestBadBatches(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %q in it", err, c.want)
 			}
-			if !errors.Is(err, errConfig) {
-				t.Errorf("error %v does not wrap errConfig", err)
+			if !errors.Is(err, synth.ErrConfig) {
+				t.Errorf("error %v is of another kind", err)
 			}
 		})
 	}
@@ -329,7 +330,7 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 	} {
 		j := Job{Name: "n", source: source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1, Out: "x.csv",
 			Evaluate: &evaluation{Holdout: "h.csv", Args: tt.args}}.WithDefaults()
-		if err := j.checkAlone(); (err == nil) != tt.ok || err != nil && !errors.Is(err, errConfig) {
+		if err := j.checkAlone(); (err == nil) != tt.ok || !tt.ok && !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%q: %v", tt.args, err)
 		}
 	}

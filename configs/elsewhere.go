@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"net/url"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sql"
@@ -36,15 +35,9 @@ func Counter(input, ledger string, bounded bool) (elsewhere bool, err error) {
 	if !engine.Elsewhere(input) {
 		return false, nil
 	}
-	secret := false
-	if u, bad := url.Parse(input); bad == nil {
-		_, secret = u.User.Password()
-		secret = secret || u.Query().Has("password") || u.Query().Has("sslpassword")
-	}
-	switch {
-	case secret:
-		err = Usagef("everyone on this machine can see a password in an address: give PGPASSWORD, or " +
-			"~/.pgpass: decoy help scale")
+	switch wrong := engine.CheckAddress(input); {
+	case wrong != nil:
+		err = Usagef("%w", wrong)
 	case ledger == "":
 		err = Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
 			"every run on that table must name the same one", input)

@@ -63,6 +63,10 @@ type Job struct {
 	// compare with real rows afterwards: not private
 	Evaluate *evaluation `yaml:"evaluate" json:"evaluate,omitempty"`
 
+	// of linked tables: the files, or the folder that has them, and the folder of the synthetic ones
+	Inputs []string `json:"-"`
+	OutDir string   `json:"-"`
+
 	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
 
@@ -93,7 +97,7 @@ type evaluation struct {
 
 // evaluateFlags say what decoy evaluate compares. The others say which files it reads and writes,
 // and what it spends: these are the job's.
-var evaluateFlags = []string{"--target", "--positive", "--drop", "--quasi"}
+var evaluateFlags = []string{"--target", "--positive", "--drop"}
 
 // flags are the arguments as flags with a value each; an error tells of one that is not a job's to
 // give. All values but those of --positive are columns.
@@ -111,7 +115,7 @@ func (e *evaluation) flags() (out [][2]string, err error) {
 			value = e.Args[i]
 		}
 		values := []string{value}
-		if name == "--drop" || name == "--quasi" {
+		if name == "--drop" {
 			values, _ = csv.NewReader(strings.NewReader(value)).Read()
 		}
 		for _, v := range values {
@@ -146,8 +150,8 @@ func (e *evaluation) within(s *schema.Schema) (args []string, lost string) {
 // A ValueError is a key of a job whose value cannot be.
 type ValueError struct{ Key, Problem string }
 
-func (e *ValueError) Error() string { return fmt.Sprintf("%s %s: %v", e.Key, e.Problem, errConfig) }
-func (e *ValueError) Unwrap() error { return errConfig }
+func (e *ValueError) Error() string { return invalid("%s %s", e.Key, e.Problem).Error() }
+func (e *ValueError) Unwrap() error { return synth.ErrConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {

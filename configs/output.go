@@ -20,8 +20,9 @@ import (
 
 // Outputs are the files of a job in the making: each appears when it is complete; nil for none.
 type Outputs struct {
-	job                  *Task
-	bought, model, table *Target // the schema that the run buys
+	job           *Task
+	bought, model *Target // the schema that the run buys
+	tables        []*Target
 }
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
@@ -31,10 +32,8 @@ func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs,
 		return nil, Usagef("--model -: a model needs a file")
 	}
 	o, err := &Outputs{job: t}, error(nil)
-	if t.Out != "" {
-		o.table, err = CreateTable(t.name("out"), t.Out, stdout, force(t.Out),
-			table.WriterOptions{Safe: t.SpreadsheetSafe})
-	}
+	o.tables, err = createTables(t.outName(), t.OutDir, t.Outs(), stdout, force,
+		table.WriterOptions{Safe: t.SpreadsheetSafe})
 	if err == nil && t.Bought != "" {
 		o.bought, err = Create(t.boughtName(), t.Bought, stdout, ReleaseMode, force(t.Bought))
 	}
@@ -50,7 +49,7 @@ func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs,
 
 // Abort leaves no trace of outputs that were not completed.
 func (o *Outputs) Abort() {
-	for _, t := range []*Target{o.bought, o.model, o.table} {
+	for _, t := range append(o.tables, o.bought, o.model) {
 		t.Abort()
 	}
 }
@@ -78,14 +77,17 @@ func (o *Outputs) Write(
 	if o.model != nil {
 		say("wrote %s", o.job.Model)
 	}
-	if o.table == nil {
+	if len(o.tables) == 0 {
 		return 0, nil
 	}
 	rows = DrawnRows(o.job.Rows, m.Rows, m.Claim.Epsilon, say)
-	if err := o.table.Sample(ctx, m, m.Schema(), rows, o.job.Seed, progress); err != nil {
+	if o.job.Linked != nil {
+		return rows, SampleLinked(ctx, o.tables, m, rows, o.job.Seed, say, progress)
+	}
+	if err := o.tables[0].Sample(ctx, m, m.Schema(), rows, o.job.Seed, progress); err != nil {
 		return 0, err
 	}
-	say("wrote %s: %d rows, %d columns (seed %d)", o.table.Name(), rows, m.Schema().Width(),
+	say("wrote %s: %d rows, %d columns (seed %d)", o.tables[0].Name(), rows, m.Schema().Width(),
 		o.job.Seed)
 	return rows, nil
 }
@@ -104,6 +106,23 @@ func CreateTable(
 	}
 	t.format, t.options = format, o
 	return t, nil
+}
+
+// createTables is CreateTable of several, in a folder that is made unless it is "".
+func createTables(
+	name, dir string, paths []string, stdout io.Writer, force func(path string) bool,
+	o table.WriterOptions,
+) (out []*Target, err error) {
+	if dir != "" {
+		err = Bare(dir, disk.MkdirAll(dir, 0o777))
+	}
+	for i := 0; i < len(paths) && err == nil; i++ {
+		var one *Target
+		if one, err = CreateTable(name, paths[i], stdout, force(paths[i]), o); err == nil {
+			out = append(out, one)
+		}
+	}
+	return out, err
 }
 
 // Sampler draws rows: a model, or a model under a condition.

@@ -96,9 +96,9 @@ func seenFrom(dir, path string) string {
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
 	if engine.Elsewhere(path) {
-		return 0, Usagef("%s %s is a table in another system, from which fit, generate, "+
+		return 0, Usagef("%s is a table in another system, from which fit, generate, "+
 			"evaluate --epsilon, schema infer and schema units can read; here a file is needed, such as "+
-			"an extract of the rows: decoy help scale", name, path)
+			"an extract of the rows: decoy help scale", name) // an address may have a password
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {

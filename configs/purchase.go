@@ -138,6 +138,10 @@ func (t *Task) Run(
 	ctx context.Context, o synth.RunOptions, deliver func(r *analysis.Inferred, yaml []byte) error,
 ) (m *release.Model, begun bool, ignored []int, err error) {
 	p := t.Purchase
+	if t.Linked != nil {
+		m, s, err := synth.RunLinked(ctx, t.Linked, t.Inputs, t.Fitter, o)
+		return m, s != nil, nil, err
+	}
 	if p == nil {
 		rows, err := t.Table(ctx)
 		if err != nil {

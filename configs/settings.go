@@ -20,8 +20,10 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// errConfig is wrapped by every error about a configuration.
-var errConfig = synth.ErrConfig
+// invalid is a [synth.ErrConfig] with a text.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, synth.ErrConfig)...)
+}
 
 // Given is one setting of a method that somebody gave.
 type Given struct {
@@ -165,8 +167,8 @@ func set(field reflect.Value, value any) error {
 
 // reason is what the setting's own type says against a text.
 func reason(err error) string {
-	if errors.Is(err, errConfig) {
-		return " (" + strings.TrimSuffix(err.Error(), ": "+errConfig.Error()) + ")"
+	if errors.Is(err, synth.ErrConfig) {
+		return " (" + strings.TrimSuffix(err.Error(), ": "+synth.ErrConfig.Error()) + ")"
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ type mode string
 
 func (m *mode) UnmarshalText(text []byte) error {
 	if string(text) != "box" {
-		return fmt.Errorf("the mode must be box: %w", errConfig)
+		return fmt.Errorf("the mode must be box: %w", synth.ErrConfig)
 	}
 	*m = mode(text)
 	return nil
@@ -91,7 +91,7 @@ func TestDecoder(t *testing.T) {
 			got := config{}
 			err := Decoder("m", c.given)(&got)
 			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) || !errors.Is(err, errConfig) {
+				if err == nil || !strings.Contains(err.Error(), c.err) || !errors.Is(err, synth.ErrConfig) {
 					t.Errorf("error %v, want %q in it", err, c.err)
 				}
 				return
@@ -122,7 +122,7 @@ func TestParseSet(t *testing.T) {
 		t.Errorf("got %+v, %v", g, err)
 	}
 	for _, bad := range []string{"", "steps", "=7"} {
-		if _, err := ParseSet(bad, "--set"); !errors.Is(err, errConfig) {
+		if _, err := ParseSet(bad, "--set"); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -25,7 +25,8 @@ import (
 // Task is a job of which everything has been checked that needs no rows.
 type Task struct {
 	Job
-	Domain *schema.Schema // the schema, read; nil: there is none
+	Domain *schema.Schema // the schema, read, of linked tables that of the units; nil: there is none
+	Linked *schema.Linked // of linked tables, whose files are Inputs in its order, and Outs
 	Bought string         // file of the schema that the run buys; "" if it buys none
 	// how it is bought; nil: not yet planned
 	Purchase *purchase
@@ -39,6 +40,7 @@ type Task struct {
 	Missing  error          // why the table cannot be opened, or its header not be read
 	Buyer    *Task          // buys the schema that this one takes; nil: nobody else
 	owner    string         // "NAME's ": whose files messages speak of
+	outs     []string       // of linked tables
 }
 
 // name is what messages call the file of a key.
@@ -54,13 +56,35 @@ func (t *Task) name(key string) string {
 
 // Files are the files that the job writes, and those that it reads, without the ledger.
 func (t *Task) Files() (written, read []NamedPath) {
-	written = []NamedPath{{t.name("out"), t.Out}, {t.name("model"), t.Model},
-		{t.boughtName(), t.Bought}}
 	read = []NamedPath{{t.name("input"), t.Input}, {t.name("schema"), t.Schema}}
+	for _, path := range t.Outs() {
+		written = append(written, NamedPath{t.outName(), path})
+	}
+	written = append(written, NamedPath{t.name("model"), t.Model},
+		NamedPath{t.boughtName(), t.Bought})
+	for _, path := range t.Inputs {
+		read = append(read, NamedPath{t.name("input"), path})
+	}
 	if t.Evaluate != nil {
 		read = append(read, NamedPath{t.name("holdout"), t.Evaluate.Holdout})
 	}
 	return written, read
+}
+
+// outName is what messages call a synthetic table.
+func (t *Task) outName() string {
+	if t.Linked != nil {
+		return t.name("out-dir")
+	}
+	return t.name("out")
+}
+
+// Outs are the synthetic tables.
+func (t *Task) Outs() []string {
+	if t.Out != "" {
+		return []string{t.Out}
+	}
+	return t.outs
 }
 
 // boughtName is what messages call the file of a bought schema.
@@ -90,7 +114,7 @@ func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 		fingerprint = t.Domain.Fingerprint()
 	} else if t.Missing == nil {
 		err := t.Buy(context.Background())
-		if usage := (*UsageError)(nil); errors.As(err, &usage) || errors.Is(err, errConfig) {
+		if usage := (*UsageError)(nil); errors.As(err, &usage) || errors.Is(err, synth.ErrConfig) {
 			return nil, err
 		}
 		if err != nil {
@@ -117,14 +141,20 @@ func (t *Task) checked() (*Task, error) {
 	if t.Fitter, err = t.Job.Fitter(); err == nil {
 		err = cmp.Or(t.checkBare(), t.CheckBudget())
 	}
-	if err == nil && t.Input != "" && t.owner == "" && !engine.Elsewhere(t.Input) {
-		err = Readable(t.Input)
-	}
 	if err == nil && !t.bare() {
 		t.Domain, err = SchemaOf(t.Schema, t.Dataset)
 	}
-	if err == nil && t.Input != "" {
-		err = t.checkInput()
+	switch {
+	case errors.Is(err, schema.ErrLinked) && t.owner == "":
+		err = t.linked()
+	case err == nil && (len(t.Inputs) > 1 || t.OutDir != ""):
+		err = Usagef("one table a run, and --out, unless --schema describes linked tables: decoy help " +
+			"schema")
+	case err == nil && t.Input != "":
+		if t.owner == "" && !engine.Elsewhere(t.Input) {
+			err = Readable(t.Input)
+		}
+		err = cmp.Or(err, t.checkInput())
 	}
 	if err == nil {
 		t.Ledger, err = LedgerOf(t.Job.Ledger, t.Input)
@@ -163,6 +193,9 @@ func (t *Task) Table(ctx context.Context) (*privacy.Rows, error) {
 
 // Plan is what the job will measure. It reads no data.
 func (t *Task) Plan() (*synth.RunPlan, error) {
+	if t.Linked != nil {
+		return synth.PlanLinked(t.Fitter, t.Linked, t.Relation(), t.Budget())
+	}
 	s := t.fitted()
 	return synth.NewPlan(t.Fitter, s, privacy.NeighboursOf(s, t.Relation()), t.Budget())
 }

@@ -26,12 +26,9 @@ func binning(t *table.Table, drop []string) ([]bins, encoder[uint8], error) {
 	e, err := newEncoder(t, drop, func(at int, c column) []uint8 {
 		b := bins{ordered: c.numeric(), missing: -1}
 		var group []int
-		if count := countOf(t, at); b.ordered {
-			if group, b.size = c.even(count, maxBins-1); c.missing >= 0 {
-				b.missing = b.size - 1
-			}
-		} else {
-			group, b.size = commonest(count, maxBins-1)
+		group, b.size = c.joined(countOf(t, at), maxBins)
+		if b.ordered && c.missing >= 0 {
+			b.missing = b.size - 1
 		}
 		out = append(out, b)
 		bin := make([]uint8, c.size)

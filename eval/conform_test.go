@@ -80,7 +80,7 @@ func study(t *testing.T) *Study {
 		})
 	}
 	return &Study{Train: rows(300), Holdout: rows(200), Synthetic: rows(250), Seed: 1, Near: 1000,
-		Quasi: []string{"age", "colour"}, Target: "colour", Level: .95, Note: func(string, ...any) {}}
+		Target: "colour", Level: .95, Note: func(string, ...any) {}}
 }
 
 // TestMetricsConform holds every metric to what all have in common: values are within the range,

@@ -142,3 +142,24 @@ func commonest(count []int64, most int) (group []int, size int) {
 	}
 	return group, min(len(count), most+1)
 }
+
+// Groups joins the codes of each column into at most so many groups: those of a number into bins of
+// about equally many rows of t, and all but the commonest categories into one. It gives the group
+// of each code, by column, and the number of groups of each. A table without rows is an error that
+// wraps [ErrTables].
+func Groups(t *table.Table, most int) (of [][]int, sizes []int, err error) {
+	columns, err := compatible(t)
+	of, sizes = make([][]int, len(columns)), make([]int, len(columns))
+	for at, c := range columns {
+		of[at], sizes[at] = c.joined(countOf(t, at), most)
+	}
+	return of, sizes, err
+}
+
+// joined is [Groups] of a column with these counts of its codes.
+func (c column) joined(count []int64, most int) (group []int, size int) {
+	if c.numeric() {
+		return c.even(count, most-1)
+	}
+	return commonest(count, most-1)
+}

@@ -68,7 +68,7 @@ func Example() {
 	}
 	loss, _ := eval.PrivacyLoss(points[0], points[1], points[2], 0)
 	copied, _ := eval.PrivacyLoss(points[0], points[1], points[0], 0)
-	fmt.Printf("privacy loss %.3f, of a copy %.3f\n", loss.Corrected, copied.Corrected)
+	fmt.Printf("privacy loss %.3f, of a copy %.3f\n", loss.Loss, copied.Loss)
 	// Output:
 	// one-way error 0.053, column shapes 0.977
 	// AUROC 0.75, trained on real rows 0.74
@@ -91,8 +91,8 @@ func ExampleNNAA() {
 	other, _ := eval.TablePoints(draw(s, 100, 5), eval.Euclidean)
 	copied, _ := eval.NNAA(real, real, 0)
 	fresh, _ := eval.NNAA(real, other, 0)
-	fmt.Printf("a copy: %.2f, other rows: %.2f\n", copied.Original.Mean, fresh.Corrected.Mean)
-	// Output: a copy: 0.00, other rows: 0.40
+	fmt.Printf("a copy: %.2f, other rows: %.2f\n", copied.Mean, fresh.Mean)
+	// Output: a copy: 0.02, other rows: 0.40
 }
 
 func ExampleClosest() {
@@ -107,18 +107,6 @@ func ExampleClosest() {
 	// Output:
 	// copies closer to the training table: 0.97
 	// new rows closer to the training table: 0.56
-}
-
-func ExampleLinkageRisk() {
-	s := patients()
-	real, synthetic := draw(s, 30, 4), draw(s, 10, 5)
-	k, alone, _ := eval.KAnonymity(real, []string{"age", "ward"})
-	risk, ceiling, _ := eval.LinkageRisk(real, synthetic, []string{"age", "ward"})
-	fmt.Printf("smallest class %d, alone %.2f\n", k, alone)
-	fmt.Printf("linked right %.2f of at most %.2f\n", risk, ceiling)
-	// Output:
-	// smallest class 1, alone 0.13
-	// linked right 0.20 of at most 0.43
 }
 
 func ExamplePMSE() {

@@ -12,16 +12,9 @@ type Terms struct {
 	// share of synthetic rows farther from the real ones than from the other synthetic ones
 	Synthetic float64 `json:"synthetic"`
 	Mean      float64 `json:"mean"`
-	// standard error of the mean, on the wide side; 0 of the original form
+	// standard error of the mean, on the wide side
 	StdErr float64 `json:"std_err"`
-}
-
-// NNAAResult is the nearest-neighbour adversarial accuracy in its three forms.
-type NNAAResult struct {
-	Original  Terms
-	Unbiased  Terms
-	Corrected Terms
-	Rows      int // rows of each table, after drawing a sample of the larger
+	Rows   int     `json:"-"` // of each table, after drawing a sample of the larger
 }
 
 // dependence is by how much the standard error of the mean exceeds that of
@@ -34,26 +27,24 @@ const dependence = 1.5
 // nearer to its own table?" is right. Let d_TS(i) be the distance of real row i to the nearest
 // synthetic one and d_TT(i) to the nearest other real one, d_ST and d_SS likewise. Then
 //
-//	Original  = ½·[mean 1(d_TS > d_TT) + mean 1(d_ST > d_SS)]
-//	Unbiased  = the same with d_TS averaged over leaving out each one synthetic row,
-//	            so that both distances are to the nearest of n−1 rows, and d_ST likewise
-//	Corrected = mean of Unbiased with > and with ≥: for discrete or mixed data, where
-//	            distances tie
+//	½·[mean 1(d_TS > d_TT) + mean 1(d_ST > d_SS)],
 //
-// Under equal distributions each term of Unbiased (continuous data) and of
-// Corrected (any data) has expectation ½.
+// where d_TS and d_ST are averaged over leaving out each one row of the other table, so that both
+// distances are to the nearest of n−1 rows, and is the mean of that with > and with ≥: for discrete
+// or mixed data, where distances tie. Under equal distributions each term has expectation ½, as
+// those of the original form, without leaving out and with > alone, do not on coarse data.
 //
 // Name NNAA. Alias nnaa (SynthEval), AdversarialAccuracy. Range 0 to 1; goal: .5. Below it,
 // synthetic rows sit closer to real rows than real rows do (copying); above, the tables differ.
-// Source: Yale et al. 2020, Neurocomputing 416; Unbiased and Corrected: J. Pedersen, RPI 2022 (hdl
+// Source: Yale et al. 2020, Neurocomputing 416; leaving out, and ties: J. Pedersen, RPI 2022 (hdl
 // 20.500.13015/6261), definitions 4.1.1 and 4.5.
 //
 // The terms compare best at equal sizes, so a larger table is cut to the smaller
 // one's rows by a draw from the public seed. Both need at least two rows.
-func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
+func NNAA(real, synthetic *Points, seed uint64) (Terms, error) {
 	n := min(real.n, synthetic.n)
 	if err := checkNNAA(real, synthetic); err != nil {
-		return NNAAResult{}, err
+		return Terms{}, err
 	}
 	real, synthetic = real.sample(n, seed), synthetic.sample(n, seed)
 	return nnaa(real, synthetic), nil
@@ -62,13 +53,10 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 // PrivacyLossResult compares synthetic rows with the rows they were made from
 // and with others from the same population.
 type PrivacyLossResult struct {
-	Train    NNAAResult `json:"-"` // against synthetic rows
-	Holdout  NNAAResult `json:"-"`
-	Original float64    `json:"-"` // the privacy loss by each form of NNAA
-	Unbiased float64    `json:"-"`
-	// and the standard error of the last two, on the wide side
-	Corrected float64 `json:"value"`
-	StdErr    float64 `json:"std_err"`
+	Train   Terms   `json:"-"` // NNAA against synthetic rows
+	Holdout Terms   `json:"-"`
+	Loss    float64 `json:"value"`
+	StdErr  float64 `json:"std_err"` // on the wide side
 }
 
 // PrivacyLoss is NNAA(holdout, synthetic) − NNAA(train, synthetic): how much more alike the
@@ -85,10 +73,8 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 	train, holdout, synthetic = train.sample(n, seed), holdout.sample(n, seed),
 		synthetic.sample(n, seed)
 	out := PrivacyLossResult{Train: nnaa(train, synthetic), Holdout: nnaa(holdout, synthetic)}
-	out.Original = out.Holdout.Original.Mean - out.Train.Original.Mean
-	out.Unbiased = out.Holdout.Unbiased.Mean - out.Train.Unbiased.Mean
-	out.Corrected = out.Holdout.Corrected.Mean - out.Train.Corrected.Mean
-	out.StdErr = math.Hypot(out.Holdout.Corrected.StdErr, out.Train.Corrected.StdErr)
+	out.Loss = out.Holdout.Mean - out.Train.Mean
+	out.StdErr = math.Hypot(out.Holdout.StdErr, out.Train.StdErr)
 	return out, nil
 }
 
@@ -102,42 +88,26 @@ func checkNNAA(sets ...*Points) error {
 	return sameSpace(sets...)
 }
 
-// nnaa computes all forms for sets of one size.
-func nnaa(real, synthetic *Points) NNAAResult {
-	first, second := nearest(real, synthetic, false)
-	r := farther(first, second, real.others())
-	first, second = nearest(synthetic, real, false)
-	s := farther(first, second, synthetic.others())
-	stderr := dependence * math.Hypot(r.standardError, s.standardError) / 2
-	return NNAAResult{terms(r.original, s.original, 0), terms(r.unbiased, s.unbiased, stderr),
-		terms(r.corrected, s.corrected, stderr), real.n}
+// nnaa is NNAA of sets of one size.
+func nnaa(real, synthetic *Points) Terms {
+	r, rErr := farther(real, synthetic)
+	s, sErr := farther(synthetic, real)
+	return Terms{r, s, (r + s) / 2, dependence * math.Hypot(rErr, sErr) / 2, real.n}
 }
 
-func terms(real, synthetic, stderr float64) Terms {
-	return Terms{real, synthetic, (real + synthetic) / 2, stderr}
-}
-
-// shares is one term in its three forms.
-type shares struct{ original, unbiased, corrected, standardError float64 }
-
-// farther computes a term from the distances to the nearest and second nearest
-// of n rows of the other set and to the nearest of the own set.
-func farther(first, second, own []float64) shares {
-	n := float64(len(first))
-	var out shares
-	corrected := make([]float64, len(first))
-	for i, d := range own {
+// farther is the share of the points that are farther from the other set, less each one of its
+// points, than from the nearest other of their own, ties half, and its standard error.
+func farther(points, other *Points) (share, stderr float64) {
+	first, second := nearest(points, other, false)
+	n := float64(other.n)
+	each := make([]float64, points.n)
+	for i, d := range points.others() {
 		above := (n-1)/n*indicator(first[i] > d) + indicator(second[i] > d)/n
 		atLeast := (n-1)/n*indicator(first[i] >= d) + indicator(second[i] >= d)/n
-		out.original += indicator(first[i] > d)
-		out.unbiased += above
-		corrected[i] = (above + atLeast) / 2
+		each[i] = (above + atLeast) / 2
 	}
-	out.original /= n
-	out.unbiased /= n
-	out.corrected, out.standardError = moments(corrected)
-	out.standardError /= math.Sqrt(n)
-	return out
+	share, stderr = moments(each)
+	return share, stderr / math.Sqrt(float64(points.n))
 }
 
 func indicator(b bool) float64 {

@@ -24,33 +24,6 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-func TestKAnonymity(t *testing.T) {
-	s := schemaOf(t, category("zip", 5), number("age", 4), category("illness", 3))
-	tab := tableOf(t, s, []int{0, 0, 0}, []int{0, 0, 1}, []int{0, 0, 2}, []int{1, 0, 0},
-		[]int{1, 0, 0}, []int{2, 3, 1})
-	k, alone, err := KAnonymity(tab, []string{"zip", "age"})
-	if err != nil || k != 1 || alone != 1./6 {
-		t.Errorf("%d, %v, %v, want 1 and 1/6", k, alone, err)
-	}
-	k, alone, err = KAnonymity(tab.Select([]int{0, 1, 2}), []string{"age"})
-	if err != nil || k != 3 || alone != 0 {
-		t.Errorf("%d, %v, %v, want 3 and 0", k, alone, err)
-	}
-	synthetic := tableOf(t, s, []int{2, 3, 0}, []int{0, 0, 0}, []int{0, 0, 2}, []int{4, 0, 0})
-	risk, ceiling, err := LinkageRisk(tab, synthetic, []string{"zip", "age"})
-	if err != nil || !near(risk, 2./6, 1e-15) || !near(ceiling, 3./6, 1e-15) {
-		t.Errorf("%v of %v, %v, want 2/6 of at most 3/6", risk, ceiling, err)
-	}
-	for _, quasi := range [][]string{nil, {"z"}} {
-		if _, _, err := KAnonymity(tab, quasi); !errors.Is(err, ErrColumn) {
-			t.Errorf("quasi-identifiers %v: error %v, want %v", quasi, err, ErrColumn)
-		}
-		if _, _, err := LinkageRisk(tab, synthetic, quasi); !errors.Is(err, ErrColumn) {
-			t.Errorf("quasi-identifiers %v: error %v, want %v", quasi, err, ErrColumn)
-		}
-	}
-}
-
 // TestAttributeInference: by hand, ties included; and rows that are copied give away what rows from
 // the same distribution do not. Null: of 1000 rows whose secret is a coin flip half are guessed;
 // 6.7 standard errors are a false alarm of less than 1e-6.

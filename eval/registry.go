@@ -33,7 +33,6 @@ const (
 	Pairs   needs = 1 << iota // two columns
 	Target                    // a column to predict
 	Holdout                   // real rows that the synthesizer did not see
-	quasi                     // quasi-identifiers
 	Cells                     // the cells of the training and the synthetic table
 )
 
@@ -47,8 +46,6 @@ func (s *Study) Missing(n needs) string {
 		{Pairs, len(s.Train.Schema().Columns) > 1, "there is one column only"},
 		{Target, s.Target != "", "needs a target column to predict"},
 		{Holdout, s.Holdout != nil, "needs a holdout: real rows that the synthesizer did not see"},
-		{quasi, len(s.Quasi) > 0, "needs quasi-identifiers: the columns that an outsider might know " +
-			"of a person"},
 		{Cells, s.TrainCells != nil && s.SyntheticCells != nil, "needs the rows as text"},
 	} {
 		if n&need.what != 0 && !need.there {
@@ -83,7 +80,8 @@ var metrics = []Metric{
 	{"UncoveredShare", "RangeCoverage, CategoryCoverage (SDMetrics)", "0 to 1",
 		"that of a holdout",
 		"Share of the real cells of a column beyond the least and the greatest synthetic " +
-			"number, or of a category that the synthetic table does not have.",
+			"number, or of a category that the synthetic table does not have; not of those that the " +
+			"schema moves.",
 		rule{Needs: Cells, ByColumn: true, Good: .02, Poor: .10, Else: noCell}},
 	{"InventedShare", "1 less BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1",
 		"that of a holdout",
@@ -104,10 +102,11 @@ var metrics = []Metric{
 		rule{Needs: Cells, ByColumn: true, Else: noNumber}},
 	{"KSComplement", "KSComplement (SDMetrics)", "0 to 1", "1",
 		"One minus the largest gap between the real and the synthetic cumulative distribution " +
-			"of a numeric column.", rule{ByColumn: true, Else: "no column is numeric"}},
+			"of a numeric column, as the schema reads its cells.",
+		rule{ByColumn: true, Else: "no column is numeric"}},
 	{"TVComplement", "TVComplement (SDMetrics)", "0 to 1", "1",
 		"One minus half the summed differences between the real and the synthetic shares of a " +
-			"column's values.",
+			"column's values, as the schema reads them.",
 		rule{ByColumn: true, Else: "every column has only missing cells in one of the tables"}},
 	{"MissingSimilarity", "MissingValueSimilarity (SDMetrics)", "0 to 1", "1",
 		"One minus the difference between the real and the synthetic share of missing cells of " +
@@ -182,14 +181,6 @@ var metrics = []Metric{
 	{"UniqueExactMatches", "Unique Exact Matches (SDNist)", "0 to 1", "0",
 		"Share of real rows that are unlike all others and occur in the synthetic table.",
 		rule{Poor: .01, Measure: uniqueMatches}},
-	{"KAnonymity", "k-anonymization (synthcity), k-anonymity", "1 up",
-		"none for synthetic rows; describes the real table",
-		"Rows of the smallest group that share their quasi-identifiers.",
-		rule{Needs: quasi, Measure: anonymity}},
-	{"LinkageRisk", "identity disclosure risk (El Emam), linkability (anonymeter)", "0 to 1",
-		"at most that of a holdout",
-		"Expected share of real people that someone who knows their quasi-identifiers links to " +
-			"a synthetic row correctly.", rule{Needs: quasi, Measure: linkage}},
 	{"AttributeInference", "attribute inference risk (anonymeter)", "0 to 1",
 		"at most that of a holdout",
 		"Share of real people of whom someone who knows all cells but one guesses that one, " +

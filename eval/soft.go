@@ -10,7 +10,7 @@ import (
 
 // TrainSoft is [Task.Train] of gradient boosting on labels that say little about single rows: a
 // defence against membership attacks on a classifier that is trained on rows. It is not
-// differentially private, and has no ε; package train has one that is.
+// differentially private, and has no ε; package analysis has one that is.
 //
 // The rows are dealt to folds, at random by Task.Seed, and as many classifiers are trained, each on
 // half of the folds. A row's label then is the probability whose log odds are the mean of those of

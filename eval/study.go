@@ -14,11 +14,10 @@ type Study struct {
 	Holdout          *table.Table // nil without one
 	// the cells of the training and the synthetic table as the files have them; nil without
 	TrainCells, SyntheticCells *Values
-	Target                     string   // column to predict; "" without one
-	Quasi                      []string // quasi-identifiers: columns that an outsider might know
-	Seed                       uint64   // public seed of subsamples
-	Near                       int      // most rows of a table where all pairs of rows are compared
-	Level                      float64  // of confidence intervals, in (0, 1)
+	Target                     string  // column to predict; "" without one
+	Seed                       uint64  // public seed of subsamples
+	Near                       int     // most rows of a table where all pairs of rows are compared
+	Level                      float64 // of confidence intervals, in (0, 1)
 	// what a reader must know of how it was measured, in the words of [fmt.Sprintf]
 	Note func(format string, args ...any)
 }
@@ -176,22 +175,6 @@ func uniqueMatches(s *Study) ([]Value, error) {
 	return each(s.real(), func(t Named) ([]Value, error) {
 		unique, err := UniqueExactMatches(t.Rows, s.Synthetic)
 		return []Value{s.Share("rows of the "+t.Name, unique, t.Rows.Rows())}, err
-	})
-}
-
-func anonymity(s *Study) ([]Value, error) {
-	return each(s.real(), func(t Named) ([]Value, error) {
-		k, alone, err := KAnonymity(t.Rows, s.Quasi)
-		return []Value{{Of: t.Name, Value: Number(k)},
-			{Of: t.Name + ", share of rows that are alone", Value: Number(alone)}}, err
-	})
-}
-
-func linkage(s *Study) ([]Value, error) {
-	return each(s.real(), func(t Named) ([]Value, error) {
-		risk, ceiling, err := LinkageRisk(t.Rows, s.Synthetic, s.Quasi)
-		return []Value{{Of: t.Name, Value: Number(risk)},
-			{Of: t.Name + ", if its quasi-identifiers were published", Value: Number(ceiling)}}, err
 	})
 }
 

@@ -30,7 +30,7 @@ func randomColumns(u *rand.Rand, e *Encoder, n int) []table.Codes {
 }
 
 // oneHotTo writes the cells of rows of codes, which are column-major.
-func oneHotTo(e *Encoder, dst matrix.Matrix, codes [][]uint16) {
+func oneHotTo(e *Encoder, dst Matrix, codes [][]uint16) {
 	clear(dst.Data)
 	for k, column := range codes {
 		for i, c := range column[:dst.Rows] {
@@ -40,7 +40,7 @@ func oneHotTo(e *Encoder, dst matrix.Matrix, codes [][]uint16) {
 }
 
 // dense gives the one-hot rows of the columns.
-func dense(e *Encoder, columns []table.Codes) matrix.Matrix {
+func dense(e *Encoder, columns []table.Codes) Matrix {
 	codes := make([][]uint16, len(columns))
 	for k, c := range columns {
 		for i := range c.Len() {

@@ -27,7 +27,7 @@ type Distillation struct {
 	generator *Generator
 	pairs     *pairLoss
 	pass      *Pass
-	down      matrix.Matrix
+	down      Matrix
 	adam      *matrix.Adam
 	average   []float32
 }

@@ -148,11 +148,11 @@ func (h Head) temperature() float32 {
 type Pass struct {
 	g              *Generator
 	head           Head
-	z              matrix.Matrix
-	s1, x1, s2, x2 matrix.Matrix
-	soft, out      matrix.Matrix
+	z              Matrix
+	s1, x1, s2, x2 Matrix
+	soft, out      Matrix
 	noise          []float32
-	down, side     matrix.Matrix // scratch for gradients of the hidden layers
+	down, side     Matrix // scratch for gradients of the hidden layers
 	gradient       []float32
 	parts          [3]matrix.Affine // views of gradient
 }
@@ -162,7 +162,7 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 	if batch < 1 {
 		panic(fmt.Sprintf("gan: a pass of %d rows", batch))
 	}
-	hidden := func() matrix.Matrix { return matrix.New(batch, g.hidden) }
+	hidden := func() Matrix { return matrix.New(batch, g.hidden) }
 	p := &Pass{g: g, head: head, z: matrix.New(batch, g.latent), s1: hidden(), x1: hidden(),
 		s2: hidden(), x2: hidden(), down: hidden(), side: hidden(),
 		soft: matrix.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
@@ -180,7 +180,7 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 
 // Forward draws latent and Gumbel noise from u and returns a batch of rows: relaxed one-hot cells,
 // or hard ones. The matrix is the pass's own, valid until the next call.
-func (p *Pass) Forward(u *rand.Rand) matrix.Matrix {
+func (p *Pass) Forward(u *rand.Rand) Matrix {
 	for i := range p.z.Data {
 		p.z.Data[i] = float32(u.NormFloat64())
 	}
@@ -191,7 +191,7 @@ func (p *Pass) Forward(u *rand.Rand) matrix.Matrix {
 }
 
 // forward runs on the latent and Gumbel noise that p holds.
-func (p *Pass) forward() matrix.Matrix {
+func (p *Pass) forward() Matrix {
 	l := &p.g.layers
 	l[0].To(p.s1, p.z)
 	kernels.LeakyReLUTo(p.x1.Data, p.s1.Data, 0)
@@ -230,7 +230,7 @@ func largest(block []float32) int {
 // Backward takes the gradient of a loss with respect to the rows of the last Forward and returns
 // that with respect to [Generator.Parameters]. It overwrites its argument; the result is the pass's
 // own, valid until the next call.
-func (p *Pass) Backward(rows matrix.Matrix) []float32 {
+func (p *Pass) Backward(rows Matrix) []float32 {
 	l := &p.g.layers
 	matrix.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.temperature())
 	collect(p.parts[2], p.x2, rows)
@@ -245,7 +245,7 @@ func (p *Pass) Backward(rows matrix.Matrix) []float32 {
 }
 
 // collect sets a to the gradients of W and b from those of s = xW + b.
-func collect(a matrix.Affine, x, s matrix.Matrix) {
+func collect(a matrix.Affine, x, s Matrix) {
 	matrix.MulTo(a.W, 1, x.T(), s, 0)
 	columnSums(a.B, s)
 }

@@ -45,7 +45,7 @@ func newGraph(batch int, layers []matrix.Affine) *graph {
 }
 
 // input is a node whose value is m, in m's own memory.
-func (b *graph) input(name string, m matrix.Matrix) *g.Node {
+func (b *graph) input(name string, m Matrix) *g.Node {
 	value := tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
 	return g.NewMatrix(b.g, tensor.Float32, g.WithShape(m.Rows, m.Cols), g.WithName(name),
 		g.WithValue(value))
@@ -96,7 +96,7 @@ func (b *graph) Close() error { return b.vm.Close() }
 type GeneratorGraph struct {
 	graph
 	pass     *Pass
-	down     matrix.Matrix // weights of the rows in the loss
+	down     Matrix // weights of the rows in the loss
 	rows     g.Value
 	gradient []float32
 }
@@ -132,9 +132,7 @@ func (p *Pass) Graph() *GeneratorGraph {
 // [Pass.Backward] it takes the gradient of a loss with respect to the rows (and leaves it as it is)
 // and returns that with respect to the parameters; also the rows. Results are the graph's own,
 // valid until the next call. An error is Gorgonia's.
-func (b *GeneratorGraph) Gradient(
-	down matrix.Matrix,
-) (gradient []float32, rows matrix.Matrix, err error) {
+func (b *GeneratorGraph) Gradient(down Matrix) (gradient []float32, rows Matrix, err error) {
 	if len(down.Data) != len(b.down.Data) {
 		panic(fmt.Sprintf("gan: the gradient of %d rows for a graph of %d", down.Rows, b.down.Rows))
 	}
@@ -151,7 +149,7 @@ func (b *GeneratorGraph) Gradient(
 // right because the critic is piecewise linear.) It is for one goroutine at a time.
 type CriticGraph struct {
 	graph
-	rows, mixed matrix.Matrix
+	rows, mixed Matrix
 	mean        g.Value
 	penalty     g.Value
 	penalised   bool
@@ -207,7 +205,7 @@ func NewCriticGraph(c *critic.Critic, batch int, weight float32, oneSided bool) 
 // without its weight. The gradient is the graph's own, valid until the next call. An error is
 // Gorgonia's.
 func (b *CriticGraph) Gradient(
-	rows, mixed matrix.Matrix,
+	rows, mixed Matrix,
 ) (gradient []float32, mean, penalty float64, err error) {
 	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {
 		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows,

@@ -43,11 +43,11 @@ type History struct {
 	shape         *critic.Critic
 	inputs, units int
 	list          []measured
-	w             matrix.Matrix    // W¹ of the picks, side by side: inputs × picks·units
+	w             Matrix    // W¹ of the picks, side by side: inputs × picks·units
 	b             []float32        // b¹
-	m             [2]matrix.Matrix // of either half of the rows, the mean of xᵀP; then H
+	m             [2]Matrix // of either half of the rows, the mean of xᵀP; then H
 	hot           [][]int32        // of each row of a hard batch, the inputs that are 1
-	s, p, x       matrix.Matrix    // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
+	s, p, x       Matrix    // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
 	sumP, sumX    [2][]float32     // column sums of P and φ(s¹)
 	mean          [2][]float32     // of the rows
 	pull          [2][]float32     // gradient that all rows of the other half share
@@ -149,7 +149,7 @@ func (h *History) Add(m Measurement) error {
 // place of a and b its variance is added, and a generator learns to vary less.) δ and φ' are taken
 // as constant in the rows, which they are almost everywhere. It returns L. The number of rows
 // must be even; picks may repeat.
-func (h *History) GradientTo(dst, x matrix.Matrix, picks []int) float64 {
+func (h *History) GradientTo(dst, x Matrix, picks []int) float64 {
 	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != h.inputs ||
 		x.Cols != h.inputs || len(picks) == 0 {
 		panic(fmt.Sprintf("gan: a history compares %d measurements of %d × %d cells into %d × %d",
@@ -220,7 +220,7 @@ func (h *History) stack(picks []int, batch int) {
 
 // forward runs the first layers of the picks, and reports whether each row's inputs are 0 or 1:
 // products with such rows are sums of a few rows.
-func (h *History) forward(x matrix.Matrix) (hard bool) {
+func (h *History) forward(x Matrix) (hard bool) {
 	hard = h.findHot(x)
 	for i := range h.s.Rows {
 		s := h.s.Row(i)
@@ -243,7 +243,7 @@ func (h *History) forward(x matrix.Matrix) (hard bool) {
 }
 
 // findHot lists the inputs of each row that are 1 and reports whether all others are 0.
-func (h *History) findHot(x matrix.Matrix) bool {
+func (h *History) findHot(x Matrix) bool {
 	if len(h.hot) < x.Rows {
 		h.hot = make([][]int32, x.Rows)
 	}
@@ -263,7 +263,7 @@ func (h *History) findHot(x matrix.Matrix) bool {
 }
 
 // sumHot sets dst to scale·xᵀp, where hot lists the inputs of x that are 1.
-func sumHot(dst matrix.Matrix, scale float32, p matrix.Matrix, hot [][]int32) {
+func sumHot(dst Matrix, scale float32, p Matrix, hot [][]int32) {
 	clear(dst.Data)
 	for i := range p.Rows {
 		row := p.Row(i)
@@ -347,11 +347,11 @@ func (h *History) input(m *measured, i, at int, norm float32) float32 {
 }
 
 // rows views n rows of m from the given one.
-func rows(m matrix.Matrix, first, n int) matrix.Matrix {
+func rows(m Matrix, first, n int) Matrix {
 	return matrix.Dense(n, m.Cols, m.Data[first*m.Cols:(first+n)*m.Cols])
 }
 
-func columnSums(dst []float32, m matrix.Matrix) {
+func columnSums(dst []float32, m Matrix) {
 	clear(dst)
 	for i := range m.Rows {
 		kernels.AddTo(dst, m.Row(i))

@@ -43,7 +43,7 @@ func fill(x []float32, v float32) {
 }
 
 // slow is the loss by its definition: from the gradient of the mean of D on either half.
-func (h *History) slow(x matrix.Matrix, picks []int) float64 {
+func (h *History) slow(x Matrix, picks []int) float64 {
 	half, total := x.Rows/2, 0.
 	for _, pick := range picks {
 		m := &h.list[pick]
@@ -98,7 +98,7 @@ func TestHistoryGradient(t *testing.T) {
 		}
 		g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u))
 		dst, picks := matrix.New(batch, e.Cells()), []int{2, 0, 1, 2}
-		compare := func(what string, x matrix.Matrix) {
+		compare := func(what string, x Matrix) {
 			got := h.GradientTo(dst, x, picks)
 			if want := h.slow(x, picks); math.Abs(got-want) > 2e-5*math.Abs(want) {
 				t.Errorf("%v, %s: loss %v, by the definition %v", hidden, what, got, want)

@@ -16,8 +16,8 @@ type pairLoss struct {
 	// them is to draw one row only.
 	floor float32
 	*marginal.Pairs
-	x, down matrix.Matrix // batch × cells of the columns of a step
-	mean    [2]matrix.Matrix
+	x, down Matrix // batch × cells of the columns of a step
+	mean    [2]Matrix
 }
 
 // pairRows is what an error counts: pairRows/p times its square, p the share and at least a floor:
@@ -39,7 +39,7 @@ const maxPairCells = 512
 // half of x of the product of two cells, or of a cell: an unbiased estimate of the generator's
 // squared error, as in [History.GradientTo]. It returns weight · L. The number of
 // rows must be even.
-func (p *pairLoss) AddTo(dst, x matrix.Matrix, weight float32, u *rand.Rand) float64 {
+func (p *pairLoss) AddTo(dst, x Matrix, weight float32, u *rand.Rand) float64 {
 	columns := p.draw(u)
 	at := []int{0}
 	for _, k := range columns {

@@ -27,7 +27,7 @@ func someRows(n int, sizes []int) [][]uint16 {
 }
 
 // slow is weight · L by its definition.
-func (p *pairLoss) slow(x matrix.Matrix, codes [][]uint16) (loss float64) {
+func (p *pairLoss) slow(x Matrix, codes [][]uint16) (loss float64) {
 	half, n := x.Rows/2, float64(len(codes[0]))
 	mean := func(side, i, j int) (sum float64) {
 		for r := range half {

@@ -15,7 +15,7 @@ import (
 type penaltyCase struct {
 	c         *Critic
 	columns   []table.Codes
-	generated matrix.Matrix
+	generated Matrix
 	words     []uint64
 }
 

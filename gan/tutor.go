@@ -17,10 +17,10 @@ type Tutor struct {
 	layers   []matrix.Affine
 	slope    float32
 	batch    int
-	s, x     []matrix.Matrix // of every layer
-	delta    []matrix.Matrix // ∇_{s^l} D
-	up       []matrix.Matrix // scratch of the penalty, shaped like delta
-	input    matrix.Matrix   // ∇_x D, then the gradient of the penalty with respect to it
+	s, x     []Matrix // of every layer
+	delta    []Matrix // ∇_{s^l} D
+	up       []Matrix // scratch of the penalty, shaped like delta
+	input    Matrix   // ∇_x D, then the gradient of the penalty with respect to it
 	gradient []float32
 	parts    []matrix.Affine
 	spectral [][]float32 // approximate right singular vectors of W^l
@@ -64,7 +64,7 @@ func newTutor(layers []matrix.Affine, slope float32, batch int) *Tutor {
 }
 
 // forward runs the critic on dense rows and sets delta.
-func (t *Tutor) forward(rows matrix.Matrix) {
+func (t *Tutor) forward(rows Matrix) {
 	if rows.Rows != t.batch || rows.Cols != t.input.Cols {
 		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols,
 			t.batch, t.input.Cols))
@@ -87,7 +87,7 @@ func (t *Tutor) forward(rows matrix.Matrix) {
 // Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect
 // to the critic's parameters, and that mean. The result is the tutor's own and starts anew with
 // this call; the other methods add to it.
-func (t *Tutor) Gradient(rows matrix.Matrix) (gradient []float32, mean float64) {
+func (t *Tutor) Gradient(rows Matrix) (gradient []float32, mean float64) {
 	t.forward(rows)
 	x, scale := rows, 1/float32(t.batch)
 	for l, part := range t.parts {
@@ -110,7 +110,7 @@ func (t *Tutor) Gradient(rows matrix.Matrix) (gradient []float32, mean float64) 
 // ∇_x D = W¹δ¹ is computed explicitly and differentiated once, with φ' taken as constant in the
 // weights, which it is almost everywhere; bias gradients are then 0. The rows are generated ones,
 // or between generated ones: no private row enters.
-func (t *Tutor) AddPenalty(rows matrix.Matrix, weight float32, oneSided bool) float64 {
+func (t *Tutor) AddPenalty(rows Matrix, weight float32, oneSided bool) float64 {
 	t.forward(rows)
 	matrix.MulTo(t.input, 1, t.delta[0], t.layers[0].W.T(), 0)
 	total := 0.
@@ -151,7 +151,7 @@ func (t *Tutor) AddPenalty(rows matrix.Matrix, weight float32, oneSided bool) fl
 
 // InputTo sets dst to the gradient of the mean of D with respect to the rows, and returns the mean:
 // what a generator trained on the critic's score descends, with the sign turned.
-func (t *Tutor) InputTo(dst, rows matrix.Matrix) float64 {
+func (t *Tutor) InputTo(dst, rows Matrix) float64 {
 	t.forward(rows)
 	matrix.MulTo(dst, 1/float32(t.batch), t.delta[0], t.layers[0].W.T(), 0)
 	mean := 0.
@@ -163,7 +163,7 @@ func (t *Tutor) InputTo(dst, rows matrix.Matrix) float64 {
 
 // MixTo sets each row of dst to one between the same row of rows and another of rows, at a place
 // and with a partner drawn from u: where the penalty is taken.
-func MixTo(dst, rows matrix.Matrix, u *rand.Rand) {
+func MixTo(dst, rows Matrix, u *rand.Rand) {
 	for i := range rows.Rows {
 		e := float32(u.Float64())
 		a, b, out := rows.Row(i), rows.Row(u.IntN(rows.Rows)), dst.Row(i)
@@ -226,9 +226,7 @@ func normalise(x []float32) float64 {
 // GradientOf returns the gradient of Σ_i ℓ_i(D(x_i)) over the rows x_i with respect to the critic's
 // parameters, for losses of a row's score given by their derivative: derivative(i, score) is
 // ℓ_i'(score). Like Gradient it starts anew, and its result is the tutor's own.
-func (t *Tutor) GradientOf(
-	rows matrix.Matrix, derivative func(i int, score float32) float32,
-) []float32 {
+func (t *Tutor) GradientOf(rows Matrix, derivative func(int, float32) float32) []float32 {
 	t.forward(rows)
 	scores := t.s[len(t.s)-1]
 	for i := range t.batch {

@@ -25,14 +25,7 @@ func (m *Model) Conditionals() *Conditionals {
 	t := m.tree
 	out := &Conditionals{make([][]conditional, len(t.sizes))}
 	for i, q := range t.cliques {
-		f := factor{q, slices.Clone(m.p[i])}
-		each := project(t.sizes, f, t.seps[i]).v
-		for j, x := range each {
-			if each[j] = 0; x > tiny {
-				each[j] = 1 / x
-			}
-		}
-		multiply(t.sizes, f, t.seps[i], each)
+		f := m.conditional(i)
 		stride, all := strides(t.sizes, q), make([]int, len(q))
 		for k, c := range q {
 			all[k] = stride[c]
@@ -43,6 +36,20 @@ func (m *Model) Conditionals() *Conditionals {
 		}
 	}
 	return out
+}
+
+// conditional is the table of a clique given its separator.
+func (m *Model) conditional(i int) factor {
+	sizes, sep := m.tree.sizes, m.tree.seps[i]
+	f := factor{m.tree.cliques[i], slices.Clone(m.p[i])}
+	each := project(sizes, f, sep).v
+	for j, x := range each {
+		if each[j] = 0; x > tiny {
+			each[j] = 1 / x
+		}
+	}
+	multiply(sizes, f, sep, each)
+	return f
 }
 
 // To sets dst to the probabilities of the codes of column c of row i, given the other codes of the

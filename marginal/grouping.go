@@ -250,6 +250,9 @@ func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	return out
 }
 
+// Columns is the grouping of the columns from up to to.
+func (g *Grouping) Columns(from, to int) *Grouping { return &Grouping{columns: g.columns[from:to]} }
+
 // Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses
 // integers only, so a seed gives the same codes on every platform.
 func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {

@@ -21,7 +21,7 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 	if s.file == nil {
 		return nil
 	}
-	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
+	return s.file.Append(ctx, s.units, true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		if len(linesOf(l, s.run)) > 0 {
 			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
 		}
@@ -31,17 +31,12 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 
 // reservation is the entry that spends the budget.
 func (s *session) reservation(o Options) ledger.Entry {
-	e := s.ledgerUnits().OpenEntry(o.Day)
+	e := s.units.OpenEntry(o.Day)
 	e.Kind, e.Run, e.Method, e.Tool = ledger.EntryReserve, s.run, o.Method, o.Tool
 	e.Budget, e.Composition = &o.Budget, o.Plan
-	if len(s.schema.Columns) > 0 { // texts have none
-		e.SchemaSHA256 = s.schema.Fingerprint()
-	}
+	e.SchemaSHA256 = s.print
 	return e
 }
-
-// ledgerUnits is the neighbouring relation as a ledger has it.
-func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
 
 // hashOf is what a charge says of an answer, given the hash of its question.
 func hashOf(prev string, b []byte) string {
@@ -83,7 +78,7 @@ func paid(lines []ledger.Entry) (out []ledger.Entry) {
 // they are gone it writes them again: what is spent stays spent. That ends the run.
 func (s *session) append(entries []ledger.Entry, sync bool) (err error) {
 	if s.file != nil && len(entries) > 0 {
-		err = s.file.Append(context.Background(), s.ledgerUnits(), sync,
+		err = s.file.Append(context.Background(), s.units, sync,
 			func(l *ledger.Ledger) ([]ledger.Entry, error) {
 				if there := len(linesOf(l, s.run)); there < len(s.lines) {
 					return slices.Concat(s.lines[there:], entries), ledger.ErrReplaced
@@ -116,7 +111,7 @@ func (s *session) Deliver(outputs string) { s.outputs = outputs }
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last := s.ledgerUnits().OpenEntry(s.lines[0].Time).Seal(ledger.Entry{})
+	last := s.units.OpenEntry(s.lines[0].Time).Seal(ledger.Entry{})
 	l := &ledger.Ledger{Entries: []ledger.Entry{last}}
 	for _, e := range s.lines {
 		last = e.Clone().Seal(last)

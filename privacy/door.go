@@ -8,7 +8,7 @@ import (
 // Door is for the packages below this one, which have mechanisms with proofs of their own.
 func (s *session) Door() access.Door {
 	if s == nil {
-		s = &session{closed: true}
+		s = &session{paying: &paying{closed: true}}
 	}
 	return access.NewDoor(access.Inside{Release: s.release, Hold: s.hold, State: s.condition,
 		Compile: func(queries any) ([]access.Counted, error) { return s.compile(queries.([]Query)) }})

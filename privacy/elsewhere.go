@@ -28,7 +28,7 @@ func FromEngine(s *schema.Schema, sealed engine.Sealed) *Rows {
 
 // FromLoader is for the packages below this one: rows in another form than a table.
 func FromLoader(from access.Loader) *Rows {
-	return &Rows{schema: from.Schema, source: from.Load}
+	return &Rows{schema: from.Schema, source: from.Load, fingerprint: from.Fingerprint}
 }
 
 // jointTo counts rows of which there are counts over some columns, cols among them: each cell of

@@ -74,7 +74,10 @@ func (m Marginal) compile(sizes []int, _ bool) (access.Counted, error) {
 }
 
 // countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.
-func countTo(counts []int64, t *table.Table, cols []int, offsets [][]int32) {
+// With weights, one a row, these are added up.
+func countTo(
+	counts []int64, t *table.Table, weights []uint32, cols []int, offsets [][]int32,
+) {
 	var buffer [4096]int32
 	for lo := 0; lo < t.Rows(); lo += len(buffer) {
 		cell := buffer[:min(len(buffer), t.Rows()-lo)]
@@ -92,6 +95,13 @@ func countTo(counts []int64, t *table.Table, cols []int, offsets [][]int32) {
 			for r := range cell {
 				cell[r] += offset[of[r]]
 			}
+		}
+		if weights != nil {
+			of := weights[lo:][:len(cell)]
+			for r, k := range cell {
+				counts[k] += int64(of[r])
+			}
+			continue
 		}
 		for _, k := range cell {
 			counts[k]++

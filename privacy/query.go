@@ -76,7 +76,7 @@ func counter(rows access.Rows) func(qs []access.Counted) [][]int64 {
 					case rows.Joint != nil:
 						rows.Joint.CountTo(counts, q.Cols, q.Offsets)
 					default:
-						countTo(counts, rows.Table(), q.Cols, q.Offsets)
+						countTo(counts, rows.Table(), nil, q.Cols, q.Offsets)
 					}
 					out[todo[k]] = counts
 				}

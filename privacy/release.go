@@ -27,6 +27,7 @@ var errForeign = errors.New("the code that was handed to it did not come back")
 func (s *session) release(c access.Call) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.What, c.Of = asked(s.view, c.What, c.Of)
 	fail := func(err error) ([]byte, error) { return nil, fmt.Errorf("privacy: %s: %w", c.What, err) }
 	switch {
 	case s.closed:

@@ -35,7 +35,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		}
 	}
 	s.run = j.run
-	err := s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
+	err := s.file.Append(ctx, s.units, true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		s.lines = linesOf(l, s.run)
 		if len(s.lines) == 0 {
 			return nil, refuse("it is not in the ledger")

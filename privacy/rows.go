@@ -18,6 +18,8 @@ type Rows struct {
 	path   string                                         // of a file
 	table  func(begin func() error) (*table.Table, error) // in its place
 	source access.Load                                    // in place of both, for rows in another form
+
+	fingerprint string // of the source's schema
 }
 
 // File names a private file (.csv, .parquet, "-" for CSV on standard input) to be read by [Open],

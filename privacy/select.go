@@ -12,9 +12,9 @@ import (
 // Candidate is a query that [Session.Select] may pick. Everything in it is public.
 type Candidate struct {
 	Query    Query
-	Estimate []float64 // what the caller's model thinks the counts are: finite, |x| < 2^40
+	Estimate []float64 // what the caller's model thinks the counts are: finite, |x| < 2^48
 	Weight   float64   // the score is multiplied by it: 0 < w ≤ 1024; 0 is read as 1
-	Penalty  float64   // subtracted from the L1 error before weighting, in rows: |p| < 2^28
+	Penalty  float64   // subtracted from the L1 error before weighting, in rows: |p| < 2^46
 }
 
 // Scores are integers on a grid, so that their sensitivity is exact: an estimate is rounded to
@@ -104,7 +104,8 @@ func widest(grid []gridded) (delta float64) {
 // score is u in units of 2^-(access.EstimateBits+weightBits). It saturates, which cannot raise its
 // sensitivity (clamping is 1-Lipschitz).
 func (g gridded) score(counts []int64) int64 {
-	return g.weight * access.Distance(counts, g.estimate, -g.penalty, maxScore/g.weight)
+	most := maxScore / g.weight
+	return g.weight * access.Distance(counts, g.estimate, max(-g.penalty, -most), most)
 }
 
 // onGrid checks the candidates and rounds them, without reading a row.
@@ -130,7 +131,7 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, []access.Counted, e
 		}
 		g := gridded{weight: max(1, int64(math.Round(w*(1<<weightBits))))}
 		_, g.delta, _ = queries[i].Kind.Sensitivity(s.nb.MaxRowsPerUnit, s.nb.Adjacency)
-		if g.penalty, err = access.Fixed(c.Penalty, 1<<28); err != nil {
+		if g.penalty, err = access.Fixed(c.Penalty, 1<<46); err != nil {
 			return fail("penalty %w", err)
 		}
 		if g.estimate, err = access.Estimate(c.Estimate, queries[i].Cells); err != nil {

@@ -68,12 +68,21 @@ type Options struct {
 type Session struct{ *session }
 
 type session struct {
+	*paying
+	view   string // of linked tables; "": the rows that were opened
 	schema *schema.Schema
 	nb     Neighbours
-	report table.Report
 	in     access.Rows // behind functions, so that printing a session shows no row
+}
+
+// paying is what a session shares with its views.
+type paying struct {
+	report table.Report
 	file   *ledger.File
 	run    string
+	all    []*session // the session that was opened, and its views
+	print  string     // fingerprint of the schema; "" of texts
+	units  ledger.Units
 
 	mu      sync.Mutex
 	src     *noise.Source
@@ -106,7 +115,11 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	s := &session{schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
+	s := &session{paying: &paying{}, schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
+	s.all, s.units, s.print = []*session{s}, s.nb.Units(s.schema.Unit), rows.fingerprint
+	if len(s.schema.Columns) > 0 { // texts have none
+		s.print = s.schema.Fingerprint()
+	}
 	paid := false
 	begin := func() error {
 		err := s.begin(ctx, o)
@@ -245,7 +258,10 @@ func (s *session) Finish(err error, deliver func() error) error {
 			errors.Join(s.dead, ErrUnfinished))
 	}
 	s.closed = true
-	s.in, s.earlier = access.Rows{}, nil
+	for _, one := range s.all {
+		one.in = access.Rows{}
+	}
+	s.earlier = nil
 	if err == nil || s.journal == nil {
 		last := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status, Outputs: s.outputs}
 		failed := s.append([]ledger.Entry{last}, true)

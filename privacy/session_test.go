@@ -241,11 +241,12 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			return err
 		},
 		"estimate huge": func() error {
-			_, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1)
+			_, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, 1e15}, 1, 0), 1)
 			return err
 		},
 		"weight negative": func() error { _, err := s.Select(with(pair, six, -1, 0), 1); return err },
 		"weight 1025":     func() error { _, err := s.Select(with(pair, six, 1025, 0), 1); return err },
+		"penalty huge":    func() error { _, err := s.Select(with(pair, six, 1, 1e15), 1); return err },
 		"penalty NaN": func() error {
 			_, err := s.Select(with(pair, six, 1, math.NaN()), 1)
 			return err

@@ -142,6 +142,24 @@ func (f *fields) generator(p *Generator) {
 	}
 }
 
+// linked is the number of views, and of each its length (uint64) and its [Marginal].
+func (f *fields) linked(p *Linked) {
+	list(f, &p.Views, func(v **Marginal) {
+		var raw []byte
+		if f.Reader == nil {
+			raw, _ = (*v).MarshalBinary() // which does not fail
+		}
+		n := uint64(len(raw))
+		f.fixed(&n)
+		if f.bytes(&raw, n); f.Reader != nil && f.Err == nil {
+			one, err := decodeParams(kindMarginal, raw)
+			if f.Err = err; err == nil {
+				*v = one.(*Marginal)
+			}
+		}
+	})
+}
+
 // decodeParams reads parameters.bin.
 func decodeParams(kind string, raw []byte) (Params, error) {
 	f := &fields{Reader: &marginal.Reader{Data: raw}}
@@ -149,6 +167,12 @@ func decodeParams(kind string, raw []byte) (Params, error) {
 		Steered: kind == steered+kindMarginal}
 	g := &Generator{}
 	switch kind {
+	case kindLinked:
+		l := &Linked{}
+		if f.linked(l); f.Err != nil || len(l.Views) == 0 || len(f.Data) > 0 {
+			return nil, fmt.Errorf("the parameters are damaged: %w", cmp.Or(f.Err, ErrFormat))
+		}
+		return l, nil
 	case kindMarginal, steered + kindMarginal:
 		f.marginal(p)
 	case kindGenerator:

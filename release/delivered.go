@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // This file binds what leaves to what was paid: the closing line of a run has the hash of what it
@@ -81,7 +82,8 @@ func (m *Model) bind(s ledger.RunUnderWay) (err error) {
 // held holds the measurements that a model keeps, which are in the order of the charges, to these:
 // their σ is that of the event, and the hash of question and counts is that of the answer. Those
 // of sums over parties, whose answers are masked, have the σ of a sum.
-func (m *Model) held(ms []marginal.Measurement) error {
+// They are of the view of that name ("": of the only table), which has this schema.
+func (m *Model) held(view string, s *schema.Schema, ms []marginal.Measurement) error {
 	if m.Method == MethodParty {
 		ms = slices.DeleteFunc(slices.Clone(ms), func(one marginal.Measurement) bool {
 			return slices.ContainsFunc(m.Sums, func(s accountant.Shares) bool {
@@ -90,10 +92,10 @@ func (m *Model) held(ms []marginal.Measurement) error {
 		})
 	}
 	nb := privacy.Neighbours{Adjacency: m.Claim.Adjacency,
-		MaxRowsPerUnit: max(1, m.Claim.MaxRowsPerUnit)}
+		MaxRowsPerUnit: max(1, s.MaxRowsPerUnit)}
 	for _, e := range m.Ledger {
 		if e.Kind == ledger.EntryCharge && e.Event.Count <= len(ms) {
-			if n := e.Event.Count; bought(nb, e, m.schema.Sizes(), ms[:n]) {
+			if n := e.Event.Count; bought(view, nb, e, s.Sizes(), ms[:n]) {
 				ms = ms[n:]
 			}
 		}
@@ -106,7 +108,9 @@ func (m *Model) held(ms []marginal.Measurement) error {
 }
 
 // bought reports whether a charge paid for measurements.
-func bought(nb privacy.Neighbours, e ledger.Entry, sizes []int, ms []marginal.Measurement) bool {
+func bought(
+	view string, nb privacy.Neighbours, e ledger.Entry, sizes []int, ms []marginal.Measurement,
+) bool {
 	sigma := ms[0].Sigma
 	paid, ok := e.Event.Event.(accountant.Gaussian)
 	want := nb.MeasureEvent(privacy.Marginal{}, sigma).(accountant.Gaussian)
@@ -126,6 +130,6 @@ func bought(nb privacy.Neighbours, e ledger.Entry, sizes []int, ms []marginal.Me
 		}
 		counts = append(counts, cells)
 	}
-	sum, err := privacy.HashMeasured(sizes, queries, sigma, counts)
+	sum, err := privacy.HashMeasured(view, sizes, queries, sigma, counts)
 	return err == nil && sum == e.Answer
 }

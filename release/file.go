@@ -98,10 +98,18 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if m.Format != formatVersion {
 		return nil, fmt.Errorf("%w: format %d, this version reads %d", ErrFormat, m.Format, formatVersion)
 	}
-	if m.schema, err = schema.Parse([]byte(m.SchemaYAML)); err != nil {
+	var tables *schema.Linked
+	if m.Parameters.Kind == kindLinked {
+		if tables, err = schema.ParseLinked([]byte(m.SchemaYAML)); err == nil {
+			m.schema = tables.Tables[0].Schema
+		}
+	} else {
+		m.schema, err = schema.Parse([]byte(m.SchemaYAML))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: its schema: %w", ErrFormat, err)
 	}
-	if m.params, err = m.decode(raw, m.schema.Sizes()); err != nil {
+	if m.params, err = m.decode(raw, m.schema.Sizes(), tables); err != nil {
 		return nil, err
 	}
 	file, again := sha256.New(), sha256.New()
@@ -110,9 +118,9 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	return m, nil
 }
 
-// decode reads the parameters that a manifest describes, for columns of so many codes: of a joint
-// model those of each party, one behind the other.
-func (m *Manifest) decode(raw []byte, sizes []int) (out Params, err error) {
+// decode reads the parameters that a manifest describes, for columns of so many codes, or for
+// linked tables: of a joint model those of each party, one behind the other.
+func (m *Manifest) decode(raw []byte, sizes []int, l *schema.Linked) (out Params, err error) {
 	if m.Parameters.Bytes != len(raw) || m.Parameters.SHA256 != digest(raw) {
 		return nil, fmt.Errorf("%w: %s does not match its checksum", ErrFormat, parametersName)
 	}
@@ -120,7 +128,7 @@ func (m *Manifest) decode(raw []byte, sizes []int) (out Params, err error) {
 		var all joint
 		for _, p := range m.Parties {
 			n := min(max(0, p.Parameters.Bytes), len(raw))
-			one, err := p.decode(raw[:n], sizes)
+			one, err := p.decode(raw[:n], sizes, nil)
 			if err != nil {
 				return nil, fmt.Errorf("party %q: %w", p.Name, err)
 			}
@@ -131,6 +139,14 @@ func (m *Manifest) decode(raw []byte, sizes []int) (out Params, err error) {
 		}
 	} else if out, err = decodeParams(m.Parameters.Kind, raw); err != nil {
 		return nil, err
+	}
+	if p, ok := out.(*Linked); ok {
+		if l == nil {
+			return nil, fmt.Errorf("%w: a party of linked tables", ErrFormat)
+		}
+		if err := p.of(l); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case m.Rows != out.Total() || !validRows(m.Rows):

@@ -45,8 +45,10 @@ type Claim struct {
 	// of a joint model: whether a unit may have rows at several parties
 	People People `json:"people,omitempty"`
 	// of randomised answers: each row was answered for with noise before anything was collected
-	Local bool  `json:"local,omitempty"`
-	Among Among `json:"among,omitzero"` // of sums over several parties
+	Local bool `json:"local,omitempty"`
+	// of linked tables: with a unit come or go its rows in all of them
+	Linked bool  `json:"linked,omitempty"`
+	Among  Among `json:"among,omitzero"` // of sums over several parties
 }
 
 // String is the claim as a sentence.
@@ -62,7 +64,10 @@ func (c Claim) String() string {
 // relation is what neighbouring tables differ by.
 func (c Claim) relation() string {
 	text := "adding or removing one row"
-	if c.Unit != "" {
+	switch {
+	case c.Linked:
+		text = fmt.Sprintf("adding or removing one %q, with all its rows in all tables", c.Unit)
+	case c.Unit != "":
 		text = fmt.Sprintf("adding or removing all rows of one %q, of which at most %d are used",
 			c.Unit, c.MaxRowsPerUnit)
 	}
@@ -127,7 +132,7 @@ type parameters struct {
 type Fitted struct {
 	Method string
 	Tool   string
-	Schema *schema.Schema // of the model's codes
+	Schema *schema.Schema // of the model's codes; of a [Linked] left out
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
 	Ledger   *ledger.Ledger     // of the closed session; nil: of Session
@@ -159,12 +164,19 @@ func New(f Fitted) (*Model, error) {
 	if !validRows(f.Params.Total()) {
 		return nil, fmt.Errorf("release: the number of rows is not from 0 to %g", float64(maxRows))
 	}
+	p, ok := f.Params.(*Linked)
+	if ok {
+		if err := p.of(p.Schema); err != nil {
+			return nil, err
+		}
+		f.Schema, f.Declared = p.Schema.Tables[0].Schema, nil
+	}
 	m := &Model{schema: f.Schema, params: f.Params, Manifest: Manifest{
 		Tool: f.Tool, Created: reserve.Time, Method: f.Method,
 		Claim: paid(*reserve.Budget, reserve).Claim(), Settings: f.Settings, Sums: f.Summed.Sums,
 		Proof: Proof{Ledger: f.Ledger.Entries},
 	}}
-	m.Claim.Among = f.Summed.Among
+	m.Claim.Among, m.Claim.Linked = f.Summed.Among, ok
 	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
 		declared, err := f.Declared.YAML()
 		if err != nil {
@@ -179,11 +191,11 @@ func New(f Fitted) (*Model, error) {
 // and checks the claim.
 func (m *Model) complete(price accountant.Pricer, s ledger.RunUnderWay) (*Model, error) {
 	if m.SchemaYAML == "" { // else as another file has it
-		yaml, err := m.schema.YAML()
+		yaml, err := m.described().YAML()
 		if err != nil {
 			return nil, err
 		}
-		m.SchemaYAML, m.SchemaSHA256 = string(yaml), m.schema.Fingerprint()
+		m.SchemaYAML, m.SchemaSHA256 = string(yaml), m.described().Fingerprint()
 	}
 	if p, ok := m.params.(*Marginal); ok {
 		p.Steered = true
@@ -209,6 +221,17 @@ func validRows(rows float64) bool { return rows >= 0 && rows < maxRows }
 
 // Schema is the model's public schema.
 func (m *Model) Schema() *schema.Schema { return m.schema }
+
+// described is the schema in the file, of one table or of linked ones.
+func (m *Model) described() interface {
+	YAML() ([]byte, error)
+	Fingerprint() string
+} {
+	if l := m.Linked(); l != nil {
+		return l
+	}
+	return m.schema
+}
 
 // Params are the model's parameters: a *[Marginal] or a *[Generator]. They must not be changed.
 func (m *Model) Params() Params { return m.params }

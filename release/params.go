@@ -71,8 +71,7 @@ func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
 
 // Describe names the cliques and their size.
 func (p *Marginal) Describe() []string {
-	cells, cliques := 0, p.Model.Cliques()
-	sizes := p.Model.Sizes()
+	cells, cliques, sizes := 0, p.Model.Cliques(), p.Model.Sizes()
 	for _, c := range cliques {
 		n := 1
 		for _, col := range c {

@@ -12,8 +12,10 @@ const (
 	beta = 32
 	// lift is the least probability of a code given the row's other codes, beside its share of all
 	// rows, with which steering gives the code to the row. However much less likely codes are
-	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures).
-	lift = .3
+	// lacking, such rows would be ones that cannot be (docs/aim.md has the figures). A row keeps such
+	// a code, else there would be no exceptions left; only where it is less likely than seldom, as
+	// noise makes it, another is drawn.
+	lift, seldom = .3, .03
 	// steered begins the kind of parameters whose rows are steered: those of earlier versions are
 	// drawn as they were.
 	steered = "steered "
@@ -51,12 +53,13 @@ func (p *Marginal) steer(groups [][]uint16, u *rand.Rand) {
 	})
 	of := func(dst []float32, i, k int) {
 		p.given.To(dst, groups, i, k)
-		sum, own := float32(0), groups[k][i]
+		shares, sum, own := p.pairs.Ones[p.pairs.Offsets[k]:], float32(0), int(groups[k][i])
 		for _, q := range dst {
 			sum += q
 		}
-		for code, share := range p.pairs.Ones[p.pairs.Offsets[k]:][:len(dst)] {
-			if code != int(own) && dst[code] < float32(lift*float32(sum*share)) {
+		rare := func(c int, x float32) bool { return dst[c] < float32(x*float32(sum*shares[c])) }
+		for code := range dst {
+			if code != own && (rare(own, lift) && !rare(own, seldom) || rare(code, lift)) {
 				dst[code] = 0
 			}
 		}

@@ -9,16 +9,17 @@ import (
 	"github.com/decoy-dp/decoy/marginal"
 )
 
-// TestSteeredMarginal: rows of a chain of columns are closer to its columns and pairs when they are
-// steered, and as close to its triples; those of a kind without the word are drawn as the graphical
-// model draws them, and so are models of one clique, and models of too many cells.
+// TestSteeredMarginal: rows of a chain of columns are closer to its columns, pairs and triples when
+// they are steered. Triples are .70 as far as before, and .88 where a row that has a rare code does
+// not keep it. Rows of a kind without the word are drawn as the graphical model draws them, and so
+// are those of models of one clique, and of too many cells.
 func TestSteeredMarginal(t *testing.T) {
 	chain := func(sizes []int, cliques ...[]int) *Marginal {
 		u, tables := rand.New(rand.NewPCG(3, 4)), make([][]float64, len(cliques))
 		for i, cols := range cliques {
 			tables[i] = make([]float64, sizes[cols[0]]*sizes[cols[1]])
 			for k := range tables[i] {
-				tables[i][k] = math.Exp(u.NormFloat64())
+				tables[i][k] = math.Exp(1.5 * u.NormFloat64())
 			}
 		}
 		m := must(marginal.FromFactors(sizes, cliques, tables, 500))
@@ -62,8 +63,8 @@ func TestSteeredMarginal(t *testing.T) {
 	}
 	steered, plain := draw(again(p, p.Kind()), 500), draw(old, 500)
 	for limit, sets := range map[float64][][]int{.8: {{0}, {1}, {2}, {3}},
-		.7: {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
-		1:  {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}},
+		.7:  {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
+		.75: {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}},
 	} {
 		if a, b := apart(steered, sets...), apart(plain, sets...); a > limit*b {
 			t.Errorf("%v: %.4f steered, %.4f before", sets, a, b)

@@ -64,8 +64,13 @@ func (m *Model) Check(run ledger.VerifiedRun) error {
 	if err != nil {
 		return err
 	}
-	if m.SchemaSHA256 != m.schema.Fingerprint() ||
-		reserve.SchemaSHA256 != declared.Fingerprint() && !m.boughtSchema(reserve) {
+	own := m.described().Fingerprint()
+	want := own
+	if m.DeclaredYAML != "" {
+		want = declared.Fingerprint()
+	}
+	if m.SchemaSHA256 != own || m.Claim.Linked != (m.Linked() != nil) ||
+		reserve.SchemaSHA256 != want && !m.boughtSchema(reserve) {
 		return errors.New("the schema's fingerprint differs")
 	}
 	if m.Method != run.Method {
@@ -74,8 +79,17 @@ func (m *Model) Check(run ledger.VerifiedRun) error {
 	if err := m.checkSums(run.Reserved); err != nil {
 		return err
 	}
-	if p, ok := m.params.(*Marginal); ok && run.Outputs != "" {
-		return m.held(p.Measured)
+	switch p := m.params.(type) {
+	case *Marginal:
+		if run.Outputs != "" {
+			return m.held("", m.schema, p.Measured)
+		}
+	case *Linked:
+		views, err := schema.Views(p.Schema)
+		for i := 0; err == nil && i < len(views); i++ {
+			err = m.held(views[i].Name, views[i].Schema, p.Views[i].Measured)
+		}
+		return err
 	}
 	return nil
 }
@@ -103,7 +117,7 @@ func verifyFile(f File, price accountant.Pricer) (v Verification, err error) {
 		}
 	}
 	want := paid(run.Budget, run.Reserve).Claim()
-	want.Among = claim.Among // which is in no ledger
+	want.Among, want.Linked = claim.Among, claim.Linked // which are in no ledger
 	if claim != want {
 		return v, fail(ErrClaim, "the file claims %v, the ledger %v", claim, want)
 	}

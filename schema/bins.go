@@ -222,8 +222,9 @@ func (b *bins) realTicks(decimals int) *fault {
 			return faultf("decimals", "%d decimals are more than a number of this size has", decimals)
 		}
 		if i, ok := b.setScale(decimals); !ok {
-			return faultf("decimals", "%d decimals are too few: bin number %d holds no such number",
-				decimals, i+1)
+			lo, hi := b.bounds(i)
+			return faultf("decimals", "%d decimals are too few: bin number %d, from %v to %v, holds no "+
+				"such number", decimals, i+1, lo, hi)
 		}
 		return nil
 	}

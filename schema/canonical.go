@@ -63,8 +63,9 @@ func item(fields []field, c *Column) (out string) {
 }
 
 // Fingerprint is the SHA-256 of YAML, in hexadecimal. It panics for a schema that is not valid.
-func (s *Schema) Fingerprint() string {
-	text, err := s.YAML()
+func (s *Schema) Fingerprint() string { return fingerprint(s.YAML()) }
+
+func fingerprint(text []byte, err error) string {
 	if err != nil {
 		panic("schema: fingerprint of an invalid schema")
 	}

@@ -409,3 +409,35 @@ func TestLenientNeverFails(t *testing.T) {
 		}
 	})
 }
+
+func TestFits(t *testing.T) {
+	column := func(kind Kind, categories ...string) Column {
+		c := Column{Name: "a", Kind: kind, Categories: categories}
+		if kind.Ordered() {
+			c.Max = 9
+		}
+		return c
+	}
+	all := []Stored{StoredText, StoredBool, StoredInt, StoredFloat, StoredDays, StoredMicros}
+	for _, tt := range []struct {
+		column Column
+		fit    []Stored
+	}{
+		{column(Categorical, "yes", "no"), all[:1]},
+		{column(Categorical, "true", "2", "2024-05-06"), all[:5]},
+		{column(Boolean), all[:4]},
+		{column(Boolean, "no", "yes"), all[:2]},
+		{column(Integer), []Stored{StoredText, StoredInt, StoredFloat}},
+		{column(Date), []Stored{StoredText, StoredDays, StoredMicros}},
+	} {
+		c, err := NewCodec(tt.column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, as := range all {
+			if err := c.Fits(as); (err == nil) != slices.Contains(tt.fit, as) {
+				t.Errorf("%v %q, %d: %v", tt.column.Kind, tt.column.Categories, as, err)
+			}
+		}
+	}
+}

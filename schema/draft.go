@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -31,9 +30,6 @@ func MeansMissing(text string) bool { return slices.Contains(draftTokens, text) 
 // maxCategories is the most distinct texts of a categorical column.
 const maxCategories = 1000
 
-// draftSample is how many numbers of a column are kept to judge their skew.
-const draftSample = 4096
-
 // A draft is what is known of one column.
 type draft struct {
 	name   string
@@ -47,19 +43,14 @@ type draft struct {
 	long     bool // a whole number of 2^53 and more, such as an account's
 	fraction bool // some number is not whole
 	decimals int  // most digits behind the point
-	sample   []float64
-	random   *rand.Rand // picks the sample; public rows need no secret
 }
 
 // NewDrafter starts a draft of a table with these column names.
 func NewDrafter(names []string) *Drafter {
 	d := &Drafter{columns: make([]draft, len(names))}
 	for i, name := range names {
-		d.columns[i] = draft{
-			name: name, texts: map[string]bool{},
-			min: math.Inf(1), max: math.Inf(-1),
-			random: rand.New(rand.NewPCG(uint64(i), 0)),
-		}
+		d.columns[i] = draft{name: name, texts: map[string]bool{}, min: math.Inf(1),
+			max: math.Inf(-1)}
 	}
 	return d
 }
@@ -132,11 +123,6 @@ func (d *draft) add(cell string) {
 	d.long, d.fraction = d.long || whole && math.Abs(x) > maxWhole, d.fraction || !whole
 	_, behind, _ := strings.Cut(cell, ".")
 	d.decimals = max(d.decimals, len(behind))
-	if len(d.sample) < draftSample {
-		d.sample = append(d.sample, x)
-	} else if i := d.random.IntN(d.values); i < draftSample {
-		d.sample[i] = x
-	}
 }
 
 // kind is that of all cells, and their layout; of several kinds, and of dates whose day and month
@@ -224,9 +210,6 @@ func (d *draft) bounds(c *Column) {
 	if !d.fraction {
 		c.Kind = Integer
 		c.Min, c.Max = max(c.Min, -maxWhole), min(c.Max, maxWhole)
-		if c.Max-c.Min+1 > singleValues && d.skewed() {
-			c.Bins, c.Spacing = defaultBins, Log
-		}
 		return
 	}
 	c.Kind = Real
@@ -234,28 +217,13 @@ func (d *draft) bounds(c *Column) {
 		margin := math.Abs(c.Min) / 10
 		c.Min, c.Max = roundOutward(c.Min-margin, -1), roundOutward(c.Max+margin, 1)
 	}
-	c.Bins = defaultBins
-	if d.skewed() {
-		c.Spacing = Log
-	}
 	if d.decimals > 0 && !d.seen[ClassReal] { // more look like computed numbers
 		c.Decimals = d.decimals
 		if values := math.Floor((c.Max - c.Min) * pow10[d.decimals]); values < defaultBins {
-			c.Bins, c.Spacing = int(values), Linear // one bin a value, about
+			c.Bins = int(values) // one bin a value, about
 		}
 	}
 	if _, err := NewCodec(*c); err != nil {
-		c.Bins, c.Decimals = defaultBins, 0 // the decimals are too few for the bins
+		c.Bins, c.Decimals = 0, 0 // the decimals are too few for the bins
 	}
-}
-
-// skewed reports a heavy right tail: no negative number, and nine in ten of them
-// within a tenth of the range. Fewer than 20 say nothing.
-func (d *draft) skewed() bool {
-	if len(d.sample) < 20 {
-		return false
-	}
-	slices.Sort(d.sample)
-	quantile := d.sample[(len(d.sample)-1)*9/10]
-	return d.min >= 0 && quantile-d.min < (d.max-d.min)/10
 }

@@ -122,23 +122,6 @@ func TestDraftRefuses(t *testing.T) {
 	}
 }
 
-// More rows than the sample holds do not change the judgement of skew.
-func TestDraftSamples(t *testing.T) {
-	d := NewDrafter([]string{"even", "skewed"})
-	for i := range 50_000 {
-		skewed := i % 7
-		if i%20 == 0 {
-			skewed = i
-		}
-		d.Add([]string{fmt.Sprint(i), fmt.Sprint(skewed)})
-	}
-	s, err := d.Schema()
-	check(t, err)
-	if s.Columns[0].Spacing != Linear || s.Columns[1].Spacing != Log {
-		t.Errorf("spacings are %v and %v", s.Columns[0].Spacing, s.Columns[1].Spacing)
-	}
-}
-
 func TestRoundOutward(t *testing.T) {
 	tests := []struct {
 		x        float64

@@ -122,6 +122,8 @@ func (f field) read(r yamlfile.Reader, n *yaml.Node, above string, c *Column) {
 		at.read(r, n)
 	case *CSV:
 		at.read(r, n)
+	case *Order:
+		readAll(r, n, above+"order: ", nil, []field{{"by", &at.By}, {"rows", &at.Rows}})
 	case *map[string]string:
 		*at = map[string]string{}
 		r.Pairs(n, above+f.key, func(k, v *yaml.Node) {
@@ -231,6 +233,11 @@ func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 func (b binning) read(r yamlfile.Reader, n *yaml.Node) {
 	fields := []field{{"count", &b.Bins}, {"spacing", word{spacingNames, (*uint8)(&b.Spacing)}},
 		{"dp", &b.BuyBins}, {"share", &b.BuyShare}, {"grid", &b.Bins}}
+	if n.Kind == yaml.SequenceNode {
+		r.Report(n.Line, "bins: must be a whole number; their edges are listed in edges: [0, 18, 65], "+
+			"in place of min, max and bins")
+		return
+	}
 	if n.Kind != yaml.MappingNode {
 		field{"bins", &b.Bins}.read(r, n, "", nil)
 		return
@@ -290,6 +297,8 @@ func (f field) text(c *Column) string {
 		if c.Kind.Ordered() && len(c.Edges) == 0 {
 			return " " + at.text()
 		}
+	case *Order:
+		return fmt.Sprintf(" {by: %s, rows: %d}", scalar(at.By), at.Rows)
 	case *map[string]string:
 		text := ""
 		for _, key := range slices.Sorted(maps.Keys(*at)) {

@@ -36,8 +36,8 @@ const formatVersion = 1
 //   - {name: paid, kind: real, min: , max: }
 //   - {name: ward, kind: categorical, categories: }
 //
-// and such a column is open. Imports from other tools are written so; package infer buys what is
-// open.
+// and such a column is open. Imports from other tools are written so; [analysis.Infer] buys
+// what is open.
 type Partial struct {
 	Schema        // an open column has what is known of it; the others are valid
 	Open   []bool // of each column
@@ -47,35 +47,27 @@ type Partial struct {
 var openKeys = []string{"kind", "categories", "min", "max", "edges"}
 
 // Load reads the schema file at path, as Parse does.
-func Load(path string) (*Schema, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(data)
-}
+func Load(path string) (*Schema, error) { return load(path, Parse) }
 
 // LoadPartial reads the file at path, as [Load] does, but for open columns.
 func LoadPartial(path string) (*Partial, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := parse(data)
-	return p, err
+	return load(path, func(data []byte) (*Partial, error) {
+		p, _, err := parse(data)
+		return p, err
+	})
 }
 
-// readFile reads what may be a schema file.
-func readFile(path string) ([]byte, error) {
+// load reads and parses what may be a schema file.
+func load[T any](path string, parse func(data []byte) (T, error)) (none T, err error) {
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".csv" || ext == ".parquet" {
-		return nil, &problem{text: fmt.Sprintf("%s has the name of a table; a schema is a YAML file",
+		return none, &problem{text: fmt.Sprintf("%s has the name of a table; a schema is a YAML file",
 			path)}
 	}
 	data, err := yamlfile.ReadFile(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return none, fmt.Errorf("schema: %w", err)
 	}
-	return data, nil
+	return parse(data)
 }
 
 // Parse reads a schema file and fills in the defaults. The error joins everything
@@ -97,19 +89,51 @@ func Parse(data []byte) (*Schema, error) {
 
 // parse reads a schema with open columns or none.
 func parse(data []byte) (*Partial, *problems, error) {
-	if len(data) > maxFile {
-		return nil, nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
-	}
-	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
-		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most",
-			n, maxItems)}
+	ps, err := document(data)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case valueOf(ps.root, "tables") != nil:
+		return nil, nil, ErrLinked
 	}
 	p := &Partial{}
-	ps := &problems{s: &p.Schema}
-	if ps.root = ps.reader("").Document(data, "a schema", "decoy: 1"); ps.root == nil {
-		return nil, nil, ps.err()
+	ps.s = &p.Schema
+	ps.rows(p, []field{{"decoy", nil}, {"unit", &p.Unit}, {"max_rows_per_unit", &p.MaxRowsPerUnit},
+		{"lenient", &p.Lenient}})
+	if err := ps.err(); err != nil {
+		return nil, nil, err
 	}
-	broken := ps.read(p)
+	return p, ps, nil
+}
+
+// document is the keys and values of a file, whose version has been looked at.
+func document(data []byte) (*problems, error) {
+	if len(data) > maxFile {
+		return nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
+	}
+	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
+		return nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most",
+			n, maxItems)}
+	}
+	ps := &problems{}
+	r := ps.reader("")
+	if ps.root = r.Document(data, "a schema", "decoy: 1"); ps.root == nil {
+		return nil, ps.err()
+	}
+	version, n := 0, valueOf(ps.root, "decoy")
+	if n == nil {
+		ps.add(-1, "", -1,
+			"the key decoy is missing: decoy: %d says which version of the format this is", formatVersion)
+	} else if (field{"decoy", &version}).read(r, n, "", nil); version > formatVersion {
+		ps.add(-1, "decoy", -1, "decoy: version %d is not known; this program reads version %d", version,
+			formatVersion)
+	}
+	return ps, nil
+}
+
+// rows reads what is said of the rows of a table, beside keys of its own.
+func (ps *problems) rows(p *Partial, own []field) {
+	broken := ps.read(p, own)
 	codes := 0
 	codecs := make([]*Codec, len(p.Columns))
 	for i := range p.Columns {
@@ -127,53 +151,39 @@ func parse(data []byte) (*Partial, *problems, error) {
 			codes += c.Size()
 		}
 		if codes > maxCells {
-			return nil, nil, &problem{text: fmt.Sprintf("the columns have more than %d codes together",
-				maxCells)}
+			ps.found = []*problem{{column: ps.table, text: fmt.Sprintf(
+				"the columns have more than %d codes together", maxCells)}}
+			return
 		}
 	}
 	if !slices.Contains(codecs, nil) {
 		newRowCodec(ps, &p.Schema, codecs)
 	}
-	if err := ps.err(); err != nil {
-		return nil, nil, err
-	}
-	if !slices.Contains(p.Open, true) {
+	if ps.found == nil && !slices.Contains(p.Open, true) {
 		even := p.even()
 		p.Schema = *p.filled()
 		for _, i := range even { // stays the default: see BuyDefaults
 			p.Columns[i].Bins = 0
 		}
 	}
-	return p, ps, nil
 }
 
-// read reads the whole file, checks what is not about one column alone, and says which columns have
-// a problem.
-func (ps *problems) read(p *Partial) (columns []bool) {
-	s, version := &p.Schema, 0
-	fields := []field{{"decoy", &version}, {"unit", &s.Unit},
-		{"max_rows_per_unit", &s.MaxRowsPerUnit}, {"lenient", &s.Lenient}, {"csv", &s.CSV},
-		{"columns", nil}, {"rules", &s.Rules}}
-	r := ps.reader("")
+// read reads all keys, checks what is not about one column alone, and says which columns have a
+// problem.
+func (ps *problems) read(p *Partial, own []field) (columns []bool) {
+	s, before, r := &p.Schema, len(ps.found), ps.reader("")
+	fields := append(own, field{"csv", &s.CSV}, field{"columns", nil}, field{"rules", &s.Rules})
 	nodes := r.Fields(ps.root, "", keysOf(fields))
-	known := len(ps.found)
+	unknown := len(ps.found) - before
 	for _, f := range fields {
 		if n := nodes[f.key]; n != nil {
 			f.read(r, n, "", nil)
 		}
 	}
-	switch {
-	case nodes["decoy"] == nil:
-		ps.add(-1, "", -1,
-			"the key decoy is missing: decoy: %d says which version of the format this is", formatVersion)
-	case version > formatVersion:
-		ps.add(-1, "decoy", -1, "decoy: version %d is not known; this program reads version %d", version,
-			formatVersion)
-	}
 	if nodes["unit"] != nil && s.Unit == "" {
 		ps.add(-1, "unit", -1, "unit: is empty; leave it out if every row is its own unit")
 	}
-	broken := len(ps.found) > known
+	broken := len(ps.found) > unknown
 	switch n := nodes["columns"]; {
 	case n == nil:
 	case n.Kind != yaml.SequenceNode:

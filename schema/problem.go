@@ -15,7 +15,7 @@ import (
 // A problem is one thing wrong with a schema.
 type problem struct {
 	line   int    // 0: the schema does not come from a file
-	column string // "" or e.g. `column "age"`
+	column string // "" or e.g. `column "age"`, of linked tables `table "visits", column "age"`
 	text   string
 }
 
@@ -40,6 +40,7 @@ type problems struct {
 	root  *yaml.Node   // of the file; nil: the schema does not come from one
 	nodes []*yaml.Node // of each column
 	found []*problem
+	table string // of linked ones, e.g. `table "visits"`
 }
 
 // maxProblems is the most problems that are reported one by one.
@@ -48,7 +49,7 @@ const maxProblems = 50
 // add reports a problem of a column, −1 being the whole schema, at a key and, if it holds a list,
 // an item of it, −1 being all.
 func (ps *problems) add(column int, key string, item int, format string, args ...any) {
-	p := &problem{column: ps.label(column), text: fmt.Sprintf(format, args...)}
+	p := &problem{column: ps.within(ps.label(column)), text: fmt.Sprintf(format, args...)}
 	if ps.root != nil {
 		n := ps.root
 		if column >= 0 {
@@ -76,10 +77,13 @@ func (ps *problems) label(column int) string {
 	return "column " + yamlfile.Quote(ps.s.Columns[column].Name)
 }
 
+// within names what has a label in its table.
+func (ps *problems) within(label string) string { return strings.Trim(ps.table+", "+label, ", ") }
+
 // reader reports what is wrong in a column of this label; "" is none.
 func (ps *problems) reader(label string) yamlfile.Reader {
 	return yamlfile.Reader{Report: func(line int, text string) {
-		ps.found = append(ps.found, &problem{line, label, text})
+		ps.found = append(ps.found, &problem{line, ps.within(label), text})
 	}}
 }
 

@@ -199,18 +199,27 @@ func (r *RowCodec) Difference(i int, x []float64) float64 {
 	return math.NaN()
 }
 
+// Place is where in a file a row is written.
+type Place struct {
+	Row   int // from 0
+	Unit  int // the number of its unit, for a made id that is the unit's
+	Known int // a column whose value has been drawn before; −1: none
+}
+
 // Decode draws the values of a row with these codes: dst has one place for each column of the
-// schema, then one for each made column. row counts the rows of a file from 0. It draws as
+// schema, then one for each made column, and holds the value that is known. It draws as
 // [Codec.Decode] does, in the order of the columns.
-func (r *RowCodec) Decode(dst []Value, code func(column int) uint16, row int, u *rand.Rand) {
+func (r *RowCodec) Decode(dst []Value, code func(column int) uint16, at Place, u *rand.Rand) {
 	for i, c := range r.codecs {
-		dst[i] = c.Decode(code(i), u)
+		if i != at.Known {
+			dst[i] = c.Decode(code(i), u)
+		}
 	}
 	for _, i := range r.order {
 		dst[i] = r.numbers[i].sum(dst[r.base[i]], dst[i])
 	}
 	for k := range r.made {
-		dst[len(r.codecs)+k] = r.made[k].value(dst, row)
+		dst[len(r.codecs)+k] = r.made[k].value(dst, at)
 	}
 }
 

@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -31,6 +33,35 @@ func (f *facts) number(as Stored, v Value) (x float64, ok bool) {
 		return float64((v.Int - mod(v.Int, microsPerDay)) / microsPerDay), true
 	}
 	return float64(v.Int), true
+}
+
+// Fits is an error if no cell of a type can be one of the column: a date is no number, and true is
+// neither yes nor no. A text can be anything, and so can what is after another column. The error
+// wraps [ErrSchema].
+func (c *Codec) Fits(as Stored) error {
+	ok := as == StoredText || as == c.facts.stored || c.column.After != "" ||
+		c.aliases && as <= StoredFloat
+	if c.bins != nil && !ok {
+		_, ok = c.facts.number(as, Value{})
+	}
+	for _, f := range kinds {
+		ok = ok || f.stored == as && slices.ContainsFunc(c.column.Categories, f.reads)
+	}
+	if ok {
+		return nil
+	}
+	of := kinds[slices.IndexFunc(kinds, func(f *facts) bool { return f.stored == as })]
+	return fmt.Errorf("no cell of the schema's column can be what the file has (kind: %s): change "+
+		"its kind or its categories, or the type in the file: %w", of.name, ErrSchema)
+}
+
+// reads reports whether a text is one of the kind's, in its default layout.
+func (f *facts) reads(text string) bool {
+	if f.parse == nil {
+		return slices.Contains(f.pair, text)
+	}
+	_, ok := f.parse(f.format, []byte(text))
+	return ok
 }
 
 // EncodeValue gives the code of a value that is not a text. One whose type does not fit the kind is

@@ -30,6 +30,7 @@ type aimPlan struct {
 	sets   []columnSet
 	mu2    float64                // that is left of the filter
 	known  []marginal.Measurement // of columns, from before
+	first  [][]int                // of a view of steps: pairs that are measured first
 }
 
 // Reserve refuses a target that the schema has not.

@@ -140,6 +140,9 @@ func (f *aimFit) likely(noise float64) (short []int) {
 // such columns with every other, of more of them with each other. So many that each would have less
 // than a round are left to the rounds, which measure only those that matter.
 func (f *aimFit) targetPairs(t int, noise float64) (out [][]int) {
+	if f.first != nil {
+		return f.first
+	}
 	targets := []int{t}
 	if t < 0 {
 		targets = f.likely(noise)

@@ -44,7 +44,7 @@ func RunBought(
 		return nil, nil, err
 	}
 	o.Progress.Report("reserving the budget", 0)
-	o.Plan, o.Price, o.Method, o.Program = buy.Plan, nil, f.Name(), Program(o.Tool)
+	o.Plan, o.Price, o.Method, o.Program = buy.Plan, nil, f.Name(), Program(o.Tool)+o.Program
 	return release.Run(ctx, text.Open, t, o.Options,
 		func(texts *text.Session) (*release.Model, error) {
 			bought, err := buy.Buy(texts,

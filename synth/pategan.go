@@ -18,7 +18,7 @@ import (
 // a generator is trained to agree with the student.
 //
 // The generator starts from a marginal model, which a share of the budget buys in the same session
-// (package aim), as in package wgan: it is trained to have the one- and two-way marginals of many
+// (aim), as in wgan: it is trained to have the one- and two-way marginals of many
 // rows drawn from that.
 //
 // Then the loop, round by round: the teachers, who stay inside the gate and keep their weights,

@@ -164,7 +164,7 @@ func Run(
 	}
 	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method = plan.Reserve, plan.Price, f.Name()
-	o.Program = Program(o.Tool)
+	o.Program = Program(o.Tool) + o.Program
 	return release.Run(ctx, privacy.Open, rows, o.Options,
 		func(s *privacy.Session) (*release.Model, error) {
 			fitted, err := plan.Fit(ctx, s, o.Progress)

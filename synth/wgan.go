@@ -14,7 +14,7 @@ import (
 // generator is trained to agree with every measurement made so far.
 //
 // The generator starts from a marginal model, which a share of the budget buys in the same session
-// (package aim): it is trained to have the one- and two-way marginals of many rows drawn from that.
+// (aim): it is trained to have the one- and two-way marginals of many rows drawn from that.
 //
 // Then the loop: certify the critic from its weights and the public schema, release its gradient
 // sum (gradient.CertifiedSum), keep the release as a measurement, move the critic by released minus

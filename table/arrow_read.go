@@ -91,7 +91,8 @@ func (f *arrowFile) column(i int, s *sink) error {
 // arrowLeaf is what the values of an Arrow type are; nil if it is not supported.
 func arrowLeaf(t arrow.DataType) *leaf {
 	l, ok := map[arrow.Type]leaf{
-		arrow.STRING: {}, arrow.LARGE_STRING: {}, arrow.NULL: {}, arrow.BOOL: {form: formBool},
+		arrow.STRING: {}, arrow.LARGE_STRING: {}, arrow.NULL: {form: formNull},
+		arrow.BOOL: {form: formBool},
 		arrow.INT8: {form: formInt}, arrow.INT16: {form: formInt}, arrow.INT32: {form: formInt},
 		arrow.INT64: {form: formInt}, arrow.UINT8: {form: formInt, unsigned: true},
 		arrow.UINT16: {form: formInt, unsigned: true}, arrow.UINT32: {form: formInt, unsigned: true},

@@ -76,24 +76,3 @@ func TestCountToRefusesAWrongLength(t *testing.T) {
 		}()
 	}
 }
-
-func BenchmarkCountTo(b *testing.B) {
-	const rows = 1_000_000
-	sizes := []int{16, 42, 74, 7, 300}
-	for _, skew := range []int{0, 6} {
-		tab := randomTable(rand.New(rand.NewPCG(1, 2)), rows, sizes, skew)
-		for _, cols := range [][]int{{0}, {0, 1}, {1, 2}, {0, 1, 3}, {0, 4}, {0, 1, 3, 3}} {
-			cells := 1
-			for _, c := range cols {
-				cells *= sizes[c]
-			}
-			dst := make([]int64, cells)
-			b.Run(fmt.Sprintf("skew=%d/columns=%d/cells=%d", skew, len(cols), cells), func(b *testing.B) {
-				b.SetBytes(int64(rows * len(cols)))
-				for b.Loop() {
-					tab.CountTo(dst, cols)
-				}
-			})
-		}
-	}
-}

@@ -5,7 +5,8 @@ import "bytes"
 // csvPart is what became of one chunk.
 type csvPart struct {
 	part
-	err error // what ended the parse before its end: the rows are of no use
+	err error   // what ended the reading; or
+	bad []error // about lines of a strict file: the rows are of no use
 }
 
 // csvParser turns chunks into codes and texts. It is not for concurrent use.
@@ -31,7 +32,8 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 		words: make([]numbering, l.texts), related: newRelated(l)}
 }
 
-// parse encodes a chunk. In a strict file it ends at the first line that is not allowed.
+// parse encodes a chunk. Of a strict file it ends where so many lines are not allowed that no more
+// are named.
 func (p *csvParser) parse(c chunk) csvPart {
 	p.out = csvPart{part: p.newPart(c.lines + 1)}
 	p.out.rows = 0 // so far
@@ -48,8 +50,10 @@ func (p *csvParser) parse(c chunk) csvPart {
 			continue
 		}
 		if column, err := p.row(); err != nil {
-			p.out.err = p.wrap("line", c.line, column, err)
-			return p.out
+			p.out.bad = append(p.out.bad, p.wrap("line", c.line, column, err))
+			if len(p.out.bad) == mostBad {
+				break
+			}
 		}
 	}
 	p.out.cut(p.out.rows)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ import (
 // Under a lenient schema no row is an error: see csvParser. A line that cannot be read has the code
 // of [schema.Codec.Unreadable] in every column; where there are units it is left out, as is one
 // that names none. Errors are about reading and the header only. Otherwise they are about the first
-// line that is not allowed, whatever the number of processors. After an error a Read of r may be
-// going on.
+// ten lines that are not allowed, whatever the number of processors. After an error a Read of r may
+// be going on.
 //
 // A cell has at most a megabyte, a line at most 65,536 cells and 16 megabytes. Memory holds the
 // codes, the ids of the units while they are being numbered, and for every processor and one more a
@@ -55,19 +56,24 @@ func (l *layout) readCSV(
 	if u, ok := r.(*unpacked); ok {
 		length = u.size
 	}
+	var bad []error
 	for done := range l.chunks(split, length, o) {
 		p := <-done
-		if err == nil {
+		bad = append(bad, p.bad...)
+		switch {
+		case err != nil: // what is on its way comes to its end
+		case p.err != nil:
 			err = p.err
-		}
-		if err == nil {
+		case len(bad) == 0:
 			err = put(p.part)
+		case len(bad) >= mostBad:
+			err = firstOf(bad)
 		}
 		if err != nil {
-			cancel() // and what is on its way comes to its end
+			cancel()
 		}
 	}
-	return err
+	return cmp.Or(err, firstOf(bad))
 }
 
 // openCSV binds the columns of a file. No row is read, nor waited for, but the first of a file that

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,23 +162,25 @@ func TestReadCSVOneColumn(t *testing.T) {
 // secret is in every place of the bad files that an error must not repeat.
 const secret = "SECRET"
 
-// The first bad cell is reported whatever the order in which blocks are parsed.
-func TestReadCSVReportsTheFirstError(t *testing.T) {
+// The first ten bad cells are reported whatever the order in which blocks are parsed.
+func TestReadCSVReportsTheFirstErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		lines := slices.Repeat([]string{"x,1,0"}, 1+rng.IntN(300))
 		for i := range lines {
-			if rng.IntN(60) == 0 {
+			if rng.IntN(20) == 0 {
 				lines[i] = "x,bad,0"
 			}
 		}
 		_, err := readText("a,b,c\n"+strings.Join(lines, "\n"), abc(), ReadOptions{workers: 4},
 			16+rng.IntN(100))
-		got, want := fmt.Sprint(err), "<nil>"
-		if first := slices.Index(lines, "x,bad,0"); first >= 0 {
-			want = fmt.Sprintf("table: line %d, column 2 (\"b\"): not an integer", first+2)
+		var want []string
+		for i, line := range lines {
+			if line == "x,bad,0" && len(want) < 10 {
+				want = append(want, fmt.Sprintf("table: line %d, column 2 (\"b\"): not an integer", i+2))
+			}
 		}
-		if got != want {
+		if got, want := fmt.Sprint(err), strings.Join(want, "\n"); got != cmp.Or(want, "<nil>") {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	}

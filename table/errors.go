@@ -1,7 +1,9 @@
 package table
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -44,3 +46,13 @@ func errLongLine(maxCell int) error {
 
 // readingError is about err, which reading the file ran into.
 func readingError(err error) error { return fmt.Errorf("table: reading: %w", err) }
+
+// mostBad is how many bad cells of a strict file are named: the first of a line, or of a column of
+// a run of typed rows.
+const mostBad = 10
+
+// firstOf joins the first errors of a list, in which nil is none.
+func firstOf(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	return errors.Join(errs[:min(len(errs), mostBad)]...)
+}

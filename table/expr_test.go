@@ -133,17 +133,3 @@ func TestExprsAreCopies(t *testing.T) {
 		t.Errorf("the count changed from %d to %d", before, got)
 	}
 }
-
-func BenchmarkCountExprs(b *testing.B) {
-	u := rand.New(rand.NewPCG(1, 2))
-	tab := exprTable(b, 50000, u)
-	xs := make([]Expr, 1000)
-	for i := range xs {
-		xs[i] = And{randomExpr(tab.sizes, 0, u), randomExpr(tab.sizes, 0, u)}
-	}
-	e := stattest.Must(CompileExprs(tab.sizes, xs))
-	b.ReportMetric(float64(len(e.leaves)), "conditions")
-	for b.Loop() {
-		tab.CountExprs(e)
-	}
-}

@@ -241,7 +241,12 @@ type assembly struct {
 	parts []part
 	rows  int
 	words []numbering // of each column of texts, so far
+	ids   *IDs
 }
+
+// IDs numbers the ids of the units of several tables, which then have the same number in each. The
+// zero value has none. Only one read at a time may use it.
+type IDs struct{ numbering }
 
 // add appends p, whose numbers of texts it replaces by those of the whole table.
 func (a *assembly) add(p part) error {
@@ -249,6 +254,9 @@ func (a *assembly) add(p part) error {
 	a.parts = append(a.parts, p)
 	if a.words == nil {
 		a.words = make([]numbering, len(p.texts))
+		if a.ids != nil && a.unit >= 0 {
+			a.words[a.unit] = a.ids.numbering
+		}
 	}
 	for i := range p.texts {
 		t := &p.texts[i]
@@ -267,6 +275,9 @@ func (a *assembly) add(p part) error {
 // table joins the parts column by column, freeing them on the way.
 func (a *assembly) table() *Table {
 	t := &Table{schema: a.schema, sizes: a.sizes, rows: a.rows, cols: make([]Codes, len(a.sizes))}
+	if a.ids != nil && a.words != nil && a.unit >= 0 {
+		a.ids.numbering = a.words[a.unit]
+	}
 	a.words = nil
 	for i, size := range a.sizes {
 		col := NewCodes(size, a.rows)

@@ -216,7 +216,7 @@ const memoryLimit = 1 << 30
 // memory are checked.
 func readHostile(t *testing.T, data []byte) (errs []error) {
 	t.Helper()
-	s := oneColumn("a", schema.Categorical, 0, 0, "x")
+	s := oneColumn("a", schema.Categorical, 0, 0, "x", "0")
 	s.Lenient = true
 	unit := *s
 	unit.Columns = []schema.Column{{Name: "b", Kind: schema.Boolean, Missing: []string{""},

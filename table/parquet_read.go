@@ -234,6 +234,7 @@ func (t *thrift) logical(scale *int64) (out logical) {
 			t.structure(field{2, &signed})
 			out = logical{form: formInt, unsigned: !signed}
 		}},
+		field{11, is(logical{form: formNull})},
 		field{13, is(logical{no: true})},
 		field{14, is(logical{form: formUUID})},
 		field{15, is(logical{form: formFloat})})

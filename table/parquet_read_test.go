@@ -211,12 +211,18 @@ func TestReadParquetErrors(t *testing.T) {
 			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
 		{"bounds", "groups", oneColumn("i8", schema.Integer, -128, -122),
 			`table: row 8, column 7 ("i8"): outside the declared min and max`},
-		{"the first of the first column", "dictionary", two,
-			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
+		{"the first of each column", "dictionary", two, strings.Join([]string{
+			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`,
+			`table: row 4, column 11 ("u8"): missing, and the column declares no missing tokens`,
+			`table: row 5, column 29 ("full"): outside the declared min and max`}, "\n")},
 		{"category", "pages", oneColumn("string", schema.Categorical, 0, 0, "text 0", "text 1"),
 			`table: row 3, column 2 ("string"): not one of the declared categories`},
 		{"type", "dictionary", oneColumn("date32", schema.Integer, 0, 9),
-			`table: row 1, column 22 ("date32"): of a type that does not fit the column's kind`},
+			`table: column 22 ("date32"): no cell of the schema's column can be what the file has ` +
+				`(kind: date): change its kind or its categories, or the type in the file`},
+		{"true is no yes", "dictionary", oneColumn("bool", schema.Categorical, 0, 0, "yes", "no"),
+			`table: column 6 ("bool"): no cell of the schema's column can be what the file has ` +
+				`(kind: boolean): change its kind or its categories, or the type in the file`},
 		{"null unit", "dictionary", unit("string"),
 			`table: row 4, column 2 ("string"): the privacy unit is empty`},
 		{"empty unit", "dictionary", unit("binary"),

@@ -18,9 +18,10 @@ type ReadOptions struct {
 	// optional; called when all that is public of the file has been looked at (that it is there, its
 	// format, the names and types of its columns), and before a row is: its error ends the read
 	Begin   func() error
-	workers int // goroutines that turn text into codes; 0 = GOMAXPROCS
-	maxCell int // longest cell in bytes; 0 = 1 MiB
-	block   int // bytes of a CSV file that are parsed at a time; 0 = blockSize
+	IDs     *IDs // optional: of units of tables that were read before
+	workers int  // goroutines that turn text into codes; 0 = GOMAXPROCS
+	maxCell int  // longest cell in bytes; 0 = 1 MiB
+	block   int  // bytes of a CSV file that are parsed at a time; 0 = blockSize
 }
 
 func (o ReadOptions) begin() error {
@@ -115,7 +116,7 @@ func (f *opened) table(
 	if err != nil {
 		return nil, Report{}, err
 	}
-	a := assembly{layout: l}
+	a := assembly{layout: l, ids: o.IDs}
 	if err := f.read(ctx, l, o, a.add); err != nil {
 		return nil, Report{}, err
 	}

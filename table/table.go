@@ -105,6 +105,8 @@ type Table struct {
 	cols   []Codes
 	units  []uint32
 	codec  *schema.RowCodec // what codes stand for; nil: as schema has it
+	known  []schema.Value   // of column order, to be written; nil: they are drawn
+	order  int
 }
 
 // Schema returns the schema that gives the codes their meaning. It must not be changed.
@@ -165,6 +167,14 @@ func Refined(s *schema.Schema, codec *schema.RowCodec, cols []Codes) (*Table, er
 		sizes[i] = c.Size()
 	}
 	return fromColumns(&Table{schema: s, sizes: sizes, cols: cols, codec: codec})
+}
+
+// InOrder is a table to be written of which the rows have units of these numbers and, unless values
+// is nil, these values in a column, in which their codes are not looked at.
+func (t *Table) InOrder(units []uint32, column int, values []schema.Value) *Table {
+	out := *t
+	out.units, out.order, out.known = units, column, values
+	return &out
 }
 
 // fromColumns counts the rows of t, and reports what is wrong with it.

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -77,7 +76,11 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 			continue
 		}
 		used = append(used, i)
-		if err := f.columns[i].err; err != nil {
+		err := f.columns[i].err
+		if err == nil && d.codec != nil {
+			err = d.codec.Fits(storedAs[f.columns[i].leaf.form])
+		}
+		if err != nil {
 			return l.wrap("", 0, i, err)
 		}
 	}
@@ -113,7 +116,7 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 			})
 		}
 		wg.Wait()
-		if err = cmp.Or(errs...); err == nil {
+		if err = firstOf(errs); err == nil {
 			err = l.complete(&out, rows)
 		}
 		if err == nil {

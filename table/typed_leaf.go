@@ -27,6 +27,7 @@ const (
 	formDate
 	formTime
 	formUUID
+	formNull // no row has a value
 )
 
 // leaf is a flat column of a file. A stored value is some bytes: of numbers the least significant
@@ -113,6 +114,10 @@ func int96Micros(b []byte) int64 {
 	return days*microsPerDay + int64(nanos)/1000
 }
 
+// storedAs is what the values of a form are to a column; those of other forms are texts.
+var storedAs = map[form]schema.Stored{formBool: schema.StoredBool, formInt: schema.StoredInt,
+	formFloat: schema.StoredFloat, formDate: schema.StoredDays, formTime: schema.StoredMicros}
+
 // value gives a stored value as a column of values of kind want takes it: as a text, appended to
 // scratch if need be, or else as a value. A NaN is taken as missing.
 func (l *leaf) value(
@@ -125,17 +130,17 @@ func (l *leaf) value(
 	case want == schema.StoredText && !isNaN:
 		return l.appendText(scratch, b), 0, value
 	}
-	switch l.form {
-	case formBool:
-		as, value.Int = schema.StoredBool, int64(b[0])
-	case formInt:
-		as, value.Int = schema.StoredInt, l.int(b)
-	case formFloat:
-		as, value.Float = schema.StoredFloat, l.float(b)
-	case formDate:
-		as, value.Int = schema.StoredDays, floorDiv(l.int(b), l.ticks)
-	case formTime:
-		as, value.Int = schema.StoredMicros, l.micros(b)
+	switch as = storedAs[l.form]; as {
+	case schema.StoredBool:
+		value.Int = int64(b[0])
+	case schema.StoredInt:
+		value.Int = l.int(b)
+	case schema.StoredFloat:
+		value.Float = l.float(b)
+	case schema.StoredDays:
+		value.Int = floorDiv(l.int(b), l.ticks)
+	case schema.StoredMicros:
+		value.Int = l.micros(b)
 	default:
 		return l.appendText(scratch, b), 0, value
 	}
@@ -161,6 +166,8 @@ func (l *leaf) appendText(dst, b []byte) []byte {
 		return time.Unix(day*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
 	case formTime:
 		return time.UnixMicro(l.micros(b)).UTC().AppendFormat(dst, time.RFC3339Nano)
+	case formNull:
+		return dst
 	case formUUID:
 		return fmt.Appendf(dst, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	}

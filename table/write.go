@@ -32,7 +32,7 @@ type WriterOptions struct {
 // NewWriter returns a writer of tables of schema s to w. Codes are turned into values with u, row
 // by row and in the order of the columns, so that a source in the same state gives the same values
 // in every format and however the rows are split into tables. u may be nil if all columns are
-// categorical or boolean. The unit column of s is not written: synthetic rows have none.
+// categorical or boolean. The unit column of s is not written unless it is made ([schema.Schema]).
 //
 // CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader. Parquet and Arrow have
 // dictionary-coded strings, 64-bit integers, doubles, booleans, dates and timestamps in
@@ -97,7 +97,15 @@ func (d *decoder) check(t *Table) error {
 
 // draw draws the values of a row of t.
 func (d *decoder) draw(t *Table, row int) {
-	d.codec.Decode(d.values, func(i int) uint16 { return t.cols[i].At(row) }, d.rows, d.u)
+	at := schema.Place{Row: d.rows, Unit: d.rows, Known: -1}
+	if t.units != nil {
+		at.Unit = int(t.units[row])
+	}
+	if t.known != nil {
+		at.Known = t.order
+		d.values[at.Known] = t.known[row]
+	}
+	d.codec.Decode(d.values, func(i int) uint16 { return t.cols[i].At(row) }, at, d.u)
 	d.rows++
 }
 

@@ -405,14 +405,49 @@ func TestUnitsAreNotWritten(t *testing.T) {
 	}
 }
 
-func BenchmarkWriter(b *testing.B) {
-	s := adult()
-	tab := randomCodes(b, s, 100_000, rand.New(rand.NewPCG(1, 2)))
-	for name, f := range map[string]Format{"csv": CSV, "parquet": Parquet} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				b.SetBytes(int64(len(write(b, f, 1, s, tab))))
-			}
-		})
+// adult is a schema of the shape of the census table of that name: 15
+// columns, 9 of them categorical.
+func adult() *schema.Schema {
+	category := func(name string, n, length int) schema.Column {
+		c := schema.Column{Name: name, Kind: schema.Categorical}
+		for i := range n {
+			c.Categories = append(c.Categories, fmt.Sprintf("%s-%0*d", name, length, i))
+		}
+		return c
+	}
+	number := func(name string, lo, hi float64, bins int) schema.Column {
+		return schema.Column{Name: name, Kind: schema.Integer, Min: lo, Max: hi, Bins: bins}
+	}
+	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{
+		number("age", 17, 90, 0), category("work", 8, 2), number("fnlwgt", 10000, 1500000, 32),
+		category("edu", 16, 5), number("edu-num", 1, 16, 0), category("marital", 7, 8),
+		category("occupation", 14, 3), category("relation", 6, 2), category("race", 5, 1), category("sex",
+			2, 2),
+		number("gain", 0, 99999, 32), number("loss", 0, 4356, 32), number("hours", 1, 99, 0),
+		category("country", 41, 5), category("income", 2, 1),
+	}}
+	s.Columns[1].Missing = []string{"?"}
+	return s
+}
+
+// TestInOrder: rows are written with the number of their unit, and a column with given values, from
+// which others follow.
+func TestInOrder(t *testing.T) {
+	units := &schema.Schema{Unit: "key", Made: []schema.Made{{Name: "key", Kind: 1, Pattern: "P#"}}}
+	s := (&schema.Schema{CSV: schema.CSV{Comma: ','}, Unit: "id", MaxRowsPerUnit: 9,
+		Columns: []schema.Column{{Name: "day", Kind: schema.Integer, Min: 0, Max: 99, Bins: 2},
+			{Name: "end", Kind: schema.Integer, After: "day", Min: 5, Max: 5}},
+		Made: []schema.Made{{At: 1, Name: "visit", Kind: 1, Pattern: "V##"}}}).WithKey(units)
+	tab, err := FromColumns(s, []Codes{NewCodes(2, 3), NewCodes(1, 3)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab = tab.InOrder([]uint32{7, 7, 12}, 0, []schema.Value{{Int: 3}, {Int: 88}, {Int: 1}})
+	want := "id,day,visit,end\nP7,3,V00,8\nP7,88,V01,93\nP12,1,V02,6\n"
+	if got := string(write(t, CSV, 1, s, tab)); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if again := s.WithKey(s); len(again.Made) != 2 {
+		t.Errorf("the key is made twice: %v", again.Made)
 	}
 }

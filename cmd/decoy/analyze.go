@@ -42,7 +42,7 @@ type analyzed struct {
 }
 
 func (a *analyze) run(cmd *cobra.Command, t *terminal, args []string) error {
-	m, err := openModel(args[0])
+	m, err := openTable(args[0])
 	if err != nil {
 		return err
 	}

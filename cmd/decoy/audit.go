@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -39,12 +40,22 @@ func auditCommand(t *terminal) *cobra.Command {
 		"rows": &a.size, "confidence": &a.Confidence})
 	cmd.Flags().MarkHidden("method") // is the operand
 	cmd.AddCommand(auditRowsCommand(t))
+	counted, known := cmd.Args, slices.Concat(synth.Names(), attack.GateNames())
+	cmd.Args = func(cmd *cobra.Command, args []string) error { // of a mistyped verb before all else
+		if len(args) == 1 && !slices.Contains(known, args[0]) {
+			return usagef("METHOD %q is unknown; there is %s, and of the gate %s%s", args[0],
+				strings.Join(synth.Names(), ", "), strings.Join(attack.GateNames(), ", "),
+				spelling.Hint(args[0], append(known, "rows")))
+		}
+		return counted(cmd, args)
+	}
 	return cmd
 }
 
 // audited is the result of all audits of a run of a verb, as JSON.
 type audited struct {
 	Warning    string               `json:"not_private,omitempty"` // of attacks on rows of a table
+	Conclusion string               `json:"conclusion,omitempty"`  // of attacks on rows
 	Method     string               `json:"method"`
 	Rows       int                  `json:"rows,omitempty"` // that were attacked
 	Runs       int                  `json:"fits,omitempty"`
@@ -69,11 +80,11 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	a.Method = args[0]
-	fitter, err := a.fitter(cmd)
-	if err != nil {
-		return err
-	}
 	s, err := configs.SchemaOf(a.Schema, a.Dataset)
+	var fitter synth.Fitter // nil for a mechanism of the gate
+	if err == nil && slices.Contains(synth.Names(), a.Method) {
+		fitter, err = a.method(cmd)
+	}
 	if err != nil {
 		return err
 	}
@@ -116,21 +127,12 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, args []string) error {
 // add takes in results.
 func (out *audited) add(results ...attack.Result) {
 	for _, r := range results {
+		for len(r.Found) > 0 && r.Found[0].At*float64(r.Found[0].False.Of) < 1 { // less than one
+			r.Found = r.Found[1:]
+		}
 		out.Audits = append(out.Audits, r)
 		out.Epsilon, out.Refuted = max(out.Epsilon, r.Epsilon), out.Refuted || r.Refuted
 	}
-}
-
-// fitter is the method that METHOD names, nil for a mechanism of the gate.
-func (a *audit) fitter(cmd *cobra.Command) (synth.Fitter, error) {
-	switch {
-	case slices.Contains(attack.GateNames(), a.Method):
-		return nil, nil
-	case !slices.Contains(synth.Names(), a.Method):
-		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", a.Method,
-			strings.Join(synth.Names(), ", "), strings.Join(attack.GateNames(), ", "))
-	}
-	return a.method(cmd)
 }
 
 // mechanism makes what is audited, and the tables to run it on.

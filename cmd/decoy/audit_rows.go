@@ -3,19 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -37,9 +31,9 @@ const trainMethod = "train"
 type auditRows struct {
 	jobFlags
 	attack.Options
-	training     analysis.Training
-	fits, report string
-	size         int // rows
+	training analysis.Training
+	report   string
+	size     int // rows
 }
 
 func auditRowsCommand(t *terminal) *cobra.Command {
@@ -49,7 +43,7 @@ func auditRowsCommand(t *terminal) *cobra.Command {
 	return t.verb("audit rows", a.run, a.flags(), flags{"runs": &a.Runs, "canaries": &a.Canaries,
 		"confidence": &a.Confidence, "rows": &a.size, "by": &a.training.By,
 		"drop": (*names)(&a.training.Drop), "target": &a.training.Target,
-		"fits": &a.fits, "report": &a.report, "seed": &a.Options.Seed})
+		"report": &a.report, "seed": &a.Options.Seed})
 }
 
 func (a *auditRows) run(cmd *cobra.Command, t *terminal, args []string) error {
@@ -63,16 +57,12 @@ func (a *auditRows) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer page.Abort()
-	fits, err := a.earlier(cmd)
-	if err != nil {
-		return err
-	}
 	rows, err := a.rows(cmd, t, s)
 	if err != nil {
 		return err
 	}
 	attacked, err := a.subject(cmd, rows)
-	if err = cmp.Or(err, a.keep(t, fits, a.identity(rows))); err != nil {
+	if err != nil {
 		return err
 	}
 	shown := t.progress()
@@ -93,10 +83,36 @@ func (a *auditRows) run(cmd *cobra.Command, t *terminal, args []string) error {
 		out.Budget = attacked.Budget
 	}
 	out.add(results...)
+	out.conclude()
 	err = t.deliver(page, ", which is not private: "+notForRelease, func(w io.Writer) error {
 		return report.Attacked(w, attacked.Budget.Epsilon, attacked.Budget.Delta, curves(results), out)
 	})
 	return cmp.Or(err, t.print(out), out.verdict())
+}
+
+// conclude says what the attacker finds who finds most, at the largest share of false positives.
+func (out *audited) conclude() {
+	scored := slices.DeleteFunc(slices.Clone(out.Audits),
+		func(r attack.Result) bool { return len(r.Found) == 0 })
+	if len(scored) == 0 {
+		return
+	}
+	share := func(r attack.Result) float64 { return r.Found[len(r.Found)-1].True.Share }
+	best := slices.MaxFunc(scored,
+		func(a, b attack.Result) int { return cmp.Compare(share(a), share(b)) })
+	f := best.Found[len(best.Found)-1]
+	found := f.True.BestOf(len(scored), out.Confidence)
+	than := "Guessing finds"
+	if found.Low <= f.At && f.At <= found.High {
+		than = "That is about as many as guessing finds,"
+	}
+	out.Conclusion = fmt.Sprintf("The best attacker (%s) finds %s of the rows that were in (%s to "+
+		"%s), and takes %d of %d rows that were out to be in. %s %s.", best.Attack, percent(found.Share),
+		percent(found.Low), percent(found.High), f.False.Count, f.False.Of, than, percent(f.At))
+	if out.Budget.Epsilon > 0 {
+		out.Conclusion += fmt.Sprintf(" The claim allows %s: by the bounds on epsilon it is %srefuted.",
+			percent(f.Limit), map[bool]string{false: "not "}[out.Refuted])
+	}
 }
 
 const notForRelease = "computed from the rows without noise, and not to be released; keep it as " +
@@ -119,25 +135,32 @@ func (a *auditRows) check(cmd *cobra.Command) (*schema.Schema, error) {
 		return nil, err
 	}
 	method, plain := slices.Contains(synth.Names(), a.Method), slices.Contains(attack.Plain, a.Method)
-	at := s.Index(a.training.Target)
+	codecs, err := s.Codecs()
+	at, predicts := s.Index(a.training.Target), !method && a.Method != attack.Bootstrap
 	switch {
+	case err != nil:
 	case !method && !plain && a.Method != trainMethod:
-		err = usagef("METHOD %q is unknown; there is %s, %s and, without privacy, %s", a.Method,
-			strings.Join(synth.Names(), ", "), trainMethod, strings.Join(attack.Plain, ", "))
+		err = usagef("METHOD %q is unknown; there is %s, %s and, without privacy, %s%s", a.Method,
+			strings.Join(synth.Names(), ", "), trainMethod, strings.Join(attack.Plain, ", "),
+			spelling.Hint(a.Method, slices.Concat(synth.Names(), attack.Plain, []string{trainMethod})))
+	case a.training.By == analysis.PATE:
+		err = usagef("--by %s: give descent, output or objective", a.training.By)
 	case !(a.Confidence > 0 && a.Confidence < 1):
 		err = usagef("--confidence %v must be between 0 and 1", a.Confidence)
 	case s.Unit != "":
 		err = usagef("the schema has the id column %q, and rows are attacked one by one: leave unit "+
 			"out of a copy of the schema", s.Unit)
-	case a.report == configs.Standard || a.fits == configs.Standard:
-		err = usagef("--report or --fits -: it needs a file")
+	case a.report == configs.Standard:
+		err = usagef("--report -: it needs a file")
 	case plain == cmd.Flag("epsilon").Changed:
 		err = usagef("--epsilon: %s", map[bool]string{true: a.Method + " has no privacy",
 			false: "it is required for " + a.Method}[plain])
-	case !method && a.Method != attack.Bootstrap && at < 0:
+	case predicts && a.training.Target == "":
+		err = usagef("--target is required: the column that %s predicts", a.Method)
+	case predicts && at < 0:
 		err = usagef("--target: the schema has no column %q to predict%s", a.training.Target,
-			s.Hint(a.training.Target))
-	case !method && a.Method != attack.Bootstrap && s.Columns[at].Kind.Ordered():
+			cmp.Or(s.Hint(a.training.Target), "; there are "+quoted(s.Names())))
+	case predicts && !analysis.Classes(codecs[at]):
 		err = usagef("--target: column %q is a number, and a classifier predicts categories",
 			a.training.Target)
 	case a.Method == trainMethod:
@@ -221,67 +244,3 @@ func (a *auditRows) rows(cmd *cobra.Command, t *terminal, s *schema.Schema) (*ta
 
 // randomRows is how many rows a random table has where --rows does not say it.
 const randomRows = 500
-
-// identity is a hash of all that decides what a fit is.
-func (a *auditRows) identity(t *table.Table) string {
-	h := sha256.New()
-	fmt.Fprintln(h, tool(), a.Method, a.Settings, a.Job.Budget(), a.Relation(), a.training, a.Runs,
-		a.Canaries, t.Schema().Fingerprint())
-	for c := range t.Schema().Columns {
-		fmt.Fprintln(h, t.Column(c))
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// fitsFile is the file of --fits, which is written anew whenever a fit is made.
-type fitsFile struct {
-	Format   int          `json:"decoy_fits"`
-	Warning  string       `json:"not_private"`
-	Seed     uint64       `json:"seed"`
-	Identity string       `json:"identity"`
-	Fits     []attack.Fit `json:"fits"`
-}
-
-// earlier reads the fits of an earlier run, and takes over their seed unless one is given.
-func (a *auditRows) earlier(cmd *cobra.Command) (f fitsFile, err error) {
-	text, err := os.ReadFile(a.fits)
-	if a.fits == "" || errors.Is(err, fs.ErrNotExist) {
-		return f, nil
-	}
-	if err != nil {
-		return f, fmt.Errorf("--fits: %w", configs.Bare(a.fits, err))
-	}
-	if json.Unmarshal(text, &f) != nil || f.Format != 1 {
-		return f, usagef("--fits %s is not a file of fits", a.fits)
-	}
-	if !cmd.Flag("seed").Changed {
-		a.Options.Seed = f.Seed
-	}
-	return f, nil
-}
-
-// keep begins with the fits of an earlier run of the same attack, and keeps the next.
-func (a *auditRows) keep(t *terminal, f fitsFile, identity string) error {
-	if a.fits == "" {
-		return nil
-	}
-	if f.Format == 1 && (f.Seed != a.Options.Seed || f.Identity != identity) {
-		return usagef("--fits %s is of another attack: of other rows, flags or seed, or by another "+
-			"version", a.fits)
-	}
-	a.Earlier = f.Fits
-	f.Format, f.Warning, f.Seed, f.Identity = 1, notForRelease, a.Options.Seed, identity
-	var mu sync.Mutex
-	a.Keep = func(fit attack.Fit) error {
-		mu.Lock()
-		defer mu.Unlock()
-		f.Fits = append(f.Fits, fit)
-		o, err := configs.Create("--fits", a.fits, t.stdout, unprotectedMode, true)
-		if err != nil {
-			return err
-		}
-		defer o.Abort()
-		return o.Complete(func(w io.Writer) error { return json.NewEncoder(w).Encode(f) })
-	}
-	return nil
-}

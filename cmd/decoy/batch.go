@@ -168,10 +168,8 @@ func (b *batch) warnings(task *configs.Task, made configs.Made) []string {
 			sayBought(t, task, made.Bought)
 		}
 		if m := made.Model; m != nil {
-			(&jobFlags{Job: task.Job}).sayDelta(t, m.Rows)
-			needsOf(m.Schema(), made.Forecast).sayLost(t, m)
-			sayFavoured(t, m)
-			if err := sayUnreadable(context.Background(), t, m, task.Input); err != nil {
+			f := &jobFlags{Job: task.Job}
+			if err := f.sayModel(context.Background(), t, m, made.Forecast); err != nil {
 				t.say("warning: %v", err)
 			}
 		}

@@ -229,6 +229,9 @@ columns:
   - {name: sex, kind: categorical, categories: [m, f]}
   - {name: smoker, kind: categorical, categories: ["no", "yes"]}
 `), 0o600))
+	check(t, os.WriteFile("people.csv", []byte(linkedUnits(200)), 0o600))
+	check(t, os.WriteFile("events.csv", []byte(linkedEvents(200)), 0o600))
+	check(t, os.WriteFile("linked.yaml", []byte(linkedSchema), 0o600))
 	for i, epsilon := range []string{"0.1", "1000"} {
 		run := " --schema s.yaml --quiet --epsilon " + epsilon
 		add := func(kind, name, line string) {
@@ -238,6 +241,8 @@ columns:
 		}
 		add("mst", "mst%d.decoy", "fit in.csv --method mst --model %s"+run)
 		add("aim", "aim%d.decoy", "fit in.csv --method aim --model %s"+run)
+		add("linked", "linked%d.decoy", "fit people.csv events.csv --schema linked.yaml --quiet "+
+			"--model %s --epsilon "+epsilon)
 		add("mwem", "mwem%d.decoy", "fit in.csv --method mwem --model %s"+run)
 		add("bayes", "bayes%d.decoy", "fit in.csv --method bayes --model %s"+run)
 		do(fmt.Sprintf("fit in.csv --method mst --ledger b --model b%d.decoy", i) + run)
@@ -253,6 +258,38 @@ columns:
 		kinds["statistic"] = append(kinds["statistic"], name)
 	}
 	return dir, kinds
+}
+
+// linkedSchema describes people and their events.
+const linkedSchema = `decoy: 1
+unit: id
+tables:
+  - name: people
+    columns:
+      - {name: sex, kind: categorical, categories: [m, f]}
+  - name: events
+    parent: people
+    key: id
+    order: {by: day, rows: 4}
+    columns:
+      - {name: day, kind: integer, min: 0, max: 99, bins: 5}
+      - {name: kind, kind: categorical, categories: [a, b]}
+`
+
+func linkedUnits(n int) string {
+	text := "id,sex\n"
+	for i := range n {
+		text += fmt.Sprintf("p%d,%c\n", i, "mf"[i%2])
+	}
+	return text
+}
+
+func linkedEvents(n int) string {
+	text := "id,day,kind\n"
+	for i := range 2 * n {
+		text += fmt.Sprintf("p%d,%d,%c\n", i*i%n, i*37%100, "ab"[i%3%2])
+	}
+	return text
 }
 
 // accepts reports whether verify says ok of a file; of a model so changed that it cannot be opened
@@ -392,10 +429,13 @@ func TestNothingBesideTheRun(t *testing.T) {
 		spliced := other.with(f, "claim", "budget", "run", "ledger")
 		check(t, os.WriteFile("spliced", spliced.bytes(t), 0o600))
 		for name, want := range map[string]int{names[0]: exitOK, "spliced": exitError} {
-			lines := []string{"ledger verify in.csv.ledger " + name}
+			account, out := "in.csv.ledger", " --out rows.csv"
+			if kind == "linked" {
+				account, out = "people.csv.ledger", " --out-dir rows"
+			}
+			lines := []string{"ledger verify " + account + " " + name}
 			if f.parameters != nil {
-				lines = append(lines, "inspect "+name,
-					"sample "+name+" --rows 9 --force --out rows.csv")
+				lines = append(lines, "inspect "+name, "sample "+name+" --rows 9 --force"+out)
 			}
 			for _, line := range lines {
 				says(t, want, line)
@@ -655,7 +695,7 @@ func answering(
 					counts = append(counts, cells)
 				}
 				var err error
-				e.Answer, err = privacy.HashMeasured(sizes, queries, ms[0].Sigma, counts)
+				e.Answer, err = privacy.HashMeasured("", sizes, queries, ms[0].Sigma, counts)
 				check(t, err)
 				ms = ms[e.Event.Count:]
 			}

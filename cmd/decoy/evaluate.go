@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -45,8 +47,7 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		return e.run(cmd, t)
 	}, e.flags(), flags{"train": &e.train, "holdout": &e.holdout,
 		"synthetic": &e.synthetic, "model": &e.model, "target": &e.options.Target,
-		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop),
-		"quasi": (*names)(&e.options.Quasi), "seed": &e.options.Seed,
+		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop), "seed": &e.options.Seed,
 		"report": &e.html, "json": &e.json})
 }
 
@@ -55,12 +56,86 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	s, err := e.check()
+	if errors.Is(err, schema.ErrLinked) {
+		return e.linked(cmd, t)
+	}
 	if err != nil {
 		return err
 	}
-	claim, err := e.claim(s)
+	claim, err := e.claim(func(m *release.Model) bool { return m.IsOf(s) })
 	if err != nil {
 		return err
+	}
+	return e.report(t, func() (evaluation, error) {
+		read := reader{cmd.Context(), t, t.progress()}
+		in := report.Tables{}
+		if in.Synthetic, err = read.both("--synthetic", e.synthetic[0], free(s)); err != nil {
+			return evaluation{}, err
+		}
+		in.Synthetic.Claim = claim
+		if in.Train, err = read.both("--train", e.train, s); err != nil {
+			return evaluation{}, err
+		}
+		if e.holdout != "" {
+			if in.Holdout, err = read.both("--holdout", e.holdout, s); err != nil {
+				return evaluation{}, err
+			}
+		}
+		e.options.Progress = read.shown.report
+		r, err := report.Compute(cmd.Context(), in, e.options)
+		return evaluation{r.Text, r.HTML, r.JSON}, err
+	})
+}
+
+// linked is run for linked tables.
+func (e *evaluate) linked(cmd *cobra.Command, t *terminal) error {
+	l, err := schema.LoadLinked(e.Schema)
+	if err != nil {
+		return err
+	}
+	if o := e.options; e.holdout != "" || o.Drop != nil || o.Target != "" {
+		return usagef("--holdout, --target and --drop are for one table, and --schema %s "+
+			"describes linked tables, of which every column is predicted", e.Schema)
+	}
+	real, err := linkedFiles("--train", l, []string{e.train})
+	if err != nil {
+		return err
+	}
+	synthetic, err := linkedFiles("--synthetic", l, e.synthetic)
+	if err != nil {
+		return err
+	}
+	claim, err := e.claim(func(m *release.Model) bool { return m.SchemaSHA256 == l.Fingerprint() })
+	if err != nil {
+		return err
+	}
+	return e.report(t, func() (evaluation, error) {
+		e.options.Progress = t.progress().report
+		a, err := linked.Read(cmd.Context(), l.ForPrivate(), real) // as generate reads them
+		if err != nil {
+			return evaluation{}, fmt.Errorf("--train: %w", err)
+		}
+		b, err := linked.Read(cmd.Context(), l, synthetic)
+		if err != nil {
+			return evaluation{}, fmt.Errorf("--synthetic: %w", err)
+		}
+		r, err := report.ComputeLinked(l, a, b, claim, e.options)
+		return evaluation{r.Text, r.HTML, r.JSON}, err
+	})
+}
+
+// linkedFiles are those that a flag names: a folder, or files with commas between.
+func linkedFiles(name string, l *schema.Linked, paths []string) ([]string, error) {
+	return configs.LinkedFiles(name, l, strings.Split(strings.Join(paths, ","), ",")...)
+}
+
+// evaluation writes a report in its three forms.
+type evaluation struct{ text, page, figures func(io.Writer) error }
+
+// report writes what compute finds where the flags say. The files are made before a row is read.
+func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error {
+	if e.html == configs.Standard {
+		return usagef("--report -: a page needs a file")
 	}
 	page, err := t.create("--report", e.html, unprotectedMode)
 	if err != nil {
@@ -72,37 +147,27 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	defer figures.Abort()
-	read := reader{cmd.Context(), t, t.progress()}
-	in := report.Tables{}
-	if in.Synthetic, err = read.both("--synthetic", e.synthetic[0], free(s)); err != nil {
-		return err
-	}
-	in.Synthetic.Claim = claim
-	if in.Train, err = read.both("--train", e.train, s); err != nil {
-		return err
-	}
-	if e.holdout != "" {
-		if in.Holdout, err = read.both("--holdout", e.holdout, s); err != nil {
-			return err
-		}
-	}
-	e.options.Tool, e.options.Progress = tool(), read.shown.report
-	r, err := report.Compute(cmd.Context(), in, e.options)
+	e.options.Tool = tool()
+	r, err := compute()
 	switch {
 	case err != nil:
 		return suitable(err)
 	case page == nil && figures == nil:
-		return r.Text(t.stdout)
+		return r.text(t.stdout)
 	}
 	const note = ", which is not private: keep it as safe as the real table"
-	if err := t.deliver(page, note, r.HTML); err != nil {
+	if err := t.deliver(page, note, r.page); err != nil {
 		return err
 	}
-	return t.deliver(figures, note, r.JSON)
+	return t.deliver(figures, note, r.figures)
 }
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check() (*schema.Schema, error) {
+	s, err := configs.LoadSchema(e.Schema)
+	if err != nil {
+		return nil, err
+	}
 	if len(e.synthetic) > 1 {
 		return nil, usagef("--synthetic is one table: evaluate each by itself, and lay the reports (or " +
 			"--json) side by side")
@@ -129,20 +194,13 @@ func (e *evaluate) check() (*schema.Schema, error) {
 			standards = append(standards, p.Path)
 		}
 	}
-	s, err := configs.LoadSchema(e.Schema)
-	if err != nil {
-		return nil, err
-	}
 	for flag, names := range map[string][]string{"--target": {e.options.Target},
-		"--drop": e.options.Drop, "--quasi": e.options.Quasi} {
+		"--drop": e.options.Drop} {
 		for _, name := range names {
 			if name != "" && s.Index(name) < 0 {
 				return nil, usagef("%s: the schema has no column %q to compare%s", flag, name, s.Hint(name))
 			}
 		}
-	}
-	if e.html == configs.Standard {
-		return nil, usagef("--report -: a page needs a file")
 	}
 	return s, nil
 }
@@ -155,8 +213,8 @@ func suitable(err error) error {
 	return err
 }
 
-// claim verifies the model of the synthetic table; nil without one.
-func (e *evaluate) claim(s *schema.Schema) (*report.Claim, error) {
+// claim verifies the model of the synthetic table, which must be of its schema; nil without one.
+func (e *evaluate) claim(isOf func(m *release.Model) bool) (*report.Claim, error) {
 	if e.model == "" {
 		return nil, nil
 	}
@@ -167,7 +225,7 @@ func (e *evaluate) claim(s *schema.Schema) (*report.Claim, error) {
 	if _, err := m.Verify(pld.Epsilon); err != nil {
 		return nil, fmt.Errorf("--model %s: %w", e.model, err)
 	}
-	if !m.IsOf(s) {
+	if !isOf(m) {
 		return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
 			"this table", e.model, e.Schema)
 	}
@@ -328,8 +386,8 @@ func (e *evaluate) publishable(cmd *cobra.Command) error {
 			"synthesizer did not see) or --train, not both")
 	case e.Input == "":
 		return usagef("--holdout or --train is required")
-	case e.html != "" || e.options.Quasi != nil || e.model != "":
-		return usagef("--report, --quasi and --model are for what is not private; " +
+	case e.html != "" || e.model != "":
+		return usagef("--report and --model are for what is not private; " +
 			"--epsilon gives numbers only (--json)")
 	case len(e.synthetic) > 1:
 		return usagef("--epsilon takes one --synthetic table")

@@ -36,7 +36,8 @@ func (j *jobFlags) flags() flags {
 	out := flags{"epsilon": &j.Epsilon, "delta": &j.Delta, "adjacency": &j.Adjacency,
 		"method": &j.Method, "set": &j.set, "schema": &j.Schema, "dataset": &j.Dataset,
 		"ledger": &j.Ledger, "resume": &j.resume, "rows": &j.Rows, "seed": &j.Seed,
-		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "input": &j.Input, "model": &j.Model,
+		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "out-dir": &j.OutDir,
+		"input": &j.Input, "model": &j.Model,
 		"header-is-public": &j.HeaderIsPublic, "unit": &j.Unit,
 		"max-rows-per-unit": &j.MaxRowsPerUnit}
 	for _, name := range shorthand {

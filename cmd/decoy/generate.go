@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -28,7 +32,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	j, err := g.check(cmd, args)
 	if err == nil && j.Domain == nil {
 		err = g.purchase(cmd, t, j)
-	} else if err == nil {
+	} else if err == nil && j.Linked == nil {
 		_, err = j.Table(cmd.Context())
 	}
 	if err != nil {
@@ -36,7 +40,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	g.sayWeak(t)
 	if j.Domain != nil {
-		t.sayKnown(j.Domain)
+		for _, s := range j.Schemas() {
+			t.sayKnown(s)
+		}
 	}
 	written, read := j.Files()
 	if j.Ledger != nil {
@@ -46,11 +52,15 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	account := g.account(t, j.Ledger, j.Input)
-	if err := account.Begin(cmd.Name(), j.Out, j.Model, j.Bought); err != nil {
+	if j.Linked != nil {
+		account.Linked = j.Inputs[1:]
+	}
+	if err := account.Begin(cmd.Name(), append(j.Outs(), j.Model, j.Bought)...); err != nil {
 		return err
 	}
 	outputs, err := j.Create(t.stdout, func(path string) bool {
-		return t.force || account.Made(path) || account.Resume && path == j.Bought
+		return t.force || account.Made(path) ||
+			account.Resume && (path == j.Bought || j.Linked != nil && path != j.Model)
 	})
 	if err != nil {
 		return err
@@ -95,10 +105,7 @@ func (g *generate) options(
 		Deliver: func(m *release.Model) error {
 			t.sayGuarantee(m)
 			account.SayTotal()
-			g.sayDelta(t, m.Rows)
-			needsOf(m.Schema(), forecast).sayLost(t, m)
-			sayFavoured(t, m)
-			if err := sayUnreadable(ctx, t, m, j.Input); err != nil {
+			if err := g.sayModel(ctx, t, m, forecast); err != nil {
 				return err
 			}
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
@@ -120,13 +127,18 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*configs.Task, erro
 		if g.Input != "" && typedNow(cmd, "input") {
 			return nil, usagef("INPUT %s and --input %s: one table a run", args[0], g.Input)
 		}
-		g.Input = args[0]
+		g.Input, g.Inputs = args[0], args
 	}
 	switch {
 	case g.Dataset != "" && g.Input != "":
 		return nil, usagef("INPUT %s and --dataset %s: one table a run", g.Input, g.Dataset)
 	case g.Dataset == "" && g.Input == "":
 		return nil, usagef("INPUT or --dataset is missing")
+	}
+	if g.OutDir == "" && cmd.Name() == "generate" {
+		if err := need(cmd, "out"); err != nil {
+			return nil, err
+		}
 	}
 	j, err := configs.Check(g.Job)
 	if wrong := (*configs.ValueError)(nil); errors.As(err, &wrong) {
@@ -166,17 +178,79 @@ func sayBought(t *terminal, j *configs.Task, r *analysis.Inferred) {
 	}
 }
 
-// sayUnreadable tells of columns in which nearly all rows of the model have the code that a cell
-// gets that cannot be read: a missing one, or the category for others. A wrong separator or decimal
-// commas look like that. It sees rows of the model only.
-func sayUnreadable(ctx context.Context, t *terminal, m *release.Model, input string) error {
-	const rows, most, seed = 400, 0.95, 1
-	codecs, err := m.Schema().Codecs()
+// sayModel says what is to be known of the model of a run, from what it releases.
+func (f *jobFlags) sayModel(
+	ctx context.Context, t *terminal, m *release.Model, forecast synth.Forecast,
+) error {
+	f.sayDelta(t, m.Rows)
+	sayFavoured(t, m)
+	needsOf(m.Schema(), forecast).sayLost(t, m)
+	return sayDrawn(ctx, t, m, cmp.Or(strings.Join(f.Inputs, " "), f.Input))
+}
+
+// sayDrawn draws some rows of a model, and tells of what its owner would see at a glance.
+func sayDrawn(ctx context.Context, t *terminal, m *release.Model, input string) error {
+	const rows, seed = 400, 1
+	if m.Linked() != nil {
+		drawn, err := m.SampleLinked(ctx, rows, seed)
+		if err != nil {
+			return err
+		}
+		return sayUnreadable(t, tablesOf(m), drawn, input)
+	}
+	return m.Sample(ctx, rows, seed, func(drawn *table.Table) error {
+		if err := sayReversed(t, drawn, release.ValueRand(seed)); err != nil {
+			return err
+		}
+		return sayUnreadable(t, nil, []*table.Table{drawn}, input)
+	})
+}
+
+// sayReversed tells of dates that end before they begin, of the worst pair of columns.
+func sayReversed(t *terminal, drawn *table.Table, u *rand.Rand) error {
+	const least = .01 // of the rows
+	s := drawn.Schema()
+	codecs, err := s.Codecs()
 	if err != nil {
 		return err
 	}
+	values, err := eval.NewValues(s, s.Names(), func(yield func([]string) bool) {
+		row := make([]string, len(codecs))
+		for r := range drawn.Rows() {
+			for i, c := range codecs {
+				row[i] = string(c.AppendText(nil, c.Decode(drawn.Column(i).At(r), u)))
+			}
+			yield(row)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	all := eval.Reversals(nil, values, least)
+	if len(all) > 0 {
+		r := all[0]
+		t.say("dates end before they begin: %q is before %q in about %.0f %% of the rows. If that "+
+			"cannot be, write %[1]q into the schema as kind: integer, after: %[2]s (decoy help schema)",
+			r.Second, r.First, 100*r.Synthetic)
+	}
+	return nil
+}
+
+// sayUnreadable tells of columns in which nearly all rows have the code of a cell that cannot be
+// read: a missing one, the category for others, or the bin in the middle, and of linked tables in
+// which nearly no unit has rows. A wrong separator, decimal commas or texts in a column of numbers
+// look like that.
+func sayUnreadable(
+	t *terminal, linked []schema.LinkedTable, tables []*table.Table, input string,
+) (err error) {
+	const rows, most, manyBins = 400, 0.95, 5
 	var named []string
-	err = m.Sample(ctx, rows, seed, func(drawn *table.Table) error {
+	for i, drawn := range tables {
+		if linked != nil && float64(drawn.Rows()) <= (1-most)*rows {
+			named = append(named, linked[i].Name)
+			continue
+		}
+		codecs, _ := drawn.Schema().Codecs() // of a schema that was written
 		for i, c := range codecs {
 			code, n := c.Unreadable(), 0
 			for r := range drawn.Rows() {
@@ -185,14 +259,15 @@ func sayUnreadable(ctx context.Context, t *terminal, m *release.Model, input str
 				}
 			}
 			column := c.Column()
-			if float64(n) >= most*rows && (len(column.Missing) > 0 || column.Other != "") {
+			tells := len(column.Missing) > 0 || column.Other != "" ||
+				column.Kind.Ordered() && c.Size() >= manyBins
+			if tells && float64(n) >= most*float64(drawn.Rows()) {
 				named = append(named, column.Name)
 			}
 		}
-		return nil
-	})
+	}
 	t.sayNames(named, nil, "nearly all cells are missing, or could not be read (if that is not so in "+
 		"the table, look at its separator, decimal commas and dates: decoy schema check SCHEMA %s)",
 		input)
-	return err
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
@@ -64,27 +66,51 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := os.Stdin
-	if r.questions != configs.Standard {
-		if err := configs.Readable(r.questions); err != nil {
+	s := rows.Schema()
+	next := questions(cmd.Context(), s, os.Stdin, func(_ int, err error) error {
+		t.say("not asked: %v", err)
+		return nil
+	})
+	if r.questions != configs.Standard { // all of a file are read before anything is paid
+		asked, err := readFile(r.questions, func(in io.Reader) (all []question, err error) {
+			next := questions(cmd.Context(), s, in, func(n int, err error) error {
+				return usagef("line %d: %w", n, err)
+			})
+			for q, err := next(); ; q, err = next() {
+				if err != nil {
+					return all, err
+				}
+				all = append(all, q)
+			}
+		})
+		if !errors.Is(err, io.EOF) {
 			return err
 		}
-		if in, err = os.Open(r.questions); err != nil {
-			return configs.Bare(r.questions, err)
-		}
-		defer in.Close()
-		if err := checkQuestions(rows.Schema(), in); err != nil {
-			return err
+		next = func() (q question, err error) {
+			if len(asked) == 0 {
+				return q, io.EOF
+			}
+			q, asked = asked[0], asked[1:]
+			return q, nil
 		}
 	}
 	if err := checkTable("--train", r.train); err != nil {
 		return err
 	}
+	first, err := next() // before anything is paid
+	if errors.Is(err, io.EOF) {
+		return usagef("there is no question: give conditions, one a line, on standard input or with " +
+			"--questions; nothing is spent")
+	} else if err != nil {
+		return err
+	}
+	r.options.Budget, r.options.Adjacency = r.Budget(), r.Relation()
+	noise := r.options.Noise(s)
+	t.say("the noise of a comparison has a standard deviation of %.3g rows", noise)
 	run, err := r.pay(t, l, "evaluate holdout", args[0], "", "")
 	if err != nil {
 		return err
 	}
-	s := rows.Schema()
 	train, err := reader{cmd.Context(), t, run.shown}.codes("--train", r.train, free(s))
 	if err != nil {
 		return err
@@ -95,67 +121,84 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return run.end(nil, err)
 	}
-	err = r.answer(cmd, t, in, h, s)
+	counted, sd := h.Rows()
+	t.say("the noise of a comparison is %.2g of the rows, beside a tolerance of %v: %s", noise/counted,
+		r.options.Tolerance, map[bool]string{false: "if it is not far smaller, comparisons go wrong",
+			true: "it may exceed the number of rows, and the answers mean nothing"}[noise > counted-2*sd])
+	for q := first; err == nil; {
+		var a analysis.Told
+		if a, err = h.Ask(q.count); err == nil {
+			err = t.print(told{q.text, a, h.Left()})
+		}
+		if err == nil {
+			q, err = next()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	_, failed := h.Close()
 	if err = errors.Join(err, failed); err != nil {
 		return run.end(nil, err)
 	}
-	run.got("answers are (ε = %v, δ = %v)-differentially private for the holdout, of which one %s is "+
-		"added, removed or replaced; what they say of the training table is as that has it", r.Epsilon,
-		r.Delta, unitOf(s.Unit))
+	run.got("all answers together are (ε = %v, δ = %v)-differentially private for the holdout, of "+
+		"which one %s is added, removed or replaced. They hide nobody in the training table: where they "+
+		"are as in that, they are its exact shares", r.Epsilon, r.Delta, unitOf(s.Unit))
 	return nil
 }
 
-// checkQuestions refuses a file with a line that is no question, before anything is paid.
-func checkQuestions(s *schema.Schema, in *os.File) error {
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() { // it is read once
-		return err
-	}
-	each := bufio.NewScanner(in)
-	for n := 1; each.Scan(); n++ {
-		line := strings.TrimSpace(each.Text())
-		if _, err := countsOf(workload.Conditions(s, line)); line != "" && err != nil {
-			return usagef("--questions, line %d: %v", n, err)
-		}
-	}
-	_, err := in.Seek(0, io.SeekStart)
-	return errors.Join(each.Err(), err)
+// question is one of those that are asked of a holdout.
+type question struct {
+	text  string
+	count table.Expr
 }
 
-// answer answers questions as they come.
-func (r *holdoutRun) answer(
-	cmd *cobra.Command, t *terminal, in io.Reader, h *analysis.Holdout, s *schema.Schema,
-) error {
-	lines := make(chan string)
-	go func() { // which an interrupt does not wait for
-		defer close(lines)
-		for each := bufio.NewScanner(in); each.Scan(); {
-			lines <- strings.TrimSpace(each.Text())
+// linesOf are lines as they come, and why no more do: io.EOF at the end. An interrupt need not wait
+// for them. Of a line of bufio.MaxScanTokenSize bytes or more so many come, and the rest is lost.
+func linesOf(in io.Reader) (<-chan string, <-chan error) {
+	lines, ended := make(chan string), make(chan error, 1)
+	go func() {
+		each := bufio.NewReaderSize(in, bufio.MaxScanTokenSize+1)
+		line, more, err := each.ReadLine()
+		for ; err == nil; line, more, err = each.ReadLine() {
+			lines <- string(line)
+			for ; more && err == nil; _, more, err = each.ReadLine() {
+			}
 		}
+		ended <- err
 	}()
-	for {
-		select {
-		case <-cmd.Context().Done():
-			return cmd.Context().Err()
-		case line, more := <-lines:
-			if !more {
-				return nil
-			} else if line == "" {
-				continue
-			}
-			asked, err := countsOf(workload.Conditions(s, line))
-			if err != nil {
-				t.say("not asked: %s: %v", line, err)
-				continue
-			}
-			a, err := h.Ask(asked[0])
-			if err == nil {
-				err = t.print(told{line, a, h.Left()})
-			}
-			if err != nil {
-				return err
+	return lines, ended
+}
+
+// questions gives one question after the other as they come, and io.EOF after the last. wrong hears
+// of a line that is none, which is passed over unless it returns an error.
+func questions(
+	ctx context.Context, s *schema.Schema, in io.Reader, wrong func(n int, err error) error,
+) func() (question, error) {
+	n := 0
+	lines, ended := linesOf(in)
+	return func() (q question, err error) {
+		for ; err == nil; n++ {
+			select {
+			case <-ctx.Done():
+				return q, ctx.Err()
+			case err = <-ended:
+			case line := <-lines:
+				asked, bad := countsOf(workload.Conditions(s, line))
+				if len(line) >= bufio.MaxScanTokenSize {
+					bad = usagef("%s is longer than 65 kB", yamlfile.Quote(line))
+				}
+				switch line = strings.TrimSpace(line); {
+				case line == "":
+				case bad == nil:
+					n++
+					return question{line, asked[0]}, nil
+				default:
+					err = wrong(n+1, bad)
+				}
 			}
 		}
+		return q, err
 	}
 }
 
@@ -164,12 +207,25 @@ func countsOf(items []workload.Item, err error) (out []table.Expr, _ error) {
 	for _, it := range items {
 		switch {
 		case !it.IsCount():
-			return nil, usagef("%s: of private rows numbers of rows are counted: ask for each cell", it.Name)
+			return nil, usagef("%s: numbers of rows are counted: ask for each cell", yamlfile.Quote(it.Name))
 		case len(it.Fine) > 0:
-			return nil, usagef("%s: a value lies inside a bin of the schema, and rows are known by bins",
-				it.Name)
+			return nil, usagef("%s: rows are known by the bins of the schema, and a value cuts %s",
+				yamlfile.Quote(it.Name), cutBins(it.Fine))
 		}
 		out = append(out, it.Where)
 	}
 	return out, err
+}
+
+// cutBins are the parts into which the first bin of a column is cut, which has them.
+func cutBins(fine map[int]workload.Fine) string {
+	for _, f := range fine {
+		i := 1
+		for f.Of[i] != f.Of[i-1] { // one is cut
+			i++
+		}
+		return fmt.Sprintf("one of column %q into %s and %s", f.Codec.Column().Name,
+			f.Codec.Label(uint16(i-1)), f.Codec.Label(uint16(i)))
+	}
+	return ""
 }

@@ -19,7 +19,7 @@ func inspectCommand(t *terminal) *cobra.Command {
 		if !cmd.Flags().Changed("report") {
 			return t.inspect(args[0])
 		}
-		m, err := openModel(args[0])
+		m, err := openTable(args[0])
 		if err == nil {
 			_, err = verifyFile(args[0], m)
 		}
@@ -60,7 +60,11 @@ func claimOf(m *release.Model) report.Claim {
 // released is what a model says of itself, for its page.
 func released(m *release.Model) report.Released {
 	out := report.Released{Method: m.Method, Tool: m.Tool, Created: m.Created, Rows: m.Rows,
-		Claim: claimOf(m), Overlap: m.Claim.People == release.MayOverlap, Schema: m.Schema()}
+		Claim: claimOf(m), Overlap: m.Claim.People == release.MayOverlap, Schema: m.Schema(),
+		Fingerprint: m.SchemaSHA256, Contents: m.Outputs}
+	if n := len(m.Ledger); n > 0 {
+		out.Contents = m.Ledger[n-1].Outputs
+	}
 	for _, l := range m.Layers() {
 		out.Layers = append(out.Layers, report.Layer(l))
 	}
@@ -69,6 +73,16 @@ func released(m *release.Model) report.Released {
 		out.Marginals = append(out.Marginals, report.Marginal(n))
 	}
 	return out
+}
+
+// openTable is openModel of one table.
+func openTable(path string) (*release.Model, error) {
+	m, err := openModel(path)
+	if err == nil && m.Linked() != nil {
+		err = usagef("%s is a model of linked tables: 'decoy sample' draws them, 'decoy verify' and "+
+			"'decoy inspect' say what it guarantees and holds; all else takes models of one table", path)
+	}
+	return m, err
 }
 
 // openModel reads a model from a regular file. One that is not what its run delivered is refused.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -27,7 +26,7 @@ func (g *generate) outcome(cmd *cobra.Command, t *terminal, j *configs.Task) (bo
 	settings, _ := synth.Settings(synth.Named(j.Method))
 	f := cmd.Flag("target")
 	can := slices.ContainsFunc(settings, func(s synth.Setting) bool { return s.Key == f.Name })
-	if f.Changed || !can ||
+	if f.Changed || !can || j.Linked != nil ||
 		slices.ContainsFunc(j.Settings, func(s configs.Given) bool { return s.Key == f.Name }) {
 		return false, nil
 	}
@@ -63,13 +62,7 @@ func (g *generate) outcome(cmd *cobra.Command, t *terminal, j *configs.Task) (bo
 func askOutcome(
 	ctx context.Context, in io.Reader, out io.Writer, names []string, likely string,
 ) (string, error) {
-	lines := make(chan string)
-	go func() { // which an interrupt does not wait for
-		defer close(lines)
-		for s := bufio.NewScanner(in); s.Scan(); {
-			lines <- strings.TrimSpace(s.Text())
-		}
-	}()
+	lines, ended := linesOf(in)
 	for {
 		fmt.Fprintf(out, "Which column will people predict: the outcome, if there is one%s? "+
 			"(Enter: none) ", spelling.Visible(likely))
@@ -77,8 +70,10 @@ func askOutcome(
 		case <-ctx.Done():
 			fmt.Fprintln(out)
 			return "", ctx.Err()
-		case name := <-lines: // or "" at the end
-			if name == "" || slices.Contains(names, name) {
+		case <-ended:
+			return "", nil
+		case name := <-lines:
+			if name = strings.TrimSpace(name); name == "" || slices.Contains(names, name) {
 				return name, nil
 			}
 			if strings.EqualFold(name, "none") {
@@ -100,7 +95,7 @@ func sayFavoured(t *terminal, m *release.Model) {
 	guessed, _ := m.Settings["favoured"].([]any)
 	switch {
 	case named != "":
-		t.say("favoured: the relations of %q", named)
+		t.say("the relations of %q come first, as far as the noise leaves any", named)
 	case len(guessed) > 0:
 		t.say("noise is large: relations of %s come first, as what people may want to predict; if that "+
 			"is another column, name it (--target NAME)", strings.Trim(fmt.Sprintf("%q", guessed), "[]"))

@@ -133,7 +133,7 @@ func join(t *terminal, paths []string, people release.People, out string) error 
 	o := release.JoinOptions{People: people, Tool: tool(), Price: pld.Epsilon}
 	var models []*release.Model
 	for _, path := range paths {
-		m, err := openModel(path)
+		m, err := openTable(path)
 		if err != nil {
 			return err
 		}

@@ -82,15 +82,20 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 		return err
 	}
 	s := task.Domain
-	sayIDs(t, s.Unit, s.Names(), s)
-	t.sayKnown(s)
+	columns, all := 0, 1.
+	for _, one := range task.Schemas() {
+		sayIDs(t, one.Unit, one.Names(), one)
+		t.sayKnown(one)
+		columns += len(one.Columns)
+		all = min(all*cells(one), math.MaxFloat64)
+	}
 	fit, err := task.Plan()
 	if err != nil {
 		return err
 	}
 	nb := privacy.NeighboursOf(s, p.Relation())
 	out := planned{Method: task.Fitter.Name(), Chosen: p.Chosen(), Budget: budget(p.Budget()),
-		Adjacency: p.Relation(), Unit: s.Unit, Columns: len(s.Columns), Cells: cells(s),
+		Adjacency: p.Relation(), Unit: s.Unit, Columns: columns, Cells: all,
 		Composition: fit.Reserve, Needs: configs.NeedsOf(fit, s, p.Rows),
 		Neighbours: nb.Units(s.Unit).Words()}
 	out.Forecast = out.Needs.Forecast
@@ -102,7 +107,10 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
 	sigma := sigmaOf(out.Forecast, 1)
 	out.Usable = usableSigmas * sigma
 	out.RowNeeds = needsOf(s, out.Forecast)
-	if s.Unit != "" {
+	if task.Linked != nil {
+		out.Neighbours = fmt.Sprintf("%v, unit = one %q, with all its rows in all tables",
+			p.Relation(), s.Unit)
+	} else if s.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
 	return t.print(out)

@@ -46,7 +46,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	case len(args) == 1 && len(q.where) == 0:
 		return usagef("WORKLOAD or --where is missing")
 	}
-	m, err := openModel(args[0])
+	m, err := openTable(args[0])
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,11 @@ func (q *queriesAnswer) count(cmd *cobra.Command, t *terminal, args []string) er
 	if err := cmp.Or(need(cmd, "schema", "epsilon"), q.checkBudget()); err != nil {
 		return err
 	}
-	if q.interval || q.Rows > 0 {
+	switch {
+	case q.interval || q.Rows > 0:
 		return usagef("--interval and --rows ask a model, not --table")
+	case len(args) == 0 && len(q.where) == 0:
+		return usagef("WORKLOAD or --where is missing")
 	}
 	rows, l, err := q.private(cmd, "--table", q.table)
 	if err != nil {
@@ -139,7 +142,7 @@ func (q *queriesAnswer) workload(s *schema.Schema, paths []string) (*workload.Wo
 		}
 		w, err := workload.Load(path, s)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		for i := range w.Len() {
 			items = append(items, w.Item(i))

@@ -95,7 +95,7 @@ func headFor(
 
 // release writes an archive.
 func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string) error {
-	m, err := openModel(path)
+	m, err := openTable(path)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func TestPageOfAModel(t *testing.T) {
 			if pages[0] != pages[1] {
 				t.Error("two pages of one model differ")
 			}
-			for _, text := range append(want, "default-src 'none'", "How to check it", "NIST SP 800-226") {
+			for _, text := range append(want, "default-src 'none'", "What was checked", "NIST SP 800-226") {
 				if !strings.Contains(pages[0], text) {
 					t.Errorf("no %q", text)
 				}

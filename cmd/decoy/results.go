@@ -31,6 +31,7 @@ func init() { // as the texts of a signed release are results inside results
 	results = template.Must(template.New("").Funcs(template.FuncMap{
 		"budget": configs.BudgetText, "short": configs.Short, "percent": percent, "row": row,
 		"plural": plural, "visible": spelling.Visible, "day": stamp, "columns": columnsOf,
+		"tables":   tablesOf,
 		"describe": (*release.Model).Describe, "length": analysis.Statistic.Length,
 		"value": analysis.Statistic.Text,
 		"sizes": schemaSize, "sizeText": sizeText,

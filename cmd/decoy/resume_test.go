@@ -69,3 +69,41 @@ func TestResume(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
+
+// TestResumeLinked kills a fit of linked tables twice, and continues it. The budget is spent once,
+// and there is every table.
+func TestResumeLinked(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t, 1, 1, 2)
+	w.write("people.csv", linkedUnits(2000))
+	w.write("events.csv", linkedEvents(2000))
+	w.write("linked.yaml", linkedSchema)
+	generate := "generate events.csv people.csv --schema linked.yaml --epsilon 9 --seed 1 " +
+		"--out-dir made"
+	cmd, _ := w.start(generate, nil)
+	w.await("people.csv.ledger", ledger.EntryCharge, 1)
+	cmd.Process.Kill()
+	ended(t, cmd)
+	if code, text := w.run(generate); code != exitUsage || !strings.Contains(text, "--resume") {
+		t.Errorf("a new run: exit code %d\n%s", code, text)
+	}
+	cmd, _ = w.start(generate+" --resume", nil)
+	w.await("people.csv.ledger", ledger.EntryResume, 1)
+	time.Sleep(50 * time.Millisecond)
+	cmd.Process.Kill()
+	ended(t, cmd)
+	// it may have come to its end
+	if code, text := w.run(generate + " --resume --model m.model"); code != 0 &&
+		!strings.Contains(text, "there is no unfinished run") {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	l := w.ledger("people.csv.ledger")
+	if runs := l.Runs(); len(runs) != 1 || runs[0].Status != ledger.StatusDone {
+		t.Errorf("%+v", runs)
+	}
+	for _, name := range []string{"made/people.csv", "made/events.csv"} {
+		if _, err := os.Stat(w.path(name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

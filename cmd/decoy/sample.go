@@ -34,8 +34,8 @@ func sampleCommand(t *terminal) *cobra.Command {
 // open opens the model, and checks --texts against its columns.
 func (s *sample) open(path string) (*release.Model, error) {
 	m, err := openModel(path)
-	if err != nil {
-		return nil, err
+	if err != nil || m.Linked() != nil {
+		return m, err
 	}
 	rows, err := m.Schema().RowCodec()
 	if err != nil {
@@ -51,6 +51,12 @@ func (s *sample) open(path string) (*release.Model, error) {
 }
 
 func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
+	if m.Linked() != nil {
+		return s.linked(cmd, t, m)
+	}
+	if err := need(cmd, "out"); err != nil {
+		return err
+	}
 	var from configs.Sampler = m
 	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
@@ -81,6 +87,26 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)
 	}
 	return err
+}
+
+// linked draws linked tables.
+func (s *sample) linked(cmd *cobra.Command, t *terminal, m *release.Model) error {
+	if s.OutDir == "" || s.Out != "" || s.where != "" || s.texts != nil {
+		return usagef("the model is of linked tables: --out-dir names a folder for them, and --out, " +
+			"--where and --texts are for one table")
+	}
+	out, err := configs.CreateLinked(s.OutDir, m.Linked(), t.stdout, t.force,
+		table.WriterOptions{Safe: s.SpreadsheetSafe})
+	for _, one := range out {
+		defer one.Abort()
+	}
+	if err != nil {
+		return err
+	}
+	t.sayGuarantee(m)
+	n := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
+	return configs.SampleLinked(cmd.Context(), out, m, n, s.Seed, t.say,
+		t.progress().of("writing rows"))
 }
 
 // given is the model under --where, and how many of its rows satisfy that.

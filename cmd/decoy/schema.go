@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -23,23 +26,74 @@ const manyCodes = 1000
 func schemaCheckCommand(t *terminal) *cobra.Command {
 	return t.verb("schema check", func(cmd *cobra.Command, t *terminal, args []string) error {
 		s, err := configs.LoadSchema(args[0])
+		read := reader{cmd.Context(), t, t.progress()}
+		if errors.Is(err, schema.ErrLinked) {
+			return checkLinked(read, args[0], args[1:])
+		}
+		if err == nil && len(args) > 2 {
+			err = usagef("unexpected operand %q", args[2])
+		}
 		if err != nil {
 			return err
 		}
-		out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
-			columnsOf(s), s.Constraints(), advice(s), s}
-		for _, text := range out.Advice {
-			t.say("advice: %s", text)
+		return checkOne(read, s, strings.Join(args[1:], ""))
+	})
+}
+
+// checkLinked checks the schema of linked tables, and their files, table by table.
+func checkLinked(read reader, path string, files []string) error {
+	l, err := schema.LoadLinked(path)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = make([]string, len(l.Tables))
+	} else if files, err = configs.LinkedFiles("TABLE", l, files...); err != nil {
+		return err
+	}
+	for i, one := range l.Tables {
+		read.t.say("table %s", one.Name)
+		if err := checkOne(read, one.Schema, files[i]); err != nil {
+			return err
 		}
-		if len(args) > 1 {
-			t.say("not private: whether %s fits, and where not, follows from its rows without noise; "+
-				"this is for whoever holds them", args[1])
-			if err := fits(reader{cmd.Context(), t, t.progress()}, args[1], s); err != nil {
-				return err
+	}
+	if files[0] == "" {
+		return nil
+	}
+	tables, err := linked.Read(read.ctx, l, files)
+	if err != nil {
+		return err
+	}
+	read.t.say("%s: %d rows have an id of a row before, and one row of an id is used", tables.Name,
+		tables.Doubled)
+	for _, c := range tables.Children {
+		orphans := 0
+		for _, unit := range c.Parent {
+			if unit < 0 {
+				orphans++
 			}
 		}
-		return t.print(out)
-	})
+		read.t.say("%s: %d of %d rows have an id that %s has not, and are left out", c.Name, orphans,
+			len(c.Parent), tables.Name)
+	}
+	return nil
+}
+
+// checkOne checks the file of a table, unless it is "", and shows its schema.
+func checkOne(read reader, s *schema.Schema, file string) error {
+	t, out := read.t, checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit),
+		s.Lenient, columnsOf(s), s.Constraints(), advice(s), s}
+	for _, text := range out.Advice {
+		t.say("advice: %s", text)
+	}
+	if file != "" {
+		t.say("not private: whether %s fits, and where not, follows from its rows without noise; "+
+			"this is for whoever holds them", file)
+		if err := fits(read, file, s); err != nil {
+			return err
+		}
+	}
+	return t.print(out)
 }
 
 // fits tells the holder of a table whether it fits, and which cells the schema moves to the nearest
@@ -87,10 +141,22 @@ func schemaSize(s *schema.Schema) string { return sizeText(len(s.Columns), cells
 // sayGuarantee says what a model promises, and what is taken for granted besides.
 func (t *terminal) sayGuarantee(m *release.Model) {
 	t.say("guarantee: %v", m.Claim)
-	if n := len(m.Schema().Constraints()); n > 0 {
+	n := 0
+	for _, one := range tablesOf(m) {
+		n += len(one.Schema.Constraints())
+	}
+	if n > 0 {
 		t.say("taken as public knowledge, and kept in every row: %s of the schema "+
 			"(decoy inspect names them)", plural(n, "constraint", "constraints"))
 	}
+}
+
+// tablesOf are the tables that a model is of: one without a name, or linked ones.
+func tablesOf(m *release.Model) []schema.LinkedTable {
+	if l := m.Linked(); l != nil {
+		return l.Tables
+	}
+	return []schema.LinkedTable{{Schema: m.Schema()}}
 }
 
 // sayKnown says before a run what of its schema is worth a second look: differences, in their
@@ -275,6 +341,8 @@ func draft(t *terminal, path string) error {
 	s.CSV = csv
 	yaml, err := s.YAML()
 	if err == nil {
+		// without bins a fit buys them, which is closer (docs/decisions/080)
+		yaml = bytes.ReplaceAll(yaml, []byte("    bins: 32\n"), nil)
 		_, err = fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every "+
 			"kind, bound, category and bin before use.\n%s", yaml)
 	}

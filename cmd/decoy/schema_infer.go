@@ -91,6 +91,9 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 			run.got("the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
 				r.Budget.Delta, r.Neighbours.Units(r.Schema().Unit).Words())
 			sayDoubts(t, r)
+			if text := unordered(r.Schema()); text != "" {
+				t.say("%s", text)
+			}
 			yaml, err := r.YAML()
 			if err == nil {
 				err = run.file.Text(yaml)
@@ -110,45 +113,43 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
 func sayDoubts(t *terminal, r *analysis.Inferred) {
-	var left, why, commas, doubted, doubt, joined, joinedTo, doubtful, found []string
+	type list struct{ names, values []string }
+	var left, commas, doubted, cut, taken, joined, doubtful list
 	for _, column := range r.Columns {
+		add := func(to *list, is bool, value string) {
+			if is {
+				to.names, to.values = append(to.names, column.Name), append(to.values, value)
+			}
+		}
 		c := column.Found
-		if column.Commas {
-			commas = append(commas, column.Name)
-		}
-		if column.Doubt != "" {
-			doubted, doubt = append(doubted, column.Name), append(doubt, column.Doubt)
-		}
-		switch {
-		case c == nil:
-			left = append(left, column.Name)
-			why = append(why, strings.TrimPrefix(column.Note, "left out: "))
+		add(&commas, column.Commas, "")
+		add(&doubted, column.Doubt != "", column.Doubt)
+		if add(&left, c == nil, strings.TrimPrefix(column.Note, "left out: ")); c == nil {
 			continue
-		case c.Other != "" && !column.Codes:
-			joined, joinedTo = append(joined, c.Name), append(joinedTo, valuesOf(c))
-		case column.Codes || c.Kind == schema.Categorical:
-			doubtful, found = append(doubtful, c.Name), append(found, valuesOf(c))
 		}
-		if column.Doubt != "" {
-			t.say("%q: %s", column.Name, column.Doubt)
-		}
-		if column.Taken != nil {
-			t.say("texts among values are read as missing: %q: %s", c.Name, quoted(column.Taken))
+		add(&cut, column.Cut != "", column.Cut)
+		add(&taken, column.Taken != nil, quoted(column.Taken))
+		isJoined := c.Other != "" && !column.Codes
+		add(&joined, isJoined, valuesOf(c))
+		add(&doubtful, !isJoined && (column.Codes || c.Kind == schema.Categorical), valuesOf(c))
+	}
+	each := func(l list, says string) {
+		if l.names != nil {
+			t.say("%s:", says)
+			t.sayEach(l.names, l.values)
 		}
 	}
-	if len(left) > 0 {
-		t.say("columns left out of the schema: %d of %d%s:", len(left), len(r.Columns), keeping(r))
-		t.sayEach(left, why)
-	}
-	t.sayNames(commas, nil, "numbers with a decimal comma are not read as numbers (write points into "+
-		"a copy of the table, and go on with the ledger of this one: --ledger)")
-	t.sayEach(doubted, doubt)
-	t.sayNames(joined, joinedTo, "texts in fewer than about %d rows are \"(other)\"", r.Threshold)
-	t.sayNames(doubtful, found, "please check these values: one in fewer than about %d rows may be "+
-		"missing, or made up (to correct the schema costs nothing)", r.Threshold)
-	if text := unordered(r.Schema()); text != "" {
-		t.say("%s", text)
-	}
+	each(left, fmt.Sprintf("columns left out of the schema: %d of %d%s", len(left.names),
+		len(r.Columns), keeping(r)))
+	t.sayNames(commas.names, nil, "numbers with a decimal comma are not read as numbers (write "+
+		"points into a copy of the table, and go on with the ledger of this one: --ledger)")
+	t.sayEach(doubted.names, doubted.values)
+	each(cut, "ends that hold few rows were cut (to correct the schema costs nothing)")
+	each(taken, "texts among values are read as missing")
+	t.sayNames(joined.names, joined.values, "texts in fewer than about %d rows are \"(other)\"",
+		r.Threshold)
+	t.sayNames(doubtful.names, doubtful.values, "please check these values: one in fewer than about "+
+		"%d rows may be missing, or made up (to correct the schema costs nothing)", r.Threshold)
 }
 
 // valuesOf are the values of a column, of texts or whole numbers, in words.

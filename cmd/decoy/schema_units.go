@@ -82,8 +82,11 @@ func (u *schemaUnits) table(
 	if err == nil {
 		l, err = u.ledgerOf(cmd, input)
 	}
-	if err != nil || !elsewhere {
-		return privacy.File(input, s), l, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if !elsewhere {
+		return privacy.File(input, s), l, nil
 	}
 	rows, err = configs.CountedRows(cmd.Context(), input, s, nil,
 		analysis.UnitRanges(s.MaxRowsPerUnit))

@@ -85,7 +85,8 @@ func (t *terminal) privateProgress() *progress {
 // sayIgnored tells of the columns of a file, by number, that its schema does not name.
 func (t *terminal) sayIgnored(file string, numbers []int) {
 	if len(numbers) > 0 {
-		t.say("%signored: the schema does not name %s", file, columnNumbers(numbers))
+		t.say("%signored: the schema does not name %s (a first line may be data, so it is not quoted)",
+			file, columnNumbers(numbers))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -27,11 +29,11 @@ import (
 )
 
 // manuals hold all that the help of a verb says, as text, in the file VERB.txt: in its head the
-// usage, a summary, the exit codes beyond 0 to 2, the flags whose text is in flags.txt, those that
-// must be given, those that must be typed because their names mean something else in other verbs,
-// what is a file, and what numbers and words may be; then what it does; its operands; its own
-// flags; one worked session, whose lines after "$ " run as they are, in order, in an empty
-// directory.
+// usage, a summary, the exit codes beyond 0 to 2 (exit-N: what one means in this verb), the flags
+// whose text is in flags.txt, those that must be given, those that must be typed because their
+// names mean something else in other verbs, what is a file, and what numbers and words may be;
+// then what it does; its operands; its own flags; one worked session, whose lines after "$ " run
+// as they are, in order, in an empty directory.
 //
 //go:embed manual
 var manuals embed.FS
@@ -79,7 +81,8 @@ func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 	keys[exitsKey] = ""
 	for _, code := range codes {
 		n, _ := strconv.Atoi(code)
-		keys[exitsKey] += fmt.Sprintf("  %-3d %s\n", n, exitMeaning[n])
+		own := strings.TrimSpace(keys["exit-"+code]) // of this verb
+		keys[exitsKey] += fmt.Sprintf("  %-3d %s\n", n, cmp.Or(own, exitMeaning[n]))
 	}
 	variables := flags{"force": &t.force, "json": &t.json}
 	for _, b := range bound {
@@ -126,11 +129,13 @@ func operandsOf(usage, manual string) cobra.PositionalArgs {
 		}
 	}
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) > len(names) {
+		if len(args) > len(names) && (len(names) == 0 ||
+			!strings.Contains(usage, names[len(names)-1]+"...")) {
 			return usagef("unexpected operand %q", args[len(names)])
 		}
-		for _, name := range names[len(args):] {
-			if !strings.Contains(usage, "["+name) && !strings.Contains(usage, name+"|--") {
+		for _, name := range names[min(len(args), len(names)):] {
+			if !strings.Contains(usage, "["+name) && !strings.Contains(usage, name+"|--") &&
+				!strings.Contains(usage, name+"...|--") {
 				return usagef("%s is missing", name)
 			}
 		}
@@ -250,7 +255,8 @@ func checkLimits(cmd *cobra.Command) error {
 	for _, name := range strings.Fields(cmd.Annotations[oneOfKey]) {
 		words := choices[name]
 		if f := cmd.Flag(name); f.Changed && !slices.Contains(words, f.Value.String()) {
-			return usagef("--%s %q must be one of %s", name, f.Value, strings.Join(words, ", "))
+			return usagef("--%s %q must be one of %s%s", name, f.Value, strings.Join(words, ", "),
+				spelling.Hint(f.Value.String(), words))
 		}
 	}
 	return nil

@@ -140,11 +140,9 @@ func verifiedRun(v release.Verification, l ledger.Excerpt) verified {
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
 	var keyFile string
-	cmd := t.verb("ledger verify", func(_ *cobra.Command, t *terminal, args []string) error {
+	return t.verb("ledger verify", func(_ *cobra.Command, t *terminal, args []string) error {
 		return t.verifyLedger(args[0], args[1:], keyFile)
 	}, flags{"key": &keyFile})
-	cmd.Args = cobra.MinimumNArgs(1)
-	return cmd
 }
 
 // verifyLedger checks a ledger, and that it has all that was released of its table.

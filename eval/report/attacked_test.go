@@ -15,12 +15,13 @@ import (
 func TestAttackedPage(t *testing.T) {
 	type budget struct{ Epsilon, Delta float64 }
 	type found struct {
-		Warning, Method, Neighbours string
-		Budget                      budget
-		Rows, Runs, Seed            int
-		Refuted                     bool
-		Epsilon, Confidence         float64
-		Audits                      []struct{}
+		Warning, Conclusion string
+		Method, Neighbours  string
+		Budget              budget
+		Rows, Runs, Seed    int
+		Refuted             bool
+		Epsilon, Confidence float64
+		Audits              []struct{}
 	}
 	x := func(v float64) float64 { return 52 + 398*v }
 	y := func(v float64) float64 { return 360 - 352*v }
@@ -37,6 +38,9 @@ func TestAttackedPage(t *testing.T) {
 		text := page.String()
 		curve := fmt.Sprintf(`class="curve synthetic" d="M%g %gL%g %g"`, x(.75), y(1), x(1), y(1))
 		band := fmt.Sprintf("L%g %gL", x(.75), y(1))
+		if strings.Contains(text, "claim allows") != (f.Budget.Epsilon > 0) {
+			t.Errorf("ε = %v: what the claim allows", epsilon)
+		}
 		if !strings.Contains(text, curve) || !strings.Contains(text, "Not private.") ||
 			!strings.Contains(text, "&lt;mst&gt;") || strings.Contains(text, `"band"`) !=
 			(f.Budget.Epsilon > 0) || f.Budget.Epsilon > 0 && !strings.Contains(text, band) {

@@ -57,7 +57,7 @@ func (n *nearest) chart() template.HTML {
 
 // LossText is the privacy loss, give or take its interval.
 func (n *nearest) LossText() string {
-	return fmt.Sprintf("%s ± %.3f", fixed(n.Loss.Corrected), n.z*n.Loss.StdErr)
+	return fmt.Sprintf("%s ± %.3f", fixed(n.Loss.Loss), n.z*n.Loss.StdErr)
 }
 
 // point is a row of one value, give or take half.

@@ -132,8 +132,11 @@ func TestNarrow(t *testing.T) {
 	numbers := "<div class=scroll><table class=numbers><tr><th>discharged</th><td>9.12 %</td>" +
 		"<td>0.025</td>" + strings.Repeat("<td><span>"+moment+"</span><span>"+moment+"</span></td>", 5) +
 		"<td><span>" + moment + " – " + moment + "</span></td></tr></table></div>"
+	attacked := "<div class=scroll><table class=narrow><tr><th>leave-two-unlabelled</th><td>2,008 " +
+		"of the 2,208 surest, 98.46 %</td><td>88.08 %</td><td>3.703</td><th>right</th></tr></table>"
 	frames := ""
-	for width, body := range map[int]string{390: "<p>" + word + "</p>", 1400: numbers} {
+	for width, body := range map[int]string{390: "<p>" + word + "</p>", 1400: numbers,
+		391: attacked} {
 		frames += fmt.Sprintf(`<iframe style="width:%dpx;border:0" srcdoc="%s"></iframe>`, width,
 			html.EscapeString(fmt.Sprintf("<style>%s</style><main>%s</main>", pageStyle, body)))
 	}
@@ -146,7 +149,7 @@ func TestNarrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if dom, _ := browser(t, path, "--window-size=1500,900", "--dump-dom"); !strings.Contains(dom,
-		"<title>fits,fits") {
+		"<title>fits,fits,fits") {
 		t.Errorf("a page or a table is cut off: %.200s", dom)
 	}
 }

@@ -24,6 +24,7 @@ type work struct {
 	positive uint16 // code
 	z        float64
 	worst    []eval.PairLoss     // pairs of columns, the worst first
+	reversed []eval.Reversal     // dates that end before they begin, the worst first
 	values   map[string][]result // by metric
 	leftOut  map[string]string   // why a metric is not defined for these tables
 	out      *Report
@@ -107,7 +108,7 @@ func start(in Tables, o Options) (*work, error) {
 		Study: eval.Study{Train: in.Train.Rows, Synthetic: in.Synthetic.Rows,
 			Holdout: in.Holdout.Rows, TrainCells: in.Train.Values,
 			SyntheticCells: in.Synthetic.Values, Target: o.Target,
-			Quasi: o.Quasi, Seed: o.Seed, Near: o.Near, Level: o.Level},
+			Seed: o.Seed, Near: o.Near, Level: o.Level},
 		values: map[string][]result{}, leftOut: map[string]string{}}
 	w.Note = w.note
 	for _, other := range w.Compared() {
@@ -116,7 +117,7 @@ func start(in Tables, o Options) (*work, error) {
 			return nil, err
 		}
 	}
-	for _, name := range slices.Concat(o.Drop, o.Quasi) {
+	for _, name := range o.Drop {
 		if s.Index(name) < 0 {
 			return nil, fmt.Errorf("report: the schema has no column %q: %w", name, eval.ErrColumn)
 		}

@@ -193,7 +193,7 @@ func (f rows) draw() template.HTML {
 			d.text(2, middle+3, "label halo", "start", r.name, 60)
 			continue
 		}
-		d.text(f.left-5, middle+3, "label "+r.class, "end", r.name, 18)
+		d.text(f.left-5, middle+3, "label "+r.class, "end", r.name, int(f.left/5.7))
 		end := 0.
 		for k, m := range r.marks {
 			end = max(end, m.value, m.high)

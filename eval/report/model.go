@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,8 @@ type Released struct {
 	Overlap      bool    // a privacy unit may be in the tables of several parties
 	Layers       []Layer // of the guarantee
 	Schema       *schema.Schema
+	Fingerprint  string     // of the schema
+	Contents     string     // hash of what the run delivered; "" of old files
 	Marginals    []Marginal // that it was made of; nil: it keeps none
 }
 
@@ -45,7 +49,10 @@ type Marginal struct {
 type modelPage struct {
 	Released
 	Style    template.CSS
-	Factor   string     // e^ε
+	Factor   string // e^ε
+	Belief   string // what a belief of one half becomes at most
+	Unit     string // row, or the column that names it
+	Audience audience
 	Kept     bool       // the model keeps its noisy marginals
 	Columns  []measured // each once, as finely as it was measured
 	Others   []measured // of several columns, or of groups of values
@@ -65,12 +72,34 @@ type measured struct {
 	Drawing    template.HTML
 }
 
+// audience says to whom a release may go. The thresholds are those of docs/epsilon.md.
+type audience struct {
+	upTo                 float64 // ε
+	Grade, Verdict, Text string
+}
+
+var audiences = []audience{
+	{1, "good", "✓ anyone", "The guarantee is strong enough to publish the table and the model, or " +
+		"to hand them to people whom you do not know."},
+	{3, "mixed", "~ people you know", "The guarantee is for people whom you know, under an " +
+		"agreement that they do not try to find anyone in the table."},
+	{10, "mixed", "~ inside only", "The guarantee is weak. It guards against accidents among people " +
+		"who might see the real rows too."},
+	{math.Inf(1), "poor", "✗ nobody", "At this ε the guarantee says next to nothing about one " +
+		"person. Treat the table and the model as if they were the real rows."},
+}
+
 // Model writes a page about a model that may be given away with it: it is made of what the model
 // says, and costs nothing. It believes that.
 func Model(w io.Writer, m Released) error {
 	n := len(m.Schema.Columns)
 	p := modelPage{Released: m, Style: template.CSS(pageStyle), Kept: m.Marginals != nil,
-		Factor: short(math.Exp(m.Claim.Epsilon)), AllPairs: n * (n - 1) / 2}
+		Factor: short(math.Exp(m.Claim.Epsilon)), AllPairs: n * (n - 1) / 2,
+		Unit: cmp.Or(m.Claim.Unit, "row")}
+	p.Belief = fmt.Sprintf("%.3g %%", math.Ceil(1000/(1+math.Exp(-m.Claim.Epsilon)))/10)
+	p.Audience = audiences[slices.IndexFunc(audiences, func(a audience) bool {
+		return m.Claim.Epsilon <= a.upTo
+	})]
 	if err := p.add(); err != nil {
 		return err
 	}

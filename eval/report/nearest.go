@@ -54,25 +54,19 @@ func (w *work) nearest() error {
 	}
 	out.Rows, out.Train = r.Train.Rows, w.accuracy("training table", r.Train)
 	out.Holdout = new(w.accuracy("holdout", r.Holdout))
-	out.Yardstick, out.Loss = &real.Corrected, &r
-	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)",
-		real.Corrected.Mean, real.Corrected.StdErr, 0, 1))
-	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),
-		w.around("unbiased", r.Unbiased, r.StdErr, -1, 1),
-		result{Of: "original", Value: number(r.Original)})
+	out.Yardstick, out.Loss = &real, &r
+	w.add("NNAA", w.around("training table against holdout (yardstick)", real.Mean, real.StdErr, 0, 1))
+	w.add("PrivacyLoss", w.around(eval.SyntheticRows, r.Loss, r.StdErr, -1, 1))
 	w.out.Nearest = out
 	return nil
 }
 
-// accuracy adds the three forms of an adversarial accuracy.
-func (w *work) accuracy(against string, r eval.NNAAResult) eval.Terms {
-	of := "synthetic rows against " + against
-	w.add("NNAA", w.around(of+", corrected", r.Corrected.Mean, r.Corrected.StdErr, 0, 1),
-		result{Of: "… its real term", Value: number(r.Corrected.Real)},
-		result{Of: "… its synthetic term", Value: number(r.Corrected.Synthetic)},
-		w.around(of+", unbiased", r.Unbiased.Mean, r.Unbiased.StdErr, 0, 1),
-		result{Of: of + ", original", Value: number(r.Original.Mean)})
-	return r.Corrected
+// accuracy adds an adversarial accuracy and its terms.
+func (w *work) accuracy(against string, r eval.Terms) eval.Terms {
+	w.add("NNAA", w.around("synthetic rows against "+against, r.Mean, r.StdErr, 0, 1),
+		result{Of: "… its real term", Value: number(r.Real)},
+		result{Of: "… its synthetic term", Value: number(r.Synthetic)})
+	return r
 }
 
 // closest measures distances to the closest record.

@@ -147,48 +147,62 @@ func rowOf(m metric) metricRow {
 
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
+	return writeJSON(w, r)
+}
+
+func writeJSON(w io.Writer, report any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
-	return e.Encode(r)
+	return e.Encode(report)
 }
 
 // Text writes the summary and the metrics for a terminal; of a metric with many values, what sums
 // them up.
 func (r *Report) Text(w io.Writer) error {
+	claim, name := (*Claim)(nil), ""
+	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
+		claim, name = t.Claim, t.Name+"\n"
+	}
+	return terminal(w, name, claim, r.Summary, r.Notes, func(t io.Writer) {
+		fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")
+		for _, m := range r.Metrics {
+			row := rowOf(m)
+			switch {
+			case m.LeftOut != "":
+				fmt.Fprintf(t, "%s\t–\t\t\t%s\n", m.Name, m.LeftOut)
+			case row.Sum != "":
+				fmt.Fprintf(t, "%s\t\t\t%s\t%s\n", m.Name, m.Goal, row.Sum)
+			}
+			for _, v := range row.Head {
+				span := ""
+				if v.Interval != nil {
+					span = fmt.Sprintf("%s to %s", v.Interval.Low, v.Interval.High)
+				}
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, v.Value, span, m.Goal, v.Of)
+			}
+		}
+	})
+}
+
+// terminal writes a report for a terminal: findings, tables whose cells end with tabs, and notes.
+func terminal(
+	w io.Writer, name string, claim *Claim, summary []finding, notes []string, tables func(io.Writer),
+) error {
 	var b bytes.Buffer
 	b.WriteString("NOT PRIVATE: computed from the real rows without noise; keep it as safe as " +
-		"they are.\n\n")
-	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
-		fmt.Fprintln(&b, t.Name)
-		if t.Claim != nil {
-			fmt.Fprintf(&b, "made by %s with %s\n", t.Claim.Method, t.Claim.Text)
-		}
+		"they are.\n\n" + name)
+	if claim != nil {
+		fmt.Fprintf(&b, "made by %s with %s\n", claim.Method, claim.Text)
 	}
-	for _, f := range r.Summary {
+	for _, f := range summary {
 		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question,
 			strings.ReplaceAll(f.Answer, "\n", "\n          "))
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")
-	for _, m := range r.Metrics {
-		row := rowOf(m)
-		switch {
-		case m.LeftOut != "":
-			fmt.Fprintf(t, "%s\t–\t\t\t%s\n", m.Name, m.LeftOut)
-		case row.Sum != "":
-			fmt.Fprintf(t, "%s\t\t\t%s\t%s\n", m.Name, m.Goal, row.Sum)
-		}
-		for _, v := range row.Head {
-			span := ""
-			if v.Interval != nil {
-				span = fmt.Sprintf("%s to %s", v.Interval.Low, v.Interval.High)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, v.Value, span, m.Goal, v.Of)
-		}
-	}
+	tables(t)
 	t.Flush()
 	b.WriteByte('\n')
-	for _, n := range r.Notes {
+	for _, n := range notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
 	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte("\t"), []byte("\uFFFD")))

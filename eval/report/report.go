@@ -44,8 +44,6 @@ type Options struct {
 	Positive string `json:"positive,omitempty"`
 	// columns not to predict from, such as those that give the answer away
 	Drop []string `json:"drop,omitempty"`
-	// quasi-identifiers: columns that an outsider might know of a person
-	Quasi []string `json:"quasi_identifiers,omitempty"`
 	// most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 10 000
 	Near int `json:"nearest_rows"`
 	Fit  int `json:"fit_rows"` // most rows that a classifier is trained on; default 100 000

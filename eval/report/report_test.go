@@ -107,7 +107,7 @@ func full(t testing.TB) (Tables, Options) {
 	in := Tables{Train: withCells(t, people(t, 300, 1, nil, nil)),
 		Holdout:   withCells(t, people(t, 200, 2, nil, nil)),
 		Synthetic: withCells(t, people(t, 250, 3, nil, nil))}
-	return in, Options{Target: "died", Quasi: []string{"age", "ward"}, Drop: []string{"code"}}
+	return in, Options{Target: "died", Drop: []string{"code"}}
 }
 
 func compute(t testing.TB, in Tables, o Options) *Report {
@@ -149,9 +149,8 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 				"SpreadRatio",
 				"Wasserstein", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR",
 				"DCRShare", "AttributeInference"}},
-		{"no target, no quasi-identifiers", in, Options{},
-			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
-				"LinkageRisk"}},
+		{"no target", in, Options{},
+			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR"}},
 		{"one column", Tables{Train: Table{Rows: small}, Holdout: Table{Rows: small},
 			Synthetic: Table{Rows: small}}, Options{},
 			[]string{"Validity", "MovedShare", "UncoveredShare", "InventedShare", "MeanShift",
@@ -159,8 +158,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 				"Wasserstein", "AssociationKept", "KSComplement", "CorrelationSimilarity",
 				"ContingencySimilarity",
 				"ColumnPairTrends",
-				"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
-				"LinkageRisk", "AttributeInference"}},
+				"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "AttributeInference"}},
 	}
 	for _, tt := range tests {
 		r := compute(t, tt.in, tt.o)
@@ -204,7 +202,7 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 		metric string
 		at     int
 		want   float64
-	}{{"MarginalError", 1, pairs}, {"TSTR", 0, tstr.AUROC}, {"PrivacyLoss", 0, loss.Corrected}} {
+	}{{"MarginalError", 1, pairs}, {"TSTR", 0, tstr.AUROC}, {"PrivacyLoss", 0, loss.Loss}} {
 		if got := r.metric(t, tt.metric).Values[tt.at]; float64(got.Value) != tt.want {
 			t.Errorf("%s of %s is %v, want %v", tt.metric, got.Of, got.Value, tt.want)
 		}
@@ -276,7 +274,6 @@ func TestBadInput(t *testing.T) {
 		{"too many classes", in, Options{Target: "age"}, eval.ErrColumn},
 		{"a number as target", in, Options{Target: "dose"}, eval.ErrColumn},
 		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
-		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
 		{"nothing to predict from", Tables{Train: Table{Rows: only}, Synthetic: Table{Rows: only}},
 			Options{Target: "x"},
 			eval.ErrColumn},
@@ -387,7 +384,7 @@ func hostileReport(t testing.TB) *Report {
 	in.Synthetic.Claim = &Claim{Method: "<script>", Text: "<img>"}
 	in.Synthetic.Name = "<script>y</script>"
 	return compute(t, in,
-		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
+		Options{Target: hostile["died"], Tool: "<u>"})
 }
 
 func TestHostileNamesStayText(t *testing.T) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/eval"
 )
@@ -93,6 +94,13 @@ func (w *work) associate() error {
 		if err := lost.WithCells(w.TrainCells, w.SyntheticCells); err != nil {
 			return err
 		}
+		w.reversed = eval.Reversals(w.TrainCells, w.SyntheticCells, brokenShare)
+		broken = slices.DeleteFunc(broken, func(b eval.Broken) bool { // which is said once
+			return slices.ContainsFunc(w.reversed, func(r eval.Reversal) bool {
+				return r.First == b.First && r.Second == b.Second ||
+					r.First == b.Second && r.Second == b.First
+			})
+		})
 	}
 	w.worst = lost.Pairs
 	lost.Pairs = lost.Pairs[:min(len(lost.Pairs), mostPairs)]

@@ -79,15 +79,15 @@ func (w *work) alike(f *finding) {
 		f.see(mixed, "Not in the schema, and so not here: %s.", listed(w.TrainCells.LeftOut()))
 	}
 	f.see(w.beyondYard("ColumnShapes"),
-		"The distributions of single columns match to %s on average%s.", percent(shapes.Value),
-		w.yardstick("ColumnShapes"))
+		"As the schema reads their cells, single columns match to %s on average%s.",
+		percent(shapes.Value), w.yardstick("ColumnShapes"))
 	more := 0
 	for _, c := range w.out.worst() {
 		if c.Status == good {
 			break
 		}
 		more++
-		loss := few(c.Losses, " ", " ", "And %d more.")
+		loss := few(c.Losses, " ", " ", "Other losses (%d) are in the table of columns.")
 		f.see(c.Status, "\n%s: %s", c.Name, strings.ToLower(loss[:1])+loss[1:])
 	}
 	if !w.cellsCompared() {
@@ -169,6 +169,11 @@ func (w *work) associated(f *finding) {
 			}
 			f.see(s, "\nHardly goes with any column here, but does so in the real table: %s.",
 				listed(alone))
+		}
+		for _, r := range w.reversed {
+			f.see(grade(r.Synthetic, brokenShare, poorBroken), "\n%s is before %s in %s of the synthetic "+
+				"rows and in %s of the real ones: \"after: %[2]s\" in the schema keeps them in order "+
+				"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real))
 		}
 		if broken := w.out.Associations.Broken; len(broken) > 0 {
 			f.see(grade(broken[0].Total, brokenShare, poorBroken), "%s", impossible(broken))

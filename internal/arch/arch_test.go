@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"privacy/gradient": {
 		"privacy", "privacy/internal/ellipsoid", "table", "noise", "accountant", "bounds", "gan/critic",
 	},
+	"privacy/linked": {"privacy", "privacy/internal/access", "schema", "table"},
 	"privacy/text": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
 		"internal/engine",
@@ -76,7 +77,7 @@ var allowed = map[string][]string{
 	},
 	"synth": {
 		"schema", "table", "accountant", "accountant/pld", "privacy",
-		"privacy/gradient", "privacy/text", "privacy/vote", "bounds",
+		"privacy/gradient", "privacy/linked", "privacy/text", "privacy/vote", "bounds",
 		"marginal", "workload", "gan", "gan/critic",
 		"internal/kernels", "internal/matrix", "release",
 	},
@@ -88,7 +89,8 @@ var allowed = map[string][]string{
 	},
 	"synth/synthtest": {"schema", "table"},
 	"eval":            {"schema", "table", "internal/matrix"},
-	"eval/report":     {"schema", "table", "eval"},
+	"eval/linked":     {"schema", "table", "eval"},
+	"eval/report":     {"schema", "table", "eval", "eval/linked"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/pld", "privacy",
 		"privacy/vote", "privacy/gradient", "privacy/logistic",
@@ -116,7 +118,7 @@ var allowed = map[string][]string{
 	"internal/disk":     {},
 	"internal/cmd/bench": {
 		"schema", "table", "accountant", "privacy", "release", "synth",
-		"analysis", "configs", "datasets", "eval",
+		"analysis", "configs", "datasets", "eval", "eval/linked",
 	},
 	"internal/engine":       {"schema"},
 	"internal/engine/sql":   {"internal/disk", "internal/engine", "schema"},
@@ -135,7 +137,7 @@ var allowed = map[string][]string{
 		"privacy",
 		"release", "synth", "analysis", "configs",
 		"datasets", "eval", "attack",
-		"eval/report", "party", "privacy/vote", "workload",
+		"eval/linked", "eval/report", "party", "privacy/vote", "workload",
 	},
 }
 
@@ -145,8 +147,10 @@ var readers = []string{
 	"privacy/session.go",           // the gate
 	"spark/worker/block.go",        // counts inside a task of Spark
 	"privacy/text/text.go",         // the same, of texts
+	"privacy/linked/read.go",       // of linked tables
 	"datasets/table.go",            // the embedded, simulated tables
 	"internal/cmd/bench/tables.go", // compares public tables
+	"eval/linked/read.go",          // compares linked tables, for who may see every row
 	"cmd/decoy/evaluate.go",        // compares tables without protection, and says so
 	"cmd/decoy/predict.go",         // applies a classifier to rows, for who has them
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,7 @@ type exported struct {
 	pkg, name string   // name as package.Type.Method
 	programs  int      // other packages that use it, without tests and examples
 	abstract  []string // methods, if it is an interface
+	asks      string   // the types of its parameters, if it is a function
 }
 
 // exportedNames lists the functions, types, variables, constants and methods that packages export,
@@ -145,6 +147,9 @@ func exportedNames(t *testing.T) []exported {
 					e.abstract = append(e.abstract, i.Method(k).Name())
 				}
 			}
+			if f, ok := object.(*types.Func); ok {
+				e.asks = f.Signature().Params().String()
+			}
 			out = append(out, e)
 		}
 		for _, name := range p.Scope().Names() {
@@ -165,6 +170,31 @@ func exportedNames(t *testing.T) []exported {
 		}
 	}
 	return out
+}
+
+// doors are functions that only packages of this module can call, on purpose: what they ask for
+// leads to private rows, or is how this module reads its own files.
+var doors = []string{
+	"privacy.FromEngine", "privacy.FromLoader", "text.FromEngine", "configs.Job.FromYAML",
+	"configs.Settings.FromYAML", "driver.Count",
+}
+
+// TestCallersNeedNothingInternal holds that a program outside this module can make whatever an
+// exported function asks for.
+func TestCallersNeedNothingInternal(t *testing.T) {
+	n := 0
+	for _, e := range exportedNames(t) {
+		if strings.Contains("/"+e.pkg+"/", "/internal/") {
+			continue
+		}
+		n++
+		if strings.Contains(e.asks, "/internal/") && !slices.Contains(doors, e.name) {
+			t.Errorf("%s asks for an internal type: %s", e.name, e.asks)
+		}
+	}
+	if n < 300 {
+		t.Errorf("only %d names: the search is broken", n)
+	}
 }
 
 // called are methods that packages outside this module call, or reflection.

@@ -47,7 +47,7 @@ var folders = map[string]string{
 	"docs": "cmd", "internal": "cmd",
 	"privacy/gradient":           "mechanism",
 	"privacy/internal/ellipsoid": "mechanism", "privacy/internal/mechtest": "mechanism",
-	"privacy/logistic": "mechanism", "privacy/randomized": "mechanism",
+	"privacy/linked": "mechanism", "privacy/logistic": "mechanism", "privacy/randomized": "mechanism",
 	"privacy/shares": "mechanism", "privacy/text": "mechanism", "privacy/threshold": "mechanism",
 	"privacy/vote": "mechanism",
 }

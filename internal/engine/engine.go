@@ -19,7 +19,7 @@ type Source struct {
 	Ask   func(q Question) ([]int64, error)
 	Begin Question // is asked when the table is read
 	// Check, if it is not nil, finds what is public and wrong, before anything is spent: no
-	// connection, no table, other columns than the question needs. It reads no row.
+	// connection, no table, other columns than the question needs. It counts no row.
 	Check func(q Question) error
 
 	rows  int64   // of the table, once it was read

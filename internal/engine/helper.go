@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -39,7 +41,7 @@ type Request struct {
 	// what is asked of the rows
 	Question Question `json:"question"`
 	// find out only whether it could be asked: the connection, the table and its columns. No row is
-	// read, and there are no counts in the reply
+	// counted, and there are no counts in the reply
 	Check bool `json:"check,omitempty"`
 }
 
@@ -59,8 +61,38 @@ const spark = "sc://"
 
 // Elsewhere reports whether a source is a table in another system, and not a file.
 func Elsewhere(source string) bool {
+	source = strings.ToLower(strings.TrimSpace(source)) // CheckAddress refuses others than these
 	is := func(scheme string) bool { return strings.HasPrefix(source, scheme) }
 	return slices.ContainsFunc(schemes, is)
+}
+
+var (
+	// hosts are those of an address, with their ports, behind the name of a user; an @ may only come
+	// later if it has no password before it either
+	hosts = regexp.MustCompile(`^[a-z]+://([^:@/?#]*@)?` + host + `(,` + host + `)*` +
+		`([/?#]([^@]|://[^:@/?#]*@)*)?$`)
+	secrets = regexp.MustCompile(`(?i)(password|passwd|pwd|secret|token)\w*\s*=`)
+)
+
+const host = `(\[[0-9a-fA-F:.]*\]|[^][:@/?#,]*)(:[0-9]+)?`
+
+// CheckAddress says what is wrong with the form of an address, whatever its system. Its error does
+// not repeat the address, which may have a password in any place.
+func CheckAddress(source string) error {
+	plain, err := url.PathUnescape(source)
+	_, query, _ := strings.Cut(source, "?")
+	settings, bad := url.ParseQuery(query)
+	file := strings.HasPrefix(source, "duckdb:")
+	if err != nil || bad != nil || secrets.MatchString(plain) || !file && !hosts.MatchString(plain) {
+		return errors.New("this is no address such as postgres://USER@HOST/DATABASE/TABLE, or everyone " +
+			"on this machine can see a password in it: give PGPASSWORD, or ~/.pgpass: decoy help scale")
+	}
+	for _, values := range settings {
+		if len(values) > 1 {
+			return errors.New("an address says one thing twice: decoy help scale")
+		}
+	}
+	return nil
 }
 
 // Sums reports whether the system of a source answers questions of every kind, and not of [Sets]

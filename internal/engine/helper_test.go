@@ -94,3 +94,27 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckAddress: an address that may have a password is refused, by an error without it.
+func TestCheckAddress(t *testing.T) {
+	for _, good := range []string{"postgres://me@h/d/s.t", "postgres://h:5432,[::1]:5433/d/t",
+		"postgresql://decoy@/postgres/t?host=/tmp/a_b", "postgres://h/d/t?sslkey=/a&sslcert=/b",
+		"postgres://me@h/d/t?passfile=/home/me/.pgpass", "sc://h:15002//lake/v.parquet?tls=true",
+		"sc://h/abfss://box@a.net/v?format=csv", "duckdb:a:b@c.db?table=s.t", "duckdb:/passwords/x"} {
+		if err := CheckAddress(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"postgres://me:hunter2@h/d/t", "postgres://me:hun/ter2@h/d/t",
+		"postgres://me:hunter2@@h/d/t", "postgres://me:12/hunter2@h/d/t", "postgres://me:hunter2/d/t",
+		"postgres://me%3Ahunter2@h/d/t", "postgres://me:hunter2?@h/d/t", "postgres://me:hunter2#@h/d",
+		"postgres://h/d/t?password=hunter2", "postgres://h/d/t?pass%77ord=hunter2",
+		"postgres://h/d/t?SSLPassword=hunter2", "postgres://h/d/t?a=%zzhunter2",
+		"sc://h:15002/;token=hunter2/t", "sc://h/s3://key:hunter2@box/v.parquet", "sc://me:hunter2@h/t",
+		"duckdb:x.db?table=t&s3_secret_access_key=hunter2", "duckdb:x.db?table=t;token=hunter2",
+		"duckdb:x.db?table=hunter2&table=t", "sc://h/t?worker=/hunter2&worker=/b"} {
+		if err := CheckAddress(bad); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

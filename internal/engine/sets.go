@@ -21,7 +21,7 @@ func AskSets(sets [][]int, sizes []int) Question {
 	of, _ := json.Marshal(sets) // of whole numbers, which does not fail
 	q := Question{Kind: Sets, Of: of}
 	for _, set := range sets {
-		q.Length += cellsOf(set, sizes)
+		q.Length += CellsOf(set, sizes)
 	}
 	return q
 }
@@ -41,7 +41,7 @@ func AskedSets(q Question, sizes []int) (sets [][]int, cells []int, err error) {
 				return nil, nil, errSets
 			}
 		}
-		n := cellsOf(set, sizes)
+		n := CellsOf(set, sizes)
 		cells, all = append(cells, n), all+n
 	}
 	if all != q.Length {
@@ -50,7 +50,8 @@ func AskedSets(q Question, sizes []int) (sets [][]int, cells []int, err error) {
 	return sets, cells, nil
 }
 
-func cellsOf(set, sizes []int) int {
+// CellsOf is how many cells a set of columns of these sizes has.
+func CellsOf(set, sizes []int) int {
 	n := 1
 	for _, c := range set {
 		n *= sizes[c]

@@ -116,6 +116,11 @@ func TestVerbs(t *testing.T) {
 			"ledger show in.csv.ledger",
 			"sample s.decoy --rows=9 --out=t.csv --seed 4",
 		}, []string{"strict", "units"}},
+		{"linked", []string{
+			"generate people.csv in.csv --schema linked.yaml --epsilon 1 --seed 7 --out-dir out " +
+				"--model m.decoy",
+			"verify m.decoy", "inspect m.decoy", "sample m.decoy --seed 4 --out-dir more",
+		}, []string{"units", "no unit"}},
 		{"constraints", []string{
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +

@@ -213,6 +213,10 @@ func (w world) files() map[string]string {
 	for i := range 10 {
 		names += fmt.Sprintf("  - {name: c%d, kind: }\n", i)
 	}
+	people := "id,town\nq,north\n"
+	for i := range 150 {
+		people += fmt.Sprintf("p%d,%s\n", i, []string{"north", "south"}[i%3/2])
+	}
 	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: " +
 		"boolean}]\n"
 	return map[string]string{
@@ -251,5 +255,23 @@ job: {header_is_public: true, method: mst, rows: 40, out: "out/{table}-{epsilon}
 			"  - {name: age, kind: integer, min: , max: }\n  - {name: town, kind: }\n",
 		"names.yaml": names,
 		"syn.yaml":   "decoy: 1\n" + columns,
+		"people.csv": people, // of some that in.csv has rows of, and of q
+		"linked.yaml": `decoy: 1
+unit: id
+tables:
+  - name: people
+    columns:
+      - {name: town, kind: categorical, categories: [north, south]}
+  - name: in
+    parent: people
+    key: id
+    order: {by: age, rows: 4}
+    remember: [sex]
+` + indented(columns),
 	}
+}
+
+// indented is the columns of a table among several.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
 }

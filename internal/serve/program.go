@@ -34,7 +34,7 @@ var steps = map[string]string{
 	"generate": "table< --schema< --header-is-public --unit --max-rows-per-unit --epsilon --delta " +
 		"--method --target --out> --model>",
 	"sample":   "model< --rows --out>",
-	"evaluate": "--train< --holdout< --synthetic< --schema< --target --report>",
+	"evaluate": "--train< --holdout< --synthetic< --schema< --target --report> --json",
 }
 
 func choiceOf(form url.Values) choice {
@@ -123,9 +123,9 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ask runs a verb that is soon done, and decodes into a value what it prints with --json; nil: what
-// it prints is not looked at. The talk is the lines of its standard error. What the browser gives
-// up while it waits for its turn is never begun.
+// ask runs a verb that is soon done, and decodes into a value what it prints with --json. Into a
+// buffer goes what it prints as it is; nil: that is not looked at. The talk is the lines of its
+// standard error. What the browser gives up while it waits for its turn is never begun.
 func (p program) ask(ctx context.Context, into any, args ...string) (talk []string, err error) {
 	select {
 	case p.turns <- struct{}{}:
@@ -135,7 +135,8 @@ func (p program) ask(ctx context.Context, into any, args ...string) (talk []stri
 	}
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if into != nil {
+	raw, ok := into.(*bytes.Buffer)
+	if into != nil && !ok {
 		args = append(args, "--json")
 	}
 	cmd := p.command(limited, args...)
@@ -152,6 +153,8 @@ func (p program) ask(ctx context.Context, into any, args ...string) (talk []stri
 		return nil, ctx.Err()
 	case err != nil && talk != nil:
 		return nil, problem(strings.Join(talk, "\n"))
+	case err == nil && ok:
+		*raw = out
 	case err == nil && into != nil:
 		err = json.Unmarshal(out.Bytes(), into)
 	}

@@ -2,7 +2,9 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os/exec"
 	"regexp"
@@ -32,6 +34,8 @@ type view struct {
 	Talk              []string // lines of standard error that are not progress
 	Outputs           []string // none before it is done
 	Preview           string   // first lines of a table that it wrote, as it left them
+
+	Verdicts []struct{ Question, Status string } // of a comparison
 }
 
 // The states of a run.
@@ -78,6 +82,8 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 		view: view{ID: strconv.Itoa(len(a.all) + 1), Verb: verb, Command: shown(args), Choice: c,
 			State: running}}
 	cmd := a.program.command(ctx, args...)
+	var out bytes.Buffer
+	cmd.Stdout = &out
 	errs, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -87,7 +93,7 @@ func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error
 		return nil, err
 	}
 	a.all = append(a.all, r)
-	a.working.Go(func() { a.follow(r, cmd, errs) })
+	a.working.Go(func() { a.follow(r, cmd, errs, &out) })
 	return r, nil
 }
 
@@ -141,7 +147,7 @@ var progressLine = regexp.MustCompile(`^(.{1,200}): (\d{1,3}) %$`)
 const mostTalk = 200 // lines that are kept of one run
 
 // follow reads what the process says, to its end.
-func (a *runs) follow(r *run, cmd *exec.Cmd, errs io.Reader) {
+func (a *runs) follow(r *run, cmd *exec.Cmd, errs io.Reader, out *bytes.Buffer) {
 	defer close(r.done)
 	defer r.stop()
 	lines := bufio.NewScanner(errs)
@@ -163,6 +169,7 @@ func (a *runs) follow(r *run, cmd *exec.Cmd, errs io.Reader) {
 	case cmd.ProcessState.Success():
 		r.State, r.Percent, r.Outputs = done, 100, r.outputs
 		r.Preview = a.folder.preview(r.outputs[0])
+		json.Unmarshal(out.Bytes(), &struct{ Summary any }{&r.Verdicts}) // of other verbs it is none
 		return
 	case r.State == stopping:
 		r.State = stopped

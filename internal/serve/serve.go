@@ -126,6 +126,7 @@ func (s *Server) routes() http.Handler {
 		"POST /run/{id}/stop":  (*request).stop,
 		"POST /run/{id}/again": (*request).again,
 		"GET /result":          (*request).result,
+		"GET /certificate":     (*request).certificate,
 		"POST /sample":         func(q *request) error { return q.begin("sample") },
 		"POST /evaluate":       (*request).evaluate,
 		"GET /report/{id}":     (*request).report,

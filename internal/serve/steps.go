@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"maps"
@@ -355,9 +356,27 @@ func (q *request) result() error {
 	if r := q.runs.last(func(v view) bool {
 		return v.Verb == "evaluate" && v.State == done && modelOf(v.Choice["out"]) == model
 	}); r != nil {
-		body["Report"] = r.ID
+		body["Report"] = q.runs.now(r)
 	}
 	return q.show("result.html", body)
+}
+
+// certificate is the page of a model, which may be given away with it.
+func (q *request) certificate() error {
+	var page bytes.Buffer
+	model := q.choice["model"]
+	err := q.folder.have(models, model)
+	if err == nil {
+		_, err = q.program.ask(q.r.Context(), &page, "inspect", model, "--report", "-")
+	}
+	if err != nil {
+		return err
+	}
+	q.w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err = page.WriteTo(q.w)
+	return err
 }
 
 // evaluate compares with the real rows, without protection.
@@ -372,7 +391,7 @@ func (q *request) evaluate() error {
 		c["schema"] = boughtOf(c["out"])
 	}
 	c["train"], c["synthetic"], c["holdout"] = c["table"], c["out"], q.choice["holdout"]
-	c["report"] = q.folder.free(stem(c["out"])+"-NOT-PRIVATE", ".html")
+	c["report"], c["json"] = q.folder.free(stem(c["out"])+"-NOT-PRIVATE", ".html"), "-"
 	q.choice = c
 	return q.begin("evaluate")
 }

@@ -12,7 +12,12 @@ var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:accountant|attack|bounds|cali
 var kinds = regexp.MustCompile(
 	`(?m): (?:invalid (?:configuration|workload)|privacy budget out of range)$`)
 
+// secret is what looks like an address with a password in it, of whatever system.
+var secret = regexp.MustCompile(`([A-Za-z][\w+.-]*:)(//[^\s/:]*:[^\n@]*|[^\s:]*:[^\s@]*)@(\S*[^\s:;,"])?`)
+
 // Plain is the text of an error as a user should read it, without the names of packages and kinds.
+// Of what looks like an address with a password it has the scheme alone.
 func Plain(err error) string {
-	return kinds.ReplaceAllString(packages.ReplaceAllString(err.Error(), "$1"), "")
+	text := secret.ReplaceAllString(err.Error(), "$1…")
+	return kinds.ReplaceAllString(packages.ReplaceAllString(text, "$1"), "")
 }

@@ -16,6 +16,9 @@ func TestPlain(t *testing.T) {
 		"epsilon 0: privacy budget out of range":  "epsilon 0",
 		"an invalid workload":                     "an invalid workload",
 		"my release: a file":                      "my release: a file",
+		"open x+y://me:p/ w@s@h/t: no file":       "open x+y:…: no file",
+		"INPUT s3:me:pw@h: none":                  "INPUT s3:…: none",
+		"a: b@c, line 3: d":                       "a: b@c, line 3: d",
 		"one\neval: two":                          "one\ntwo",
 	} {
 		if got := Plain(errors.New(text)); got != want {

@@ -11,8 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -90,6 +93,18 @@ func (r Reader) syntax(err error, text []byte) {
 		line++
 	}
 	lines := bytes.Split(text, []byte("\n"))
+	if line == 0 { // of bytes that are no text, which the package does not place
+		line = 1 + slices.IndexFunc(lines, func(line []byte) bool {
+			return !utf8.Valid(line) || bytes.ContainsFunc(line, func(r rune) bool {
+				return unicode.IsControl(r) && r != '\t' && r != '\r' && r != 0x85
+			})
+		})
+		if strings.HasPrefix(what, "control") {
+			what += ": write the line anew (of what is pasted, some characters cannot be seen)"
+		} else if strings.Contains(what, "UTF-8") {
+			what += ": save the file in UTF-8"
+		}
+	}
 	if line > 0 && line <= len(lines) && bytes.ContainsRune(lines[line-1], '\t') {
 		what += " (the line has a tab: YAML is indented with spaces)"
 	}

@@ -71,6 +71,10 @@ func TestProblems(t *testing.T) {
 		{"seed: -1\n", `line 1: seed must be a whole number from 0 to 18446744073709551615, not "-1"`},
 		{"name: x\n--- \nname: y\n", `line 2: a second YAML document starts here; a test is one`},
 		{"name: x\n--- }\n", `line 2: not YAML: did not find expected node content`},
+		{"name: x\nseed: \x01\n", `line 2: not YAML: control characters are not allowed: write the ` +
+			`line anew (of what is pasted, some characters cannot be seen)`},
+		{"\n\nname: M\xe9decin\n", `line 3: not YAML: invalid trailing UTF-8 octet: save the file in ` +
+			`UTF-8`},
 	} {
 		_, problems := decoded(c.text)
 		if got := strings.Join(problems, "|"); got != c.want {

@@ -108,7 +108,11 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	if j.question.Kind == engine.Columns {
 		return namesOf(columns), nil
 	}
-	if q := j.inSQL(columns); q != nil {
+	q, err := j.inSQL(columns)
+	if err != nil {
+		return nil, err
+	}
+	if q != nil {
 		counts, err := q.Run(ctx, j.texts)
 		if err != nil && !errors.Is(err, engine.ErrCounts) {
 			err = failure("the query has failed: nothing of the rows has left the cluster", err)
@@ -129,11 +133,15 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 		return nil, fmt.Errorf("spark: schema and question are %d bytes for each task, of at most %d: "+
 			"name fewer sets, or take a smaller network", len(word), maxPlan)
 	}
-	if j.checking {
-		return nil, nil
+	lines := fmt.Sprintf("SELECT %s AS line FROM %s", lineOf(j.cells), view)
+	if j.schema.Unit != "" {
+		lines, err = sqltext.SparkUnits(j.schema, fmt.Sprintf("%x", j.nonce), view, lineOf(j.cells),
+			kindsOf(columns))
 	}
-	command := "exec " + program + " " + Verb
-	told, err := j.collect(ctx, counting(j.cells, j.schema.Unit != "", command, word))
+	if err != nil || j.checking {
+		return nil, err
+	}
+	told, err := j.collect(ctx, counting(lines, "exec "+program+" "+Verb, word))
 	if err != nil {
 		return nil, err
 	}
@@ -152,22 +160,26 @@ const (
 
 // inSQL is the question as a statement, nil if workers must answer it: of another kind, about a CSV
 // file, whose cells are all texts, or about many columns.
-func (j *job) inSQL(columns []column) *sqltext.Query {
-	if j.source.Format == "csv" || j.source.Program != "" {
-		return nil
+func (j *job) inSQL(columns []column) (*sqltext.Query, error) {
+	units := j.question.Kind == engine.Units
+	if !units && (j.source.Format == "csv" || j.source.Program != "") {
+		return nil, nil
 	}
-	from, kinds := view, map[string]string{}
-	if j.checking {
-		from = "(SELECT * FROM " + view + " WHERE 1 = 0) t"
+	q, err := sqltext.AskSpark(j.schema, j.question, fmt.Sprintf("%x", j.nonce), view,
+		kindsOf(columns), j.checking)
+	if !units && (err != nil || q.Columns > maxColumns || q.Cells > maxCells) {
+		return nil, nil // what is wrong is then said of the workers' query
 	}
+	return q, err
+}
+
+// kindsOf are the types of columns by their names.
+func kindsOf(columns []column) map[string]string {
+	kinds := map[string]string{}
 	for _, c := range columns {
 		kinds[c.name] = c.kind
 	}
-	q, err := sqltext.AskSpark(j.schema, j.question, fmt.Sprintf("%x", j.nonce), from, kinds)
-	if err != nil || q.Columns > maxColumns || q.Cells > maxCells {
-		return nil // what is wrong is then said of the workers' query
-	}
-	return q
+	return kinds
 }
 
 // texts has a statement run, whose rows have two cells, and hands these on as texts.
@@ -250,7 +262,9 @@ func (j *job) columns(ctx context.Context) (out []column, err error) {
 // bind decides which columns of the source go to the workers, and returns the plan as their word.
 // Its error is that of a local run whose file has these columns.
 func (j *job) bind(columns []column, program string) (word string, err error) {
-	text, err := j.schema.YAML()
+	rows := *j.schema // of which a unit has lost some before
+	rows.Unit, rows.MaxRowsPerUnit = "", 0
+	text, err := rows.YAML()
 	if err != nil {
 		return "", err
 	}
@@ -259,9 +273,6 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		return "", errors.New("spark: this program cannot read itself")
 	}
 	wanted := []string{}
-	if j.schema.Unit != "" {
-		wanted = append(wanted, j.schema.Unit)
-	}
 	asked, texts := engine.AskedTexts(j.question)
 	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
 	for i, c := range j.schema.Columns {
@@ -284,7 +295,7 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		if at < 0 {
 			continue
 		}
-		cell, t, ok := columns[at].cell(j.source.Format == "csv", want == j.schema.Unit)
+		cell, t, ok := columns[at].cell(j.source.Format == "csv")
 		switch {
 		case !ok && beside[want]:
 			continue
@@ -328,7 +339,6 @@ func (j *job) collect(ctx context.Context, query string) (map[int64]int64, error
 var (
 	errForm  = errors.New("spark: the workers have said something else than counts")
 	errTotal = errors.New("spark: what the workers have said was lost")
-	errSplit = errors.New("spark: the rows of a unit were in two tasks")
 	errMixed = errors.New("spark: the workers have not all added up by the same arithmetic")
 )
 
@@ -362,10 +372,6 @@ func (j *job) check(told map[int64]int64) ([]int64, error) {
 		case cell <= worker.KernelIs:
 			if kernels++; cell != worker.Kernel() || n != tasks {
 				return nil, errMixed
-			}
-		case cell <= worker.Bucket:
-			if n != 1 {
-				return nil, errSplit
 			}
 		case cell != worker.TaskDone && cell != worker.TaskRows:
 			return nil, errForm

@@ -50,17 +50,13 @@ func (s *Source) viewOf(csv schema.CSV) string {
 type column struct{ name, kind string }
 
 // cell is the expression of a column's cells as text, and what that stands for. ok is false for a
-// type that decoy does not read. Of ids, the blanks at both ends are left out: equal ones must be of
-// one bucket, and one after the other.
-func (c column) cell(csv, ids bool) (sql string, t worker.Type, ok bool) {
+// type that decoy does not read.
+func (c column) cell(csv bool) (sql string, t worker.Type, ok bool) {
 	n := name(c.name)
 	kind, _, _ := strings.Cut(strings.ToLower(c.kind), "(")
 	kind, _, _ = strings.Cut(kind, " ") // a collation
 	switch kind {
 	case "string", "varchar", "char":
-		if ids {
-			n = "trim(BOTH " + text(schema.IDBlanks) + " FROM " + n + ")"
-		}
 		t, sql = worker.Text, escaped(n)
 		if csv {
 			return "coalesce(" + sql + ", '')", t, true // an empty cell, which Spark reads as NULL
@@ -71,9 +67,7 @@ func (c column) cell(csv, ids bool) (sql string, t worker.Type, ok bool) {
 		t, sql = worker.Bool, "CAST("+n+" AS STRING)"
 	case "tinyint", "smallint", "int", "bigint":
 		t, sql = worker.Int, "CAST("+n+" AS STRING)"
-	case "float":
-		t, sql = worker.Float, "CAST("+n+" AS STRING)"
-	case "double":
+	case "float", "double": // the shortest decimal, as in CSV
 		t, sql = worker.Double, "CAST("+n+" AS STRING)"
 	case "date":
 		t, sql = worker.Days, "CAST(unix_date("+n+") AS STRING)"
@@ -91,19 +85,15 @@ func escaped(n string) string {
 	return `replace(replace(replace(` + n + `, '\\', '\\\\'), '\n', '\\n'), '\u0001', '\\1')`
 }
 
-// counting is the query. Its rows are cells and their counts. cells are the expressions of a line;
-// with an id column that is the first.
-//
-// The rows of a unit go to one task, the one of its bucket, in the order of their bytes. The first
+// lineOf is the expression of a line of cells.
+func lineOf(cells []string) string {
+	return "concat_ws('\\u0001', " + strings.Join(cells, ", ") + ")"
+}
+
+// counting is the query about lines, of a select. Its rows are cells and their counts. The first
 // line of each task is the plan: the low bits of monotonically_increasing_id number the rows of a
 // task.
-func counting(cells []string, units bool, command, plan string) string {
-	line := "concat_ws('\\u0001', " + strings.Join(cells, ", ") + ")"
-	rows := fmt.Sprintf("SELECT %s AS line FROM %s", line, view)
-	if units {
-		rows = fmt.Sprintf("SELECT line FROM (SELECT %s AS line, pmod(crc32(CAST(%s AS BINARY)), %d) "+
-			"AS bucket FROM %s) DISTRIBUTE BY bucket SORT BY line", line, cells[0], worker.Buckets, view)
-	}
+func counting(rows, command, plan string) string {
 	rows = fmt.Sprintf("SELECT IF(monotonically_increasing_id() %% %d = 0, concat(%s, line), line) "+
 		"AS line FROM (%s)", int64(1)<<33, text(plan+"\n"), rows)
 	const delimited = `ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n'`

@@ -138,7 +138,7 @@ func TestTextsOfOneTable(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	if len(both) != 3 || !slices.Equal(one, both) {
+	if len(both) != 2 || !slices.Equal(one, both) {
 		t.Errorf("lines of %v, and of %v", both, one)
 	}
 	if alone, err := plan("", columns, 0); err != nil || len(alone) != 1 {

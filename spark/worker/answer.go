@@ -3,7 +3,6 @@ package worker
 import (
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
@@ -38,9 +37,6 @@ func newTexts(p *Plan, cells []int64, out func(cell, n int64)) (*texts, error) {
 		}
 		if length += t.Length(x.kind); at < 0 || length > len(cells) {
 			return nil, errPlan
-		}
-		if p.s.Unit != "" { // which is the first, and not among the texts
-			at--
 		}
 		x.at = append(x.at, at)
 		if x.kind == engine.Spelled {
@@ -105,14 +101,6 @@ func (x *texts) tell() {
 	clear(x.listed)
 }
 
-// unit counts a unit, escaped, by its number of rows. What has no id is nobody's.
-func (c *counter) unit(id []byte, rows int) {
-	if len(id) > 0 && string(id) != null && utf8.Valid(id) {
-		at, _ := slices.BinarySearch(c.upTo, rows)
-		c.counts[at]++
-	}
-}
-
 // answer makes ready for the question of a plan.
 func (c *counter) answer() (err error) {
 	q := c.plan.Question
@@ -127,11 +115,6 @@ func (c *counter) answer() (err error) {
 		c.sum, err = sums.New(c.plan.s, q)
 	case engine.Classes, engine.Values, engine.Spelled:
 		c.texts, err = newTexts(c.plan, c.counts, c.put)
-	case engine.Units:
-		if json.Unmarshal(q.Of, &c.upTo) != nil || q.Length != len(c.upTo)+1 || c.key == nil ||
-			!slices.IsSorted(c.upTo) {
-			err = errPlan
-		}
 	default:
 		err = errPlan
 	}

@@ -19,33 +19,7 @@ func answered(t *testing.T, head string, q engine.Question, lines ...string) map
 	if err := count(path, in, &out); err != nil {
 		t.Fatal(err)
 	}
-	got := told(t, out.String())
-	for cell := range got {
-		if cell <= Bucket {
-			delete(got, cell)
-		}
-	}
-	return got
-}
-
-const ids = "unit: id\nmax_rows_per_unit: 2\nlenient: true\n"
-
-// TestUnits: of each unit all rows are counted, also those that do not stay; what has no id is
-// nobody's.
-func TestUnits(t *testing.T) {
-	got := answered(t, ids, engine.AskUnits([]int{1, 2, 4}), "\x01z\x011", "\\N\x01z\x011",
-		"a\x01z\x011", "b\x01z\x011", "b\x01z\x011", "c\x01z\x011", "c\x01z\x012", "c\x01z\x013",
-		"d\x01z\x011", "d\x01z\x011", "d\x01z\x011", "d\x01z\x011", "d\x01z\x011", "d\x01z\x011",
-		"d\xff\x01z\x011")
-	want := map[int]int64{0: 1, 1: 1, 2: 1, 3: 1, TaskRows: 1 + 2 + 2 + 2, TaskDone: 1}
-	for cell, n := range want {
-		if got[cell] != n {
-			t.Errorf("cell %d: %d, want %d", cell, got[cell], n)
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("it told %v", got)
-	}
+	return told(t, out.String())
 }
 
 // TestTexts: classes, magnitudes, and texts that are numbers until they are asked for.

@@ -21,7 +21,6 @@ const (
 	Text   Type = "text"
 	Bool   Type = "bool"   // true, false
 	Int    Type = "int"    // 64 bits
-	Float  Type = "float"  // 32 bits
 	Double Type = "double" // 64 bits
 	Days   Type = "days"   // since 1970
 	Micros Type = "micros" // since 1970, UTC
@@ -30,8 +29,8 @@ const (
 // arrowTypes are the types as a reader of decoy knows them.
 var arrowTypes = map[Type]arrow.DataType{
 	Text: arrow.BinaryTypes.String, Bool: arrow.FixedWidthTypes.Boolean,
-	Int: arrow.PrimitiveTypes.Int64, Float: arrow.PrimitiveTypes.Float32,
-	Double: arrow.PrimitiveTypes.Float64, Days: arrow.FixedWidthTypes.Date32,
+	Int: arrow.PrimitiveTypes.Int64, Double: arrow.PrimitiveTypes.Float64,
+	Days:   arrow.FixedWidthTypes.Date32,
 	Micros: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
 }
 
@@ -150,14 +149,14 @@ func (b *block) table(p *Plan) (*table.Table, error) {
 	return t, err
 }
 
-// texts is the rows as texts, by the rules of a local run, and so many columns, of which the one at
-// unitAt, if that is not negative, holds ids; the block starts anew.
-func (b *block) texts(columns, unitAt int) (*table.Texts, error) {
+// texts is the rows as texts, by the rules of a local run, and so many columns; the block starts
+// anew.
+func (b *block) texts(columns int) (*table.Texts, error) {
 	file, err := b.file()
 	if err != nil {
 		return nil, err
 	}
-	return table.ReadArrowTexts(context.Background(), file, columns, unitAt)
+	return table.ReadArrowTexts(context.Background(), file, columns, -1)
 }
 
 // file is the rows as an Arrow stream; the block starts anew.

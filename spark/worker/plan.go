@@ -3,8 +3,7 @@
 // table, nor anything on standard error.
 //
 // Rows become codes by package table, which reads the files of a local run too, so that both count
-// the same. Of a privacy unit with more rows than the schema allows, those stay whose keyed hashes
-// are smallest: a rule of these rows alone, which does not change when a task is run again.
+// the same.
 package worker
 
 import (
@@ -27,8 +26,8 @@ import (
 type Plan struct {
 	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
 	Schema  string   `json:"schema"`  // YAML
-	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
-	Nonce   []byte   `json:"nonce"`   // of the run: its hash key, which need not be secret
+	Columns []Column `json:"columns"` // of the lines
+	Nonce   []byte   `json:"nonce"`   // of the run: a hash key of texts, which need not be secret
 	// what is asked of them
 	Question engine.Question `json:"question"`
 
@@ -72,9 +71,8 @@ func Decode(word string) (*Plan, error) {
 }
 
 var (
-	errPlan  = errors.New("worker: not a plan")
-	errOrder = errors.New("worker: lines out of order")
-	errLine  = errors.New("worker: a line of another form")
+	errPlan = errors.New("worker: not a plan")
+	errLine = errors.New("worker: a line of another form")
 )
 
 // Digest is the SHA-256 of a file, in hexadecimal.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -23,7 +24,6 @@ const (
 	TaskDone = -1       // 1: the task has come to its end
 	TaskRows = -2       // rows that were counted
 	BadPlan  = -3       // 1: the plan cannot be read, or is of another program
-	Bucket   = -1 << 30 // less the bucket: 1: units of it were in the task
 	KernelIs = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
 )
 
@@ -52,14 +52,13 @@ func Run() {
 // is the path of this program.
 func count(program string, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 1<<16)
-	lines := &lines{r: bufio.NewReaderSize(in, 1<<18)}
-	word, err := lines.next()
-	if err != nil && err != io.EOF {
-		return err
+	lines := scan(in)
+	if !lines.Scan() && lines.Err() != nil {
+		return errLine
 	}
-	c, problem := newCounter(string(word), program, w)
+	c, problem := newCounter(lines.Text(), program, w)
 	if problem != 0 {
-		if _, err := io.Copy(io.Discard, lines.r); err != nil {
+		if _, err := io.Copy(io.Discard, in); err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%d\t1\n", problem)
@@ -80,11 +79,8 @@ type counter struct {
 	cells   []int     // of each set
 	sum     *sums.Sum // of a question about gradients
 	rows    int64
-	buckets [Buckets]bool
-	key     []byte // nil without an id column
 	counted *block // rows that are counted
 	texts   *texts // of a question about texts
-	upTo    []int  // of one about units: the ends of their ranges of rows
 	out     io.Writer
 }
 
@@ -101,11 +97,6 @@ func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 		return nil, BadPlan
 	}
 	c = &counter{plan: p, out: out}
-	if p.s.Unit != "" {
-		if c.key = p.Nonce; len(c.key) == 0 {
-			return nil, BadPlan
-		}
-	}
 	if err = c.answer(); err == nil {
 		c.counted, err = newBlock(p.Columns)
 	}
@@ -118,77 +109,35 @@ func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
 // maxLine is the longest line that is read.
 const maxLine = 64 << 20
 
-// lines are read one by one.
-type lines struct {
-	r    *bufio.Reader
-	long []byte
-}
-
-// next is the next line, without its end, until it is called again; io.EOF if there is none.
-func (l *lines) next() ([]byte, error) {
-	for l.long = l.long[:0]; ; {
-		part, err := l.r.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-			if l.long = append(l.long, part...); len(l.long) > maxLine {
-				return nil, errLine
-			}
-			continue
-		case err == io.EOF && len(part)+len(l.long) == 0:
-			return nil, io.EOF
-		case err != nil:
-			return nil, errLine // the last line has no end
+// scan reads lines one by one.
+func scan(in io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 1<<18), maxLine)
+	lines.Split(func(data []byte, end bool) (length int, line []byte, err error) {
+		if at := bytes.IndexByte(data, '\n'); at >= 0 {
+			return at + 1, data[:at], nil
 		}
-		line := part[:len(part)-1]
-		if len(l.long) > 0 {
-			l.long = append(l.long, line...)
-			line = l.long
+		if end && len(data) > 0 {
+			err = errLine // the last line has no end
 		}
-		return line, nil
-	}
+		return 0, nil, err
+	})
+	return lines
 }
 
 // take takes all rows.
-func (c *counter) take(in *lines) error {
-	take := c.keep
-	var b *bound
-	if c.key != nil {
-		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep)
-		if c.upTo != nil {
-			b.ended = c.unit
-		}
-		take = func(line []byte) error {
-			c.buckets[bucket(unitOf(line))] = true
-			return b.add(line)
-		}
-	}
-	for {
-		line, err := in.next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = take(line)
+func (c *counter) take(lines *bufio.Scanner) error {
+	for lines.Scan() {
+		err := c.counted.add(lines.Bytes())
+		if err == nil && c.counted.n == blockRows {
+			err = c.count()
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if b != nil {
-		if err := b.flush(); err != nil {
-			return err
-		}
-	}
-	return c.count()
-}
-
-// keep takes a row that is counted.
-func (c *counter) keep(line []byte) error {
-	if err := c.counted.add(line); err != nil {
-		return err
-	}
-	if c.counted.n < blockRows {
-		return nil
+	if lines.Err() != nil {
+		return errLine
 	}
 	return c.count()
 }
@@ -200,11 +149,7 @@ func (c *counter) count() error {
 		return nil
 	}
 	if c.texts != nil {
-		unitAt := -1
-		if c.key != nil {
-			unitAt = 0
-		}
-		t, err := b.texts(len(c.plan.Columns), unitAt)
+		t, err := b.texts(len(c.plan.Columns))
 		if err != nil {
 			return errLine
 		}
@@ -276,11 +221,6 @@ func (c *counter) write() {
 	}
 	if c.texts != nil {
 		c.texts.tell()
-	}
-	for b, seen := range c.buckets {
-		if seen {
-			c.put(Bucket-int64(b), 1)
-		}
 	}
 	if c.sum != nil {
 		c.put(Kernel(), 1)

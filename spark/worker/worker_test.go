@@ -2,16 +2,10 @@ package worker
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,9 +36,6 @@ func word(t *testing.T, program, head string, change func(*Plan)) string {
 	digest := stattest.Must(Digest(program))
 	p := Plan{Program: digest, Schema: fmt.Sprintf(yaml, head),
 		Question: engine.AskSets([][]int{{0}, {1}, {0, 1}}, []int{5, 10}), Nonce: []byte("a nonce")}
-	if strings.Contains(head, "unit") {
-		p.Columns = append(p.Columns, Column{"id", Text})
-	}
 	p.Columns = append(p.Columns, Column{"a", Text}, Column{"b", Int})
 	if change != nil {
 		change(&p)
@@ -94,7 +85,6 @@ func TestCounts(t *testing.T) {
 // TestTells: what is wrong is told by a number alone.
 func TestTells(t *testing.T) {
 	path := program(t)
-	const unit = "unit: id\nmax_rows_per_unit: 2\n"
 	for name, c := range map[string]struct {
 		word, path, in string
 		want           int
@@ -105,7 +95,6 @@ func TestTells(t *testing.T) {
 		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
 		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
 			BadPlan},
-		"no nonce": {word(t, path, unit, func(p *Plan) { p.Nonce = nil }), path, "", BadPlan},
 	} {
 		var out bytes.Buffer
 		if err := count(c.path, strings.NewReader(c.word+"\n"+c.in), &out); err != nil {
@@ -123,74 +112,6 @@ func TestTells(t *testing.T) {
 		err := count(path, strings.NewReader(word(t, path, "", nil)+"\n"+in), &out)
 		if !errors.Is(err, errLine) || out.Len() > 0 {
 			t.Errorf("%s: %v, %q", name, err, out.String())
-		}
-	}
-	for _, in := range []string{"u\x01z\x011\nt\x01z\x011\n", " u\x01z\x011\n", "u\t\x01z\x011\n"} {
-		var out bytes.Buffer
-		err := count(path, strings.NewReader(word(t, path, unit, nil)+"\n"+in), &out)
-		if !errors.Is(err, errOrder) || out.Len() > 0 {
-			t.Errorf("a unit that may come again: %v, %q", err, out.String())
-		}
-	}
-}
-
-// TestBound: what is kept of a unit is the k rows of smallest hash, by another program text, and
-// depends on no other unit nor on what tasks there are.
-func TestBound(t *testing.T) {
-	u := rand.New(rand.NewPCG(1, 2))
-	key := []byte("key")
-	var lines []string
-	for unit := range 40 {
-		for range u.IntN(30) {
-			lines = append(lines, fmt.Sprintf("u%d\x01row %d", unit, u.IntN(8)))
-		}
-	}
-	slices.Sort(lines)
-	kept := func(k int, lines []string) (out []string) {
-		b := newBound(k, key, func(line []byte) error {
-			out = append(out, string(line))
-			return nil
-		})
-		for _, l := range lines {
-			if err := b.add([]byte(l)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := b.flush(); err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(out)
-		return out
-	}
-	for _, k := range []int{1, 2, 5, 100} {
-		type hashed struct{ hash, line string }
-		units, twins := map[string][]hashed{}, map[string]uint64{}
-		for _, l := range lines {
-			mac := hmac.New(sha256.New, key)
-			mac.Write(binary.LittleEndian.AppendUint64(nil, twins[l]))
-			mac.Write([]byte(l))
-			twins[l]++
-			unit, _, _ := strings.Cut(l, "\x01")
-			units[unit] = append(units[unit], hashed{string(mac.Sum(nil)), l})
-		}
-		var want []string
-		for _, rows := range units {
-			slices.SortFunc(rows, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
-			for _, r := range rows[:min(k, len(rows))] {
-				want = append(want, r.line)
-			}
-		}
-		slices.Sort(want)
-		if got := kept(k, lines); !slices.Equal(got, want) {
-			t.Errorf("k = %d: %d rows, want %d others", k, len(got), len(want))
-		}
-		// Without a unit, the others keep theirs.
-		others := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
-			return strings.HasPrefix(l, "u7\x01")
-		})
-		want = slices.DeleteFunc(want, func(l string) bool { return strings.HasPrefix(l, "u7\x01") })
-		if got := kept(k, others); !slices.Equal(got, want) {
-			t.Errorf("k = %d: a unit has a say in the rows of others", k)
 		}
 	}
 }

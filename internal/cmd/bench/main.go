@@ -7,11 +7,13 @@
 //	go run ./internal/cmd/bench methods -table adult.csv -schema adult.yaml -variants '' \
 //	    'bought=decoy generate {table} --epsilon {epsilon} --header-is-public --out {dir}/out.csv'
 //	go run ./internal/cmd/bench thesis -done thesis.json -pictures docs/images
+//	go run ./internal/cmd/bench linked -data DIR
 //
 // methods prints one line for each table, budget and way to a synthetic table; thesis prints the
-// tables of docs/results.md. A way is a method with
-// settings (-variants 'mst,wgan steps=8 hidden=32,64'), "collect" (randomised answers of each row),
-// or an operand NAME=COMMAND, any program. Noise is secret and fresh in each run.
+// tables of docs/results.md; linked prints one line for each way to synthetic linked tables. A way
+// is a method with settings (-variants 'mst,wgan steps=8 hidden=32,64'), "collect" (randomised
+// answers of each row), or an operand NAME=COMMAND, any program. Noise is secret and fresh in each
+// run.
 package main
 
 import (
@@ -44,9 +46,10 @@ import (
 )
 
 func main() {
-	kinds := map[string]func(args []string){"methods": methods, "thesis": thesis}
+	kinds := map[string]func(args []string){"methods": methods, "thesis": thesis,
+		"linked": linkedBench}
 	if len(os.Args) < 2 || kinds[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "bench: the first argument is methods or thesis")
+		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, thesis or linked")
 		os.Exit(2)
 	}
 	kinds[os.Args[1]](os.Args[2:])
@@ -80,11 +83,10 @@ func methods(args []string) {
 	budgets := must(budgetsOf(*epsilons, *delta))
 	log := must(openRuns(*done))
 	src.each(func(t *testTable) {
-		t.head(*delta, *runs)
-		for _, b := range budgets {
-			for _, w := range ways {
-				log.line(t, w, b, *runs)
-			}
+		t.head(compared, *delta, *runs)
+		for _, c := range cellsOf(ways, budgets) { // a line as soon as it is done
+			c.runs = log.of(t, c.way, c.Budget, *runs)
+			c.print(compared)
 		}
 	})
 }
@@ -119,15 +121,24 @@ func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err err
 	return out, nil
 }
 
-// scores of a synthetic table: the mean total variation distance of all one-way, two-way and
-// three-way marginals from those of the fitted rows; the AUROC of a logistic regression trained on
-// the synthetic rows and tested on real ones; the share of the positive class as a multiple of its
-// share of the fitted rows; wall and processor seconds; megabytes of a command. Of thesis they are
-// those of [measures].
+// scores are what a run is scored by: those of [compared] or [measures].
 type scores [8]float64
 
-// digits are those that are printed of each score.
-var digits = [len(scores{})]int{4, 4, 4, 4, 2, 2, 2, 0}
+// measure is one of them. One with a file has a picture.
+type measure struct {
+	name      string
+	digits    int
+	file      string
+	low, high float64
+}
+
+// compared are the mean total variation distance of all one-way, two-way and three-way marginals
+// from those of the fitted rows; the AUROC of a logistic regression trained on the synthetic rows
+// and tested on real ones; the share of the positive class as a multiple of its share of the fitted
+// rows; wall and processor seconds; megabytes of a command.
+var compared = []measure{{name: "one-way error", digits: 4}, {name: "two-way error", digits: 4},
+	{name: "three-way error", digits: 4}, {name: "AUROC", digits: 4}, {name: "positives", digits: 2},
+	{name: "seconds", digits: 2}, {name: "CPU", digits: 2}, {name: "MB"}}
 
 // way makes synthetic rows of a table and scores them.
 type way struct {
@@ -135,16 +146,47 @@ type way struct {
 	run  func(t *testTable, b accountant.Budget) (scores, error)
 }
 
-// head prints what a table's lines are about.
-func (t *testTable) head(delta float64, runs int) {
-	fmt.Printf("%s: %d rows fitted, delta %v, %d runs", t.name, t.train.Rows(), delta, runs)
+// cell is a way with a budget, and its runs. The real rows have no budget.
+type cell struct {
+	way
+	accountant.Budget
+	label string // of its line
+	runs  []doneRun
+}
+
+// cellsOf are each way with each budget.
+func cellsOf(ways []way, budgets []accountant.Budget) (out []*cell) {
+	for _, w := range ways {
+		for _, b := range budgets {
+			out = append(out, &cell{way: w, Budget: b, label: fmt.Sprintf("%s | %v", w.name, b.Epsilon)})
+		}
+	}
+	return out
+}
+
+// head prints what the lines of a table are about, and begins it, in Markdown.
+func (t *testTable) head(of []measure, delta float64, runs int) {
+	fmt.Printf("\n### %s\n\n%d rows fitted, %d for the test, %d columns, delta %v, %d runs", t.name,
+		t.train.Rows(), t.test.Rows(), len(t.train.Schema().Columns), delta, runs)
 	if t.task.Label != "" {
 		real := must(eval.TRTR(t.train, t.test, t.task))
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
-	fmt.Printf("\n%-30s %7s  %-18s %-18s %-18s %-18s %-14s %-16s %-16s %s\n", "variant", "epsilon",
-		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU",
-		"MB")
+	fmt.Print("\n\n| way | ε |")
+	for _, m := range of {
+		fmt.Printf(" %s |", m.name)
+	}
+	fmt.Println("\n|" + strings.Repeat(" --- |", 2+len(of)))
+}
+
+// print prints the means of the runs, with the half-width of a 95 % interval (Student's t), and why
+// the last has none.
+func (c *cell) print(of []measure) {
+	fmt.Printf("| %s |", c.label)
+	for k, m := range of {
+		fmt.Printf(" %s |", c.interval(k, m.digits))
+	}
+	fmt.Println(c.runs[len(c.runs)-1].Err)
 }
 
 // lineKey says what the runs of a line have in common.
@@ -207,22 +249,6 @@ func (l *runLog) of(t *testTable, w way, b accountant.Budget, runs int) []doneRu
 	return out[:min(runs, len(out))]
 }
 
-// line prints the means of some runs, with the half-width of a 95 % interval (Student's t), or in a
-// word why there are none. It is printed as soon as they are done, so that the command may be cut
-// short.
-func (l *runLog) line(t *testTable, w way, b accountant.Budget, runs int) {
-	c := cell{runs: l.of(t, w, b, runs)}
-	if failed := c.runs[len(c.runs)-1].Err; failed != "" {
-		fmt.Printf("%-30s %7v  %v\n", w.name, b.Epsilon, failed)
-		return
-	}
-	fmt.Printf("%-30s %7v ", w.name, b.Epsilon)
-	for i, width := range [len(scores{})]int{18, 18, 18, 18, 14, 16, 16, 0} {
-		fmt.Printf(" %-*s", width, c.interval(i, digits[i]))
-	}
-	fmt.Println()
-}
-
 // interval is a mean as text, with the half-width of its interval if there are several runs.
 func (c *cell) interval(score, digits int) string {
 	values := c.of(score)
@@ -269,12 +295,22 @@ type fit func(t *table.Table, b accountant.Budget) (*release.Model, error)
 // variant is a method with settings, in this process; told, which may be nil, hears of its
 // progress.
 func variant(name string, told synth.Progress) (fit, error) {
+	if name == "collect" {
+		return answered, nil
+	}
+	f, err := fitter(name)
+	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}, Progress: told})
+		return m, err
+	}, err
+}
+
+// fitter is a method with settings.
+func fitter(name string) (synth.Fitter, error) {
 	words := strings.Fields(name)
 	if len(words) == 0 {
 		return nil, errors.New("a variant without a name")
-	}
-	if name == "collect" {
-		return answered, nil
 	}
 	var given []configs.Given
 	for _, word := range words[1:] {
@@ -284,12 +320,7 @@ func variant(name string, told synth.Progress) (fit, error) {
 		}
 		given = append(given, g)
 	}
-	f, err := synth.New(words[0], configs.Decoder(words[0], given))
-	return func(t *table.Table, b accountant.Budget) (*release.Model, error) {
-		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}, Progress: told})
-		return m, err
-	}, err
+	return synth.New(words[0], configs.Decoder(words[0], given))
 }
 
 // answered is a model of randomised answers, one of each row.
@@ -313,12 +344,17 @@ func answered(t *table.Table, b accountant.Budget) (*release.Model, error) {
 }
 
 // drawn is as many rows of a model as it was fitted to.
-func (f fit) drawn(t *table.Table, b accountant.Budget) (out *table.Table, err error) {
+func (f fit) drawn(t *table.Table, b accountant.Budget) (*table.Table, error) {
 	m, err := f(t, b)
 	if err != nil {
 		return nil, err
 	}
-	err = m.Sample(context.Background(), t.Rows(), rand.Uint64(), func(t *table.Table) error {
+	return sampled(m, t.Rows())
+}
+
+// sampled is n rows of a model.
+func sampled(m *release.Model, n int) (out *table.Table, err error) {
+	err = m.Sample(context.Background(), n, rand.Uint64(), func(t *table.Table) error {
 		out = t
 		return nil
 	})

@@ -18,14 +18,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// measures are what a run of thesis is scored by, in the order of [scores]. Those with an axis have
-// a picture.
-var measures = []struct {
-	name      string
-	digits    int
-	file      string
-	low, high float64
-}{
+// measures are what a run of thesis is scored by.
+var measures = []measure{
 	{"AUROC", 3, "auroc", .4, .9}, {"rare class, %", 2, "rate", 0, 30},
 	{"nnAA, training", 3, "nnaa", 0, 1}, {"nnAA, test", 3, "", 0, 0}, {"privacy loss", 3, "", 0, 0},
 	{"LTU", 3, "ltu", 0, 1}, {"noise", 0, "", 0, 0},
@@ -37,14 +31,6 @@ var published = map[string][2]scores{
 	"icu-mortality":   {{.723, 4.5}, {.724, 5.4, .539, 0, .012}},
 	"icu-severity":    {{.614, 17.8}, {.657, 20.2, .860, 0, .012}},
 	"icu-readmission": {{.713, 2.6}, {.720, 3.2, .627, 0, .020}},
-}
-
-// cell is a way with a budget, and its runs. The real rows have no budget.
-type cell struct {
-	way
-	accountant.Budget
-	label string // of its line
-	runs  []doneRun
 }
 
 // thesis repeats the thesis' protocol on the embedded cohorts and prints a table of each. Run r of
@@ -65,9 +51,16 @@ func thesis(args []string) {
 	flags.Parse(args)
 	log := must(openRuns(*done))
 	var panels []*testTable
+	var ways []way
+	for _, v := range split(*variants) {
+		must(variant(v, nil))
+		ways = append(ways, way{strings.Replace(v, " target={label}", "", 1), watched(v)})
+	}
+	copied := func(t *testTable, _ accountant.Budget) (scores, error) { return t.measured(t.train) }
 	for i, name := range strings.Split(*cohorts, ",") {
 		panels = append(panels, cohort(name, 1))
-		panels[i].cells = cellsOf(split(*variants), must(budgetsOf(*epsilons, 1e-5)))
+		panels[i].cells = append([]*cell{{way: way{"real rows", copied}, label: "real rows | –"}},
+			cellsOf(ways, must(budgetsOf(*epsilons, 1e-5)))...)
 	}
 	for start, run := time.Now(), 1; run <= *runs; run++ {
 		var group errgroup.Group
@@ -93,7 +86,14 @@ func thesis(args []string) {
 			time.Since(start).Round(time.Second))
 	}
 	for _, p := range panels {
-		p.print()
+		p.head(measures, 1e-5, len(p.cells[0].runs))
+		old := published[p.name]
+		for _, c := range append([]*cell{
+			{label: "thesis, without noise | –", runs: []doneRun{{Scores: old[0]}}},
+			{label: "thesis, with noise | –", runs: []doneRun{{Scores: old[1]}}},
+		}, p.cells...) {
+			c.print(measures)
+		}
 	}
 	for k, m := range measures {
 		if *pictures != "" && m.file != "" {
@@ -101,20 +101,6 @@ func thesis(args []string) {
 			check(os.WriteFile(path, []byte(picture(panels, k)), 0o644))
 		}
 	}
-}
-
-// cellsOf are the real rows, and each way with each budget.
-func cellsOf(variants []string, budgets []accountant.Budget) []*cell {
-	copied := func(t *testTable, _ accountant.Budget) (scores, error) { return t.measured(t.train) }
-	out := []*cell{{way: way{"real rows", copied}, label: "real rows | –"}}
-	for _, v := range variants {
-		must(variant(v, nil))
-		w := way{strings.Replace(v, " target={label}", "", 1), watched(v)}
-		for _, b := range budgets {
-			out = append(out, &cell{way: w, Budget: b, label: fmt.Sprintf("%s | %v", w.name, b.Epsilon)})
-		}
-	}
-	return out
 }
 
 // cohort is an embedded table as a run parts it.
@@ -153,8 +139,8 @@ func (t *testTable) measured(syn *table.Table) (scores, error) {
 	auroc, err := t.learnt(syn)
 	of := func(t *table.Table) *eval.Points { return must(eval.TablePoints(t, eval.Euclidean)) }
 	loss := must(eval.PrivacyLoss(of(t.train), of(t.test), of(syn), 1))
-	return scores{auroc, 100 * rate(syn, t.task), loss.Train.Corrected.Mean,
-		loss.Holdout.Corrected.Mean, loss.Corrected, t.leftTwo(syn)}, err
+	return scores{auroc, 100 * rate(syn, t.task), loss.Train.Mean,
+		loss.Holdout.Mean, loss.Loss, t.leftTwo(syn)}, err
 }
 
 // leftTwo is how often a leave-two-unlabelled attacker is right who knows every row, and of all but
@@ -191,27 +177,6 @@ func (t *testTable) leftTwo(syn *table.Table) (accuracy float64) {
 		accuracy += float64(1+cmp.Compare(s, 0)) / (2 * rounds)
 	}
 	return accuracy
-}
-
-// print writes the cohort's table in Markdown.
-func (p *testTable) print() {
-	fmt.Printf("\n### %s\n\n%d rows fitted, %d for the test, %d columns, %d runs\n\n| way | ε |",
-		p.name, p.train.Rows(), p.test.Rows(), len(p.train.Schema().Columns), len(p.cells[0].runs))
-	for _, m := range measures {
-		fmt.Printf(" %s |", m.name)
-	}
-	fmt.Println("\n|" + strings.Repeat(" --- |", 2+len(measures)))
-	old := published[p.name]
-	for _, c := range append([]*cell{
-		{label: "thesis, without noise | –", runs: []doneRun{{Scores: old[0]}}},
-		{label: "thesis, with noise | –", runs: []doneRun{{Scores: old[1]}}},
-	}, p.cells...) {
-		fmt.Printf("| %s |", c.label)
-		for k, m := range measures {
-			fmt.Printf(" %s |", c.interval(k, m.digits))
-		}
-		fmt.Println(c.runs[len(c.runs)-1].Err)
-	}
 }
 
 // of is a score, one value a run.

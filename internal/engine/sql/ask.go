@@ -8,10 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +29,8 @@ import (
 type session = func(ctx context.Context, statement string, each func(row []string) error) error
 
 // Count answers a question about the table at an address. If the question is only to be checked,
-// the statement is run over none of the rows. From what an engine says of a statement over rows,
-// nothing is repeated, as it may quote cells.
+// the statement asks for none of the rows; planning it may read some. Of what an engine says only
+// the words of some errors are repeated, none over rows, as they may quote cells.
 func Count(ctx context.Context, r engine.Request) ([]int64, error) {
 	s, err := schema.Parse([]byte(r.Schema))
 	if err != nil {
@@ -48,9 +52,8 @@ func (t *relation) count(
 	if err := t.describe(ctx, ask); err != nil {
 		return nil, err
 	}
-	from := t.from
 	if r.Check {
-		t.from = "(SELECT * FROM " + from + " WHERE 1 = 0) t"
+		t.limit = noRows
 	}
 	q, err := t.ask(s, r.Question, fmt.Sprintf("%x", r.Nonce))
 	if err != nil {
@@ -61,11 +64,14 @@ func (t *relation) count(
 	case err == nil || errors.Is(err, engine.ErrCounts) || errors.Is(err, errForm):
 		return counts, err
 	case r.Check:
-		return nil, fmt.Errorf("sql: %s cannot be counted: %w", from, err)
+		return nil, fmt.Errorf("sql: the table cannot be counted: %w", err)
 	}
-	return nil, errors.New("sql: the statement has failed" + codeOf(err) +
-		"; the log of the server says more")
+	return nil, errFailed
 }
+
+// errFailed is the same whatever the rows are, and whatever an engine says of them.
+var errFailed = errors.New("the statement has failed; what the engine says of it may tell " +
+	"of rows, and is not shown")
 
 // Run has the statement run, whose rows ask hands on as texts. Its error may have words of the
 // engine's about cells.
@@ -79,23 +85,36 @@ func (q *Query) Run(ctx context.Context, ask session) ([]int64, error) {
 
 // describe asks for the columns of a table.
 func (t *relation) describe(ctx context.Context, ask session) error {
-	names := fmt.Sprintf(t.catalogue, t.from)
+	names := []string{fmt.Sprintf(t.catalogue, t.from)}
 	if t.dialect == postgreSQL { // where it stands in a text
-		names = fmt.Sprintf(t.catalogue, strings.ReplaceAll(t.from, "'", "''"))
+		names[0] = fmt.Sprintf(t.catalogue, strings.ReplaceAll(t.from, "'", "''"))
+	}
+	for i, f := range t.files { // each has columns of its own
+		names = append(names[:i], fmt.Sprintf(t.catalogue, t.parquet(f)))
 	}
 	t.types = map[string]string{}
-	err := ask(ctx, names, func(row []string) error {
+	seen := map[string]int{}
+	err := ask(ctx, strings.Join(names, " UNION ALL "), func(row []string) error {
 		if len(row) < 2 {
 			return errForm
 		}
+		if kind := t.types[row[0]]; kind != "" && kind != row[1] {
+			return fmt.Errorf("column %q is of type %s in one file, of %s in another", row[0], kind, row[1])
+		}
 		t.types[row[0]] = row[1]
+		seen[row[0]]++
 		return nil
 	})
+	for name, n := range seen {
+		if err == nil && n < len(t.files) {
+			err = fmt.Errorf("column %q is not in each of the files", name)
+		}
+	}
 	if err == nil && len(t.types) == 0 {
 		err = errors.New("the table is not there, or may not be read")
 	}
 	if err != nil {
-		return fmt.Errorf("sql: %s: %w", t.from, err)
+		return fmt.Errorf("sql: %w", err)
 	}
 	return nil
 }
@@ -130,47 +149,121 @@ func open(ctx context.Context, address string) (*relation, session, func(), erro
 		return openServer(ctx, address)
 	}
 	d := duckDB
-	path, err := exec.LookPath(d.client[0])
+	path, err := exec.LookPath("duckdb")
 	if err != nil {
 		return nil, nil, nil, errors.New("sql: DuckDB is reached by its own program duckdb, of version " +
-			"1.1 or later, which is not on the PATH: pip install duckdb-cli, or https://duckdb.org")
+			"1.2 or later, which is not on the PATH: pip install duckdb-cli, or https://duckdb.org")
 	}
-	p := &program{dialect: d, path: path, args: d.client[1:]}
 	file, query, _ := strings.Cut(rest, "?")
 	settings, err := url.ParseQuery(query)
 	table := settings.Get("table")
 	if settings.Del("table"); err != nil || len(settings) > 0 || file == "" {
 		return nil, nil, nil, errors.New("sql: this is not duckdb:FILE?table=TABLE or duckdb:FOLDER")
 	}
-	info, err := os.Stat(file)
-	if err != nil && !strings.ContainsAny(file, "*:") {
+	if elsewhere.MatchString(file) {
+		return nil, nil, nil, errors.New("sql: duckdb: names a file or a folder of this machine; of " +
+			"what lies elsewhere, make a view in a database: duckdb:FILE?table=VIEW")
+	}
+	if file, err = filepath.EvalSymlinks(file); err == nil {
+		file, err = filepath.Abs(file)
+	}
+	if err != nil {
 		return nil, nil, nil, fmt.Errorf("sql: %w", err)
 	}
-	if info != nil && table == "" && strings.ContainsAny(file, "*?[") {
-		return nil, nil, nil, fmt.Errorf("sql: %s: DuckDB takes *, ? and [ in a name for patterns: give "+
-			"the file another name", file)
-	}
+	p := &program{behind(path), []string{"-init", os.DevNull, "-batch", "-bail", "-csv", "-noheader",
+		":memory:"}}
+	t := &relation{dialect: d}
 	if table == "" {
-		if info != nil && info.IsDir() {
-			file = filepath.Join(file, "**", "*.parquet")
-		} else if filepath.Ext(file) != ".parquet" {
-			return nil, nil, nil, fmt.Errorf("sql: %s is not Parquet: of a database say ?table=TABLE; CSV "+
-				"is read without DuckDB", file)
-		}
-		p.args = append(p.args[:len(p.args):len(p.args)], ":memory:")
-		from := "read_parquet(" + d.literal(file) + ", hive_partitioning = false)"
-		return &relation{dialect: d, from: from}, p.rows, func() {}, nil
+		t.files, err = filesOf(file)
+		t.from = d.parquet(slices.Clone(t.files)...)
+		return t, p.rows, func() {}, err
 	}
-	p.args = append(p.args[:len(p.args):len(p.args)], "-readonly", file)
-	from, err := d.names(table)
-	return &relation{dialect: d, from: from}, p.rows, func() {}, err
+	name, _, _ := strings.Cut(filepath.Base(file), ".") // as DuckDB calls it, so that views can
+	if slices.Contains([]string{"", "main", "memory", "system", "temp"}, strings.ToLower(name)) {
+		name += "_db"
+	}
+	name = d.name(name)
+	t.from, err = d.names("main", table)
+	t.from = name + "." + t.from
+	// functions of ours are the system's, whatever macros the database has
+	p.args = append(p.args, "-cmd", "ATTACH "+d.literal(file)+" AS "+name+" (READ_ONLY); "+
+		"SET search_path = "+d.literal("system.main,"+name+".main"))
+	if err == nil {
+		err = p.rows(ctx, fmt.Sprintf(texts, d.literal(t.from)), func([]string) error { return errTexts })
+	}
+	return t, p.rows, func() {}, err
 }
 
-// names is a name of parts with dots between them.
-func (d *dialect) names(s string) (string, error) {
+var errTexts = errors.New("sql: DuckDB would read a file of texts that the view is of before " +
+	"anything is paid for: copy it into a table")
+
+// texts has a row where a table is a view which, by views and macros that it names, reads texts.
+const texts = "WITH RECURSIVE o AS (SELECT view_name AS n, sql FROM duckdb_views() WHERE NOT " +
+	"internal UNION ALL SELECT function_name, macro_definition FROM duckdb_functions() WHERE NOT " +
+	"internal), used AS (SELECT %s AS sql UNION SELECT o.sql FROM used JOIN o ON contains(" +
+	"lower(used.sql), lower(replace(n, '\"', '\"\"')))) SELECT 1 FROM used WHERE regexp_matches(" +
+	"replace(lower(sql), 'read_parquet', ''), '(read|sniff)_[a-z_]*\"?\\(|[.](csv|tsv|n?d?json)')"
+
+// parquet is files as DuckDB reads them.
+func (d *dialect) parquet(files ...string) string {
+	for i, f := range files {
+		files[i] = d.literal(f)
+	}
+	return "read_parquet([" + strings.Join(files, ", ") + "], hive_partitioning = false)"
+}
+
+// elsewhere is how a name begins that DuckDB does not take for a file of this machine.
+var elsewhere = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+.-]+:|^:`)
+
+// filesOf are the Parquet files of a folder and those below it, or the one of that name. What may
+// not be part of the table, or not all of it, is refused.
+func filesOf(path string) (files []string, err error) {
+	err = filepath.WalkDir(path, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("sql: %w", err)
+		}
+		name := strings.ToLower(e.Name())
+		begins, is := name[0] == '.' || name[0] == '_', strings.HasSuffix(name, ".parquet")
+		switch {
+		case file != path && begins && (strings.HasSuffix(name, ".crc") || name == "_success" ||
+			strings.HasSuffix(name, "_metadata")) && e.Type().IsRegular():
+		case e.IsDir() && (!begins || file == path):
+		case strings.ContainsAny(file, "*?["):
+			return fmt.Errorf("sql: %s: DuckDB takes *, ? and [ in a name for patterns: give the file "+
+				"another name", file)
+		case begins || !is || !e.Type().IsRegular():
+			return fmt.Errorf("sql: %s may not be part of the table: it is no Parquet file, or a link, "+
+				"hidden, or of a job that has not ended. Of a database say ?table=TABLE; CSV is read "+
+				"without DuckDB", file)
+		default:
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err == nil && files == nil {
+		err = fmt.Errorf("sql: %s has no Parquet file", path)
+	}
+	return files, err
+}
+
+// behind is the program that a script starts, as pip installs one, so that it is a child of ours.
+func behind(script string) string {
+	out, err := exec.Command(script, "-init", os.DevNull, "-batch", ":memory:",
+		".shell readlink /proc/$PPID/exe").Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	return script // the system does not tell
+}
+
+// names is TABLE or SCHEMA.TABLE as a name of two parts.
+func (d *dialect) names(inSchema, s string) (string, error) {
 	parts := strings.Split(s, ".")
+	if len(parts) == 1 {
+		parts = []string{inSchema, s}
+	}
 	for i, part := range parts {
-		if part == "" || len(parts) > 3 {
+		if part == "" || len(parts) > 2 {
 			return "", fmt.Errorf("sql: %q is not the name of a table: its parts have dots between them", s)
 		}
 		parts[i] = d.name(part)
@@ -178,11 +271,13 @@ func (d *dialect) names(s string) (string, error) {
 	return strings.Join(parts, "."), nil
 }
 
+// public is how an error of DuckDB begins that quotes no cells.
+var public = regexp.MustCompile("^(Catalog|Binder|IO) Error: ")
+
 // program is an engine's own program, which finds passwords where it always does.
 type program struct {
-	dialect *dialect
-	path    string
-	args    []string
+	path string
+	args []string
 }
 
 // rows is a session.
@@ -200,10 +295,13 @@ func (p *program) rows(
 			disk.Remove(file)
 		}
 	}()
+	runtime.LockOSThread() // with the thread that starts it, it would end too
+	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
-	cmd.Stdin = strings.NewReader("SET temp_directory = " + p.dialect.literal(spill) + "; " +
-		p.dialect.prepare + "\n" + statement + ";\n")
-	cmd.WaitDelay = time.Second // a program that it started may go on
+	together(cmd)
+	cmd.Stdin = strings.NewReader("SET temp_directory = " + duckDB.literal(spill) + "; " +
+		duckDB.prepare + "\n" + statement + ";\n")
+	cmd.WaitDelay = time.Second
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
@@ -222,16 +320,16 @@ func (p *program) rows(
 		}
 	}
 	if err != io.EOF {
-		cmd.Process.Kill()
+		cmd.Cancel()
 	}
-	if ended := cmd.Wait(); ended != nil && said.Len() > 0 {
-		first, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+	ended := cmd.Wait()
+	switch first, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n"); {
+	case err != io.EOF:
+		return err
+	case public.MatchString(first):
 		return errors.New(first)
-	} else if ended != nil {
-		return ended
+	case ended != nil:
+		return errFailed
 	}
-	if err == io.EOF {
-		return nil
-	}
-	return err
+	return nil
 }

@@ -24,19 +24,19 @@ type column struct {
 // the class are compared. cell is its text where numbers or days are read from texts, else "".
 func (c *column) value(name string) (value, cell string, err error) {
 	col := c.codec.Column()
-	number := c.numbers[c.class]
-	ordered := map[schema.Kind][]class{schema.Integer: {whole, real, decimal},
-		schema.Real: {whole, real, decimal}, schema.Date: {date}, schema.Timestamp: {moment}}
+	ordered := map[schema.Kind][]class{schema.Integer: {whole, real}, schema.Real: {whole, real},
+		schema.Date: {date}, schema.Timestamp: {moment}}
 	switch {
 	case slices.Contains(ordered[col.Kind], c.class):
+		number := cmp.Or(c.numbers[class(strings.ToLower(c.kind))], c.numbers[c.class])
 		return fmt.Sprintf(number, name), "", nil
-	case c.class == text && !col.Kind.Ordered():
+	case !col.Kind.Ordered() && (c.class == text || c.class == whole):
 		return c.bytes(name), "", nil
 	case c.class == text && (col.Kind == schema.Integer || col.Kind == schema.Real):
 		return c.censored(c.bytes(name), c.decimal), c.bytes(name), nil
 	case c.class == text && col.Kind == schema.Date && cmp.Or(col.Format, isoDay) == isoDay:
 		return c.censored(c.bytes(name), c.day), c.bytes(name), nil
-	case !col.Kind.Ordered() && (c.class == whole || c.class == truth):
+	case !col.Kind.Ordered() && c.class == truth:
 		return name, "", nil
 	}
 	return "", "", fmt.Errorf("sql: column %q is of type %s, which is not read for kind %s: make a "+
@@ -48,6 +48,9 @@ const isoDay = "2006-01-02"
 
 // bytes is a text that is compared by its bytes.
 func (d *dialect) bytes(name string) string { return fmt.Sprintf(d.binary, name) }
+
+// short is whether a text is no longer than cells of files are: schema does not read longer ones.
+func (d *dialect) short(cell string) string { return d.octets + "(" + cell + ") <= 1048576" }
 
 // censored reads a text, or what is left of it without signs of more and less (schema.Censored).
 func (d *dialect) censored(cell string, read func(cell string) string) string {
@@ -94,10 +97,15 @@ func (c *column) code(v, cell string) string {
 	missing := c.result(c.codec.EncodeMissing())
 	switch {
 	case !c.codec.Column().Kind.Ordered():
-		return fmt.Sprintf("CASE WHEN %s IS NULL THEN %s %s END", v, missing, c.category(v))
+		return fmt.Sprintf("CASE WHEN %s IS NULL THEN %s%s END", v, missing, c.category(v))
 	case cell == "":
-		infinite := fmt.Sprintf(" WHEN ABS(%s) > %s THEN %s", v, c.number(math.MaxFloat64),
-			c.result(c.codec.EncodeText([]byte("no number"))))
+		from, to := -math.MaxFloat64, math.MaxFloat64
+		if c.class == date || c.class == moment { // years of four digits, as a file has them
+			by := map[class]float64{date: 1, moment: 86_400_000_000}[c.class]
+			from, to = -719_162*by, 2_932_897*by-1
+		}
+		infinite := fmt.Sprintf(" WHEN %s NOT BETWEEN %s AND %s THEN %s", v, c.number(from),
+			c.number(to), c.result(c.codec.EncodeText([]byte("no number"))))
 		return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN %s%s END", v, fmt.Sprintf(c.nan, v), missing,
 			c.bin(v, infinite))
 	}
@@ -120,42 +128,32 @@ func (c *column) result(code uint16, err error) string {
 	return strconv.Itoa(int(code))
 }
 
-// category is the rest of the CASE of a value that is a text, a whole number or a truth value.
+// category is the rest of the CASE of a value that is a text or a truth value.
 func (c *column) category(v string) string {
 	col := c.codec.Column()
-	texts := append(slices.Clone(col.Categories), col.Missing...)
 	codes := map[string]string{} // of literals
 	var b strings.Builder
 	when := func(v, literal, code string) {
 		fmt.Fprintf(&b, " WHEN %s = %s THEN %s", v, literal, code)
 	}
-	encode := func(as schema.Stored, n int64) string {
-		return c.result(c.codec.EncodeValue(as, schema.Value{Int: n}))
+	if c.class == truth {
+		for i, literal := range []string{"FALSE", "TRUE"} {
+			when(v, literal, c.result(c.codec.EncodeValue(schema.StoredBool, schema.Value{Int: int64(i)})))
+		}
+		return b.String()
 	}
 	longest := 5 // of the texts that a boolean may have
-	for _, t := range texts {
+	for _, t := range append(slices.Clone(col.Categories), col.Missing...) {
 		longest = max(longest, len(t))
-		if n, err := strconv.ParseInt(t, 10, 64); c.class == whole && err == nil {
-			codes[strconv.FormatInt(n, 10)] = encode(schema.StoredInt, n)
-		} else if c.class == text {
-			codes[t] = c.result(c.codec.EncodeText([]byte(t)))
-		}
+		codes[t] = c.result(c.codec.EncodeText([]byte(t)))
 	}
 	other := c.result(c.codec.EncodeText([]byte(strings.Repeat("x", longest+1)))) // none of them
-	switch c.class {
-	case truth:
-		when(v, "FALSE", encode(schema.StoredBool, 0))
-		return b.String() + " ELSE " + encode(schema.StoredBool, 1)
-	case whole:
-		codes["0"], codes["1"] = encode(schema.StoredInt, 0), encode(schema.StoredInt, 1)
-		for _, n := range slices.Sorted(maps.Keys(codes)) {
-			when(v, n, codes[n])
-		}
-		return b.String() + " ELSE " + other
+	if long := strconv.Itoa(int(c.codec.Unreadable())); long != other {
+		fmt.Fprintf(&b, " WHEN NOT %s THEN %s", c.short(v), long)
 	}
 	if col.Kind == schema.Boolean && slices.Equal(col.Categories, []string{"false", "true"}) {
-		for t, code := range codes {
-			when(v, c.literal(t), code)
+		for _, t := range slices.Sorted(maps.Keys(codes)) {
+			when(v, c.literal(t), codes[t])
 		}
 		for _, t := range []string{"true", "t", "yes", "1", "false", "f", "no", "0"} { // in any case
 			when("LOWER("+v+")", c.literal(t), c.result(c.codec.EncodeText([]byte(t))))
@@ -163,7 +161,7 @@ func (c *column) category(v string) string {
 		return b.String() + " ELSE " + other
 	}
 	sorted := slices.Sorted(maps.Keys(codes)) // by bytes
-	return "ELSE " + tree(0, len(sorted), func(i int) string {
+	return b.String() + " ELSE " + tree(0, len(sorted), func(i int) string {
 		return v + " < " + c.literal(sorted[i])
 	}, func(i int) string {
 		return fmt.Sprintf("CASE WHEN %s = %s THEN %s ELSE %s END", v, c.literal(sorted[i]),

@@ -30,11 +30,11 @@ var hostile = []struct {
 	column  string
 	classes []class
 }{
-	{"kind: integer, min: 0, max: 90, bins: 7", []class{whole, real, decimal, text}},
+	{"kind: integer, min: 0, max: 90, bins: 7", []class{whole, real, text}},
 	{`kind: integer, min: -5, max: 5, missing: ["", "1e306", "?"]`, []class{whole, real, text}},
 	{`kind: integer, min: 1, max: 9007199254740991, bins: {count: 9, spacing: log}, on_invalid: clamp`,
 		[]class{whole, real, text}},
-	{`kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["", "-9"]`, []class{real, decimal, text}},
+	{`kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["", "-9"]`, []class{real, text}},
 	{"kind: real, min: -1e300, max: 1e300, bins: 5", []class{real, text}},
 	{"kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]", []class{real, text}},
 	{"kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11", []class{date, text}},
@@ -100,15 +100,11 @@ func hostileCells(codec *schema.Codec, of class) (cells []cell) {
 		day := time.Unix(0, 0).UTC().AddDate(0, 0, int(min(max(x, -7e5), 2.9e6)))
 		at := time.UnixMicro(int64(min(max(x, -6e16), 2e17))).UTC()
 		n := int64(min(max(x, -1<<62), 1<<62))
-		small := strconv.FormatFloat(min(max(x, -1e20), 1e20), 'f', 12, 64)
-		exact, _ := strconv.ParseFloat(small, 64)
 		v, as, literal := schema.Value{Int: n, Float: x}, schema.StoredInt, strconv.FormatInt(n, 10)
 		switch of {
 		case real:
 			as, literal = schema.StoredFloat, strconv.FormatFloat(x, 'g', -1, 64)
 			literal = strings.Replace(literal, "Inf", "Infinity", 1)
-		case decimal:
-			v.Float, as, literal = exact, schema.StoredFloat, small
 		case truth:
 			v.Int, as, literal = n&1, schema.StoredBool, strconv.FormatBool(n&1 == 1)
 		case date:
@@ -131,7 +127,7 @@ func edges(lo, hi float64) iter.Seq[float64] { return slices.Values([]float64{lo
 func (t *relation) check(
 	ctx context.Context, ask session,
 ) (wrong []string, checked int, err error) {
-	kinds := map[class]string{whole: t.whole, real: t.real, text: t.text, decimal: "DECIMAL(38, 12)",
+	kinds := map[class]string{whole: t.whole, real: t.real, text: t.text,
 		truth: "BOOLEAN", date: "DATE", moment: "TIMESTAMP"}
 	for _, h := range hostile {
 		for _, class := range h.classes {
@@ -167,13 +163,13 @@ func (t *relation) compare(
 	cells = append(cells, cell{"NULL", null})
 	of.Columns = append(of.Columns, schema.Column{Name: "i", Kind: schema.Integer,
 		Max: float64(len(cells) - 1), Bins: len(cells)})
-	from := relation{t.dialect, "(" + strings.Join(selects, " UNION ALL ") + ") t",
-		map[string]string{}}
+	from := relation{dialect: t.dialect, from: "(" + strings.Join(selects, " UNION ALL ") + ") t",
+		types: map[string]string{}}
 	for name, c := range t.classes {
-		if c == whole || t.classes[from.types["i"]] == "" && c == decimal {
+		if c == whole {
 			from.types["i"] = name
 		}
-		if c == class {
+		if c == class && name != "timestamp_ns" {
 			from.types["v"] = name
 		}
 	}
@@ -241,7 +237,7 @@ func TestDuckDB(t *testing.T) {
 			d, err := datasets.Get(name)
 			of, schemaErr := d.Schema()
 			dir := t.TempDir()
-			path := dir + "/t.csv"
+			path := t.TempDir() + "/t.csv"
 			if err := errors.Join(err, schemaErr, os.WriteFile(path, d.CSV(), 0o600)); err != nil {
 				t.Fatal(err)
 			}
@@ -330,11 +326,14 @@ func TestDuckDB(t *testing.T) {
 			"duckdb:" + file + "?table=t":      `column "v" is of type INTEGER[]`,
 			"duckdb:" + file + "?table=u":      `no column "v"`,
 			"duckdb:" + file + "?table=none":   "Table with name none does not exist",
+			"duckdb:" + file + "?table=a.b.c":  "is not the name of a table",
 			"duckdb:" + file + "?table=broken": "the statement has failed",
 			"duckdb:" + file:                   "say ?table=TABLE",
+			"duckdb:postgres:dbname=x":         "of this machine",
+			"duckdb:s3://key:zzsecretzz@b/t":   "of this machine",
 			"duckdb:" + file + "?tab=t":        "this is not duckdb:FILE",
 			"duckdb:/no/such.db?table=t":       "no such file",
-			"duckdb:/no/such/*.parquet":        "No files found",
+			"duckdb:/no/such/*.parquet":        "no such file",
 		} {
 			got, err := countAll(source, of)
 			if err == nil || !strings.Contains(err.Error(), want) ||
@@ -343,6 +342,77 @@ func TestDuckDB(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDuckDBMacros: a statement is of the system's functions, views are of their database's.
+func TestDuckDBMacros(t *testing.T) {
+	file := duckdb(t, "CREATE MACRO mod(a, b) AS 0", "CREATE MACRO trim(a, b) AS 'x'",
+		"CREATE MACRO plus(a) AS a + 1", "CREATE TABLE t AS SELECT ' ' || (i // 4) AS id, i % 4 AS v "+
+			"FROM range(12) r(i)", "CREATE SCHEMA s", "CREATE VIEW s.w AS SELECT id, plus(v) AS v, "+
+			"mod(v, 3) AS z FROM t", `CREATE VIEW own AS FROM "it's".main.t`)
+	of := parse(t, "unit: id\nmax_rows_per_unit: 2\n"+
+		"columns: [{name: v, kind: integer, min: 0, max: 4}]\n")
+	plain := duckdb(t, "CREATE TABLE t AS SELECT ' ' || (i // 4) AS id, i % 4 AS v "+
+		"FROM range(12) r(i)")
+	want := stattest.Must(countAll("duckdb:"+plain+"?table=t", of))
+	for _, table := range []string{"t", "main.t", "own"} {
+		got, err := countAll("duckdb:"+file+"?table="+table, of)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, %v, want %v", table, got, err, want)
+		}
+	}
+	of = parse(t, "columns: [{name: v, kind: integer, min: 0, max: 4}, {name: z, kind: boolean, "+
+		"categories: [\"0\", \"1\"]}]\n")
+	got, err := countAll("duckdb:"+file+"?table=s.w", of)
+	if err != nil || fmt.Sprint(got[:1], got[2]) != "[[0 3 3 3 3]] [12 0]" {
+		t.Errorf("a view of macros: %v, %v", got, err)
+	}
+}
+
+// TestSystemFirst is the same by what DuckDB is started with, where it is not on this machine.
+func TestSystemFirst(t *testing.T) {
+	dir := t.TempDir()
+	script := []byte("#!/bin/sh\necho \"IO Error: $*\" >&2\nexit 1\n")
+	err := errors.Join(os.WriteFile(dir+"/duckdb", script, 0o700),
+		os.WriteFile(dir+"/main.db", nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	err = check("duckdb:"+dir+"/main.db?table=t", parse(t, "columns: [{name: v, kind: boolean}]\n"))
+	const want = `AS "main_db" (READ_ONLY); SET search_path = 'system.main,"main_db".main'`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestDuckDBTexts: a view that DuckDB could only plan by reading rows of texts is refused unread.
+func TestDuckDBTexts(t *testing.T) {
+	csv, other := t.TempDir()+"/zzsecretzz.csv", t.TempDir()+"/v.parquet"
+	if err := os.WriteFile(csv, []byte("v\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := duckdb(t, "COPY (SELECT 1 AS v) TO '"+other+"' (FORMAT parquet)",
+		"CREATE VIEW plain AS FROM READ_CSV('"+csv+"')", "CREATE VIEW bare AS FROM '"+csv+"'",
+		`CREATE VIEW "q""t" AS FROM PLAIN`,
+		`CREATE VIEW over AS FROM "q""t"`, "CREATE MACRO files() AS TABLE FROM read_text('"+csv+"')",
+		"CREATE VIEW macro AS SELECT 1 AS v FROM files()", "CREATE TABLE copied AS FROM plain",
+		"CREATE VIEW columns AS SELECT v, v AS read_at FROM read_parquet('"+other+"')")
+	if err := os.Remove(csv); err != nil {
+		t.Fatal(err)
+	}
+	of := parse(t, "columns: [{name: v, kind: integer, min: 0, max: 3}]\n")
+	for _, table := range []string{"plain", "bare", "over", "macro"} {
+		err := check("duckdb:"+file+"?table="+table, of)
+		if err == nil || !strings.Contains(err.Error(), "copy it into a table") {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+	for _, table := range []string{"copied", "columns"} {
+		if err := check("duckdb:"+file+"?table="+table, of); err != nil {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
 }
 
 // TestBlocks: counts of blocks give those of all sets, of tables of random sizes.
@@ -378,7 +448,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		for _, set := range sets {
-			counts := make([]int64, cellsOf(set, sizes))
+			counts := make([]int64, engine.CellsOf(set, sizes))
 			for _, row := range rows {
 				at := 0
 				for _, c := range set {
@@ -425,7 +495,7 @@ func TestStatements(t *testing.T) {
 				}
 			}
 		}
-		at := &relation{d, d.name("s") + "." + d.name("t"), types}
+		at := &relation{dialect: d, from: d.name("s") + "." + d.name("t"), types: types}
 		for _, q := range []engine.Question{engine.AskSets([][]int{{0}, {0, 1}, {1, 2}}, of.Sizes()),
 			engine.AskUnits([]int{1, 2})} {
 			fmt.Fprintln(&got, strings.ReplaceAll(stattest.Must(at.ask(of, q, "00ff")).text,

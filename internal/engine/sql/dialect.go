@@ -2,7 +2,6 @@ package sql
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -12,13 +11,12 @@ type class string
 
 // The classes. moment is a time with its zone or in UTC, whole an integer, truth a boolean.
 const (
-	whole   class = "whole"
-	real    class = "real"
-	decimal class = "decimal"
-	text    class = "text"
-	truth   class = "truth"
-	date    class = "date"
-	moment  class = "moment"
+	whole  class = "whole"
+	real   class = "real"
+	text   class = "text" // and what is read as its text: numbers of more digits than float64 has
+	truth  class = "truth"
+	date   class = "date"
+	moment class = "moment"
 )
 
 // dialect is all in which the SQL of one engine differs from that of others. %s stand for
@@ -29,6 +27,7 @@ type dialect struct {
 	whole, small string // names of int64, and of int32 or more
 	real, text   string // names of float64 and of text
 	binary       string // text as one that is compared by its bytes
+	octets       string // function of a text: its bytes
 	trim         string // text, characters: without these at both ends
 	match        string // text, regular expression as text: whether some of it matches
 	from, to     string // begin and end of the text, in regular expressions
@@ -40,10 +39,11 @@ type dialect struct {
 	nan          string // float64: whether it is not a number
 	barrier      string // behind a select whose columns are to be computed once a row
 	classes      map[string]class
-	numbers      map[class]string // value of that class as float64, days or microseconds since 1970
-	catalogue    string           // statement of names and types, of what stands behind FROM
-	prepare      string           // statements that come before
-	client       []string         // program that reads SQL and writes CSV
+	// value of a type or, if that is not there, of a class as float64, days or microseconds since
+	// 1970; one of 32 bits is the shortest decimal that it has, as in CSV
+	numbers   map[class]string
+	catalogue string // statement of names and types, of what stands behind FROM
+	prepare   string // statements that come before
 }
 
 // hex is the beginning of a SHA-256 in hexadecimal, from the 1st to the 8th digit.
@@ -52,7 +52,8 @@ const hex = "SUBSTR(%s, 1, 8)"
 // postgreSQL is that of a server of version 14 or later.
 var postgreSQL = &dialect{
 	quote: `"`, whole: "bigint", small: "int", real: "float8", text: "text",
-	binary: `%s::text COLLATE "C"`, trim: "btrim(%s, %s)", match: "%s ~ '%s'", from: "^", to: "$",
+	binary: `%s::text COLLATE "C"`, octets: "octet_length", trim: "btrim(%s, %s)",
+	match: "%s ~ '%s'", from: "^", to: "$",
 	parse: "(CASE WHEN abs(%[1]s::numeric) >= 1.797693134862315807e308 THEN sign(%[1]s::numeric) * " +
 		"1.7976931348623157e308 WHEN abs(%[1]s::numeric) > 2.4703282292062327208e-324 THEN " +
 		"%[1]s::numeric ELSE 0 END)::float8",
@@ -60,14 +61,11 @@ var postgreSQL = &dialect{
 	divide: "%s / %s", array: "ARRAY[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
 	nan: "%s = 'NaN'", barrier: " OFFSET 0",
 	classes: map[string]class{"int2": whole, "int4": whole, "int8": whole, "float4": real,
-		"float8": real, "numeric": decimal, "text": text, "varchar": text, "bpchar": text,
+		"float8": real, "numeric": text, "text": text, "varchar": text, "bpchar": text,
 		"citext": text, "name": text, "enum": text, "uuid": text, "bool": truth, "date": date,
 		"timestamp": moment, "timestamptz": moment},
 	numbers: map[class]string{whole: "%s::float8", real: "%s::float8",
-		// what is beyond float64 would end the query
-		decimal: "(CASE WHEN %[1]s IN ('NaN', 'Infinity', '-Infinity', 0) OR " +
-			"abs(%[1]s) BETWEEN 1e-300 AND 1e308 THEN %[1]s WHEN abs(%[1]s) > 1 THEN sign(%[1]s) * " +
-			"1e308 ELSE sign(%[1]s) * 1e-300 END)::float8",
+		"float4": "%s::text::float8",
 		date: "CASE WHEN isfinite(%[1]s) THEN (%[1]s - DATE '1970-01-01')::float8 " +
 			"WHEN %[1]s IS NOT NULL THEN 'Infinity' END",
 		moment: "CASE WHEN isfinite(%[1]s) THEN (extract(epoch FROM %[1]s) * 1000000)::float8 " +
@@ -83,47 +81,53 @@ var postgreSQL = &dialect{
 	// see are an error
 	prepare: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = pg_catalog; " +
 		"SET LOCAL standard_conforming_strings = on; SET LOCAL row_security = off; " +
-		"SET LOCAL jit = off; SET LOCAL work_mem = '128MB'",
+		"SET LOCAL jit = off; SET LOCAL work_mem = '128MB'; SET LOCAL extra_float_digits = 1; " +
+		// how long it takes is for the rows to say, and a statement that has begun is paid for
+		"SET LOCAL statement_timeout = 0",
 }
 
-// duckDB is that of version 1.1 or later.
+// duckDB is that of version 1.2 or later.
 var duckDB = &dialect{
 	quote: `"`, whole: "BIGINT", small: "INTEGER", real: "DOUBLE", text: "VARCHAR",
-	binary: `CAST(%s AS VARCHAR) COLLATE "C"`, trim: "trim(%s, %s)", match: "regexp_matches(%s, '%s')",
-	from: `\A`, to: `\z`, parse: "CAST(%s AS DOUBLE)",
+	binary: `CAST(%s AS VARCHAR) COLLATE "C"`, octets: "strlen", trim: "trim(%s, %s)",
+	match: "regexp_matches(%s, '%s')",
+	from:  `\A`, to: `\z`, parse: "CAST(%s AS DOUBLE)",
 	draw:   "CAST('0x' || " + fmt.Sprintf(hex, "sha256(%s)") + " AS BIGINT)",
 	divide: "%s // %s", array: "[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
 	nan: "isnan(%s)",
 	classes: map[string]class{"tinyint": whole, "smallint": whole, "integer": whole,
-		"bigint": whole, "utinyint": whole, "usmallint": whole, "uinteger": whole, "ubigint": whole,
-		"float": real, "double": real, "decimal": decimal, "hugeint": decimal, "varchar": text,
-		"enum": text, "uuid": text, "boolean": truth, "date": date, "timestamp": moment,
-		"timestamp_s": moment, "timestamp_ms": moment, "timestamp_ns": moment,
+		"bigint": whole, "utinyint": whole, "usmallint": whole, "uinteger": whole, "ubigint": text,
+		"uhugeint": text, "float": real, "double": real, "decimal": text, "hugeint": text,
+		"varchar": text, "enum": text, "uuid": text, "boolean": truth, "date": date,
+		"timestamp": moment, "timestamp_s": moment, "timestamp_ms": moment, "timestamp_ns": moment,
 		"timestamp with time zone": moment},
 	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
-		decimal: "CAST(CAST(%s AS VARCHAR) AS DOUBLE)", // the direct cast rounds twice
+		"float": "CAST(CAST(%s AS VARCHAR) AS DOUBLE)",
 		date: "CASE WHEN isfinite(%[1]s) THEN CAST(%[1]s - DATE '1970-01-01' AS DOUBLE) " +
 			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END",
 		moment: "CASE WHEN isfinite(%[1]s) THEN CAST(epoch_us(%[1]s) AS DOUBLE) " +
+			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END",
+		// rounded down, and not to 1970
+		"timestamp_ns": "CASE WHEN isfinite(%[1]s) THEN CAST(epoch_ns(%[1]s) // 1000 - CASE WHEN " +
+			"epoch_ns(%[1]s) %% 1000 < 0 THEN 1 ELSE 0 END AS DOUBLE) " +
 			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END"},
 	prepare:   "SET preserve_insertion_order = false;",
-	client:    []string{"duckdb", "-init", os.DevNull, "-batch", "-bail", "-csv", "-noheader"},
 	catalogue: "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM %s)",
 }
 
 // spark is that of version 4.0 or later.
 var spark = &dialect{
 	quote: "`", escapes: true, whole: "BIGINT", small: "INT", real: "DOUBLE", text: "STRING",
-	binary: "CAST(%s AS STRING) COLLATE UTF8_BINARY", trim: "trim(BOTH %[2]s FROM %[1]s)",
+	binary: "CAST(%s AS STRING) COLLATE UTF8_BINARY", octets: "octet_length", trim: "trim(BOTH %[2]s FROM %[1]s)",
 	match: "%s RLIKE '%s'", from: `\\A`, to: `\\z`, parse: "CAST(%s AS DOUBLE)",
 	draw:   "CAST(conv(" + fmt.Sprintf(hex, "sha2(%s, 256)") + ", 16, 10) AS BIGINT)",
 	divide: "%s div %s", array: "array(%s)", explode: "SELECT explode(%s) AS cell FROM (%s) t",
 	nan: "isnan(%s)",
 	classes: map[string]class{"tinyint": whole, "smallint": whole, "int": whole, "bigint": whole,
-		"float": real, "double": real, "decimal": decimal, "string": text, "varchar": text,
+		"float": real, "double": real, "decimal": text, "string": text, "varchar": text,
 		"char": text, "boolean": truth, "date": date, "timestamp": moment, "timestamp_ntz": moment},
 	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
-		decimal: "CAST(%s AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
+		"float": "CAST(CAST(%s AS STRING) AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
 		moment: "CAST(unix_micros(CAST(%s AS TIMESTAMP)) AS DOUBLE)"}, // the session's zone is UTC
 }
 

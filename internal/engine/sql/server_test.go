@@ -26,6 +26,7 @@ import (
 type postgres struct {
 	dir  string
 	conn *pgconn.PgConn
+	pid  int
 }
 
 // startServer starts a server, as a user without rights, or says why the tests do not run.
@@ -74,7 +75,7 @@ func startServer(t *testing.T) *postgres {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &postgres{dir: dir}
+	s := &postgres{dir: dir, pid: cmd.Process.Pid}
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGINT)
 		cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +21,36 @@ import (
 type relation struct {
 	*dialect
 	from  string            // what stands behind FROM
+	files []string          // of Parquet, from which it is read; nil: of a table
 	types map[string]string // of the columns, in the words of the engine
+	limit string            // behind what reads the table: none, or noRows
 }
 
+// noRows lets no row in. Whatever an engine can refuse without a row, it refuses all the same.
+const noRows = " LIMIT 0"
+
 // AskSpark turns a question into a statement for Spark, about a table by what stands behind FROM
-// and the types of its columns. The session must be case-sensitive, and its zone UTC. By seed the
-// rows of units are chosen.
+// and the types of its columns, or about none of its rows. The session must be case-sensitive, and
+// its zone UTC. By seed the rows of units are chosen.
 func AskSpark(
-	s *schema.Schema, q engine.Question, seed, from string, types map[string]string,
+	s *schema.Schema, q engine.Question, seed, from string, types map[string]string, none bool,
 ) (*Query, error) {
-	return (&relation{spark, from, types}).ask(s, q, seed)
+	t := &relation{dialect: spark, from: from, types: types}
+	if none {
+		t.limit = noRows
+	}
+	return t.ask(s, q, seed)
+}
+
+// SparkUnits is a select, for Spark, of an expression of each row as line: of at most
+// max_rows_per_unit rows of each unit, which stay by their lines and the seed.
+func SparkUnits(
+	s *schema.Schema, seed, from, line string, types map[string]string,
+) (string, error) {
+	t := &relation{dialect: spark, types: types}
+	unit, err := t.unit(s.Unit)
+	return t.thinned(fmt.Sprintf("SELECT %s AS u, %s AS line FROM %s", unit, line, from), "line",
+		s.MaxRowsPerUnit, seed), err
 }
 
 // Query is a question as one statement, whose rows are two whole numbers: of a cell, each once, and
@@ -45,12 +66,12 @@ type Query struct {
 // decides which stay: it need not be secret, but whoever writes rows must not know it beforehand.
 func (t *relation) ask(s *schema.Schema, q engine.Question, seed string) (*Query, error) {
 	s = s.ForPrivate()
+	if q.Kind == engine.Units {
+		return t.units(s, q)
+	}
 	from, sizes, err := t.codes(s)
 	if err != nil {
 		return nil, err
-	}
-	if q.Kind == engine.Units {
-		return t.units(s, q)
 	}
 	sets, _, err := engine.AskedSets(q, s.Sizes())
 	if err != nil || len(sets) == 0 {
@@ -83,29 +104,27 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 		return "", nil, err
 	}
 	if rows.Relates() {
-		return "", nil, fmt.Errorf("sql: of a schema with after or rules, a cell depends on others, "+
-			"which SQL does not count as decoy does: fit a file: %w", schema.ErrSchema)
+		return "", nil, fmt.Errorf("sql: the schema has after or rules, by which a cell depends on "+
+			"others of its row; that is not counted in SQL: leave them out, or fit a file: %w",
+			schema.ErrSchema)
 	}
 	var values, codes []string
 	for i, codec := range rows.Codecs() {
 		n := codec.Column().Name
 		c := column{t.dialect, codec, t.types[n], t.classOf(t.types[n])}
-		code := ""
-		if _, is := t.types[n]; is {
-			value, cell, err := c.value(t.name(n))
-			if err != nil {
-				return "", nil, err
-			}
-			if values = append(values, fmt.Sprintf("%s AS v%d", value, i)); cell != "" {
-				values = append(values, fmt.Sprintf("%s AS w%d", cell, i))
-				cell = fmt.Sprintf("w%d", i)
-			}
-			code = c.code(fmt.Sprintf("v%d", i), cell)
-		} else if absent, err := codec.Absent(); err != nil {
-			return "", nil, fmt.Errorf("sql: the table has no column %q: %w", n, schema.ErrSchema)
-		} else {
-			code = c.result(absent, nil)
+		if c.kind == "" {
+			return "", nil, fmt.Errorf("sql: the table has no column %q%s: %w", n, t.hint(n),
+				schema.ErrSchema)
 		}
+		value, cell, err := c.value(t.name(n))
+		if err != nil {
+			return "", nil, err
+		}
+		if values = append(values, fmt.Sprintf("%s AS v%d", value, i)); cell != "" {
+			values = append(values, fmt.Sprintf("%s AS w%d", cell, i))
+			cell = fmt.Sprintf("w%d", i)
+		}
+		code := c.code(fmt.Sprintf("v%d", i), cell)
 		codes = append(codes, fmt.Sprintf("%s AS c%d", code, i))
 	}
 	if s.Unit != "" {
@@ -115,10 +134,16 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 		}
 		values, codes = append(values, unit+" AS u"), append(codes, "u")
 	}
-	if len(values) == 0 {
-		values = []string{"1 AS v"}
+	return t.each(codes, t.each(values, t.from)+t.limit), s.Sizes(), nil
+}
+
+// hint asks whether the column nearest to a name that the table does not have was meant.
+func (t *relation) hint(name string) string {
+	there := &schema.Schema{}
+	for _, n := range slices.Sorted(maps.Keys(t.types)) {
+		there.Columns = append(there.Columns, schema.Column{Name: n})
 	}
-	return t.each(codes, t.each(values, t.from)), s.Sizes(), nil
+	return there.Hint(name)
 }
 
 // each computes expressions once for each row of a table or a select.
@@ -133,17 +158,32 @@ func (t *relation) each(expressions []string, from string) string {
 func (t *relation) unit(name string) (string, error) {
 	switch t.classOf(t.types[name]) {
 	case text, whole:
-		id := t.bytes(fmt.Sprintf("CAST(%s AS %s)", t.name(name), t.text))
-		return fmt.Sprintf("NULLIF(%s, '')", fmt.Sprintf(t.trim, id, t.literal(schema.IDBlanks))), nil
+		id := t.bytes(t.name(name))
+		return fmt.Sprintf("CASE WHEN %s THEN NULLIF(%s, '') END", t.short(id),
+			fmt.Sprintf(t.trim, id, t.literal(schema.IDBlanks))), nil
+	case "":
+		if t.types[name] == "" {
+			return "", fmt.Errorf("sql: the table has no column %q, which holds the privacy unit%s: %w",
+				name, t.hint(name), schema.ErrSchema)
+		}
 	}
-	return "", fmt.Errorf("sql: the id column %q is not there, or is neither a text nor a whole "+
-		"number: make a view in which it is: %w", name, schema.ErrSchema)
+	return "", fmt.Errorf("sql: the id column %q is of type %s, neither a text nor a whole number: "+
+		"make a view in which it is: %w", name, t.types[name], schema.ErrSchema)
 }
 
-// bounded is a select of the codes of at most k rows of each unit. Of n rows in the order of their
-// codes, of which k are to stay, every n/k-th does, from a place that the seed and the unit decide:
-// a rule of the rows of that unit alone, which gives each the chance k/n. Rows with the same codes
-// may change places, which nothing that is counted tells.
+// thinned is a select of some columns of at most k rows of each unit u. Of n rows in the order of
+// these columns, of which k are to stay, every n/k-th does, from a place that the seed and the unit
+// decide: a rule of the rows of that unit alone, which gives each the chance k/n. Rows that are
+// equal may change places, which nothing that is counted tells.
+func (d *dialect) thinned(from, columns string, k int, seed string) string {
+	from = fmt.Sprintf("SELECT u, %s, ROW_NUMBER() OVER (PARTITION BY u ORDER BY %s) AS p, "+
+		"COUNT(*) OVER (PARTITION BY u) AS m FROM (%s) t WHERE u IS NOT NULL", columns, columns, from)
+	start := fmt.Sprintf(d.draw, fmt.Sprintf("CONCAT(%s, u)", d.literal(seed+" ")))
+	return fmt.Sprintf("SELECT %s FROM (%s) t WHERE CASE WHEN m <= %d THEN 0 ELSE MOD(p * %d + %s, "+
+		"m) END < %d", columns, from, k, k, start, k)
+}
+
+// bounded is a select of the codes of at most k rows of each unit, in the order of their codes.
 func (t *relation) bounded(from string, sizes []int, k int, seed string) string {
 	packs, codes := []string{}, []string{}
 	size, pack := 1, ""
@@ -167,13 +207,8 @@ func (t *relation) bounded(from string, sizes []int, k int, seed string) string 
 		packs[i] += " AS " + names[i]
 	}
 	list := strings.Join(names, ", ")
-	from = fmt.Sprintf("SELECT u, %s FROM (%s) t WHERE u IS NOT NULL", strings.Join(packs, ", "), from)
-	from = fmt.Sprintf("SELECT u, %s, ROW_NUMBER() OVER (PARTITION BY u ORDER BY %s) AS p, "+
-		"COUNT(*) OVER (PARTITION BY u) AS m FROM (%s) t", list, list, from)
-	start := fmt.Sprintf(t.draw, fmt.Sprintf("CONCAT(%s, u)", t.literal(seed+" ")))
-	from = fmt.Sprintf("SELECT %s FROM (%s) t WHERE CASE WHEN m <= %d THEN 0 ELSE MOD(p * %d + %s, "+
-		"m) END < %d", list, from, k, k, start, k)
-	return t.each(codes, from)
+	from = fmt.Sprintf("SELECT u, %s FROM (%s) t", strings.Join(packs, ", "), from)
+	return t.each(codes, t.thinned(from, list, k, seed))
 }
 
 // units counts the units with each of some numbers of rows. In its answer the number of rows is
@@ -191,8 +226,8 @@ func (t *relation) units(s *schema.Schema, q engine.Question) (*Query, error) {
 	for i, most := range slices.Backward(upTo) {
 		cell = fmt.Sprintf("CASE WHEN m <= %d THEN %d ELSE %s END", most, i, cell)
 	}
-	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s) t WHERE u IS NOT NULL "+
-		"GROUP BY u", unit, t.from)
+	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s%s) t WHERE u IS NOT "+
+		"NULL GROUP BY u", unit, t.from, t.limit)
 	text := fmt.Sprintf("SELECT cell, COUNT(*) AS n FROM (SELECT %s AS cell FROM (%s) t) t GROUP BY "+
 		"cell", cell, rows)
 	return &Query{text: text, answer: func(cells map[int64]int64) ([]int64, error) {
@@ -224,70 +259,79 @@ const maxBlock = 1 << 15
 // brings most of the others in, while its cells are few.
 func blocksOf(sets [][]int, sizes []int) *blocks {
 	b := &blocks{sets: sets, of: make([]int, len(sets)), sizes: sizes, first: []int{0}}
+	with := make([][]int, len(sizes)) // the sets that have a column
+	base := make([]int, len(sizes))   // what it brings a block that has nothing yet
 	var order []int
-	for i := range sets {
+	for i, set := range sets {
 		order = append(order, i)
 		b.of[i] = -1
+		for _, c := range set {
+			with[c] = append(with[c], i)
+			base[c] += gain(len(set))
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return len(sets[j]) - len(sets[i]) })
-	for _, i := range order {
-		if b.of[i] >= 0 {
+	left := make([]int, len(sets)) // columns of a set that are in no block that grows
+	for _, first := range order {
+		if b.of[first] >= 0 {
 			continue
 		}
-		block := slices.Clone(sets[i])
-		for next := b.grow(block); next >= 0; next = b.grow(block) {
-			block = append(block, next)
-		}
-		slices.Sort(block)
-		for j, set := range sets {
-			if b.of[j] < 0 && inside(set, block) {
-				b.of[j] = len(b.columns)
+		var block, begun []int
+		cells, brings := 1, slices.Clone(base)
+		add := func(column int) {
+			block, cells = append(block, column), cells*sizes[column]
+			for _, i := range with[column] {
+				if b.of[i] >= 0 {
+					continue
+				}
+				if left[i] == 0 {
+					left[i], begun = len(sets[i]), append(begun, i)
+				}
+				left[i]--
+				for _, c := range sets[i] {
+					brings[c] += gain(left[i]) - gain(left[i]+1)
+				}
 			}
 		}
+		for _, c := range sets[first] {
+			add(c)
+		}
+		for next := 0; next >= 0; {
+			next = -1
+			for c, x := range brings {
+				if x > 0 && (next < 0 || x > brings[next]) && cells*sizes[c] <= maxBlock &&
+					!slices.Contains(block, c) {
+					next = c
+				}
+			}
+			if next >= 0 {
+				add(next)
+			}
+		}
+		b.of[first] = len(b.columns)
+		for _, i := range begun {
+			if left[i] == 0 {
+				b.of[i] = len(b.columns)
+				for _, c := range sets[i] {
+					base[c] -= gain(len(sets[i]))
+				}
+			}
+			left[i] = 0
+		}
+		slices.Sort(block)
 		b.columns = append(b.columns, block)
-		b.first = append(b.first, b.first[len(b.first)-1]+cellsOf(block, sizes))
+		b.first = append(b.first, b.first[len(b.first)-1]+cells)
 	}
 	return b
 }
 
-// grow is the column by which a block takes most sets in that are in none, -1 if no other does.
-func (b *blocks) grow(block []int) (next int) {
-	next, most := -1, 0.0
-	cells := cellsOf(block, b.sizes)
-	for c, n := range b.sizes {
-		if slices.Contains(block, c) || cells*n > maxBlock {
-			continue
-		}
-		gain := 0.0
-		for i, set := range b.sets {
-			if b.of[i] >= 0 || !slices.Contains(set, c) {
-				continue
-			}
-			rest := 0
-			for _, x := range set {
-				if !slices.Contains(block, x) {
-					rest++
-				}
-			}
-			gain += 1 / float64(rest*rest) // a set that is nearly in counts too
-		}
-		if gain > most {
-			next, most = c, gain
-		}
+// gain is what a column brings a block that lacks so many columns of a set, this one among them: a
+// set that is nearly in counts too.
+func gain(lacks int) int {
+	if lacks == 0 {
+		return 0
 	}
-	return next
-}
-
-func inside(set, block []int) bool {
-	return !slices.ContainsFunc(set, func(c int) bool { return !slices.Contains(block, c) })
-}
-
-func cellsOf(set, sizes []int) int {
-	n := 1
-	for _, c := range set {
-		n *= sizes[c]
-	}
-	return n
+	return 1 << 20 / (lacks * lacks)
 }
 
 // answer is the number of rows, and the counts of the sets. Every block must have as many rows.
@@ -296,7 +340,7 @@ func (b *blocks) answer(cells map[int64]int64) ([]int64, error) {
 	starts := make([]int, len(b.sets))
 	for i, set := range b.sets {
 		starts[i] = len(answer)
-		answer = append(answer, make([]int64, cellsOf(set, b.sizes))...)
+		answer = append(answer, make([]int64, engine.CellsOf(set, b.sizes))...)
 	}
 	rows := make([]int64, len(b.columns))
 	parts := make([][]int, len(b.columns))

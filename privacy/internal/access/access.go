@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -60,6 +61,16 @@ type Joint struct {
 	// of a row in cols have in offsets. It panics for columns that were not counted together.
 	CountTo func(counts []int64, cols []int, offsets [][]int32)
 	Sum     func(q engine.Question) ([]int64, error) // over the rows
+
+	Views map[string]View // of linked tables, in place of the two
+}
+
+// View is a table that follows from linked ones: each of its rows from the rows of one unit, by a
+// public rule, whatever their order.
+type View struct {
+	Schema *schema.Schema      // MaxRowsPerUnit: what the rows of a unit weigh together, at most
+	Full   int                 // what a row of few weighs
+	Table  func() *table.Table // with units
 }
 
 // Bound returns the rows to keep, in increasing order: a random few of each unit.

@@ -84,6 +84,7 @@ func QueriesOf(s gate, queries any) ([]Counted, error) {
 
 // Loader is rows in another form than a table, for privacy.FromLoader.
 type Loader struct {
-	Schema *schema.Schema
-	Load   Load
+	Schema      *schema.Schema
+	Load        Load
+	Fingerprint string // of the schema, where that has no columns; "": the ledger names none
 }

@@ -17,7 +17,7 @@ func Fixed(x, limit float64) (int64, error) {
 	return int64(math.Round(x * (1 << EstimateBits))), nil
 }
 
-// Estimate is estimates of the counts of that many cells, on the grid: finite, below 2^40 rows.
+// Estimate is estimates of the counts of that many cells, on the grid: finite, below 2^48 rows.
 func Estimate(xs []float64, cells int) ([]int64, error) {
 	if len(xs) != cells {
 		return nil, fmt.Errorf("%d estimates for %d cells", len(xs), cells)
@@ -25,7 +25,7 @@ func Estimate(xs []float64, cells int) ([]int64, error) {
 	out := make([]int64, cells)
 	for i, x := range xs {
 		var err error
-		if out[i], err = Fixed(x, 1<<40); err != nil {
+		if out[i], err = Fixed(x, 1<<48); err != nil {
 			return nil, fmt.Errorf("estimate %w", err)
 		}
 	}

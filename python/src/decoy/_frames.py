@@ -1,51 +1,163 @@
 """Tables of pandas, polars and pyarrow, to Arrow and back with the types they had.
 
 Only names and types of a private table are kept for the way back, never a value: a synthetic
-categorical has the categories of the schema, not those of the private column.
+categorical has the categories of the schema, not those of the private column. Nor is a type kept
+that a library chooses by the cells where nobody names one: whole numbers with one missing cell are
+float64 in pandas. So numbers of 64 bits come back as the schema has them, integer or real.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.types as kinds
 
 from ._errors import DataError, UsageError
+from ._options import ADDRESSES
 
-Restore = Callable[[pa.Table], Any]
+OBJECTS = ("object", "str", "string")  # dtypes of pandas whose cells may be anything, or any text
 
-OBJECTS = "objects"
-
-TEXTS = ("object", "str", "string")  # dtypes of pandas whose cells may be anything, or any text
+NUMBERS = ("int64", "uint64", "float64", "double")
 
 
-def to_arrow(frame: Any) -> tuple[pa.Table, Restore]:
-    """The table of a frame, and the way back for one with the same names."""
+@dataclass(frozen=True)
+class Dtypes:
+    """The library of a frame, and the types of its columns as texts.
+
+    Beside the library's own there are "number", of 64 bits; "nullable number", of pandas;
+    "category[TYPE]" and "category[TYPE, ordered]"; "enum" of polars; and "arrow: TYPE" of pandas.
+    """
+
+    library: str
+    columns: dict[str, str]
+
+    @property
+    def texts(self) -> set[str]:
+        """The columns that were given as texts. Objects that are no categories tell no type."""
+        return {name for name, text in self.columns.items() if re.match(_TEXT, text)}
+
+    def of(self, names: list[str]) -> Dtypes:
+        """Those of some columns alone."""
+        return Dtypes(self.library, {n: self.columns[n] for n in names if n in self.columns})
+
+    def json(self) -> str:
+        """The text of a file, which `Dtypes.read` reads."""
+        return json.dumps({"library": self.library, "columns": self.columns}, indent=1,
+                          ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def read(path: Path) -> Dtypes:
+        """The types in a file. Another file is a DataError."""
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+            columns = {str(name): str(kind) for name, kind in given["columns"].items()}
+            if given["library"] in _RESTORE:
+                return Dtypes(given["library"], columns)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass
+        raise DataError(f"{path}: this is no file of the types of a frame")
+
+
+_TEXT = (r"(category\[|arrow: |dictionary\[)?(str|string|large_string|string_view)\b"
+         r"|category\[object\b|(enum|categorical)$")
+
+
+def source_of(frame: Any) -> str | None:
+    """What of a table is its own address: that of a file, or in another system. None of a frame."""
+    if not isinstance(frame, (str, os.PathLike)):
+        return None
+    text = os.fspath(frame)
+    if text.startswith((*ADDRESSES, "postgresql:")) or os.path.isfile(text):
+        return "./" * text.startswith("-") + text
+    # a long one may be a table itself
+    shown = repr(text) if len(text) < 200 and "\n" not in text else "a long text"
+    raise UsageError(f"{shown} is neither a file nor an address that begins with "
+                     f"{' or '.join(ADDRESSES)}")
+
+
+def to_arrow(frame: Any) -> tuple[pa.Table, Dtypes]:
+    """The table of a frame, and its types."""
     if isinstance(frame, pa.Table):
-        types = dict(zip(frame.schema.names, frame.schema.types))
-        return _plain(frame), lambda out: _cast(out, types)
-    module = type(frame).__module__.partition(".")[0]
-    if module == "polars":
+        return _plain(frame), _named("pyarrow", frame.schema.names,
+                                     [_kind_text(kind) for kind in frame.schema.types])
+    module, kind = type(frame).__module__.partition(".")[0], type(frame).__name__
+    if module == "polars" and kind == "DataFrame":
         return _polars(frame)
-    if module == "pandas":
+    if module == "pandas" and hasattr(frame, "columns"):
         return _pandas(frame)
-    raise UsageError(f"a table must be of pandas, polars or pyarrow, not {type(frame).__name__}")
+    raise UsageError(_no_frame(frame, kind))
 
 
 def schema_of(frame: Any) -> list[tuple[str, pa.DataType]]:
     """Names and types; of no rows."""
-    table, _ = to_arrow(frame[:0] if not isinstance(frame, pa.Table) else frame.slice(0, 0))
+    if hasattr(frame, "columns") or isinstance(frame, pa.Table):
+        frame = frame[:0] if not isinstance(frame, pa.Table) else frame.slice(0, 0)
+    table, _ = to_arrow(frame)
     return list(zip(table.schema.names, table.schema.types))
+
+
+def restore(table: pa.Table, dtypes: Dtypes) -> Any:
+    """A synthetic table as a frame of such types, where its values allow it."""
+    return _RESTORE[dtypes.library](table, dtypes.columns)
+
+
+def _no_frame(frame: Any, kind: str) -> str:
+    """Why what was given is no frame, and what would be."""
+    if isinstance(frame, Mapping):
+        return ("linked tables, a dict of frames, are not supported yet: give one frame, such as "
+                "the patients with what they need of their visits joined to them")
+    if kind in ("Series", "ChunkedArray", "Array"):
+        return f"a {kind} is one column: give a frame, such as df[[NAME]] or series.to_frame()"
+    if kind == "LazyFrame":
+        return "a LazyFrame has no rows: call collect() first"
+    if kind == "RecordBatch":
+        return "a RecordBatch is a part of a table: pyarrow.Table.from_batches([batch]) is one"
+    kind = "None" if frame is None else kind
+    return f"a table must be a frame of pandas, polars or pyarrow, not {kind}"
+
+
+def _named(library: str, names: list[str], texts: list[str]) -> Dtypes:
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError("the names of the columns must be texts: df.columns = df.columns.map(str)")
+    if len(set(names)) != len(names):
+        raise UsageError("two columns have one name")
+    return Dtypes(library, dict(zip(names, texts)))
+
+
+# Arrow: texts of types
+
+
+def _kind_text(kind: pa.DataType) -> str:
+    """A type as a text: of a dictionary without its values."""
+    if kinds.is_dictionary(kind):
+        return f"dictionary[{_kind_text(kind.value_type)}{', ordered' * kind.ordered}]"
+    return "number" if str(kind) in NUMBERS else str(kind)
+
+
+def _kind(text: str) -> pa.DataType | None:
+    """The type of a text, or None for one that a synthetic table cannot have."""
+    if found := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", text):
+        return pa.timestamp(found[1], found[2])
+    if found := re.fullmatch(r"decimal(128|256)\((\d+), (-?\d+)\)", text):
+        decimal = pa.decimal128 if found[1] == "128" else pa.decimal256
+        return decimal(int(found[2]), int(found[3]))
+    try:
+        return pa.type_for_alias(text)
+    except ValueError:
+        return None
 
 
 def _plain(table: pa.Table) -> pa.Table:
     """The table in types that the program reads."""
-    if len(set(table.schema.names)) != len(table.schema.names):
-        raise UsageError("two columns have one name")
     columns = []
     for name, column in zip(table.schema.names, table.columns):
         kind = column.type
@@ -55,21 +167,13 @@ def _plain(table: pa.Table) -> pa.Table:
             kind = pa.string()
         elif kinds.is_dictionary(kind) and _is_view(kind.value_type):
             kind = pa.dictionary(pa.int32(), pa.string())
-        columns.append(column if kind == column.type else _to(name, column, kind))
+        if kind != column.type:
+            try:
+                column = column.cast(kind)
+            except pa.ArrowException:
+                raise DataError(f"column {name!r} of type {column.type} cannot be read") from None
+        columns.append(column)
     return pa.table(columns, names=table.schema.names)
-
-
-def _to(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    try:
-        return column.cast(kind)
-    except pa.ArrowException:
-        raise DataError(f"column {name!r} of type {column.type} cannot be read") from None
-
-
-def texts_of(table: pa.Table) -> set[str]:
-    """The columns that were given as texts. Objects, sent as texts, tell no type of their own."""
-    objects = json.loads((table.schema.metadata or {}).get(OBJECTS.encode(), b"[]"))
-    return {f.name for f in table.schema if is_text(f.type) and f.name not in objects}
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -83,79 +187,154 @@ def _is_view(kind: pa.DataType) -> bool:
     return str(kind) == "string_view"
 
 
-def _cast(out: pa.Table, types: dict[str, pa.DataType]) -> pa.Table:
-    """A synthetic table in the types of the private one, where its values allow it."""
-    columns = []
-    for name, column in zip(out.schema.names, out.columns):
-        kind = types.get(name, column.type)
-        if kinds.is_dictionary(kind) and is_text(kind.value_type):
-            if not kinds.is_dictionary(column.type):
-                column = column.cast(pa.string()).dictionary_encode()
-            kind = pa.dictionary(column.type.index_type, column.type.value_type, kind.ordered)
-        elif kinds.is_dictionary(kind):
-            kind = kind.value_type
-        if kinds.is_dictionary(column.type) and not kinds.is_dictionary(kind):
-            column = column.cast(column.type.value_type)
-        if not kinds.is_null(kind):
-            try:
-                column = column.cast(kind)
-            except pa.ArrowException:  # such as a bound of the schema beyond an int8
-                pass
-        columns.append(column)
-    return pa.table(columns, names=out.schema.names)
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else column
 
 
-def _polars(frame: Any) -> tuple[pa.Table, Restore]:
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of numbers: codes that are written as texts in the schema are read as such."""
+    column = _decoded(column)
+    for kind in (pa.int64(), pa.float64()):
+        if is_text(column.type) or kinds.is_boolean(column.type):
+            column = _cast(column, kind)
+    return column
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
+    """A column in a type, or as it is where its values do not allow it."""
+    column = _decoded(column)
+    try:
+        if kind is not None and kinds.is_decimal(kind) and not is_text(column.type):
+            column = column.cast(pa.decimal256(76, kind.scale))  # of which any precision is a part
+        return column if kind is None or kinds.is_null(kind) else column.cast(kind)
+    except pa.ArrowException:  # such as a bound of the schema beyond an int8
+        return column
+
+
+def _categories(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Codes and categories: those of the schema, or, where it has none, the synthetic values."""
+    if kinds.is_dictionary(column.type):
+        whole = _one(column.unify_dictionaries())
+        return whole.indices, whole.dictionary
+    values = _one(column.unique().drop_null())
+    values = values.take(compute.sort_indices(values))
+    return compute.index_in(_one(column), values), values
+
+
+def _one(column: Any) -> pa.Array:
+    """The column as one array, whatever this pyarrow makes of its chunks."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _arrow_column(column: pa.ChunkedArray, text: str) -> pa.ChunkedArray:
+    if text == "number":
+        return _numbers(column)
+    if found := re.fullmatch(r"dictionary\[(.+?)(, ordered)?\]", text):
+        codes, values = _categories(column)
+        values = _one(_arrow_column(pa.chunked_array([values]), found[1]))
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, values,
+                                                                ordered=bool(found[2]))])
+    return _cast(column, _kind(text))
+
+
+def _restore_arrow(table: pa.Table, types: Mapping[str, str]) -> pa.Table:
+    columns = [_arrow_column(column, types[name]) if name in types else column
+               for name, column in zip(table.schema.names, table.columns)]
+    return pa.table(columns, names=table.schema.names)
+
+
+# polars
+
+
+def _polars(frame: Any) -> tuple[pa.Table, Dtypes]:
     import polars as pl
 
-    if isinstance(frame, pl.LazyFrame):
-        raise UsageError("a LazyFrame has no rows: call collect() first")
     private = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    types = dict(zip(private.schema.names, private.schema.types))
-
-    def restore(out: pa.Table) -> Any:
-        return pl.from_arrow(_cast(out, types))
-
-    return _plain(private), restore
+    own = {"Enum": "enum", "Categorical": "categorical"}
+    texts = [own.get(type(dtype).__name__) or _kind_text(kind)
+             for dtype, kind in zip(frame.dtypes, private.schema.types)]
+    return _plain(private), _named("polars", frame.columns, texts)
 
 
-def _pandas(frame: Any) -> tuple[pa.Table, Restore]:
-    if not all(isinstance(name, str) for name in frame.columns):
-        raise UsageError("the names of the columns must be texts")
-    if not frame.columns.is_unique:
-        raise UsageError("two columns have one name")
-    dtypes = {name: frame.dtypes[name] for name in frame.columns}
+def _restore_polars(table: pa.Table, types: Mapping[str, str]) -> Any:
+    import polars as pl
+
     columns = []
-    for name in frame.columns:
+    for name, column in zip(table.schema.names, table.columns):
+        text = types.get(name, "")
+        if text in ("enum", "categorical"):
+            codes, values = _categories(column)
+            values = [str(value) for value in values.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
+            kind = pl.Enum(values) if text == "enum" else pl.Categorical
+            columns.append(pl.Series(name, pl.from_arrow(column.cast(pa.string())), dtype=kind))
+        else:
+            columns.append(pl.Series(name, pl.from_arrow(_arrow_column(column, text))))
+    return pl.DataFrame(columns)
+
+
+# pandas
+
+
+def _pandas(frame: Any) -> tuple[pa.Table, Dtypes]:
+    texts = [_dtype_text(dtype) for dtype in frame.dtypes]
+    dtypes = _named("pandas", list(frame.columns), texts)
+    columns = []
+    for name, dtype in zip(frame.columns, frame.dtypes):
+        for word, hint in _HINTS.items():
+            if word in dtype.name:
+                raise DataError(f"column {name!r} is {dtype.name}, which cannot be read: "
+                                f"{hint.format(column=f'df[{name!r}]')}, or leave it out")
         try:
             columns.append(_column(frame[name]))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise DataError(f"column {name!r} of type {dtypes[name]} cannot be read") from None
-    private = pa.table(columns, names=list(frame.columns))
-    objects = [name for name, d in dtypes.items() if d.name == "object"]
-    types = {f.name: f.type for f in private.schema if f.name not in objects}
-    # of a categorical only that it is one: its categories may be private
-    kept = {name: None if d.name == "category" else d for name, d in dtypes.items()}
+            raise DataError(f"column {name!r} of type {dtype.name} cannot be read") from None
+    return _plain(pa.table(columns, names=list(frame.columns))), dtypes
 
-    def restore(out: pa.Table) -> Any:
-        pandas = sys.modules["pandas"]
-        back = _cast(out, types)
-        return pandas.DataFrame(
-            {n: _series(pandas, back[n], kept.get(n)) for n in back.schema.names}
-        )
 
-    return _plain(private).replace_schema_metadata({OBJECTS: json.dumps(objects)}), restore
+# what cannot be read, by a part of its dtype's name, and what can
+_HINTS = {
+    "Sparse": "take {column}.sparse.to_dense()",
+    "complex": "take numpy.real({column}) and numpy.imag({column})",
+    "timedelta": "take {column}.dt.total_seconds()",
+    "period": "take {column}.dt.to_timestamp()",
+    "interval": "take {column}.astype(str)",
+}
+
+
+def _dtype_text(dtype: Any) -> str:
+    """A dtype as a text, without the categories of a categorical."""
+    module, kind = type(dtype).__module__.partition(".")[0], type(dtype).__name__
+    if kind == "CategoricalDtype":
+        inner = "str" if _as_texts(dtype) else _dtype_text(dtype.categories.dtype)
+        return f"category[{inner}{', ordered' * bool(dtype.ordered)}]"
+    if kind == "ArrowDtype":
+        return "arrow: " + _kind_text(dtype.pyarrow_dtype)
+    if kind == "StringDtype" and str(dtype) == "string":
+        return f"string[{dtype.storage}]"
+    if dtype.name in NUMBERS:
+        return "number" if module == "numpy" else "nullable number"
+    if module == "pandas" and dtype.name.lower() in NUMBERS:
+        return "nullable number"
+    return str(dtype)
 
 
 def _column(series: Any) -> pa.ChunkedArray:
     """The column in a type that its dtype decides, and no cell: an odd one must not show."""
     dtype = series.dtype
-    if dtype.name == "category" and dtype.categories.dtype.name in TEXTS:
+    if dtype.name == "category" and (_as_texts(dtype) or dtype.categories.dtype.name in OBJECTS):
         return _texts(series.astype(object)).dictionary_encode()
-    if dtype.name in TEXTS:
+    if dtype.name in OBJECTS:
         return _texts(series)
     column = pa.Array.from_pandas(series)
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def _as_texts(dtype: Any) -> bool:
+    """Whether categories are read as texts, though they are none: intervals, as of pandas.cut."""
+    return bool(re.match(r"interval|period|timedelta", dtype.categories.dtype.name))
 
 
 def _texts(series: Any) -> pa.ChunkedArray:
@@ -173,24 +352,56 @@ def _text(value: Any) -> str | None:
         return None
 
 
-def _series(pandas: Any, column: pa.ChunkedArray, dtype: Any) -> Any:
-    if dtype is None:
-        return column.to_pandas()
-    if column.null_count and isinstance(dtype.type, type):
-        if dtype.kind in "iu" and not pandas.api.types.is_extension_array_dtype(dtype):
-            name = dtype.name.replace("u", "U").replace("int", "Int").replace("UInt", "UInt")
-            dtype = pandas.api.types.pandas_dtype(name)
-        elif dtype.kind == "b" and not pandas.api.types.is_extension_array_dtype(dtype):
-            dtype = pandas.BooleanDtype()
-    if pandas.api.types.is_extension_array_dtype(dtype) and hasattr(dtype, "__from_arrow__"):
-        try:
-            return column.to_pandas(types_mapper=lambda _: dtype)
-        except (TypeError, ValueError, NotImplementedError):
-            pass
-    series = column.to_pandas()
-    if series.dtype == dtype:
-        return series
+def _restore_pandas(table: pa.Table, types: Mapping[str, str]) -> Any:
+    import pandas
+
+    return pandas.DataFrame({
+        name: _series(pandas, column, types.get(name, ""))
+        for name, column in zip(table.schema.names, table.columns)})
+
+
+def _series(pandas: Any, column: pa.ChunkedArray, text: str) -> Any:
+    if text == "number":
+        return _numbers(column).to_pandas()
+    if text == "nullable number":
+        column = _numbers(column)
+        own = {pa.int64(): pandas.Int64Dtype(), pa.float64(): pandas.Float64Dtype()}
+        return column.to_pandas(types_mapper=own.get)
+    if found := re.fullmatch(r"category\[(.+?)(, ordered)?\]", text):
+        codes, values = _categories(column)
+        categories = pandas.Index(_series(pandas, pa.chunked_array([values]), found[1]))
+        codes = codes.fill_null(-1).to_numpy(zero_copy_only=False)
+        return pandas.Series(pandas.Categorical.from_codes(codes, categories,
+                                                           ordered=bool(found[2])))
+    if text.startswith("arrow: "):
+        column = _arrow_column(column, text[len("arrow: "):])
+        return column.to_pandas(types_mapper=pandas.ArrowDtype)
+    column = _decoded(column)
+    if text == "bool" and is_text(column.type):
+        column = _cast(column, pa.bool_())
+    if text in ("bool", "object") and kinds.is_boolean(column.type):
+        return column.to_pandas()  # bool, or object where cells are missing
     try:
-        return series.astype(dtype)
-    except (TypeError, ValueError, OverflowError):  # such as a value beyond an int8
-        return series
+        dtype = pandas.api.types.pandas_dtype(text or "object")
+        if dtype.kind == "U":  # what pandas 2 makes of "str"
+            dtype = pandas.api.types.pandas_dtype("object")
+        return _as_dtype(pandas, column, dtype)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):  # of another pandas
+        return column.to_pandas()
+
+
+def _as_dtype(pandas: Any, column: pa.ChunkedArray, dtype: Any) -> Any:
+    """The column in a dtype, or in the nearest one that holds its values."""
+    if dtype.kind in "iub" and column.null_count:
+        name = {"i": "Int", "u": "UInt", "b": "boolean"}[dtype.kind]
+        size = "" if dtype.kind == "b" else str(8 * dtype.itemsize)
+        dtype = pandas.api.types.pandas_dtype(name + size)
+    if dtype.name not in OBJECTS:
+        given = pa.Array.from_pandas(pandas.Series([], dtype=dtype))
+        column = _cast(column, given.type)
+    if hasattr(dtype, "__from_arrow__"):
+        return column.to_pandas(types_mapper=lambda _: dtype)
+    return column.to_pandas().astype(dtype)
+
+
+_RESTORE = {"pandas": _restore_pandas, "polars": _restore_polars, "pyarrow": _restore_arrow}

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
-from ._errors import BY_CODE, DataError, DecoyError, DecoyWarning, Interrupted
+from ._errors import BY_CODE, DataError, DecoyError, DecoyWarning, Interrupted, in_python
+from ._html import NotebookBar, notebook
 
 log = logging.getLogger("decoy")
 
@@ -25,8 +26,9 @@ _PROGRESS = re.compile(r"^(.+): (\d+) %$")
 # what a person should know who sees nothing else of what the program says
 _WARNING = re.compile(
     r"^(warning|advice|check [^:]+|--target [^:]+): |^(.*: )?ignored: the schema does not name "
-    r"|^\d+ of \d+ pairs |^(columns left out|texts|numbers|relations|dates|nearly all cells|more relations) "
-    r"|^(no|the) outcome |^epsilon \S+ is above |^delta \S+ is not below |^about \d+ rows are too few ")
+    r"|^(columns left out|ends|texts|numbers|relations|dates|nearly all cells|more relations) "
+    r"|^\d+ of \d+ pairs |^(no|the) outcome |^epsilon \S+ is above |^delta \S+ is not below "
+    r"|^about \d+ rows are too few ")
 
 
 def program() -> str:
@@ -39,17 +41,23 @@ def program() -> str:
 
 
 def run(
-    arguments: Sequence[str], tables: Sequence[pa.Table] = (), *, progress: bool = False
+    arguments: Sequence[str],
+    tables: Sequence[pa.Table] = (),
+    *,
+    progress: bool = False,
+    names: Mapping[str, str] = {},
 ) -> bytes:
     """Runs the program, with tables on its standard input as Arrow streams.
 
-    Returns its standard output. What it says goes to the logger "decoy", and what of it is a
-    warning or advice is a DecoyWarning, too. A failure is an error by
-    its exit code. An interrupt is passed on, and waits until the program has put its account in
-    order; a second one kills it.
+    Returns its standard output. What it says goes to the logger "decoy", in the words of Python,
+    and what of it is a warning or advice is a DecoyWarning, too. names are texts that it says
+    something else for, such as the path of a temporary file. A failure is an error by its exit
+    code. An interrupt is passed on, and waits until the program has put its account in order; a
+    second one kills it.
     """
     tables = [_whole(table) for table in tables]
-    alone: dict[str, Any] = {"start_new_session": True}  # a terminal would interrupt it a second time
+    # a terminal would interrupt it a second time
+    alone: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         alone = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     environment = {k: v for k, v in os.environ.items()
@@ -67,7 +75,7 @@ def run(
     said: list[str] = []
     work = [
         threading.Thread(target=_send, args=(child.stdin, tables), daemon=True),
-        threading.Thread(target=_listen, args=(child.stderr, said, progress), daemon=True),
+        threading.Thread(target=_listen, args=(child.stderr, said, progress, names), daemon=True),
         threading.Thread(target=_receive, args=(child.stdout, out), daemon=True),
     ]
     for thread in work:
@@ -100,8 +108,7 @@ def run(
         raise BY_CODE.get(child.returncode, DecoyError)(text)
     if interrupted:
         raise KeyboardInterrupt
-    _warn(re.sub(r"--target (?=COLUMN|NAME)", "target=", text)
-          for text in _whole_texts(said) if _WARNING.match(text))
+    _warn(text for text in _whole_texts(said) if _WARNING.match(text))
     return b"".join(out)
 
 
@@ -138,7 +145,8 @@ def _whole(table: pa.Table) -> pa.Table:
     try:
         return table.unify_dictionaries()
     except (pa.ArrowException, OverflowError):
-        raise DataError("the categories of a column do not fit its dictionary: decode it first") from None
+        raise DataError("the categories of a column do not fit its dictionary: decode it "
+                        "first") from None
 
 
 def _send(pipe: IO[bytes], tables: Sequence[pa.Table]) -> None:
@@ -160,16 +168,18 @@ def _receive(pipe: IO[bytes], out: list[bytes]) -> None:
     out.append(pipe.read())
 
 
-def _listen(pipe: IO[bytes], said: list[str], progress: bool) -> None:
+def _listen(
+    pipe: IO[bytes], said: list[str], progress: bool, names: Mapping[str, str]
+) -> None:
     bar: Any = None
     stage = ""
     for raw in pipe:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
         step = _PROGRESS.match(line)
         if not step:
-            said.append(line)
+            said.append(in_python(line, names))
             if line and not line.startswith("decoy: "):
-                log.info("%s", line)
+                log.info("%s", said[-1])
             continue
         if not progress:
             continue
@@ -186,16 +196,9 @@ def _listen(pipe: IO[bytes], said: list[str], progress: bool) -> None:
 
 def _bar() -> Any:
     """A bar in a terminal or a notebook; elsewhere one that shows nothing."""
-    notebook = "ipykernel" in sys.modules
-    if notebook:
-        try:
-            import ipywidgets  # noqa: F401
-        except ImportError:
-            notebook = False
-    if notebook:
-        from tqdm.notebook import tqdm
-    else:
-        from tqdm import tqdm
-    shown = notebook or sys.stderr.isatty()
+    if notebook():
+        return NotebookBar()
+    from tqdm import tqdm
+
     style = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    return tqdm(total=100, leave=False, disable=not shown, bar_format=style)
+    return tqdm(total=100, leave=False, disable=not sys.stderr.isatty(), bar_format=style)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import reprlib
 import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as kinds
 
+from ._arguments import arguments
+from ._arguments import path as path_text
+from ._calls import infer as _infer
 from ._errors import UsageError
-from ._frames import schema_of, to_arrow
+from ._frames import schema_of, source_of, to_arrow
 from ._program import run
 
 
@@ -28,6 +32,12 @@ class Schema:
     """
 
     yaml: str
+
+    def __str__(self) -> str:
+        return self.yaml
+
+    def __repr__(self) -> str:
+        return f"Schema({reprlib.repr(self.yaml)})"
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Schema:
@@ -83,42 +93,52 @@ class Schema:
             lines += [f"    {line}" for line in _open(kind)]
         return Schema("\n".join(lines) + "\n")
 
-    @staticmethod
-    def infer(
-        frame: Any,
-        *,
-        epsilon: float,
-        ledger: str | os.PathLike[str],
-        partial: Schema | None = None,
-        delta: float | None = None,
-        progress: bool = True,
-    ) -> Schema:
-        """Buys what is open in a partial schema, or all, from noisy counts of a private frame.
-
-        The names of the columns become public.
-        """
-        table, _ = to_arrow(frame)
-        arguments = ["schema", "infer", "arrow:-", "--header-is-public", f"--epsilon={epsilon!r}"]
-        arguments += ["--ledger", os.fspath(ledger), "--out", "-"]
-        if delta is not None:
-            arguments.append(f"--delta={delta!r}")
-        with temporary("schema.yaml", partial.yaml if partial else "") as path:
-            if partial:
-                arguments += ["--schema", path]
-            return Schema(run(arguments, [table], progress=progress).decode())
+    infer = staticmethod(_infer)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the schema to a file."""
         Path(path).write_text(self.yaml, encoding="utf-8")
 
 
+def inferred(given: dict[str, Any]) -> Schema:
+    """`Schema.infer`, with its keywords as a dict."""
+    place, tables = source_of(given["frame"]), []
+    if place is None:
+        place, tables = "arrow:-", [to_arrow(given["frame"])[0]]
+    command = ["schema", "infer", place, "--header-is-public", "--out=-", *arguments(given)]
+    command += ["--resume"] if given["resume"] else []
+    names = {"arrow:-": "the frame"}
+    with ExitStack() as files:
+        if given["partial"] is not None:
+            path = files.enter_context(path_of(given["partial"], names, "partial"))
+            command.append(f"--schema={path}")
+        return Schema(run(command, tables, progress=given["progress"], names=names).decode())
+
+
 @contextmanager
-def path_of(schema: Schema | str | os.PathLike[str]) -> Iterator[str]:
-    """The path of a schema's file."""
-    if not isinstance(schema, Schema):
-        yield os.fspath(schema)
+def path_of(schema: Any, names: dict[str, str], name: str = "schema") -> Iterator[str]:
+    """The path of a schema's file. names learns what a temporary one is called."""
+    if isinstance(schema, Schema):
+        with temporary("schema.yaml", schema.yaml) as path:
+            names |= {f"--schema {path}": f"{name}=", path: name}
+            yield path
         return
-    with temporary("schema.yaml", schema.yaml) as path:
+    if isinstance(schema, str) and "\n" in schema:
+        raise UsageError(f"{name}= is the path of a file, or decoy.Schema(text)")
+    if isinstance(schema, Mapping) or hasattr(schema, "to_dict"):
+        raise UsageError(f"{name}= is a decoy.Schema or the path of one: decoy.Schema.from_sdv "
+                         "makes one of the metadata of SDV")
+    yield path_text(name, schema)
+
+
+@contextmanager
+def model_path(model: Any, names: dict[str, str]) -> Iterator[str]:
+    """The path of a model's file, or of that of a synthesizer. names is as in path_of."""
+    if not hasattr(model, "model"):
+        yield path_text("model", model)
+        return
+    with temporary("m.decoy", model.model) as path:
+        names |= {f"--model {path}": "model=", path: "the model"}
         yield path
 
 

@@ -1,0 +1,12 @@
+// Package linked compares synthetic linked tables, parents with their children in order, with the
+// real ones: what no comparison of single tables sees.
+//
+// [Families] measures how far counts are off, as total variation distances between shares of the
+// real and of the synthetic tables: 0 is equal, 1 is nothing in common. Columns are compared by at
+// most sixteen groups of their codes ([eval.Groups], of the real tables). Beside each distance
+// stands its floor: that between the real tables and a resample of their units, each with all of
+// its rows, as many as there are synthetic units. [Predict] says what a model learns from
+// histories.
+//
+// Nothing here is private: every figure depends on every real row, without noise.
+package linked

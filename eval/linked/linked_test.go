@@ -1,0 +1,459 @@
+package linked
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// visit is a row of a made-up history.
+type visit struct{ day, diagnosis, ward, score int }
+
+// person is a unit: sex, age group, risk, and its visits.
+type person struct {
+	parent [3]int
+	visits []visit
+}
+
+var visitSizes = []int{6, 3, 8}
+
+// clinic makes people whose visits have an order, depend on the person and on all that was before:
+// from each seed others of the same population. Some people have 60 visits, some none.
+func clinic(n int, seed uint64) []person {
+	u := rand.New(rand.NewPCG(seed, 54))
+	out := make([]person, n)
+	for i := range out {
+		p := &out[i]
+		p.parent = [3]int{u.IntN(2), u.IntN(5), min(u.IntN(4), u.IntN(4))}
+		risk := p.parent[2]
+		mean := 2 + 4*float64(risk)
+		if u.IntN(50) == 0 {
+			mean = 45
+		}
+		visits := min(60, int(mean*u.ExpFloat64()))
+		day, chronic, home := u.IntN(1500), u.IntN(6), u.IntN(3)
+		if u.IntN(4) > 0 {
+			chronic, home = 3*p.parent[0]+risk%3, p.parent[1]%3
+		}
+		v := visit{diagnosis: u.IntN(6), ward: home, score: p.parent[1] + u.IntN(2)}
+		for range visits {
+			v.day = day
+			p.visits = append(p.visits, v)
+			day += 1 + int(u.ExpFloat64()*float64(120-30*risk))
+			switch {
+			case u.IntN(3) == 0:
+				v.diagnosis = chronic // what comes back
+			case u.IntN(2) == 0:
+				v.diagnosis = (v.diagnosis + 1 + u.IntN(2)) % 6
+			}
+			switch u.IntN(4) {
+			case 0:
+				v.ward = u.IntN(3)
+			case 1:
+				v.ward = home
+			}
+			v.score = max(0, min(7, v.score+u.IntN(3)-1+risk/3))
+		}
+	}
+	return out
+}
+
+// written are the tables of people, a file sorted by person; orphans says which visits lose theirs.
+func written(t testing.TB, people []person, orphan func() bool) *Tables {
+	t.Helper()
+	columns := func(names []string, sizes []int, rows [][]int) *table.Table {
+		s := &schema.Schema{}
+		var codes []table.Codes
+		for k, name := range names {
+			s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Integer,
+				Max: float64(sizes[k] - 1), Bins: sizes[k]})
+			codes = append(codes, table.NewCodes(sizes[k], len(rows)))
+			for i, row := range rows {
+				codes[k].Set(i, uint16(row[k]))
+			}
+		}
+		out, err := table.FromColumns(s, codes, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	var parents, rows [][]int
+	c := Child{Name: "visits"}
+	for i, p := range people {
+		parents = append(parents, p.parent[:])
+		for _, v := range p.visits {
+			rows = append(rows, []int{v.diagnosis, v.ward, v.score, min(19, v.day/250)})
+			c.Order = append(c.Order, float64(v.day))
+			if c.Parent = append(c.Parent, i); orphan != nil && orphan() {
+				c.Parent[len(c.Parent)-1] = -1
+			}
+		}
+	}
+	c.By = 3
+	c.Rows = columns([]string{"diagnosis", "ward", "score", "day"},
+		append(slices.Clone(visitSizes), 20), rows)
+	return &Tables{Name: "patients", Children: []Child{c},
+		Parents: columns([]string{"sex", "age", "risk"}, []int{2, 5, 4}, parents)}
+}
+
+// resample draws people with all of their visits.
+func resample(people []person, u *rand.Rand) []person {
+	out := make([]person, len(people))
+	for i := range out {
+		out[i] = people[u.IntN(len(people))]
+	}
+	return out
+}
+
+// histories are those of people; setting them keeps the people.
+func historiesOf(people []person) (out [][]visit) {
+	for _, p := range people {
+		out = append(out, slices.Clone(p.visits))
+	}
+	return out
+}
+
+func with(people []person, visits [][]visit) []person {
+	out := slices.Clone(people)
+	for i := range out {
+		out[i].visits = visits[i]
+	}
+	return out
+}
+
+// mix permutes what take gives a pointer to, among the visits of each group.
+func mix(h [][]visit, u *rand.Rand, group func(unit, place int) int, swap func(a, b *visit)) {
+	in := map[int][]*visit{}
+	for i := range h {
+		for j := range h[i] {
+			in[group(i, j)] = append(in[group(i, j)], &h[i][j])
+		}
+	}
+	for _, g := range slices.Sorted(maps.Keys(in)) {
+		u.Shuffle(len(in[g]), func(a, b int) { swap(in[g][a], in[g][b]) })
+	}
+}
+
+// keepDay swaps two visits but for their days.
+func keepDay(a, b *visit) {
+	*a, *b = *b, *a
+	a.day, b.day = b.day, a.day
+}
+
+// damages are ways to break linked tables, with the families that see it, the one that is meant for
+// it first.
+var damages = []struct {
+	name string
+	off  []string
+	do   func(people []person, u *rand.Rand) []person
+}{
+	{"histories swapped among parents", []string{FanOut, parentChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			u.Shuffle(len(h), func(a, b int) { h[a], h[b] = h[b], h[a] })
+			return with(people, h)
+		}},
+	{"histories swapped among parents with as many rows", []string{parentChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			equal := map[int][]int{}
+			for i := range h {
+				equal[len(h[i])] = append(equal[len(h[i])], i)
+			}
+			for _, n := range slices.Sorted(maps.Keys(equal)) {
+				at := equal[n]
+				u.Shuffle(len(at), func(a, b int) { h[at[a]], h[at[b]] = h[at[b]], h[at[a]] })
+			}
+			return with(people, h)
+		}},
+	{"order within a unit shuffled", []string{transition, thirdNext},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			mix(h, u, func(unit, _ int) int { return unit }, keepDay)
+			return with(people, h)
+		}},
+	{"rows swapped at equal place", []string{transition, thirdNext, distinctValues, parentChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			mix(h, u, func(_, place int) int { return place }, keepDay)
+			return with(people, h)
+		}},
+	{"children independent", []string{gapOfRows, transition, thirdNext, distinctValues, parentChild},
+		func(people []person, u *rand.Rand) []person {
+			h, all := historiesOf(people), func(_, _ int) int { return 0 }
+			for _, swap := range []func(a, b *visit){
+				func(a, b *visit) { a.day, b.day = b.day, a.day },
+				func(a, b *visit) { a.diagnosis, b.diagnosis = b.diagnosis, a.diagnosis },
+				func(a, b *visit) { a.ward, b.ward = b.ward, a.ward },
+				func(a, b *visit) { a.score, b.score = b.score, a.score },
+			} {
+				mix(h, u, all, swap)
+			}
+			for i := range h {
+				slices.SortFunc(h[i], func(a, b visit) int { return a.day - b.day })
+			}
+			return with(people, h)
+		}},
+	{"copies of the first row",
+		[]string{distinctValues, transition, thirdNext, parentChild, childChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i := range h {
+				for j := range h[i] {
+					day := h[i][j].day
+					h[i][j] = h[i][0]
+					h[i][j].day = day
+				}
+			}
+			return with(people, h)
+		}},
+	{"only the first row", []string{FanOut, parentChild, transition, gapOfRows, thirdNext,
+		distinctValues,
+		childChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i := range h {
+				h[i] = h[i][:min(1, len(h[i]))]
+			}
+			return with(people, h)
+		}},
+	{"2 % orphans", []string{OrphansOrder}, func(p []person, _ *rand.Rand) []person { return p }},
+}
+
+// TestDamages does what linked tables must not have to a resample of units: each damage puts the
+// families off that it should, and no others. The seeds are fixed; TestResamplesPass says how
+// seldom others would blame a family.
+func TestDamages(t *testing.T) {
+	people := clinic(6000, 1)
+	real := written(t, people, nil)
+	for i, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			u := rand.New(rand.NewPCG(uint64(i), 55))
+			var orphan func() bool
+			if slices.Contains(d.off, OrphansOrder) {
+				orphan = func() bool { return u.IntN(50) == 0 }
+			}
+			families, err := Families(real, written(t, d.do(resample(people, u), u), orphan), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				t.Logf("%-18s %.4f, floor %.4f, good up to %.4f", f.Name, f.Off, f.Floor, f.Limit)
+				if want := !slices.Contains(d.off, f.Name); f.Good != want {
+					t.Errorf("%s: good is %v, want %v", f.Name, f.Good, want)
+				}
+			}
+		})
+	}
+}
+
+// TestResamplesPass: synthetic units that are drawn from the real ones, or are others of the same
+// population, are called good. The seeds are fixed. Of twenty Off of each family and kind, the
+// limit is five standard deviations above the mean: a false alarm of 3e-7 each where they are
+// normal.
+func TestResamplesPass(t *testing.T) {
+	people := clinic(6000, 1)
+	real := written(t, people, nil)
+	for _, kind := range []string{"resample", "others"} {
+		off, limit := map[string][]float64{}, map[string]float64{}
+		for seed := range uint64(20) {
+			made := resample(people, rand.New(rand.NewPCG(seed, 56)))
+			if kind == "others" {
+				made = clinic(6000, seed+2)
+			}
+			families, err := Families(real, written(t, made, nil), seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				if !f.Good {
+					t.Errorf("%s %d: %s is %.4f off, and up to %.4f is good", kind, seed, f.Name, f.Off, f.Limit)
+				}
+				off[f.Name], limit[f.Name] = append(off[f.Name], f.Off), f.Limit
+			}
+		}
+		for name, x := range off {
+			mean, std := stat.MeanStdDev(x, nil)
+			t.Logf("%s: %-18s %.4f ± %.4f, good up to %.4f", kind, name, mean, std, limit[name])
+			if mean+5*std > limit[name] && name != OrphansOrder {
+				t.Errorf("%s: %s is %.4f ± %.4f off, too near to %.4f", kind, name, mean, std, limit[name])
+			}
+		}
+	}
+}
+
+// TestPredict: resampled units teach as much as real ones, and independent rows less, of each
+// column and of a target.
+func TestPredict(t *testing.T) {
+	people := clinic(2000, 1)
+	real := written(t, people, nil)
+	u := rand.New(rand.NewPCG(3, 58))
+	good := written(t, clinic(2000, 2), nil)
+	broken := written(t, damages[4].do(resample(people, u), u), nil)
+	for _, targets := range []map[string][]uint16{nil, {"risk": {2, 3}, "score": {4, 5, 6, 7}}} {
+		same, err := Predict(real, good, targets, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worse, err := Predict(real, broken, targets, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 6, false: 2}[targets == nil]; len(same) != want {
+			t.Fatalf("%d predictions, want %d", len(same), want)
+		}
+		for i, p := range same {
+			t.Logf("%s %v %s: real %.3f, others %.3f, independent %.3f", p.Column, p.Next, p.Positive,
+				p.Real, p.Synthetic, worse[i].Synthetic)
+			if math.Abs(p.Real-p.Synthetic) > .06 || worse[i].Synthetic > p.Synthetic-.03 {
+				t.Errorf("%s: AUROC %.3f of real, %.3f of others, %.3f of independent rows", p.Column,
+					p.Real, p.Synthetic, worse[i].Synthetic)
+			}
+		}
+	}
+}
+
+const described = `decoy: 1
+unit: id
+tables:
+  - name: patients
+    columns: [{name: sex, kind: categorical, categories: [f, m]}]
+  - name: visits
+    parent: patients
+    key: who
+    order: {by: day, rows: 3}
+    columns:
+      - {name: day, kind: integer, min: 0, max: 1000, bins: 4, missing: [""]}
+      - {name: state, kind: boolean}
+`
+
+// read reads two tables that are given as text.
+func read(t *testing.T, patients, visits string) (*Tables, error) {
+	t.Helper()
+	l, err := schema.ParseLinked([]byte(described))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "patients.csv"), filepath.Join(dir, "visits.csv")}
+	for i, text := range []string{patients, visits} {
+		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Read(t.Context(), l, paths)
+}
+
+// TestRead counts in the order of the file: ids that come twice, rows of nobody, rows behind a
+// later one of their unit, and rows that do not count.
+func TestRead(t *testing.T) {
+	const patients = "id,sex\n7,f\n b,m\n7,m\n"
+	const visits = "who,day,state\n7,900,true\nb,10,false\n7,20,true\nx,1,true\n" +
+		"b ,10,true\n7,,true\n" +
+		"7,30,false\n7,1000,true\n"
+	got, err := read(t, patients, visits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &got.Children[0]
+	if want := []int{0, 1, 0, -1, 1, 0, 0, 0}; got.Parents.Rows() != 2 || got.Doubled != 1 ||
+		!slices.Equal(c.Parent, want) {
+		t.Errorf("%d parents, %d twice, rows of %v, want 2, 1 and %v", got.Parents.Rows(), got.Doubled,
+			c.Parent, want)
+	}
+	if got.History(c).Unused != 2 { // one without a day, and the fourth of patient 7
+		t.Errorf("%d rows do not count, want 2", got.History(c).Unused)
+	}
+	families, err := Families(got, got, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shares []float64
+	for _, f := range families {
+		if f.Name == OrphansOrder {
+			for _, p := range f.Parts {
+				shares = append(shares, p.Off)
+			}
+		} else if f.Off != 0 {
+			t.Errorf("%s: %v off itself", f.Name, f.Off)
+		}
+	}
+	// one id of three, one row of eight; of four rows that have one before them, 20 and 30 are
+	// behind 900
+	if want := []float64{1. / 3, 1. / 8, 2. / 4}; !slices.Equal(shares, want) {
+		t.Errorf("shares %v, want %v", shares, want)
+	}
+	fanOut := families[0].Parts[0]
+	if *fanOut.Real != 2.5 || fanOut.RealShares[2] != .5 || fanOut.RealShares[3] != .5 {
+		t.Errorf("%v rows a unit, shares %v", *fanOut.Real, fanOut.RealShares)
+	}
+	for _, bad := range []struct{ patients, visits, want string }{
+		{"id,sex\n", visits, "patients: no rows"},
+		{"sex\nf\n", visits, "patients: "},
+		{patients, "who,day,state\n7,1,x\n", "visits: "},
+	} {
+		if _, err := read(t, bad.patients, bad.visits); err == nil ||
+			!strings.HasPrefix(err.Error(), bad.want) {
+			t.Errorf("%v, want %s…", err, bad.want)
+		}
+	}
+	if _, err := Families(got, written(t, clinic(10, 1), nil), 1); !errors.Is(err, eval.ErrTables) {
+		t.Errorf("other columns: %v", err)
+	}
+}
+
+// TestOrphansOfMixedFile: orphans are seen where the real file is in no order.
+func TestOrphansOfMixedFile(t *testing.T) {
+	const patients = "id,sex\n1,f\n2,m\n"
+	real, err := read(t, patients, "who,day,state\n1,5,true\n1,4,true\n2,5,true\n2,4,true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := read(t, patients, "who,day,state\n1,5,true\n1,6,true\n2,5,true\n3,4,true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := Families(real, made, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := families[6]; f.Name != OrphansOrder || f.Off >= f.Limit || f.Good {
+		t.Errorf("%+v, want one that is not good, though the real file is worse", f)
+	}
+}
+
+// TestFileOrder: rows that are put in another order in the file are the same histories, and only
+// the order of the file is off.
+func TestFileOrder(t *testing.T) {
+	people := clinic(300, 1)
+	real, other := written(t, people, nil), written(t, people, nil)
+	c := &other.Children[0]
+	rows := rand.New(rand.NewPCG(1, 59)).Perm(c.Rows.Rows())
+	parent, order := make([]int, len(rows)), make([]float64, len(rows))
+	for i, row := range rows {
+		parent[i], order[i] = c.Parent[row], c.Order[row]
+	}
+	c.Rows, c.Parent, c.Order = c.Rows.Select(rows), parent, order
+	families, err := Families(real, other, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if off := f.Off > 0; off != (f.Name == OrphansOrder) || off == f.Good {
+			t.Errorf("%s is %v off", f.Name, f.Off)
+		}
+	}
+}

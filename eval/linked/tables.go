@@ -1,0 +1,290 @@
+package linked
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Tables are linked tables as their files have them.
+type Tables struct {
+	Name     string       // of the parents' table
+	Parents  *table.Table // a row a unit
+	Doubled  int          // further rows of its file, whose key an earlier one has
+	Children []Child
+}
+
+// Child is a child table. Its rows are in the order of the file, which may mix units.
+type Child struct {
+	Name   string
+	Rows   *table.Table
+	Parent []int // the row of Parents that each row belongs to; -1: none has its key
+	By     int   // the column of Rows that says the order
+	// the values of that column as the file has them, in the units of [schema.Codec.Bin]; NaN where a
+	// cell has none, and then the row does not count
+	Order []float64
+	Most  int // rows of a unit that count, from its first on; 0: all
+}
+
+// History is the rows of a child table that count, by unit and in order.
+type History struct {
+	Rows    []int // those of the table
+	From    []int // where in Rows those of each unit begin, and the end
+	Orphans int   // rows of the file without a parent
+	Unused  int   // rows of the file that have a parent, and do not count
+	// rows of the file that another row of their unit is before, and those behind a later one
+	steps, behind int
+}
+
+// History puts the rows of a child table in order.
+func (t *Tables) History(c *Child) *History {
+	h := &History{From: []int{0}}
+	byUnit := make([][]int, t.Parents.Rows())
+	latest := make([]float64, len(byUnit))
+	for row, unit := range c.Parent {
+		at := c.Order[row]
+		switch {
+		case unit < 0:
+			h.Orphans++
+			continue
+		case math.IsNaN(at):
+			continue
+		case byUnit[unit] == nil:
+			latest[unit] = at
+		default:
+			h.steps++
+		}
+		if at < latest[unit] {
+			h.behind++
+		}
+		byUnit[unit], latest[unit] = append(byUnit[unit], row), max(latest[unit], at)
+	}
+	for _, rows := range byUnit {
+		slices.SortFunc(rows, c.compare)
+		if c.Most > 0 && len(rows) > c.Most {
+			rows = rows[:c.Most]
+		}
+		h.Rows = append(h.Rows, rows...)
+		h.From = append(h.From, len(h.Rows))
+	}
+	h.Unused = len(c.Parent) - h.Orphans - len(h.Rows)
+	return h
+}
+
+// compare is the order of two rows of a unit. Those of one place are in the order of their codes,
+// as where they are fitted: that of the file has no say.
+func (c *Child) compare(a, b int) int {
+	order := cmp.Compare(c.Order[a], c.Order[b])
+	for k := 0; order == 0 && k < len(c.Rows.Schema().Columns); k++ {
+		order = cmp.Compare(c.Rows.Column(k).At(a), c.Rows.Column(k).At(b))
+	}
+	return order
+}
+
+const sides = 2 // of a comparison: the real tables, and the synthetic ones
+
+// column is small numbers, of each unit or of each row of its histories.
+type column struct {
+	name    string
+	codes   [sides][]uint8 // less than size, or none
+	size    int
+	ordered bool
+	labels  []string // of the codes
+	group   []int    // the code here of each code of the table
+	missing int      // the code here of missing cells; -1: there is none
+}
+
+const none = math.MaxUint8 // where there is nothing to count
+
+// comparison is a child table on both sides. What a column tells apart, the real rows decide.
+type comparison struct {
+	*Child   // the real one
+	history  [sides]*History
+	parents  []column // of units, as the next three
+	rows     column   // how many, up to mostRows
+	number   column   // how many, in numberParts parts
+	distinct []column // how many values of each of the columns
+	columns  []column // of rows, as gap: by how much the order grows from the row before
+	gap      column
+}
+
+const (
+	mostGroups  = 16 // of a column
+	mostRows    = 32 // of a unit that are told apart
+	numberParts = 8  // of the numbers of rows, about equally many units in each
+	gapParts    = 10 // of the gaps
+)
+
+// compare takes the child tables one by one; both sides must have the same tables and columns.
+func compare(tables [sides]*Tables) (out []*comparison, err error) {
+	a, b := tables[0], tables[1]
+	parents, err := columnsOf(a.Name, a.Parents, b.Parents)
+	if err == nil && len(a.Children) != len(b.Children) {
+		err = fmt.Errorf("linked: %d child tables and %d: %w", len(a.Children), len(b.Children),
+			eval.ErrTables)
+	}
+	for i := 0; err == nil && i < len(a.Children); i++ {
+		c := &comparison{Child: &a.Children[i], parents: parents}
+		var rows [sides]*table.Table // in order
+		for side, t := range tables {
+			c.history[side] = t.History(&t.Children[i])
+			rows[side] = t.Children[i].Rows.Select(c.history[side].Rows)
+		}
+		if c.columns, err = columnsOf(c.Name, rows[0], rows[1]); err == nil {
+			c.count(tables, i)
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// columnsOf are the columns of a table, in groups of the codes of real rows.
+func columnsOf(name string, a, b *table.Table) (out []column, err error) {
+	s := a.Schema()
+	if !slices.Equal(s.Names(), b.Schema().Names()) || !slices.Equal(s.Sizes(), b.Schema().Sizes()) {
+		return nil, fmt.Errorf("linked: %s: the synthetic table has other columns: %w", name,
+			eval.ErrTables)
+	}
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	groups, sizes, err := eval.Groups(a, mostGroups)
+	if err != nil {
+		return nil, fmt.Errorf("linked: %s: %w", name, err)
+	}
+	for k := range groups {
+		c := column{name: s.Columns[k].Name, size: sizes[k], ordered: s.Columns[k].Kind.Ordered(),
+			labels: make([]string, sizes[k]), group: groups[k], missing: -1}
+		missing, may := codecs[k].MissingCode()
+		for code, x := range c.group {
+			text := codecs[k].Label(uint16(code))
+			if may && code == int(missing) {
+				c.missing = x
+			} else if c.ordered {
+				least, _ := codecs[k].Bin(uint16(code))
+				text = codecs[k].Show(least, plain) + " or more"
+			}
+			c.labels[x] = cmp.Or(c.labels[x], text)
+		}
+		for side, t := range [sides]*table.Table{a, b} {
+			for row := range t.Rows() {
+				c.codes[side] = append(c.codes[side], uint8(c.group[t.Column(k).At(row)]))
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// count counts what the histories of child i have.
+func (c *comparison) count(tables [sides]*Tables, i int) {
+	var numbers, gaps [sides][]float64
+	c.distinct = make([]column, len(c.columns))
+	for side, h := range c.history {
+		order := tables[side].Children[i].Order
+		for unit := range len(h.From) - 1 {
+			from, to := h.From[unit], h.From[unit+1]
+			numbers[side] = append(numbers[side], float64(to-from))
+			for at := from; at < to; at++ {
+				gap := math.NaN()
+				if at > from {
+					gap = order[h.Rows[at]] - order[h.Rows[at-1]]
+				}
+				gaps[side] = append(gaps[side], gap)
+			}
+			for k, of := range c.columns {
+				d := &c.distinct[k]
+				d.name, d.size = of.name, of.size+1
+				d.codes[side] = append(d.codes[side], different(of.codes[side][from:to]))
+			}
+		}
+	}
+	var single []float64
+	for n := 0.; n <= min(mostRows, slices.Max(numbers[0])); n++ {
+		single = append(single, n)
+	}
+	c.rows = parted("number of rows", numbers, single, plain)
+	if c.rows.size > mostRows {
+		c.rows.labels[mostRows] += " or more"
+	}
+	c.number = parted("rows", numbers, quantiles(numbers[0], numberParts), plain)
+	by := c.Rows.Schema().Columns[c.By]
+	show := plain
+	if codec, err := schema.NewCodec(by); err == nil {
+		show = func(x float64) string { return codec.ShowDifference(x, plain) }
+	}
+	c.gap = parted(by.Name, gaps, quantiles(gaps[0], gapParts), show)
+}
+
+// different is how many codes there are; none of no rows.
+func different(codes []uint8) uint8 {
+	if len(codes) == 0 {
+		return none
+	}
+	codes = slices.Clone(codes)
+	slices.Sort(codes)
+	return uint8(len(slices.Compact(codes)))
+}
+
+// quantiles are the least values of so many parts of about equally many values, or of fewer. A NaN
+// is in none.
+func quantiles(values []float64, parts int) (least []float64) {
+	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(sorted)
+	for k := 0; k < parts && len(sorted) > 0; k++ {
+		least = append(least, sorted[k*len(sorted)/parts])
+	}
+	return slices.Compact(least)
+}
+
+// parted cuts values into parts, of which least are the least values. A NaN is none.
+func parted(
+	name string, values [sides][]float64, least []float64, show func(float64) string,
+) column {
+	c := column{name: name, size: max(1, len(least)), ordered: true}
+	for _, x := range least {
+		c.labels = append(c.labels, show(x))
+	}
+	for side := range values {
+		for _, x := range values[side] {
+			code := sort.Search(len(least), func(k int) bool { return least[k] > x }) - 1
+			if code = max(0, code); math.IsNaN(x) {
+				code = none
+			}
+			c.codes[side] = append(c.codes[side], uint8(code))
+		}
+	}
+	return c
+}
+
+// ofRows is a column of units, told of each of their rows.
+func (c *comparison) ofRows(of column) column {
+	out := of
+	for side, h := range c.history {
+		out.codes[side] = nil
+		for unit, code := range of.codes[side] {
+			for range h.From[unit+1] - h.From[unit] {
+				out.codes[side] = append(out.codes[side], code)
+			}
+		}
+	}
+	return out
+}
+
+func plain(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// counting is the numbers below n, as text.
+func counting(n int) (out []string) {
+	for x := range n {
+		out = append(out, strconv.Itoa(x))
+	}
+	return out
+}

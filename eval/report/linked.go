@@ -1,0 +1,339 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/eval/linked"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+//go:embed linked.html
+var linkedText string
+
+var linkedPage = template.Must(template.New("linked").Funcs(template.FuncMap{
+	"verdict": verdict,
+}).Parse(linkedText))
+
+// linkedReport is what was found about linked tables. Its JSON names are an interface.
+type linkedReport struct {
+	Format       int           `json:"decoy_linked_report"` // version of these names
+	NotPrivate   bool          `json:"not_private"`         // always true
+	Warning      string        `json:"warning"`
+	Tool         string        `json:"tool,omitempty"`
+	SchemaSHA256 string        `json:"schema_sha256"`
+	Seed         uint64        `json:"seed"` // public, of resamples and of the test of predictions
+	Claim        *Claim        `json:"claim,omitempty"`
+	Tables       []linkedTable `json:"tables"`
+	Summary      []finding     `json:"summary"`
+	// distances, each beside its floor: see linked.Families
+	Families    []linked.Family     `json:"families"`
+	Predictions []linked.Prediction `json:"predictions"`
+	Notes       []string            `json:"notes"`
+}
+
+// linkedTable is one of the tables, in its real and in its synthetic file.
+type linkedTable struct {
+	Name      string `json:"name"`
+	Real      int    `json:"real_rows"`
+	Synthetic int    `json:"synthetic_rows"`
+	Unused    int    `json:"real_rows_not_used"` // of those that have a unit
+}
+
+// linkedAnswers are what the families answer, in the order of linked.Families: the question, what a
+// person would count of a part (of its column, real, here), and what the picture shows.
+var linkedAnswers = []struct{ question, words, caption string }{
+	{"Does a unit have as many rows?", "A unit has %[2]s rows on average, and %[3]s here.",
+		"Shares of units, by their number of rows."},
+	{"Do rows fit the unit they belong to?", "", "Distances of a column of the unit with one of its " +
+		"rows, the worst first. Grey: of a resample of the real units."},
+	{"Does the next row follow from the last?", "%[1]s stays the same in %[2]s of the real steps, " +
+		"and in %[3]s here.",
+		"How often a column is the same in the next row, real and here, the worst first."},
+	{"Is the time between rows right?", "", "Shares of steps, by how much the order grows."},
+	{"Does a history keep its thread?", "%[1]s is the same three rows on in %[2]s of the real " +
+		"cases, and in %[3]s here.",
+		"How often a column is the same three rows on, real and here, the worst first."},
+	{"Do values come back as often?", "A unit has %[2]s different values of %[1]s on average, and " +
+		"%[3]s here.",
+		"How many different values a unit has on average, real and here, the worst first."},
+	{"Has every row a unit, and its place?", "%[1]s: %[2]s in the real files, %[3]s here.",
+		"Shares of the rows of the files."},
+	{"Do the columns of a row fit each other?", "", "Distances of two columns of a row, the worst " +
+		"first. Grey: of a resample of the real units."},
+	{"Can a model be trained on histories?", "", "AUROC on real units: 1 is perfect, 0.5 is " +
+		"guessing. What is predicted of a unit, from its rows, and of the next row."},
+}
+
+// linkedPoor is how far beyond the limit of a family its mean is poor: so much of what is compared
+// happens to other rows.
+const linkedPoor = .15
+
+// hardlyPredicted is an AUROC of real rows from which on a prediction says something.
+const hardlyPredicted = .6
+
+// ComputeLinked compares synthetic linked tables with the real ones. Of the options it takes Seed,
+// Tool and Progress. Errors are those of [linked.Families].
+func ComputeLinked(
+	s *schema.Linked, real, synthetic *linked.Tables, claim *Claim, o Options,
+) (r *linkedReport, err error) {
+	if o.Progress == nil {
+		o.Progress = func(string, float64) {}
+	}
+	r = &linkedReport{Format: format, NotPrivate: true, Warning: warning, Tool: o.Tool, Claim: claim,
+		SchemaSHA256: s.Fingerprint(), Seed: cmp.Or(o.Seed, 1), Notes: []string{}}
+	o.Progress("comparing histories", 0)
+	if r.Families, err = linked.Families(real, synthetic, r.Seed); err != nil {
+		return nil, err
+	}
+	o.Progress("predictions", .2)
+	if r.Predictions, err = linked.Predict(real, synthetic, nil, r.Seed); err != nil {
+		return nil, err
+	}
+	r.Tables = []linkedTable{{real.Name, real.Parents.Rows(), synthetic.Parents.Rows(), 0}}
+	for i := range real.Children {
+		a, b := &real.Children[i], &synthetic.Children[i]
+		t := linkedTable{a.Name, a.Rows.Rows(), b.Rows.Rows(), real.History(a).Unused}
+		if r.Tables = append(r.Tables, t); t.Unused > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s of the real rows of %s are not looked at: they are "+
+				"beyond the first %d of their unit, as the schema has it, or have no place in the order.",
+				percent(float64(t.Unused)/float64(t.Real)), t.Name, a.Most))
+		}
+	}
+	for i, a := range linkedAnswers {
+		f := finding{Question: a.question, Status: unknown}
+		switch {
+		case i == len(r.Families):
+			r.learnt(&f)
+		case r.Families[i].Name == linked.OrphansOrder:
+			r.broken(i, &f)
+		default:
+			r.judge(i, &f)
+		}
+		f.Answer = strings.TrimSpace(f.Answer)
+		r.Summary = append(r.Summary, f)
+	}
+	return r, nil
+}
+
+// broken gives the verdict of the family of orphans and order.
+func (r *linkedReport) broken(i int, out *finding) {
+	out.Rule = "Good if these are at most twice as frequent as in the real files, so none where " +
+		"those have none; else poor. Order is that of the rows in the file."
+	if out.Status = poor; r.Families[i].Good {
+		out.Status = good
+	}
+	for _, p := range r.Families[i].Parts {
+		out.say("%s", r.inWords(i, p))
+	}
+}
+
+// judge gives the verdict of another family.
+func (r *linkedReport) judge(i int, out *finding) {
+	f := &r.Families[i]
+	out.Rule = fmt.Sprintf(
+		"The figure is a total variation distance: 0 is equal, 1 is nothing in common. Good up to %s: "+
+			"twice what a resample of the real units is off by, and 0.02. Poor beyond that by %.2f. A "+
+			"single part that is so far beyond its own limit makes it mixed, and twice as far poor.",
+		fixed(f.Limit), linkedPoor)
+	if len(f.Parts) == 0 {
+		out.say("There is no column to compare.")
+		return
+	}
+	beyond := func(p linked.Part) float64 { return p.Off - linked.Limit(p.Floor) }
+	worst := worstFirst(f.Parts, beyond)[0]
+	verdict := good
+	switch part := beyond(worst); {
+	case f.Off > f.Limit+linkedPoor || part > 2*linkedPoor:
+		verdict = poor
+	case !f.Good || part > linkedPoor:
+		verdict = mixed
+	case f.Floor > fewTell:
+		verdict = unknown
+		out.say("The units are too few to tell.")
+	}
+	out.see(verdict, "Off by %s; a resample of the real units is off by %s.", fixed(f.Off),
+		fixed(f.Floor))
+	if len(f.Parts) > 1 && worst.Off > worst.Floor {
+		out.say("Furthest off: %s, by %s.", r.name(worst), fixed(worst.Off))
+	}
+	if f.Name == linked.FanOut {
+		worst = f.Parts[0]
+	}
+	out.say("%s", r.inWords(i, worst))
+}
+
+// worstFirst sorts what is off by so much.
+func worstFirst[T any](all []T, off func(T) float64) []T {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b T) int {
+		return cmp.Compare(off(b), off(a))
+	})
+}
+
+func partOff(p linked.Part) float64    { return p.Off }
+func lost(p linked.Prediction) float64 { return p.Real - p.Synthetic }
+
+// name is that of a part, with its table where there are several.
+func (r *linkedReport) name(p linked.Part) string {
+	if len(r.Tables) > 2 || p.Table == r.Tables[0].Name {
+		return p.Table + ": " + p.Of
+	}
+	return p.Of
+}
+
+// inWords is what a person would count of a part of family i.
+func (r *linkedReport) inWords(i int, p linked.Part) string {
+	if p.Real == nil {
+		return ""
+	}
+	a, b := counted(p)
+	return fmt.Sprintf(linkedAnswers[i].words, r.name(p), a, b)
+}
+
+// counted writes the shares, or the means, of a part.
+func counted(p linked.Part) (real, synthetic string) {
+	if p.Mean {
+		return short(*p.Real), short(*p.Synthetic)
+	}
+	return percent(*p.Real), percent(*p.Synthetic)
+}
+
+// learnt says whether models trained on synthetic histories work on real ones.
+func (r *linkedReport) learnt(out *finding) {
+	m := eval.MetricOf("TSTR")
+	out.Rule = fmt.Sprintf("By how much the AUROC "+
+		"on real units falls, on average over what real units predict to %.1f or more: good up to %.2f, "+
+		"poor beyond %.2f. A quarter of the real units is the test.", hardlyPredicted, m.Good, m.Poor)
+	told := slices.DeleteFunc(worstFirst(r.Predictions, lost), func(p linked.Prediction) bool {
+		return p.Real < hardlyPredicted
+	})
+	if len(told) == 0 {
+		out.say("Even real rows predict nothing here.")
+		return
+	}
+	mean, worst := 0., told[0]
+	for _, p := range told {
+		mean += lost(p) / float64(len(told))
+	}
+	out.see(judge("TSTR", mean), "On average the AUROC is lower by %s than with real rows. Lowest "+
+		"beside them is that of %s: %s, with real rows %s. (1 is perfect, 0.5 is guessing.)",
+		fixed(mean), predicted(worst), fixed(worst.Synthetic), fixed(worst.Real))
+}
+
+// predicted names what is predicted.
+func predicted(p linked.Prediction) string {
+	if p.Next {
+		return fmt.Sprintf("next %s: %s", p.Column, p.Positive)
+	}
+	return fmt.Sprintf("%s: %s, from %s", p.Column, p.Positive, p.Table)
+}
+
+// JSON writes the report for programs.
+func (r *linkedReport) JSON(w io.Writer) error { return writeJSON(w, r) }
+
+// Text writes the summary and the families for a terminal.
+func (r *linkedReport) Text(w io.Writer) error {
+	return terminal(w, "", r.Claim, r.Summary, r.Notes, func(t io.Writer) {
+		fmt.Fprintf(t, "\nfamily\toff\tresample\tgood up to\tfurthest off\n")
+		for _, f := range r.Families {
+			for _, p := range worstFirst(f.Parts, partOff)[:min(1, len(f.Parts))] {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s %s\n", f.Name, fixed(f.Off), fixed(f.Floor),
+					fixed(f.Limit), r.name(p), fixed(p.Off))
+			}
+		}
+		fmt.Fprintf(t, "\nAUROC of\tsynthetic\treal\n")
+		for _, p := range r.Predictions {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", predicted(p), fixed(p.Synthetic), fixed(p.Real))
+		}
+	})
+}
+
+// linkedPicture is the drawing of an answer.
+type linkedPicture struct {
+	finding
+	Off      string // of a family
+	Drawings []template.HTML
+	Caption  string
+}
+
+// HTML writes the report as one page that needs no network.
+func (r *linkedReport) HTML(w io.Writer) error {
+	v := struct {
+		*linkedReport
+		Style    template.CSS
+		Pictures []linkedPicture
+	}{linkedReport: r, Style: template.CSS(pageStyle)}
+	for i, f := range r.Summary {
+		p := linkedPicture{finding: f, Caption: linkedAnswers[i].caption}
+		if i == len(r.Families) {
+			p.Drawings = []template.HTML{r.predictions(f.Question)}
+		} else {
+			p.Off, p.Drawings = fixed(r.Families[i].Off), r.drawn(r.Families[i].Parts, f.Question)
+		}
+		v.Pictures = append(v.Pictures, p)
+	}
+	return write(w, linkedPage, v)
+}
+
+const mostParts = 14 // of a family that are drawn
+
+// drawn are the pictures of a family: shares by value, of each table, or in one picture what a
+// person would count, or the distances themselves.
+func (r *linkedReport) drawn(parts []linked.Part, question string) (out []template.HTML) {
+	d := rows{label: question, width: 400, left: 148, right: 84, to: 1e-9}
+	parts = worstFirst(parts, partOff)
+	for _, p := range parts {
+		if p.Labels != nil {
+			out = append(out, r.shares(question, p))
+		}
+	}
+	if out != nil {
+		return out
+	}
+	for _, p := range parts[:min(mostParts, len(parts))] {
+		a, b, classes, text := p.Off, p.Floor, [2]string{"synthetic", "holdout"}, fixed(p.Off)
+		if p.Real != nil {
+			a, b, classes = *p.Real, *p.Synthetic, [2]string{"train", "synthetic"}
+			real, synthetic := counted(p)
+			text = real + ", " + synthetic
+		}
+		d.to = max(d.to, a, b)
+		d.rows = append(d.rows, row{name: r.name(p), text: text,
+			tip: fmt.Sprintf("%s: off by %s, a resample by %s", r.name(p), fixed(p.Off), fixed(p.Floor)),
+			marks: []mark{{class: classes[0], value: a, bar: true},
+				{class: classes[1], value: b, bar: true}}})
+	}
+	return []template.HTML{d.draw()}
+}
+
+// shares draws the two distributions of a part.
+func (r *linkedReport) shares(question string, p linked.Part) template.HTML {
+	f := steps{label: question + " " + p.Table, width: 400, height: 190, left: 44,
+		edges:  append(slices.Clone(p.Labels), ""),
+		series: []shares{{"train", p.RealShares}, {"synthetic", p.SyntheticShares}}}
+	for i, label := range p.Labels {
+		f.tips = append(f.tips, fmt.Sprintf("from %s on: real %s, here %s", label,
+			percent(p.RealShares[i]), percent(p.SyntheticShares[i])))
+	}
+	d := f.plot()
+	d.text(d.x(.5), d.down+28, "tick", "middle", r.name(p), 60)
+	return d.done()
+}
+
+// predictions draws the AUROC of what is predicted.
+func (r *linkedReport) predictions(question string) template.HTML {
+	f := rows{label: question, width: 400, left: 178, right: 20, to: 1,
+		ticks: numberTicks(0, .25, .5, .75, 1)}
+	for _, p := range worstFirst(r.Predictions, lost)[:min(mostParts, len(r.Predictions))] {
+		f.rows = append(f.rows, row{name: predicted(p),
+			tip:   fmt.Sprintf("%s: real %s, here %s", predicted(p), fixed(p.Real), fixed(p.Synthetic)),
+			marks: []mark{{class: "train", value: p.Real}, {class: "synthetic", value: p.Synthetic}}})
+	}
+	return f.draw()
+}

@@ -1,0 +1,56 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// TestReversals: of a stay, day 3 of ten to day 5 say, the end comes first in synthetic rows.
+func TestReversals(t *testing.T) {
+	s := schemaOf(t,
+		schema.Column{Name: "admitted", Kind: schema.Date, Max: 9, Missing: []string{""}},
+		schema.Column{Name: "discharged", Kind: schema.Timestamp, Max: 10 * 24 * 3600e6},
+		schema.Column{Name: "beds", Kind: schema.Integer, Max: 9})
+	// how many rows begin and end on such days, at noon
+	of := func(rows ...[3]int) *Values {
+		return stattest.Must(NewValues(s, s.Names(), func(yield func([]string) bool) {
+			for _, r := range rows {
+				begin := fmt.Sprintf("1970-01-%02d", r[0])
+				if r[0] == 0 {
+					begin = ""
+				}
+				for range r[2] {
+					yield([]string{begin, fmt.Sprintf("1970-01-%02dT12:00:00Z", r[1]), "7"})
+				}
+			}
+		}))
+	}
+	ordered := of([3]int{3, 5, 500}, [3]int{4, 4, 500})
+	for _, tt := range []struct {
+		name            string
+		real, synthetic *Values
+		want            string // the column that is before the other in a quarter of the rows
+	}{
+		{"in order", ordered, of([3]int{2, 8, 750}, [3]int{3, 3, 250}), ""},
+		{"broken", ordered, of([3]int{2, 8, 750}, [3]int{5, 3, 250}), "discharged"},
+		{"the other way round", of([3]int{5, 3, 999}, [3]int{1, 1, 1}),
+			of([3]int{5, 3, 750}, [3]int{2, 8, 250}), "admitted"},
+		{"missing", ordered, of([3]int{2, 8, 750}, [3]int{0, 3, 250}), ""},
+		{"by chance", ordered, of([3]int{2, 8, 99}, [3]int{5, 3, 1}), ""},
+		{"no order in real rows", of([3]int{3, 5, 900}, [3]int{5, 3, 100}),
+			of([3]int{2, 8, 750}, [3]int{5, 3, 250}), ""},
+		{"without real rows", nil, of([3]int{2, 8, 750}, [3]int{5, 3, 250}), "discharged"},
+	} {
+		got := Reversals(tt.real, tt.synthetic, .01)
+		if len(got) == 0 && tt.want == "" {
+			continue
+		}
+		if len(got) != 1 || got[0].Second != tt.want || math.Abs(got[0].Synthetic-.25) > 1e-9 {
+			t.Errorf("%s: %+v, want %q", tt.name, got, tt.want)
+		}
+	}
+}

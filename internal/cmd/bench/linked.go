@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/eval/linked"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// linkedTables are linked tables that are fitted.
+type linkedTables struct {
+	schema  *schema.Linked
+	paths   []string
+	real    *linked.Tables
+	coarse  *table.Table // the children, with the bins of the schema also in their order
+	targets map[string][]uint16
+}
+
+// linkedTargets are what is predicted: a column of the parents, and one of the next row.
+var linkedTargets = map[string]map[string][]uint16{
+	"nafld":   {"status": {1}, "event": {4, 5, 6, 7, 8, 9}},           // of the heart or the brain
+	"nlswork": {"grade": {7, 8, 9, 10}, "ln_wage": {7, 8, 9, 10, 11}}, // 15 years of school or more
+}
+
+// linkedScores are the families in their order, the two predictions, and seconds of the processor.
+type linkedScores [11]float64
+
+var linkedHeads = [len(linkedScores{})]string{"fan-out", "cross", "transition", "gap", "third-next",
+	"distinct", "broken", "pairs", "AUC parent", "AUC next", "CPU s"}
+
+// linkedBench compares ways to synthetic linked tables: decoy's own; "given", a row of each unit
+// with its parent and the number of rows, from which further rows are drawn as if they were
+// independent; "first M", the first M rows as further columns of the parent. All are fitted by
+// aim.
+func linkedBench(args []string) {
+	flags := flag.NewFlagSet("linked", flag.ExitOnError)
+	dir := flags.String("data", "", "folder that bench/linked.py has written")
+	names := flags.String("tables", "nlswork,nafld", "of the folder")
+	ways := flags.String("variants", "aim,given,first 2,first 4", "methods, each with its settings; "+
+		"given; first M")
+	epsilons := flags.String("epsilon", "1,10", "budgets")
+	delta := flags.Float64("delta", 1e-6, "")
+	runs := flags.Int("runs", 5, "of each line")
+	flags.Parse(args)
+	if *dir == "" {
+		fmt.Println("skipped: -data names no folder of linked tables")
+		return
+	}
+	for _, name := range strings.Split(*names, ",") {
+		t := openLinked(*dir, name)
+		_, floor := t.score(t.real)
+		fmt.Printf("%s: %d units, delta %v, %d runs: mean (worst)\n%-12s %7s", name,
+			t.real.Parents.Rows(), *delta, *runs, "variant", "epsilon")
+		for _, head := range linkedHeads {
+			fmt.Printf(" %-14s", head)
+		}
+		fmt.Println()
+		printLinked("floor, real", "", []linkedScores{floor})
+		for _, b := range must(budgetsOf(*epsilons, *delta)) {
+			for _, way := range split(*ways) {
+				var all []linkedScores
+				for range *runs {
+					all = append(all, t.run(way, b))
+				}
+				printLinked(way, fmt.Sprint(b.Epsilon), all)
+			}
+		}
+	}
+}
+
+// printLinked prints a line.
+func printLinked(way, epsilon string, runs []linkedScores) {
+	fmt.Printf("%-12s %7s", way, epsilon)
+	for i := range linkedHeads {
+		var x []float64
+		for _, r := range runs {
+			x = append(x, r[i])
+		}
+		worst := slices.Max(x)
+		if strings.HasPrefix(linkedHeads[i], "AUC") {
+			worst = slices.Min(x)
+		}
+		text := fmt.Sprintf("%.3f", stat.Mean(x, nil))
+		if len(runs) > 1 {
+			text += fmt.Sprintf(" (%.3f)", worst)
+		}
+		fmt.Printf(" %-14s", text)
+	}
+	fmt.Println()
+}
+
+func openLinked(dir, name string) *linkedTables {
+	dir = filepath.Join(dir, name)
+	l := must(schema.LoadLinked(filepath.Join(dir, "schema.yaml")))
+	paths := must(configs.LinkedFiles("-data", l, dir))
+	return &linkedTables{schema: l, paths: paths, targets: linkedTargets[name],
+		real:   must(linked.Read(context.Background(), l, paths)),
+		coarse: must(read(paths[1], l.Tables[1].Schema))}
+}
+
+// score is of synthetic tables, and beside it what chance alone makes of the real ones.
+func (t *linkedTables) score(made *linked.Tables) (out, floor linkedScores) {
+	families := must(linked.Families(t.real, made, 1))
+	for i, f := range families {
+		out[i], floor[i] = f.Off, f.Floor
+	}
+	for _, p := range must(linked.Predict(t.real, made, t.targets, 1)) {
+		at := len(families)
+		if p.Next {
+			at++
+		}
+		out[at], floor[at] = p.Synthetic, p.Real
+	}
+	return out, floor
+}
+
+// run makes synthetic tables in a way, and scores them.
+func (t *linkedTables) run(way string, b accountant.Budget) linkedScores {
+	used := cpu()
+	var made []*table.Table
+	first, number, _ := strings.Cut(way, " ")
+	switch rows, _ := strconv.Atoi(number); first {
+	case "given":
+		made = t.flat(0, b)
+	case "first":
+		made = t.flat(rows, b)
+	default: // as the command makes them
+		ctx := context.Background()
+		m, _, err := synth.RunLinked(ctx, t.schema, t.paths, must(fitter(way)),
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+		check(err)
+		made = must(m.SampleLinked(ctx, max(1, int(math.Round(m.Rows))), rand.Uint64()))
+	}
+	used = cpu() - used
+	out, _ := t.score(must(linked.Of(t.schema, made)))
+	out[len(out)-1] = used
+	return out
+}

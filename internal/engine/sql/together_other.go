@@ -1,0 +1,7 @@
+//go:build !unix
+
+package sql
+
+import "os/exec"
+
+func together(*exec.Cmd) {}

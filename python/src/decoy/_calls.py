@@ -1,0 +1,364 @@
+"""Functions with all their keywords.
+
+Written by python/signatures.py, from what the program says: do not edit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._options import Adjacency, Method
+
+if TYPE_CHECKING:
+    from ._evaluation import Evaluation
+    from ._schema import Schema
+    from ._synthesizer import Synthesizer
+
+
+def generate(
+    frame: Any,
+    *,
+    epsilon: float,
+    ledger: str | os.PathLike[str],
+    adjacency: Adjacency | None = None,
+    delta: float | None = None,
+    max_rows_per_unit: int | None = None,
+    method: Method = "auto",
+    schema: Schema | str | os.PathLike[str] | None = None,
+    target: str | None = None,
+    unit: str | None = None,
+    workload: str | None = None,
+    random_state: Any = None,
+    progress: bool = True,
+    rows: int | None = None,
+    resume: bool = False,
+    one_way_share: float | None = None,
+    select_share: float | None = None,
+    group_sigmas: float | None = None,
+    iterations: int | None = None,
+    sets: Sequence[str] | None = None,
+    target_share: float | None = None,
+    memory_mb: int | None = None,
+    rounds: int | None = None,
+    max_cells: int | None = None,
+    families: Sequence[str] | None = None,
+    prior: float | None = None,
+    alpha: float | None = None,
+    smalldb_rows: int | None = None,
+    mode: str | None = None,
+    steps: int | None = None,
+    rate: float | None = None,
+    marginal_share: float | None = None,
+    hidden: Sequence[int] | None = None,
+    engine: str | None = None,
+    lipschitz: str | None = None,
+    distil_steps: int | None = None,
+    generator_steps: int | None = None,
+    post_steps: int | None = None,
+    aggregator: str | None = None,
+    questions: int | None = None,
+    directions: int | None = None,
+    shard_rows: int | None = None,
+) -> Any:
+    """A synthetic frame of a private one, in one call: Synthesizer(...).fit(frame).sample(rows).
+
+    frame: private table: a frame of pandas, polars or pyarrow, the path of a .csv, .parquet or
+        .arrow file, or the address of a table in another system (docs/scale.md).
+    epsilon: privacy budget of everything the run reads (required, > 0).
+    ledger: file that keeps the account: the same one for everything that is ever done with
+        these people's rows (required).
+    adjacency: which tables are neighbours: add-remove or replace-one (default "add-remove").
+    delta: probability in the guarantee, 0 to 0.001 (default 1e-09).
+    max_rows_per_unit: how many rows of a unit are used, where unit is given.
+    method: synthesis method: auto, mst, aim, mwem, bayes, smalldb, wgan, pategan (default
+        "auto").
+    schema: public description of the columns, a Schema or the path of one. Without it a third
+        of the budget buys one, and the names of the columns become public.
+    target: column that the synthetic table will be used to predict (of aim, bayes, wgan,
+        pategan).
+    unit: id column: all rows with one id are one privacy unit (a schema names its own).
+    workload: marginals or queries that must be accurate.
+        aim: marginals that should be right: pairs, triples, or sets, which sets lists; default
+            pairs.
+        mwem: workload: the YAML text, or the path of a file of it. Default: all pairs of
+            columns (all columns, if there is one).
+        smalldb: workload: the YAML text, or the path of a file of it. Marginals count as their
+            cells. Default: all pairs of columns (the column, if there is one).
+    random_state: of sampling, which is public: a whole number gives the same rows each time; a
+        numpy RandomState or Generator is drawn from; None is random. The noise of a fit has no
+        seed.
+    progress: whether a long run shows a bar, in a terminal or a notebook.
+    rows: number of synthetic rows, at least 1 (default the noisy row count in the model, or its
+        share under where).
+    resume: continue a run that did not come to its end, at no further cost.
+
+    Settings of methods, which are the method's default where None:
+
+    one_way_share:
+        mst: share of the budget (in ρ) for one-way marginals; default 0.5.
+        aim: share for one-way marginals; default 0.05 to 0.8, by how noisy they are.
+    select_share:
+        mst: share for choosing the tree; default 0.1; the rest measures the pairs.
+        aim: share of a round for its choice; default 0.1, with columns of fewer than 8 codes on
+            average 0.2.
+        mwem: share of the budget for picking queries; default 0.2.
+    group_sigmas: (mst) codes with a noisy count below this many σ are merged before pairs are
+        measured; default 2.
+    iterations: (mst) of the estimation; 0 = the default of package marginal.
+    sets: (aim) columns joined by *, with an optional weight: age*sex*income=2.
+    target_share: (aim) share of the budget for the pairs of the target; default 0.2 with a
+        target, 0.15 without, for pairs of columns of two to four categories, and 0.1 or 0.2
+        more where noise is large beside the rows.
+    memory_mb: (aim) memory of the fit besides the rows, in MB; default 80.
+    rounds:
+        mwem: number of queries that are measured; default 30, of a workload of marginals twice
+            the columns, and never more than there are queries.
+        pategan: votes; default 10.
+    max_cells: (mwem) limit on the cells of the histogram or of the junction tree; default
+        10,000,000.
+    families: (bayes) in place of both: a column and its parents, joined by *, as in
+        died*age*sofa; one that is first in none has no parents.
+    prior: (bayes) rows of the prior in each cell of a family; default 1.
+    alpha: (smalldb) error, as a share of the rows, that some multiset of the chosen size is
+        sure to meet; default 0.3.
+    smalldb_rows: (smalldb) size m of the multisets; default the least that alpha needs.
+    mode: (wgan) of the certificate: residual, box, thesis or ball (clipped rows); default
+        residual.
+    steps: (wgan) critic steps, one release each; default 16.
+    rate: (wgan) Poisson rate of a batch, in (0, 1]; default 1.
+    marginal_share:
+        wgan: share of the budget (in μ²) for the marginal model that the generator is distilled
+            from; the rest is for the critic's gradients; default 0.9.
+        pategan: share of the budget (in μ²) for the marginal model that the generator is
+            distilled from; the rest is for votes; default 0.9.
+    hidden: (wgan) units of each of the critic's hidden layers, of at most 16, as in [64, 128];
+        default one of 64.
+    engine: (wgan) of gradients at generated rows: kernels (hand-written) or gorgonia (automatic
+        differentiation of Gorgonia graphs, several times slower); default kernels.
+    lipschitz: (wgan) how the critic is held Lipschitz: penalty (at generated points, free),
+        interpolates (between private and generated rows, paid), spectral or clip; default
+        penalty.
+    distil_steps:
+        wgan: generator steps on the marginal model alone, before the first release; default
+            1000.
+        pategan: generator steps on the marginal model alone, before the first vote; default
+            1000.
+    generator_steps:
+        wgan: generator steps after each release; default 5.
+        pategan: generator steps after each vote; default 50.
+    post_steps: (wgan) generator steps after the last one; default 200.
+    aggregator: (pategan) of votes: gnmax (Gaussian noise), lnmax (Laplace noise), or Gaussian
+        noise where only some questions have an answer: confident, on which teachers agree, and
+        interactive, on which they differ from the student; default gnmax.
+    questions: (pategan) generated rows a vote; default 200.
+    directions: (pategan) G-PATE: teachers vote on that many random directions at each of
+        questions/directions rows: which way is more real; default 0, is the row real.
+    shard_rows: (pategan) rows a teacher should have: the number of teachers is the noisy number
+        of rows over it; default 40.
+    """
+    given = dict(locals())
+    from ._synthesizer import generated
+
+    return generated(given)
+
+
+def plan(
+    schema: Schema | str | os.PathLike[str],
+    *,
+    epsilon: float,
+    adjacency: Adjacency | None = None,
+    delta: float | None = None,
+    method: Method = "auto",
+    rows: int | None = None,
+    target: str | None = None,
+    workload: str | None = None,
+    one_way_share: float | None = None,
+    select_share: float | None = None,
+    group_sigmas: float | None = None,
+    iterations: int | None = None,
+    sets: Sequence[str] | None = None,
+    target_share: float | None = None,
+    memory_mb: int | None = None,
+    rounds: int | None = None,
+    max_cells: int | None = None,
+    families: Sequence[str] | None = None,
+    prior: float | None = None,
+    alpha: float | None = None,
+    smalldb_rows: int | None = None,
+    mode: str | None = None,
+    steps: int | None = None,
+    rate: float | None = None,
+    marginal_share: float | None = None,
+    hidden: Sequence[int] | None = None,
+    engine: str | None = None,
+    lipschitz: str | None = None,
+    distil_steps: int | None = None,
+    generator_steps: int | None = None,
+    post_steps: int | None = None,
+    aggregator: str | None = None,
+    questions: int | None = None,
+    directions: int | None = None,
+    shard_rows: int | None = None,
+) -> dict[str, Any]:
+    """What a fit would cost and how noisy it would be, from the schema alone; reads no data.
+
+    schema: public description of the columns, a Schema or the path of one (required).
+    epsilon: privacy budget of everything the run reads (required, > 0).
+    adjacency: which tables are neighbours: add-remove or replace-one (default "add-remove").
+    delta: probability in the guarantee, 0 to 0.001 (default 1e-09).
+    method: synthesis method: auto, mst, aim, mwem, bayes, smalldb, wgan, pategan (default
+        "auto").
+    rows: public or guessed number of rows (default 10000).
+    target: column that the synthetic table will be used to predict (of aim, bayes, wgan,
+        pategan).
+    workload: marginals or queries that must be accurate.
+        aim: marginals that should be right: pairs, triples, or sets, which sets lists; default
+            pairs.
+        mwem: workload: the YAML text, or the path of a file of it. Default: all pairs of
+            columns (all columns, if there is one).
+        smalldb: workload: the YAML text, or the path of a file of it. Marginals count as their
+            cells. Default: all pairs of columns (the column, if there is one).
+
+    Settings of methods, which are the method's default where None:
+
+    one_way_share:
+        mst: share of the budget (in ρ) for one-way marginals; default 0.5.
+        aim: share for one-way marginals; default 0.05 to 0.8, by how noisy they are.
+    select_share:
+        mst: share for choosing the tree; default 0.1; the rest measures the pairs.
+        aim: share of a round for its choice; default 0.1, with columns of fewer than 8 codes on
+            average 0.2.
+        mwem: share of the budget for picking queries; default 0.2.
+    group_sigmas: (mst) codes with a noisy count below this many σ are merged before pairs are
+        measured; default 2.
+    iterations: (mst) of the estimation; 0 = the default of package marginal.
+    sets: (aim) columns joined by *, with an optional weight: age*sex*income=2.
+    target_share: (aim) share of the budget for the pairs of the target; default 0.2 with a
+        target, 0.15 without, for pairs of columns of two to four categories, and 0.1 or 0.2
+        more where noise is large beside the rows.
+    memory_mb: (aim) memory of the fit besides the rows, in MB; default 80.
+    rounds:
+        mwem: number of queries that are measured; default 30, of a workload of marginals twice
+            the columns, and never more than there are queries.
+        pategan: votes; default 10.
+    max_cells: (mwem) limit on the cells of the histogram or of the junction tree; default
+        10,000,000.
+    families: (bayes) in place of both: a column and its parents, joined by *, as in
+        died*age*sofa; one that is first in none has no parents.
+    prior: (bayes) rows of the prior in each cell of a family; default 1.
+    alpha: (smalldb) error, as a share of the rows, that some multiset of the chosen size is
+        sure to meet; default 0.3.
+    smalldb_rows: (smalldb) size m of the multisets; default the least that alpha needs.
+    mode: (wgan) of the certificate: residual, box, thesis or ball (clipped rows); default
+        residual.
+    steps: (wgan) critic steps, one release each; default 16.
+    rate: (wgan) Poisson rate of a batch, in (0, 1]; default 1.
+    marginal_share:
+        wgan: share of the budget (in μ²) for the marginal model that the generator is distilled
+            from; the rest is for the critic's gradients; default 0.9.
+        pategan: share of the budget (in μ²) for the marginal model that the generator is
+            distilled from; the rest is for votes; default 0.9.
+    hidden: (wgan) units of each of the critic's hidden layers, of at most 16, as in [64, 128];
+        default one of 64.
+    engine: (wgan) of gradients at generated rows: kernels (hand-written) or gorgonia (automatic
+        differentiation of Gorgonia graphs, several times slower); default kernels.
+    lipschitz: (wgan) how the critic is held Lipschitz: penalty (at generated points, free),
+        interpolates (between private and generated rows, paid), spectral or clip; default
+        penalty.
+    distil_steps:
+        wgan: generator steps on the marginal model alone, before the first release; default
+            1000.
+        pategan: generator steps on the marginal model alone, before the first vote; default
+            1000.
+    generator_steps:
+        wgan: generator steps after each release; default 5.
+        pategan: generator steps after each vote; default 50.
+    post_steps: (wgan) generator steps after the last one; default 200.
+    aggregator: (pategan) of votes: gnmax (Gaussian noise), lnmax (Laplace noise), or Gaussian
+        noise where only some questions have an answer: confident, on which teachers agree, and
+        interactive, on which they differ from the student; default gnmax.
+    questions: (pategan) generated rows a vote; default 200.
+    directions: (pategan) G-PATE: teachers vote on that many random directions at each of
+        questions/directions rows: which way is more real; default 0, is the row real.
+    shard_rows: (pategan) rows a teacher should have: the number of teachers is the noisy number
+        of rows over it; default 40.
+    """
+    given = dict(locals())
+    from ._synthesizer import planned
+
+    return planned(given)
+
+
+def infer(
+    frame: Any,
+    *,
+    epsilon: float,
+    ledger: str | os.PathLike[str],
+    adjacency: Adjacency | None = None,
+    delta: float | None = None,
+    max_rows_per_unit: int | None = None,
+    resume: bool = False,
+    partial: Schema | str | os.PathLike[str] | None = None,
+    target: str | None = None,
+    unit: str | None = None,
+    progress: bool = True,
+) -> Schema:
+    """Buys what is open in a partial schema, or all, from noisy counts of a private frame.
+
+    The names of the columns become public.
+
+    frame: private table, as of Synthesizer.fit.
+    epsilon: privacy budget of everything the run reads (required, > 0).
+    ledger: file that keeps the account: the same one for everything that is ever done with
+        these people's rows (required).
+    adjacency: which tables are neighbours: add-remove or replace-one (default "add-remove").
+    delta: probability in the guarantee, 0 to 0.001 (default 1e-09).
+    max_rows_per_unit: how many rows of a unit are used, where unit is given.
+    resume: continue a run that did not come to its end, at no further cost.
+    partial: partial schema, a Schema or the path of one: only what is open in it is bought.
+    target: column whose rare texts must keep a category.
+    unit: id column: all rows with one id are one privacy unit (a schema names its own).
+    progress: whether a long run shows a bar, in a terminal or a notebook.
+    """
+    given = dict(locals())
+    from ._schema import inferred
+
+    return inferred(given)
+
+
+def evaluate(
+    *,
+    schema: Schema | str | os.PathLike[str],
+    synthetic: Any,
+    train: Any,
+    drop: Sequence[str] | None = None,
+    holdout: Any = None,
+    model: Synthesizer | str | os.PathLike[str] | None = None,
+    positive: str | int | None = None,
+    report: str | os.PathLike[str] | None = None,
+    target: str | None = None,
+    random_state: Any = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Compares a synthetic frame with the real one, and with real rows that were set aside.
+
+    The figures are of the real rows, without noise: they are NOT PRIVATE.
+
+    schema: public description of the columns, a Schema or the path of one (required).
+    synthetic: synthetic frame (required).
+    train: real frame that the synthetic one was made from (required).
+    drop: columns not to predict from, such as those that give the answer away.
+    holdout: frame of other real rows, which the synthesizer did not see.
+    model: model of the synthetic frame, fitted or a file: its guarantee is verified and shown.
+    positive: the value of the target that counts as positive (default the rarest).
+    report: page of HTML to write, with all figures. It is not private, either.
+    target: column to predict.
+    random_state: of subsamples and bootstraps, which is public (default 1).
+    progress: whether a long run shows a bar, in a terminal or a notebook.
+    """
+    given = dict(locals())
+    from ._evaluation import evaluated
+
+    return evaluated(given)

@@ -1,0 +1,295 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// kindLinked is the kind of [Linked].
+const kindLinked = "linked"
+
+// Linked are the parameters of linked tables: a graphical model of each view, in the order of
+// [schema.Views]. As Params they are those of the table of the units.
+type Linked struct {
+	Schema *schema.Linked
+	Views  []*Marginal
+	root   int // columns of the table of the units
+}
+
+// Kind is kindLinked.
+func (*Linked) Kind() string { return kindLinked }
+
+// Total is the noisy number of units.
+func (p *Linked) Total() float64 { return p.Views[0].Total() }
+
+// Sizes is the number of codes of each column of the table of the units.
+func (p *Linked) Sizes() []int { return p.Views[0].Sizes()[:p.root] }
+
+// Sample draws n rows of the table of the units.
+func (p *Linked) Sample(n int, u *rand.Rand) [][]uint16 { return p.Views[0].Sample(n, u)[:p.root] }
+
+// Describe is about each view: that of the units with their first rows, then those of further rows.
+func (p *Linked) Describe() (lines []string) {
+	for i, v := range p.Views {
+		for _, line := range v.Describe() {
+			lines = append(lines, p.Schema.Tables[i].Name+": "+line)
+		}
+	}
+	return lines
+}
+
+// MarshalBinary writes parameters.bin.
+func (p *Linked) MarshalBinary() ([]byte, error) {
+	f := &fields{}
+	f.linked(p)
+	return f.out, nil
+}
+
+// of makes p the parameters of linked tables.
+func (p *Linked) of(l *schema.Linked) error {
+	p.Schema, p.root = l, len(l.Tables[0].Schema.Columns)
+	views, err := schema.Views(l)
+	if err == nil && len(views) != len(p.Views) {
+		err = fmt.Errorf("%w: %d views, and the schema has %d", ErrFormat, len(p.Views), len(views))
+	}
+	for i := 0; err == nil && i < len(views); i++ {
+		if !slices.Equal(p.Views[i].Sizes(), views[i].Schema.Sizes()) || p.Views[i].Parties != nil {
+			err = fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
+		}
+	}
+	if err == nil {
+		p.Views[0].Steered = true
+	}
+	return err
+}
+
+// Linked is the schema of the linked tables that the model is of; nil: it is of one table.
+func (m *Model) Linked() *schema.Linked {
+	if p, ok := m.params.(*Linked); ok {
+		return p.Schema
+	}
+	return nil
+}
+
+// linkedTries is how often a row is drawn again that the past rules out. Then it keeps its other
+// cells, and has the time of the row before; a first row is then that of the unit before.
+const linkedTries = 64
+
+// MostUnits bounds the memory of linked tables, which are drawn whole.
+const MostUnits = 1 << 24
+
+// SampleLinked draws n units, at least 1 and at most 2^24, with their rows in every table, the
+// table of the units first. It is post-processing, and costs nothing. The same model, n and seed
+// give the same tables on every platform.
+//
+// Units come from the view of the units, and each further row, exactly, from the distribution of
+// the view of its table given the rows of the unit before it. Ids are numbers from 0, and have
+// nothing to do with those of the private tables. The rows of a unit follow each other in their
+// order, behind those of the unit before: there are no rows without a unit, and none out of order.
+func (m *Model) SampleLinked(ctx context.Context, n int, seed uint64) ([]*table.Table, error) {
+	p, ok := m.params.(*Linked)
+	if !ok || n < 1 || n > MostUnits {
+		return nil, fmt.Errorf("release: %d units of a model of kind %q: linked tables are drawn of at "+
+			"most %d units at a time (--rows)", n, m.Parameters.Kind, MostUnits)
+	}
+	views, err := schema.Views(p.Schema)
+	if err != nil {
+		return nil, err
+	}
+	u := rand.New(rand.NewPCG(seed, seedStream))
+	d := &linkedDraw{p, views, p.Views[0].Sample(n, u), u}
+	rules, err := m.schema.RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	rules.Repair(d.units[:p.root], u)
+	order := shuffled(n, u)
+	for c, codes := range d.units {
+		d.units[c] = make([]uint16, n)
+		for i, from := range order {
+			d.units[c][i] = codes[from]
+		}
+	}
+	of := make([]uint32, n)
+	for i := range of {
+		of[i] = uint32(i)
+	}
+	first, err := written(m.schema.WithKey(m.schema), d.units[:p.root], of, -1, u)
+	out := []*table.Table{first}
+	for i := 1; i < len(views) && err == nil; i++ {
+		var one *table.Table
+		if one, err = d.table(ctx, i); err == nil {
+			out = append(out, one)
+		}
+	}
+	return out, err
+}
+
+// linkedDraw draws linked tables.
+type linkedDraw struct {
+	p     *Linked
+	views []*schema.View
+	units [][]uint16 // of the view of the units, column-major
+	u     *rand.Rand
+}
+
+// table draws the rows of a child table.
+func (d *linkedDraw) table(ctx context.Context, i int) (*table.Table, error) {
+	v, own := d.views[i], d.p.Schema.Tables[i]
+	fine, rows := v.Fine(), d.views[0].Rows(i)
+	rules, err := own.Schema.RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	columns, by := len(fine.Columns), fine.Index(own.Order.By)
+	first := newDrawer(d.p.Views[0], rows+1, rows+1+columns, rules)
+	next := newDrawer(d.p.Views[i], v.Given, len(v.Schema.Columns), rules)
+	past := v.Past()
+	next.plain = past.Plain
+	out, unit := make([][]uint16, columns), make([]uint16, len(d.units))
+	var of []uint32
+	before := make([]uint16, columns) // the first row of the unit before
+	for r := range d.units[0] {
+		if r%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for c := range unit {
+			unit[c] = d.units[c][r]
+		}
+		for k := range int(unit[rows]) {
+			row := make([]uint16, columns)
+			if k == 0 {
+				start := func(drawn []uint16) bool { return past.FirstTo(row, drawn, d.u) }
+				copy(first.drawn, unit[rows+1:])
+				if !first.take(start, d.u) && !first.draw(unit, start, d.u) {
+					copy(row, before)
+				}
+				before = row
+				past.Start(unit[:d.p.root], int(unit[rows]), row)
+			} else {
+				if !next.draw(past.Given(), func(drawn []uint16) bool {
+					return past.NextTo(row, drawn, d.u)
+				}, d.u) {
+					row[by] = out[by][len(of)-1]
+				}
+				past.Add(row)
+			}
+			of = append(of, uint32(r))
+			for c, code := range row {
+				out[c] = append(out[c], code)
+			}
+		}
+	}
+	return written(fine.WithKey(d.p.Schema.Tables[0].Schema), out, of, by, d.u)
+}
+
+// drawer draws a row of a table, as columns of a view given others.
+type drawer struct {
+	*marginal.Completer
+	grouping *marginal.Grouping
+	row      []uint16   // of the view, in groups
+	drawn    []uint16   // its columns that are drawn, in codes
+	cells    [][]uint16 // these, as columns of one row
+	expand   *marginal.Grouping
+	plain    func(drawn []uint16) // of what is drawn; nil: nothing
+	rules    *schema.RowCodec     // of the table, whose columns are the last that are drawn
+}
+
+// newDrawer is for the columns from up to to; all others are known.
+func newDrawer(p *Marginal, from, to int, rules *schema.RowCodec) *drawer {
+	d := &drawer{rules: rules, grouping: p.Grouping, expand: p.Grouping.Columns(from, to),
+		row: make([]uint16, len(p.Sizes()))}
+	d.drawn = d.row[from:to]
+	var known []int
+	for c := range d.row {
+		if c >= from && c < to {
+			d.cells = append(d.cells, d.row[c:c+1])
+		} else {
+			known = append(known, c)
+		}
+	}
+	d.Completer = p.Model.Completer(known)
+	return d
+}
+
+// draw draws until a row is taken, and reports whether one was. row is the columns of the view, of
+// which those that are drawn are not looked at.
+func (d *drawer) draw(row []uint16, to func(drawn []uint16) bool, u *rand.Rand) bool {
+	for c, code := range row {
+		if d.row[c] = code; d.grouping.Groups(c) != nil {
+			d.row[c] = d.grouping.Groups(c)[code]
+		}
+	}
+	d.Given(d.row)
+	for range linkedTries {
+		d.Draw(d.row, u)
+		d.expand.Expand(d.cells, u)
+		if d.take(to, u) {
+			return true
+		}
+	}
+	return false
+}
+
+// take hands over what was drawn, with its rules kept, if it is a row.
+func (d *drawer) take(to func(drawn []uint16) bool, u *rand.Rand) bool {
+	if d.plain != nil {
+		d.plain(d.drawn)
+	}
+	own := d.cells[len(d.cells)-len(d.rules.Codecs()):]
+	for c, codec := range d.rules.Codecs() {
+		if int(own[c][0]) >= codec.Size() { // there is no first row
+			return false
+		}
+	}
+	d.rules.Repair(own, u)
+	return to(d.drawn)
+}
+
+// written is a table as it is written: with the tails of its columns and, of a column by (−1:
+// none), values that follow each other within a unit.
+func written(
+	s *schema.Schema, codes [][]uint16, of []uint32, by int, u *rand.Rand,
+) (*table.Table, error) {
+	rows, err := s.RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	cols, tails := make([]table.Codes, len(codes)), map[int]*schema.Codec{}
+	for c, codec := range rows.Codecs() {
+		counts := make([]float64, codec.Size())
+		cols[c] = table.NewCodes(codec.Size(), len(of))
+		for i, code := range codes[c] {
+			cols[c].Set(i, code)
+			counts[code]++
+		}
+		if c != by {
+			tails[c] = codec.WithTails(counts)
+		}
+	}
+	t, err := table.Refined(s, rows.Refined(tails), cols)
+	if err != nil {
+		return nil, err
+	}
+	if by < 0 {
+		return t.InOrder(of, 0, nil), nil
+	}
+	values, begin := make([]schema.Value, len(of)), 0
+	for i := range values {
+		values[i] = rows.Codecs()[by].Decode(codes[by][i], u)
+		if of[i] != of[begin] || codes[by][i] != codes[by][begin] {
+			begin = i
+		}
+		slices.SortFunc(values[begin:i+1], func(a, b schema.Value) int {
+			return cmp.Or(cmp.Compare(a.Int, b.Int), cmp.Compare(a.Float, b.Float))
+		})
+	}
+	return t.InOrder(of, by, values), nil
+}

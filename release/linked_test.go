@@ -1,0 +1,306 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+const clinicYAML = `decoy: 1
+unit: patient
+tables:
+  - name: patients
+    columns:
+      - {name: sex, kind: categorical, categories: [F, M]}
+      - {name: patient, kind: id, pattern: "P####"}
+      - {name: age, kind: integer, min: 0, max: 99, bins: 5}
+  - name: visits
+    parent: patients
+    key: patient
+    order: {by: day, rows: 6}
+    remember: [diagnosis]
+    columns:
+      - {name: day, kind: date, min: 2020-01-01, max: 2022-12-31, bins: 12}
+      - {name: diagnosis, kind: categorical, categories: [a, b, c]}
+      - {name: until, kind: integer, after: day, min: 0, max: 9, bins: 10}
+    rules:
+      - {when: {diagnosis: c}, then: {until: {to: 1}}}
+  - name: doses
+    parent: patients
+    key: patient
+    order: {by: mg, rows: 4}
+    columns:
+      - {name: mg, kind: real, min: 0, max: 1000, bins: 3, decimals: 1}
+      - {name: route, kind: categorical, categories: [oral, iv], missing: [""]}
+`
+
+// linkedModel is a model of linked tables that nothing was fitted to: factor gives the weights of
+// pairs of columns of a view, by their names, and 1 elsewhere.
+func linkedModel(
+	t testing.TB, yaml string, units float64, factor func(view, a, b string, i, j int) float64,
+) *Model {
+	t.Helper()
+	l := stattest.Must(schema.ParseLinked([]byte(yaml)))
+	views := stattest.Must(schema.Views(l))
+	p := &Linked{Schema: l}
+	for _, v := range views {
+		sizes, names := v.Schema.Sizes(), v.Schema.Names()
+		var sets [][]int
+		var tables [][]float64
+		for a := range sizes {
+			for b := a; b < len(sizes); b++ {
+				w := make([]float64, sizes[a]*sizes[b])
+				plain := a != b
+				for k := range w {
+					w[k] = factor(v.Name, names[a], names[b], k/sizes[b], k%sizes[b])
+					plain = plain && w[k] == 1
+				}
+				if !plain {
+					sets, tables = append(sets, []int{a, b}), append(tables, w)
+				}
+				if a == b {
+					one := make([]float64, sizes[a])
+					for k := range one {
+						one[k] = w[k*sizes[a]+k]
+					}
+					sets[len(sets)-1], tables[len(tables)-1] = []int{a}, one
+				}
+			}
+		}
+		m := stattest.Must(marginal.FromFactors(sizes, sets, tables, units))
+		p.Views = append(p.Views, &Marginal{Model: m, Grouping: marginal.NoGroups(sizes)})
+	}
+	if err := p.of(l); err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{schema: l.Tables[0].Schema, params: p}
+	m.raw = stattest.Must(p.MarshalBinary())
+	return m
+}
+
+// writtenCells are the cells of tables as they are written.
+func writtenCells(t testing.TB, tables []*table.Table) (out [][][]string) {
+	t.Helper()
+	for _, one := range tables {
+		var b bytes.Buffer
+		w := stattest.Must(table.NewWriter(&b, table.CSV, one.Schema(), ValueRand(1),
+			table.WriterOptions{}))
+		if err := w.Write(one); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, stattest.Must(csv.NewReader(&b).ReadAll()))
+	}
+	return out
+}
+
+func even(_, _, _ string, _, _ int) float64 { return 1 }
+
+// TestSampleLinked: every row has a unit, no id is there twice, and the rows of a unit are
+// together, in order, and keep rules, whatever the model says: many of its steps are ruled out by
+// the past.
+func TestSampleLinked(t *testing.T) {
+	const units = 400
+	m := linkedModel(t, clinicYAML, units, even)
+	tables := stattest.Must(m.SampleLinked(t.Context(), units, 7))
+	again := stattest.Must(m.SampleLinked(t.Context(), units, 7))
+	other := stattest.Must(m.SampleLinked(t.Context(), units, 8))
+	cells := writtenCells(t, tables)
+	for i, same := range writtenCells(t, again) {
+		if !slices.EqualFunc(same, cells[i], slices.Equal) {
+			t.Errorf("table %d: another one with the same seed", i)
+		}
+	}
+	if slices.EqualFunc(writtenCells(t, other)[1], cells[1], slices.Equal) {
+		t.Error("the same visits with another seed")
+	}
+	heads := []string{"sex,patient,age", "patient,day,diagnosis,until", "patient,mg,route"}
+	ids := map[string]bool{}
+	for i, rows := range cells {
+		if got := strings.Join(rows[0], ","); got != heads[i] {
+			t.Errorf("columns %s, want %s", got, heads[i])
+		}
+		key, before, count := slices.Index(rows[0], "patient"), "", 0
+		ended := map[string]bool{}
+		for k, row := range rows[1:] {
+			id := row[key]
+			if i == 0 {
+				if ids[id] {
+					t.Errorf("%s is there twice", id)
+				}
+				ids[id] = true
+				continue
+			}
+			if !ids[id] || ended[id] {
+				t.Fatalf("table %d: %s is nobody, or not together", i, id)
+			}
+			if count++; id != before {
+				ended[before], before, count = true, id, 1
+			}
+			switch {
+			case count > []int{0, 6, 4}[i]:
+				t.Errorf("table %d: %s has too many rows", i, id)
+			case i == 1 && row[2] == "c" && days(t, row[3])-days(t, row[1]) > 1:
+				t.Errorf("the rule is broken: %v", row)
+			case count > 1 && order(t, i, row) < order(t, i, rows[k]):
+				t.Errorf("table %d: %v comes after %v", i, row, rows[k])
+			}
+		}
+	}
+	if len(ids) != units {
+		t.Errorf("%d units, want %d", len(ids), units)
+	}
+	for _, n := range []int{0, MostUnits + 1} {
+		if _, err := m.SampleLinked(t.Context(), n, 1); err == nil {
+			t.Errorf("%d units are drawn", n)
+		}
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := m.SampleLinked(ended, units, 1); err != context.Canceled {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// order is where a row of a child table is in its order.
+func order(t *testing.T, i int, row []string) float64 {
+	if i == 1 {
+		return days(t, row[1])
+	}
+	return stattest.Must(strconv.ParseFloat(row[1], 64))
+}
+
+func days(t *testing.T, date string) float64 {
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Sub(time.Time{}).Hours() / 24
+}
+
+// TestSampleLinkedFollows. Null: numbers of rows have the law of the view of the units given its
+// columns, and each diagnosis that of the steps given the one before and what was seen, for all
+// steps together; false-alarm rate 1e-6 each. Children that do not look at their parent, or at the
+// row before, are rejected.
+func TestSampleLinkedFollows(t *testing.T) {
+	const units = 4000
+	stay := [3][3]float64{{8, 1, 1}, {1, 6, 3}, {2, 2, 2}}
+	m := linkedModel(t, clinicYAML, units, func(view, a, b string, i, j int) float64 {
+		switch {
+		case a == "before.diagnosis" && b == "next.diagnosis":
+			return stay[i][j]
+		case a == "sex" && b == "visits.rows" && i == 1:
+			return []float64{9, 1, 1, 4, 1, 1, 1}[j]
+		case a == "patients.sex" && b == "next.diagnosis" && i == 0 && j == 2,
+			a == "visits.rows" && b == "visits.first.day" && (i == 0) != (j == 12):
+			return .01
+		case a == "before.day" && b == "next.day" && j < i, a == b && a == "gap" && i > 3:
+			return 1e-9
+		}
+		return 1
+	})
+	tables := stattest.Must(m.SampleLinked(t.Context(), units, 3))
+	sex, of := tables[0].Column(0), tables[1].Units()
+	rows := make([]int, units)
+	for _, r := range of {
+		rows[r]++
+	}
+	var byRows [2][7]int64
+	var next [2][3][3]int64
+	for r, n := range rows {
+		byRows[sex.At(r)][n]++
+	}
+	diagnosis := tables[1].Column(1)
+	for i := 1; i < len(of); i++ {
+		if of[i] == of[i-1] {
+			next[sex.At(int(of[i]))][diagnosis.At(i-1)][diagnosis.At(i)]++
+		}
+	}
+	chance := make([]float64, 14)
+	p := m.params.(*Linked)
+	views := stattest.Must(schema.Views(p.Schema))
+	if err := p.Views[0].Model.MarginalTo(chance, []int{0, views[0].Rows(1)}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, counts []int64, p []float64) bool {
+		sum := 0.0
+		for _, x := range p {
+			sum += x
+		}
+		for k := range p {
+			p[k] /= sum
+		}
+		_, _, ok := stattest.ChiSquare(counts, p)
+		if !ok && what != "" {
+			t.Errorf("%s: %v, want %v", what, counts, p)
+		}
+		return ok
+	}
+	// rows are drawn together, nearer to the model than independent ones
+	check("rows of F", byRows[0][:], slices.Clone(chance[:7]))
+	check("rows of M", byRows[1][:], slices.Clone(chance[7:]))
+	if check("", byRows[1][:], slices.Clone(chance[:7])) {
+		t.Error("numbers of rows do not follow the sex")
+	}
+	for s := range next {
+		for before := range next[s] {
+			want := slices.Clone(stay[before][:])
+			if s == 0 {
+				want[2] *= .01
+			}
+			check("next", next[s][before][:], want)
+			if before == 0 && check("", next[s][before][:], []float64{1, 1, 1}) {
+				t.Error("rows do not follow the row before")
+			}
+		}
+	}
+}
+
+// TestLinkedParameters: what is written is read back, and bytes that are cut or longer are refused.
+func TestLinkedParameters(t *testing.T) {
+	m := linkedModel(t, clinicYAML, 9, even)
+	got, err := decodeParams(kindLinked, m.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := got.(*Linked)
+	if err := p.of(m.Linked()); err != nil {
+		t.Fatal(err)
+	}
+	if again := stattest.Must(p.MarshalBinary()); !bytes.Equal(again, m.raw) || p.Total() != 9 ||
+		!slices.Equal(p.Sizes(), []int{2, 5}) || len(p.Describe()) != 4 || len(p.Sample(3, rand.New(
+		rand.NewPCG(1, 2)))) != 2 {
+		t.Error("the parameters are not what was written")
+	}
+	for _, raw := range [][]byte{nil, m.raw[:len(m.raw)-1], append(m.raw[:len(m.raw):len(m.raw)], 0),
+		{0, 0, 0, 0}, {255, 255, 255, 255}} {
+		if _, err := decodeParams(kindLinked, raw); err == nil {
+			t.Errorf("%d bytes are parameters", len(raw))
+		}
+	}
+	p.Views[2].Parties = []int{0}
+	if p.of(m.Linked()) == nil {
+		t.Error("a view of parties is taken")
+	}
+	p.Views = p.Views[:2]
+	if p.of(m.Linked()) == nil {
+		t.Error("a view is missing, and nobody noticed")
+	}
+	p.Views = append(p.Views, p.Views[1])
+	if p.of(m.Linked()) == nil {
+		t.Error("a view has the sizes of another one")
+	}
+}
