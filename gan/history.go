@@ -43,15 +43,15 @@ type History struct {
 	shape         *critic.Critic
 	inputs, units int
 	list          []measured
-	w             Matrix    // W¹ of the picks, side by side: inputs × picks·units
-	b             []float32        // b¹
-	m             [2]Matrix // of either half of the rows, the mean of xᵀP; then H
-	hot           [][]int32        // of each row of a hard batch, the inputs that are 1
-	s, p, x       Matrix    // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
-	sumP, sumX    [2][]float32     // column sums of P and φ(s¹)
-	mean          [2][]float32     // of the rows
-	pull          [2][]float32     // gradient that all rows of the other half share
-	upper         *upper           // nil with one hidden layer
+	w             Matrix       // W¹ of the picks, side by side: inputs × picks·units
+	b             []float32    // b¹
+	m             [2]Matrix    // of either half of the rows, the mean of xᵀP; then H
+	hot           [][]int32    // of each row of a hard batch, the inputs that are 1
+	s, p, x       Matrix       // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
+	sumP, sumX    [2][]float32 // column sums of P and φ(s¹)
+	mean          [2][]float32 // of the rows
+	pull          [2][]float32 // gradient that all rows of the other half share
+	upper         *upper       // nil with one hidden layer
 }
 
 // minSD is what smaller standard deviations are raised to: float32 means are not more exact.

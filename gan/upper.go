@@ -11,7 +11,7 @@ type upper struct {
 	layers  []matrix.Affine // of the shape, above the first
 	first   int             // parameter that W² begins with
 	tutor   *Tutor          // of these layers, on rows of x¹
-	x, down Matrix   // x¹ of a measurement's critic; ∇_{x¹} D
+	x, down Matrix          // x¹ of a measurement's critic; ∇_{x¹} D
 	h       [2][]float32    // of either half of the rows: the mean gradient, then its residuals
 	parts   [2][]matrix.Affine
 	back    []Matrix // ∇x of each layer for half of the rows
