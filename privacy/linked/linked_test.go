@@ -365,7 +365,7 @@ func TestSmallLinked(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.weight, c.rows, c.shared, c.adj), func(t *testing.T) {
 			if testing.Short() {
-				t.Skip()
+				t.Skip("-short: enumerates linked tables")
 			}
 			l := parsed(t, fmt.Sprintf(small, c.weight, c.rows))
 			views := stattest.Must(schema.Views(l))
