@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/derive"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // plans are n pure calls of one ε beside a filter of μ.
@@ -146,10 +147,8 @@ func TestPureStepsAreNeverOverdrawn(t *testing.T) {
 		r = accountant.NewReservation(accountant.Composition{
 			{Event: accountant.Laplace{Epsilon: epsilon}, Count: steps}})
 		part := epsilon / 7 * (1 - 1e-12)
-		if err := r.Take(accountant.Charge{Event: accountant.Laplace{Epsilon: part},
-			Count: 7 * steps}); err != nil {
-			t.Errorf("sevenths: %v", err)
-		}
+		stattest.Passes(t, r.Take(accountant.Charge{Event: accountant.Laplace{Epsilon: part},
+			Count: 7 * steps}), "sevenths")
 	}
 }
 
@@ -164,12 +163,9 @@ func TestPureStepAtItsEdge(t *testing.T) {
 		call := func(r *accountant.Reservation, x float64) error {
 			return r.Take(accountant.Charge{Event: accountant.Exponential{Epsilon: x}, Count: 1})
 		}
-		if err := call(fresh(), epsilon); err != nil {
-			t.Errorf("ε = %v: all of it is refused: %v", epsilon, err)
-		}
-		if err := call(fresh(), math.Nextafter(epsilon, 9)); !errors.Is(err, accountant.ErrBudget) {
-			t.Errorf("ε = %v: one ulp more: %v", epsilon, err)
-		}
+		stattest.Passes(t, call(fresh(), epsilon), "ε = %v: all of it is refused", epsilon)
+		stattest.Wraps(t, call(fresh(), math.Nextafter(epsilon, 9)), accountant.ErrBudget,
+			"ε = %v: one ulp more", epsilon)
 		for range 200 { // of what a call leaves, rounded to nearest, no more is paid than is there
 			r, x := fresh(), epsilon*u.Float64()
 			rest := new(big.Rat).Sub(new(big.Rat).SetFloat64(epsilon), new(big.Rat).SetFloat64(x))
@@ -184,18 +180,14 @@ func TestPureStepAtItsEdge(t *testing.T) {
 			}
 		}
 		r := fresh()
-		if err := errors.Join(call(r, epsilon/3), call(r, epsilon/3)); err != nil {
-			t.Error(err)
-		}
-		if err := call(r, epsilon/3*(1+1e-12)); !errors.Is(err, accountant.ErrBudget) {
-			t.Errorf("ε = %v: three thirds and a little: %v", epsilon, err)
-		}
+		stattest.Passes(t, errors.Join(call(r, epsilon/3), call(r, epsilon/3)), "")
+		stattest.Wraps(t, call(r, epsilon/3*(1+1e-12)), accountant.ErrBudget,
+			"ε = %v: three thirds and a little", epsilon)
 		for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1e9},
 			accountant.Approx{Epsilon: 1e-9, Delta: 1e-12},
 			accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 1e9}} {
-			if err := fresh().Take(accountant.Charge{Event: e, Count: 1}); err == nil {
-				t.Errorf("a pure step pays for %+v", e)
-			}
+			stattest.Fails(t, fresh().Take(accountant.Charge{Event: e, Count: 1}),
+				"a pure step pays for %+v", e)
 		}
 	}
 }
@@ -264,9 +256,7 @@ func TestLeft(t *testing.T) {
 		{accountant.Charge{Event: batch, Count: 4}, "0.1250 0.2 × 1, 0 batches"},
 		{accountant.Charge{Event: accountant.Laplace{Epsilon: .1}, Count: 2}, "0.1250 0 × 0, 0 batches"},
 	} {
-		if err := r.Take(step.take); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, r.Take(step.take))
 		left := r.Left()
 		if got := fmt.Sprintf("%.4f %v × %d, %d batches", left.Mu2, left.Epsilon, left.Steps,
 			left.Samples); got != step.want {

@@ -71,9 +71,7 @@ func TestBudgets(t *testing.T) {
 		{"δ too large", Budget{Epsilon: 1, Delta: .0011}, ErrBudgetRange},
 	} {
 		for _, f := range []func(Budget) (float64, error){MuFor, RhoFor} {
-			if _, err := f(row.b); !errors.Is(err, row.want) {
-				t.Errorf("%s: %v, want %v", row.name, err, row.want)
-			}
+			stattest.Wraps(t, stattest.Err(f(row.b)), row.want, "%s", row.name)
 		}
 	}
 }

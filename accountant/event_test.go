@@ -26,9 +26,7 @@ func TestCompositionJSON(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
 	var back Composition
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, json.Unmarshal(b, &back))
 	if len(back) != len(every) {
 		t.Fatalf("%v, want %v", back, every)
 	}
@@ -102,13 +100,9 @@ func TestInvalidEvents(t *testing.T) {
 			"accountant: ") {
 			t.Errorf("%#v: %v", e, err)
 		}
-		if _, err := json.Marshal(c); err == nil {
-			t.Errorf("%#v was written", e)
-		}
+		stattest.Fails(t, stattest.Err(json.Marshal(c)), "%#v was written", e)
 	}
-	if err := every.validate(); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, every.validate(), "")
 }
 
 func TestAdjacencyText(t *testing.T) {
@@ -123,26 +117,18 @@ func TestAdjacencyText(t *testing.T) {
 		Adjacency(0).String() != "no adjacency" {
 		t.Error("the names have changed")
 	}
-	if _, err := Adjacency(3).MarshalText(); !errors.Is(err, ErrEvent) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(Adjacency(3).MarshalText()), ErrEvent, "")
 	var a Adjacency
-	if err := a.UnmarshalText([]byte("Add-Remove")); !errors.Is(err, ErrEvent) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, a.UnmarshalText([]byte("Add-Remove")), ErrEvent, "")
 }
 
 func TestBudgetRange(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, b := range []Budget{{1, 1e-9}, {1e-9, 0}, {1e9, 1e-3}} {
-		if err := b.Validate(); err != nil {
-			t.Errorf("%v: %v", b, err)
-		}
+		stattest.Passes(t, b.Validate(), "%v", b)
 	}
 	for _, b := range []Budget{{0, 0}, {-1, 0}, {nan, 0}, {inf, 0}, {1, -1e-9}, {1, nan},
 		{1, math.Nextafter(1e-3, 1)}, {1, inf}} {
-		if err := b.Validate(); !errors.Is(err, ErrBudgetRange) {
-			t.Errorf("%v: %v", b, err)
-		}
+		stattest.Wraps(t, b.Validate(), ErrBudgetRange, "%v", b)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // classicalSigma is √(2·ln(1.25/δ))/ε, the textbook noise of the Gaussian mechanism at sensitivity
@@ -97,14 +99,10 @@ func TestTailsAgree(t *testing.T) {
 // TestNothingIsFree: no event costs nothing because its square underflows, and sums are rounded up.
 func TestNothingIsFree(t *testing.T) {
 	huge := Composition{{Event: Gaussian{NoiseMultiplier: 1e160}, Count: 1 << 40}}
-	if _, err := huge.Epsilon(0, AddRemove); !errors.Is(err, ErrEvent) {
-		t.Errorf("huge noise: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(huge.Epsilon(0, AddRemove)), ErrEvent, "huge noise")
 	for _, e := range []Event{Gaussian{NoiseMultiplier: 1e150}, GDPFilter{Mu: 1e-170}} {
-		if _, err := (Composition{{Event: e, Count: 1}}).Epsilon(0, AddRemove); !errors.Is(err,
-			ErrUnbounded) {
-			t.Errorf("%v at delta 0: %v", e, err)
-		}
+		stattest.Wraps(t, stattest.Err((Composition{{Event: e, Count: 1}}).Epsilon(0, AddRemove)),
+			ErrUnbounded, "%v at delta 0", e)
 	}
 	// 64 + 10⁶·2⁻⁴⁸, which added one by one stays 64.
 	small := Composition{{Event: Laplace{Epsilon: 64}, Count: 1}}
@@ -116,9 +114,8 @@ func TestNothingIsFree(t *testing.T) {
 		t.Errorf("epsilon %v, want %v: %v", got.Epsilon, want, err)
 	}
 	leaky := Composition{{Event: Approx{Delta: 1.0104700000000003374e-09}, Count: 1}}
-	if _, err := leaky.Epsilon(1.0104700000000001306e-09, AddRemove); !errors.Is(err, ErrUnbounded) {
-		t.Errorf("one ulp too much delta: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(leaky.Epsilon(1.0104700000000001306e-09, AddRemove)), ErrUnbounded,
+		"one ulp too much delta")
 }
 
 // TestLeaksAreNotFree: Approx events whose δ add up to more than the budget's have no price, also
@@ -139,9 +136,8 @@ func TestLeaksAreNotFree(t *testing.T) {
 		}
 	}
 	plain := Composition{{Event: Gaussian{NoiseMultiplier: 1}, Count: 1}}
-	if _, err := plain.Epsilon(MinDelta/2, AddRemove); !errors.Is(err, ErrUnbounded) {
-		t.Errorf("delta below MinDelta: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(plain.Epsilon(MinDelta/2, AddRemove)), ErrUnbounded,
+		"delta below MinDelta")
 	if b, err := plain.Epsilon(MinDelta, AddRemove); err != nil || GDPDelta(1, b.Epsilon) > MinDelta {
 		t.Errorf("delta MinDelta: %v, %v", b, err)
 	}

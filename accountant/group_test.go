@@ -3,6 +3,8 @@ package accountant
 import (
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestGroup compares with the sum, and with the exact cost of a Gaussian for a group.
@@ -31,12 +33,7 @@ func TestGroup(t *testing.T) {
 			t.Errorf("a group of %d spends more than %+v", k, g)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a group of nobody has a cost")
-		}
-	}()
-	Group(Budget{Epsilon: 1}, 0)
+	stattest.Panics(t, func() { Group(Budget{Epsilon: 1}, 0) }, "a group of nobody")
 }
 
 // TestLifetime is the lecture's budget of a life: 10,000 releases of ε₀ = 1/801 with δ′ = e⁻³² by

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the filter; after
@@ -55,18 +57,12 @@ func TestReservationTakesNamedEventsFirst(t *testing.T) {
 
 func TestReservationWithoutAFilter(t *testing.T) {
 	r := NewReservation(Composition{{Gaussian{4}, 1}})
-	if err := r.Take(Charge{Gaussian{1e12}, 1}); !errors.Is(err, ErrBudget) {
-		t.Errorf("an event that is not reserved: %v", err)
-	}
+	stattest.Wraps(t, r.Take(Charge{Gaussian{1e12}, 1}), ErrBudget, "an event that is not reserved")
 	if r.Left().Mu2 != 0 {
 		t.Errorf("pool %v", r.Left().Mu2)
 	}
-	if err := r.Take(Charge{Gaussian{4}, 1}); err != nil {
-		t.Error(err)
-	}
-	if err := r.Take(Charge{Gaussian{4}, 1}); !errors.Is(err, ErrBudget) {
-		t.Errorf("a second time: %v", err)
-	}
+	stattest.Passes(t, r.Take(Charge{Gaussian{4}, 1}), "")
+	stattest.Wraps(t, r.Take(Charge{Gaussian{4}, 1}), ErrBudget, "a second time")
 }
 
 // TestFiltersAddUp in μ².
@@ -115,13 +111,10 @@ func TestFilterIsNeverOverdrawn(t *testing.T) {
 // one of an ulp more never.
 func TestFilterAtItsEdge(t *testing.T) {
 	for _, mu := range []float64{.1, .25, 1, 3} {
-		if err := NewReservation(Composition{{GDPFilter{mu},
-			1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
-			t.Errorf("μ = %v: one ulp too much is granted", mu)
-		}
-		if err := NewReservation(Composition{{GDPFilter{mu},
-			1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
-			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
-		}
+		stattest.Fails(t, NewReservation(Composition{{GDPFilter{mu},
+			1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}),
+			"μ = %v: one ulp too much is granted", mu)
+		stattest.Passes(t, NewReservation(Composition{{GDPFilter{mu},
+			1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}), "μ = %v: all of it is refused", mu)
 	}
 }

@@ -225,6 +225,9 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma f
 	few := numbers && v.values < coarseRows*sigma
 	all := in
 	in = inner(in[first : last+1])
+	if numbers {
+		in = oneSign(in)
+	}
 	if c := &in[0]; c.lo < c.hi && c.hi == -1 && !few &&
 		(len(in) == 1 || in[1].rows <= clear*sigma) { // alone, and so a code: its cell holds its end
 		c.lo = -1
@@ -288,6 +291,31 @@ func inner(in []magnitude) []magnitude {
 	}
 	return in[from : to+1]
 }
+
+// oneSign cuts off the cells of the sign that fewer numbers have, unless these are as many as cells
+// that are apart must be: most counts, years and amounts are never negative, and noise beside zero
+// would make some of them so.
+func oneSign(in []magnitude) []magnitude {
+	zero := slices.IndexFunc(in, func(c magnitude) bool { return c.hi >= 0 })
+	if zero <= 0 {
+		return in
+	}
+	below, above := noisy{}, noisy{}
+	for i, c := range in {
+		if i < zero {
+			below = below.add(c.rows, c.sigma)
+		} else {
+			above = above.add(c.rows, c.sigma)
+		}
+	}
+	if below.rows <= apart*below.sigma && below.rows < minor*above.rows {
+		return in[zero:]
+	}
+	return in
+}
+
+// minor is the most that noise beside zero holds, as a part of the numbers of the other sign.
+const minor = .25
 
 // ordered is a column of an ordered kind whose values are in these cells.
 func (v *judged) ordered(name string, in []magnitude, few bool, sigma float64) *schema.Column {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -111,9 +112,7 @@ func TestBounds(t *testing.T) {
 		if c.Min != tt.min || c.Max != tt.max {
 			t.Errorf("%s: from %v to %v, want %v to %v", tt.name, c.Min, c.Max, tt.min, tt.max)
 		}
-		if _, err := schema.NewCodec(*c); err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		stattest.Passes(t, stattest.Err(schema.NewCodec(*c)), "%s", tt.name)
 	}
 	for token, kept := range map[string]bool{"-9": true, "2": false, "NA": true} {
 		v := judged{kind: schema.Integer, missing: []string{token}}
@@ -122,9 +121,7 @@ func TestBounds(t *testing.T) {
 		if got := slices.Contains(c.Missing, token); got != kept {
 			t.Errorf("token %s: %v", token, c.Missing)
 		}
-		if _, err := schema.NewCodec(*c); err != nil {
-			t.Errorf("token %s: %v", token, err)
-		}
+		stattest.Passes(t, stattest.Err(schema.NewCodec(*c)), "token %s", token)
 	}
 	v := &judged{kind: schema.Real}
 	c, _ := bounds("x", real, possible(real, 0, make([]int64, real.Len()), 10), v, 10)
@@ -139,9 +136,7 @@ func TestEdges(t *testing.T) {
 	edgesOf := func(m schema.Magnitudes, decimals int, rows map[string]int64) []float64 {
 		c, _ := bounds("x", m, possible(m, decimals, found(t, m, rows), 10),
 			&judged{kind: m.Kind, decimals: decimals}, 10)
-		if _, err := schema.NewCodec(*c); err != nil {
-			t.Errorf("%v: %v", c.Edges, err)
-		}
+		stattest.Passes(t, stattest.Err(schema.NewCodec(*c)), "%v", c.Edges)
 		return c.Edges
 	}
 	if got := edgesOf(whole, 0, map[string]int64{"3": 900, "50": 400}); got != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -32,8 +33,8 @@ columns:
 
 func formOf(t testing.TB, yaml string, epsilon float64) *Form {
 	t.Helper()
-	s := must(schema.Parse([]byte(yaml)))
-	f := must(NewForm(s, epsilon))
+	s := stattest.Must(schema.Parse([]byte(yaml)))
+	f := stattest.Must(NewForm(s, epsilon))
 	return f
 }
 
@@ -41,7 +42,7 @@ func formOf(t testing.TB, yaml string, epsilon float64) *Form {
 // to do with either.
 func respondents(t testing.TB, f *Form, n int) *table.Table {
 	t.Helper()
-	yaml := string(must(f.schema.YAML()))
+	yaml := string(stattest.Must(f.schema.YAML()))
 	return tableOf(yaml, n, 1, 0, func(u *rand.Rand) []int {
 		age := u.IntN(8)
 		return []int{when((age >= 4) != (u.Float64() < .1)), u.IntN(3), age}
@@ -52,9 +53,7 @@ func answered(t testing.TB, f *Form, tab *table.Table, row int) Answer {
 	t.Helper()
 	one := privacy.FromTable(tab.Select([]int{row}))
 	a, _, err := f.Answer(context.Background(), one, Run[Answer]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return a
 }
 
@@ -100,9 +99,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if _, err := NewForm(s, tt.epsilon); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
-		}
+		stattest.Wraps(t, stattest.Err(NewForm(s, tt.epsilon)), tt.want, "%s", name)
 	}
 	wide := strings.Replace(survey, "max: 79, bins: 8", "max: 39999, bins: 4000", 1)
 	if f := formOf(t, wide, 1); len(f.lists[1]) != 1 {
@@ -128,7 +125,7 @@ func TestAnswersAreRead(t *testing.T) {
 	for i := range tab.Rows() {
 		a := answered(t, f, tab, i)
 		check(t, direct.Add(a))
-		must(a.WriteTo(&want))
+		stattest.Must(a.WriteTo(&want))
 	}
 	for name, text := range map[string]string{
 		"many headers": want.String(),
@@ -191,9 +188,7 @@ func TestNoAnswers(t *testing.T) {
 		}
 	}
 	for _, empty := range []string{"", "form,columns,cells\n", "\n\n"} {
-		if _, err := f.Read(strings.NewReader(empty)); !errors.Is(err, errAnswers) {
-			t.Errorf("%q: %v", empty, err)
-		}
+		stattest.Wraps(t, stattest.Err(f.Read(strings.NewReader(empty))), errAnswers, "%q", empty)
 	}
 }
 
@@ -233,7 +228,7 @@ func TestMeasurementsVary(t *testing.T) {
 			tt.want = 4 * x / ((x - 1) * (x - 1))
 		}
 		f.lists = [][][]int{{tt.cols}}
-		s := must(privacy.Open(context.Background(),
+		s := stattest.Must(privacy.Open(context.Background(),
 			privacy.FromTable(respondents(t, f, 1)), privacy.Options{Adjacency: accountant.ReplaceOne,
 				Budget: accountant.Budget{Epsilon: 1e12}, Plan: accountant.Composition{{
 					Event: accountant.Laplace{Epsilon: tt.epsilon}, Count: surveys*m + first}}}))
@@ -244,9 +239,7 @@ func TestMeasurementsVary(t *testing.T) {
 				if err == nil {
 					err = tally.Add(Answer{Reply: reply, form: f})
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 			}
 			return tally.measurements()[0]
 		}
@@ -289,10 +282,10 @@ func TestTally(t *testing.T) {
 	for i := range tab.Rows() {
 		check(t, tally.Add(answered(t, f, tab, i)))
 	}
-	m := must(tally.Fit(context.Background(), "t 1", nil))
+	m := stattest.Must(tally.Fit(context.Background(), "t 1", nil))
 	var file bytes.Buffer
 	check(t, m.Write(&file))
-	m = must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
+	m = stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 	if v, err := m.Verify(nil); err != nil || v.Claim != f.Claim() || m.Rows != 4000 {
 		t.Errorf("%v, %v rows: %v", v.Claim, m.Rows, err)
 	}
@@ -328,15 +321,12 @@ func TestTally(t *testing.T) {
 		forged := *m
 		change(&forged.Manifest)
 		forged.Outputs = "" // as in files of before, which no hash held
-		if _, err := forged.Verify(accountant.Pricer(nil)); !errors.Is(err, release.ErrClaim) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(forged.Verify(accountant.Pricer(nil))), release.ErrClaim,
+			"%s", name)
 	}
 	_, err := release.Join([]*release.Model{m, m}, release.JoinOptions{
 		Names: []string{"a", "b"}, People: release.Disjoint})
-	if !errors.Is(err, release.ErrJoin) {
-		t.Errorf("joined: %v", err)
-	}
+	stattest.Wraps(t, err, release.ErrJoin, "joined")
 }
 
 // TestTallyOfFew: one answer is enough for a model, whatever it is about.
@@ -369,9 +359,7 @@ func TestOneAnswer(t *testing.T) {
 			t.Errorf("no row: %v", err)
 		}
 	}
-	if _, err := ask(f, privacy.FromTable(tab)); err != nil {
-		t.Errorf("the first answer: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(ask(f, privacy.FromTable(tab))), "the first answer")
 	if _, err := ask(other, gone); err == nil || errors.Is(err, privacy.ErrRun) {
 		t.Errorf("no row: %v", err)
 	}
@@ -380,9 +368,7 @@ func TestOneAnswer(t *testing.T) {
 			t.Errorf("a second answer: %v, %v", a, err)
 		}
 	}
-	if _, err := ask(other, privacy.FromTable(tab)); err != nil {
-		t.Errorf("another form: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(ask(other, privacy.FromTable(tab))), "another form")
 	read, err := l.Read()
 	if err != nil || read.Spent() != (accountant.Budget{Epsilon: 3}) {
 		t.Errorf("spent %v, want 3: %v", read.Spent(), err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -29,18 +30,16 @@ func TestMeasurements(t *testing.T) {
 // agree buys a schema and compares its counts with others.
 func agree(t *testing.T, path string, names []string, epsilon float64) *Inferred {
 	t.Helper()
-	tab, err := text.File(path, text.Options{Names: names})
-	check(t, err)
+	tab := stattest.Must(text.File(path, text.Options{Names: names}))
 	nb := tab.Neighbours(0)
 	b := accountant.Budget{Epsilon: epsilon, Delta: 1e-9}
-	plan, err := PlanInference(len(names), nb, b)
-	check(t, err)
+	plan := stattest.Must(PlanInference(len(names), nb, b))
 	plan.Share = 1. / 3
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	texts, err := text.Open(context.Background(), tab, privacy.Options{Budget: b,
 		Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: file})
 	check(t, err)
-	r, err := plan.Buy(context.Background(), tab, texts, Inference{}, func(float64) {})
+	r, err := plan.Buy(context.Background(), texts, Inference{}, func(float64) {})
 	check(t, err)
 	bought := r.Schema()
 	s, err := texts.As(bought)
@@ -55,8 +54,7 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Inferred
 	sizes := bought.Sizes()
 	for _, m := range ms {
 		name := bought.Columns[m.Cols[0]].Name
-		counted, err := s.Measure(privacy.Marginal{Cols: m.Cols, Groups: m.Groups}, sigma)
-		check(t, err)
+		counted := stattest.Must(s.Measure(privacy.Marginal{Cols: m.Cols, Groups: m.Groups}, sigma))
 		if len(m.Counts) != len(counted) || len(m.Sigmas) != len(counted) || len(counted) < 2 {
 			t.Fatalf("%s: %d counts, %d groups", name, len(m.Counts), len(counted))
 		}
@@ -70,12 +68,9 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Inferred
 	if len(ms) < len(sizes) {
 		return r
 	}
-	if _, err := marginal.Fit(context.Background(), sizes, ms, marginal.Options{}); err != nil {
-		t.Errorf("a model cannot be fitted to them: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(marginal.Fit(context.Background(), sizes, ms, marginal.Options{})),
+		"a model cannot be fitted to them")
 	check(t, s.Finish(nil, nil))
-	if err := s.Ledger().Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, s.Ledger().Verify(nil), "")
 	return r
 }

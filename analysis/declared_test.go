@@ -1,11 +1,11 @@
 package analysis
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -21,12 +21,8 @@ func TestAsked(t *testing.T) {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	o.Declared.Open[0] = false
-	if _, err := o.Asked(names); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("nothing is open: %v", err)
-	}
-	if _, err := o.Asked(names[:2]); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("no such column: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(o.Asked(names)), schema.ErrInvalid, "nothing is open")
+	stattest.Wraps(t, stattest.Err(o.Asked(names[:2])), schema.ErrInvalid, "no such column")
 }
 
 // TestDeclare: what is declared overrules what was found, except for missing tokens.
@@ -87,8 +83,6 @@ func TestBooleanKeepsItsSpelling(t *testing.T) {
 		if got := strings.Join(c.Categories, " "); got != want {
 			t.Errorf("%s: %s, want %s", words, got, want)
 		}
-		if _, err := schema.NewCodec(*c); err != nil {
-			t.Error(err)
-		}
+		stattest.Passes(t, stattest.Err(schema.NewCodec(*c)), "")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -14,11 +15,11 @@ func ran(t testing.TB, f Statistic, seed uint64, n int, epsilon float64, blocks 
 	t.Helper()
 	b := budget
 	b.Epsilon = epsilon
-	mu := must(accountant.MuFor(b))
-	s := must(privacy.Open(context.Background(), privacy.FromTable(people(t, n, seed)),
+	mu := stattest.Must(accountant.MuFor(b))
+	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(people(t, n, seed)),
 		privacy.Options{Budget: b, Plan: pool(mu)}))
 	o := Validation{Statistic: f, Blocks: blocks}
-	r := must(o.ask(context.Background(), s, mu, func(string, float64) {}))
+	r := stattest.Must(o.ask(context.Background(), s, mu, func(string, float64) {}))
 	if left := s.Left().Mu2; blocks == 0 && left < 0 {
 		t.Errorf("the filter has %v", left)
 	}
@@ -93,7 +94,7 @@ func TestDirectNoise(t *testing.T) {
 	if ratio := sum / stated; ratio < .53 || ratio > 1.68 {
 		t.Errorf("the variance of the noise is %v times the stated one", ratio)
 	}
-	mu := must(accountant.MuFor(budget))
+	mu := stattest.Must(accountant.MuFor(budget))
 	want := 19. / 2000 * math.Sqrt(.5) / (mu * math.Sqrt(1-squareShare))
 	if got := math.Sqrt(stated); math.Abs(got/want-1) > .05 {
 		t.Errorf("noise of %v, want %v", got, want)

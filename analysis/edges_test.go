@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -33,13 +34,11 @@ func TestSpikes(t *testing.T) {
 		}
 		v := judged{kind: schema.Real, decimals: found, values: 10000, unseen: noisy{0, 28}}
 		c, cells := bounds("x", m, possible(m, v.decimals, counts, 10), &v, 10)
-		codec, err := schema.NewCodec(*c)
-		check(t, err)
+		codec := stattest.Must(schema.NewCodec(*c))
 		if found > 0 && c.Decimals > found || c.Decimals < 1 || c.Decimals > 3 {
 			t.Errorf("%d digits were found, %d are written", found, c.Decimals)
 		}
-		zero, err := codec.EncodeText([]byte(strconv.Itoa(int(tt.spike))))
-		check(t, err)
+		zero := stattest.Must(codec.EncodeText([]byte(strconv.Itoa(int(tt.spike)))))
 		one, err := codec.EncodeText([]byte("1.04"))
 		if err != nil || zero == one {
 			t.Fatalf("%v has code %d, 1 has %d: %v", tt.spike, zero, one, err)
@@ -115,8 +114,7 @@ func cellRows(in []magnitude) (rows float64) {
 func TestConstants(t *testing.T) {
 	for _, text := range []string{"0.1", "2.5", "36.6", "1e-12", "0.1234567890123", "-0.25", "1.2e19",
 		"12000000000000000000"} {
-		x, err := strconv.ParseFloat(text, 64)
-		check(t, err)
+		x := stattest.Must(strconv.ParseFloat(text, 64))
 		v := judged{kind: schema.Real, values: 3000}
 		c := v.ordered("x", []magnitude{{lo: x, hi: x, rows: 3000, sigma: 10, part: 1}}, false, 10)
 		codec, err := schema.NewCodec(*c)
@@ -127,8 +125,7 @@ func TestConstants(t *testing.T) {
 			hi: x + math.Abs(x)/4, rows: 200, sigma: 10, part: 1}}
 		for _, rows := range []float64{200, 2} { // beside others, and beside noise
 			in[1].rows = rows
-			codec, err := schema.NewCodec(*v.ordered("x", in, false, 10))
-			check(t, err)
+			codec := stattest.Must(schema.NewCodec(*v.ordered("x", in, false, 10)))
 			if at, err := codec.EncodeText([]byte(text)); err != nil ||
 				codec.Decode(at, rand.New(rand.NewPCG(1, 1))).Float != x || codec.Size() > 1 != (rows > 2) {
 				t.Errorf("%s beside %v rows: %+v: %v", text, rows, codec.Column().Edges, err)

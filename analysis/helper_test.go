@@ -2,31 +2,19 @@ package analysis
 
 import (
 	"math/rand/v2"
-	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = stattest.Check
 
 // tableOf is n rows of codes under a schema, each drawn with a seed; with units, of so many rows.
 func tableOf(
 	yaml string, n int, seed uint64, unit int, row func(u *rand.Rand) []int,
 ) *table.Table {
-	s := must(schema.Parse([]byte(yaml)))
+	s := stattest.Must(schema.Parse([]byte(yaml)))
 	u := rand.New(rand.NewPCG(seed, 1))
 	var cols []table.Codes
 	for _, size := range s.Sizes() {
@@ -41,7 +29,7 @@ func tableOf(
 			ids = append(ids, uint32(i/unit))
 		}
 	}
-	return must(table.FromColumns(s, cols, ids))
+	return stattest.Must(table.FromColumns(s, cols, ids))
 }
 
 // when is 1 if something is so, and else 0.

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,7 +24,7 @@ func dead(wards ...bool) table.Expr {
 // shareOf is the share of the rows for which an expression holds.
 func shareOf(t *testing.T, tab *table.Table, x table.Expr) float64 {
 	t.Helper()
-	set := must(table.CompileExprs(tab.Schema().Sizes(), []table.Expr{x}))
+	set := stattest.Must(table.CompileExprs(tab.Schema().Sizes(), []table.Expr{x}))
 	return float64(tab.CountExprs(set)[0]) / float64(tab.Rows())
 }
 
@@ -35,7 +36,7 @@ func options(b accountant.Budget, corrections int, tolerance float64) HoldoutOpt
 // the answer, and some to which it does not.
 func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := patients(t, 20000, 1, ""), patients(t, 5000, 2, "")
-	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), honest,
+	h := stattest.Must(OpenHoldout(context.Background(), privacy.FromTable(private), honest,
 		options(ten, 3, .05)))
 	noise := options(ten, 3, .05).Noise(private.Schema())
 	if n, sigma := h.Rows(); math.Abs(noise-math.Sqrt(40)*3/5) > 1e-9 || sigma > 10 ||
@@ -43,7 +44,7 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 		t.Errorf("noise of %v rows, %v ± %v rows", noise, n, sigma)
 	}
 	for range 1000 {
-		a := must(h.Ask(dead(true, true, false)))
+		a := stattest.Must(h.Ask(dead(true, true, false)))
 		if a.Corrected || math.Abs(a.Share-shareOf(t, honest, dead(true, true, false))) > 1e-12 {
 			t.Fatalf("a right answer became %+v", a)
 		}
@@ -51,10 +52,8 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	if h.Left() != 3 {
 		t.Errorf("%d corrections left after right answers", h.Left())
 	}
-	l := must(h.Close())
-	if err := l.Verify(pld.Epsilon); err != nil {
-		t.Error(err)
-	}
+	l := stattest.Must(h.Close())
+	stattest.Passes(t, l.Verify(pld.Epsilon), "")
 	if charges := l.Runs()[0].Charged; len(charges) != 2 || charges[0].Count+charges[1].Count != 2 {
 		t.Errorf("charged %+v, want one count and one round", charges)
 	}
@@ -66,8 +65,9 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 			living = append(living, i)
 		}
 	}
-	h = must(OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
-		options(ten, 2, 0)))
+	h = stattest.Must(
+		OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
+			options(ten, 2, 0)))
 	for range 2 {
 		a, err := h.Ask(dead(true, true, true))
 		want := shareOf(t, private, dead(true, true, true))
@@ -95,16 +95,11 @@ func TestHoldoutRefuses(t *testing.T) {
 		}
 	}
 	good := options(ten, 1, 0)
-	if _, err := OpenHoldout(context.Background(), privacy.FromTable(private),
-		synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
-		t.Errorf("no synthetic rows: %v", err)
-	}
-	h := must(OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good))
-	if _, err := h.Ask(table.Condition{Column: 99}); err == nil {
-		t.Error("a question about no column is answered")
-	}
+	stattest.Wraps(t, stattest.Err(OpenHoldout(context.Background(), privacy.FromTable(private),
+		synthetic.Select(nil), good)), eval.ErrTables, "no synthetic rows")
+	h := stattest.Must(OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good))
+	stattest.Fails(t, stattest.Err(h.Ask(table.Condition{Column: 99})),
+		"a question about no column is answered")
 	h.Close()
-	if _, err := h.Ask(dead(true, true, true)); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("closed: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(h.Ask(dead(true, true, true))), privacy.ErrClosed, "closed")
 }

@@ -18,6 +18,7 @@ type Inference struct {
 	CSV      schema.CSV      // of the file, for the schema
 	Declared *schema.Partial // what is known already; nil: everything is open
 	Target   string          // a column of texts that keeps a category for those not found; or ""
+	Ordered  []string        // columns whose numbers, dates or times are no codes
 }
 
 // noise is what the answers have in common.
@@ -51,7 +52,7 @@ func Infer(
 	}
 	r.Plan, r.Price, r.Method, r.Program = plan.Composition(), nil, "schema infer", r.Tool+r.Program
 	return release.Run(ctx, text.Open, t, r.Options, func(s *text.Session) (*Inferred, error) {
-		out, err := plan.Buy(ctx, t, s, o, func(done float64) { r.report("measuring columns", done) })
+		out, err := plan.Buy(ctx, s, o, func(done float64) { r.report("measuring columns", done) })
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,7 @@ func Infer(
 // Buy asks what the plan has paid for on a session that has reserved its composition, and that the
 // caller ends.
 func (p InferencePlan) Buy(
-	ctx context.Context, t *text.Table, s *text.Session, o Inference, progress func(float64),
+	ctx context.Context, s *text.Session, o Inference, progress func(float64),
 ) (*Inferred, error) {
 	names := s.Names()
 	asked, err := o.Asked(names)
@@ -72,7 +73,7 @@ func (p InferencePlan) Buy(
 		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
 	}
 	r := &Inferred{InferencePlan: p, base: schema.Schema{Lenient: true, CSV: o.CSV}}
-	if unit, k := t.Unit(); unit != "" {
+	if unit, k := s.Unit(); unit != "" {
 		r.base.Unit, r.base.MaxRowsPerUnit = unit, k
 	}
 	classes, again, err := r.kinds(ctx, s, p, asked)
@@ -82,7 +83,14 @@ func (p InferencePlan) Buy(
 	verdicts := make([]*judged, len(names)) // nil: not asked
 	questions := 0
 	for i, at := range asked {
-		v := verdict(names[at], classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
+		name, ordered := names[at], slices.Contains(o.Ordered, names[at])
+		if ordered {
+			name = "" // which might say otherwise
+		}
+		v := verdict(name, classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
+		if ordered && v.kind.Ordered() {
+			v.declared = v.kind
+		}
 		v.declare(&o.Declared.Columns[o.Declared.Index(names[at])])
 		v.target = o.Target == names[at]
 		if verdicts[at] = &v; v.kind != 0 {
@@ -124,7 +132,7 @@ func (p InferencePlan) Buy(
 			}
 			return r, err
 		}
-		asked := todo
+		asked, done := todo, map[int]bool{}
 		todo = nil
 		for _, ordered := range []bool{true, false} {
 			var of []text.Wanted
@@ -133,7 +141,7 @@ func (p InferencePlan) Buy(
 				d = r.Noise.Values
 			}
 			for _, i := range asked {
-				if verdicts[i].kind.Ordered() == ordered {
+				if verdicts[i].kind.Ordered() == ordered && !done[i] {
 					of = append(of, r.question(i, verdicts[i]))
 				}
 			}
@@ -142,8 +150,8 @@ func (p InferencePlan) Buy(
 				return nil, err
 			}
 			for k, w := range of {
-				done := r.column(verdicts[w.Column], held[k], d, &r.Columns[w.Column])
-				if !done && !ordered { // else it is asked next
+				done[w.Column] = r.column(verdicts[w.Column], held[k], d, &r.Columns[w.Column])
+				if !done[w.Column] && !ordered { // else it is asked next
 					todo = append(todo, w.Column)
 				}
 			}

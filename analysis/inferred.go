@@ -19,7 +19,8 @@ type Inferred struct {
 	Threshold int64            // rows: a text in fewer is not listed
 	Columns   []inferredColumn // in the order of the file
 
-	base schema.Schema // without its columns
+	base   schema.Schema // without its columns
+	linked bool          // of linked tables
 }
 
 // inferredColumn is what was found out about one column of the file.
@@ -91,20 +92,27 @@ func (r *Inferred) YAML() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	r.head(&b)
+	r.notes(&b, string(text), "")
+	return b.Bytes(), nil
+}
+
+// notes writes a text in which the columns stand so far in, with what is to be said of each.
+func (r *Inferred) notes(b *bytes.Buffer, text, indent string) {
 	next := 0
 	skip := func() {
 		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.base.CSV.NoHeader {
-			fmt.Fprintf(&b, "  # %q\n  #   %s\n", r.Columns[next].Name, r.Columns[next].Note)
+			fmt.Fprintf(b, "%s  # %q\n%[1]s  #   %[3]s\n", indent, r.Columns[next].Name,
+				r.Columns[next].Note)
 			next++
 		}
 	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "  - name: ") {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, indent+"  - name: ") {
 			skip()
 			c := r.Columns[next]
 			for _, note := range []string{c.Note, c.Doubt, c.Cut} {
 				if note != "" {
-					fmt.Fprintf(&b, "  # %s\n", note)
+					fmt.Fprintf(b, "%s  # %s\n", indent, note)
 				}
 			}
 			next++
@@ -112,25 +120,29 @@ func (r *Inferred) YAML() ([]byte, error) {
 		b.WriteString(line)
 	}
 	skip()
-	return b.Bytes(), nil
 }
 
 // head is what holds for all columns; the comment of a column says what differs.
 func (r *Inferred) head(w io.Writer) {
+	rows, units := "rows", r.Neighbours.Units(r.base.Unit).Words()
+	if r.linked {
+		rows, units = "units with rows, of each of which one row was counted", fmt.Sprintf(
+			"%v, unit = one %q, with all its rows in all tables", r.Neighbours.Adjacency, r.base.Unit)
+	}
 	how := "Bought with epsilon %v, delta %v (%v) by schema infer"
 	if r.Share < 1 {
 		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
 	}
 	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta,
-		r.Neighbours.Units(r.base.Unit).Words())
+		units)
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
-# The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells
+# The table has about %.0f %s. The noise (standard deviation) is %.3g rows in a count of the cells
 # of one kind, %.3g rows in one of a text, and %.3g rows in one of a magnitude.
 # Numbers and dates: the bounds are where what stands out of the noise ends; a value beyond is moved
 # to the bound. A cell such as 90+ or <0.1 is read as its number, one that holds none as missing or,
 # where nothing is, as a middle value.
-`, r.Rows, r.Noise.Kinds, r.Noise.Texts.Sigma, r.Noise.Values.Sigma)
+`, r.Rows, rows, r.Noise.Kinds, r.Noise.Texts.Sigma, r.Noise.Values.Sigma)
 	if r.Rows < coarseRows*r.Noise.Values.Sigma {
 		fmt.Fprintf(w, "# The rows are few for the noise, so the bounds are coarse.\n")
 	}

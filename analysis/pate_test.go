@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/release"
@@ -40,7 +41,7 @@ func TestPATE(t *testing.T) {
 			if got := right(t, m, tab); got < least || m.By != PATE {
 				t.Errorf("%s, %s: %v are right, want %v", aggregator, o.Target, got, least)
 			}
-			v := must(release.Verify(m, pld.Epsilon))
+			v := stattest.Must(release.Verify(m, pld.Epsilon))
 			if v.Charged.Epsilon > wide.Epsilon {
 				t.Errorf("%s, %s: charged %+v", aggregator, o.Target, v.Charged)
 			}
@@ -69,13 +70,13 @@ columns:
 		var scores []float64
 		var labels []bool
 		mean, rare := 0., 0.
-		for i, row := range must(m.Probabilities(tab)) {
+		for i, row := range stattest.Must(m.Probabilities(tab)) {
 			y := tab.Column(2).At(i) == 1
 			scores, labels = append(scores, row[1]), append(labels, y)
 			mean += row[1] / 8000
 			rare += float64(when(y)) / 8000
 		}
-		if got := must(eval.AUROC(scores, labels)); got < .85 || math.Abs(mean-rare) > rare/2 {
+		if got := stattest.Must(eval.AUROC(scores, labels)); got < .85 || math.Abs(mean-rare) > rare/2 {
 			t.Errorf("%s: AUROC %.3f; mean %.4f, and %.4f are rare", aggregator, got, mean, rare)
 		}
 	}
@@ -91,7 +92,7 @@ func TestPATEReserves(t *testing.T) {
 			{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
 		} {
 			for _, aggregator := range vote.Aggregators {
-				p := must(newPlan(s, nb, Training{Target: "kind", By: PATE,
+				p := stattest.Must(newPlan(s, nb, Training{Target: "kind", By: PATE,
 					Teaching: Teaching{Aggregator: aggregator, Model: synth.Drawable}}, b))
 				cost, err := p.composition().Epsilon(b.Delta, nb.Adjacency)
 				if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-4) {
@@ -124,11 +125,11 @@ func TestPATECost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cost.private.json")
 	o := Training{Target: "kind", By: PATE, Teaching: Teaching{Cost: path, Model: synth.Drawable}}
 	trainedOn(t, simulated(t, 4000, false), o, privacy.Options{Budget: wide})
-	text := string(must(os.ReadFile(path)))
+	text := string(stattest.Must(os.ReadFile(path)))
 	if !strings.Contains(text, `"not_private": true`) || !strings.Contains(text, "never to be") {
 		t.Errorf("%s", text)
 	}
-	if info := must(os.Stat(path)); info.Mode().Perm() != 0o600 {
+	if info := stattest.Must(os.Stat(path)); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
 }
@@ -138,7 +139,7 @@ func TestPATECost(t *testing.T) {
 func TestSoftmax(t *testing.T) {
 	tab := simulated(t, 60, false)
 	for _, target := range []string{"y", "kind"} {
-		k := must(newTask(tab.Schema(), target, nil))
+		k := stattest.Must(newTask(tab.Schema(), target, nil))
 		f := softmax{task: k, penalty: .5}
 		l := &lesson{rows: tab.Rows()}
 		for _, c := range k.problem.Columns {
@@ -217,10 +218,8 @@ func TestCount(t *testing.T) {
 	for _, b := range []accountant.Budget{{Epsilon: 2000}, {Epsilon: 20, Delta: 1e-6}} {
 		c, s, err := Count(context.Background(), privacy.FromTable(tab), asked,
 			Run[Counted]{Options: privacy.Options{Budget: b}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost := must(s.Ledger().Runs()[0].Charged.Epsilon(b.Delta, accountant.AddRemove))
+		check(t, err)
+		cost := stattest.Must(s.Ledger().Runs()[0].Charged.Epsilon(b.Delta, accountant.AddRemove))
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
 			t.Errorf("%+v: charged %v", b, cost.Epsilon)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestPrograms: hostile programs leave the middle of the range and nothing else, in bounded time;
@@ -17,7 +19,7 @@ import (
 func TestPrograms(t *testing.T) {
 	tab := people(t, 30, 1)
 	// a folder of files that a program must not change, and a socket's address that it cannot reach
-	left := must(os.CreateTemp("", ""))
+	left := stattest.Must(os.CreateTemp("", ""))
 	left.Close()
 	defer os.Remove(left.Name())
 	nan := math.NaN()
@@ -57,9 +59,7 @@ func TestPrograms(t *testing.T) {
 		if errors.Is(err, ErrStatistic) && strings.Contains(err.Error(), "namespaces") {
 			t.Skip(err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got := f.Of(tab)
 		if got != tt.want && !(math.IsNaN(got) && math.IsNaN(tt.want)) &&
 			!(name == "left behind" && got == 5) {
@@ -74,11 +74,7 @@ func TestPrograms(t *testing.T) {
 		t.Error("something sleeps on")
 	}
 	for _, bad := range [][]string{nil, {"no-such-program-at-all"}} {
-		if _, err := Program(bad, Limits{time.Second, 64}); !errors.Is(err, ErrStatistic) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		stattest.Wraps(t, stattest.Err(Program(bad, Limits{time.Second, 64})), ErrStatistic, "%q", bad)
 	}
-	if _, err := Program([]string{"sh"}, Limits{}); !errors.Is(err, ErrStatistic) {
-		t.Errorf("no limits: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Program([]string{"sh"}, Limits{})), ErrStatistic, "no limits")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -48,9 +49,7 @@ func published(
 	t.Helper()
 	out, _, err := Publish(context.Background(), privacy.FromTable(private), synthetic, o,
 		Run[*Published]{Options: options})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }
 
@@ -127,7 +126,7 @@ func TestAUROCOfAHistogram(t *testing.T) {
 			scores, labels = append(scores, float64(cell/2)), append(labels, cell%2 == 1)
 		}
 	}
-	want := must(eval.AUROC(scores, labels))
+	want := stattest.Must(eval.AUROC(scores, labels))
 	if got := binnedAUROC(counts, 0); math.Abs(got.Value-want) > 1e-12 || got.LeftOut != "" {
 		t.Errorf("got %v (%s), want %v", got.Value, got.LeftOut, want)
 	}
@@ -140,10 +139,10 @@ func TestAUROCOfAHistogram(t *testing.T) {
 // constant.
 func TestScoresAreTheModels(t *testing.T) {
 	synthetic, private := patients(t, 500, 5, ""), patients(t, 200, 6, "")
-	label := must(newLabel(synthetic, Evaluation{Target: "died"}))
-	scores := must(newScores(synthetic, Evaluation{Target: "died"}, label))
-	model := must(eval.Task{Label: "died", Positive: label.positive}.Train(synthetic))
-	want := must(model.Scores(private))
+	label := stattest.Must(newLabel(synthetic, Evaluation{Target: "died"}))
+	scores := stattest.Must(newScores(synthetic, Evaluation{Target: "died"}, label))
+	model := stattest.Must(eval.Task{Label: "died", Positive: label.positive}.Train(synthetic))
+	want := stattest.Must(model.Scores(private))
 	of := func(r int) float64 {
 		return scores.Of(func(c int) uint16 { return private.Column(c).At(r) })
 	}
@@ -225,7 +224,7 @@ func TestVerify(t *testing.T) {
 		}
 		var text bytes.Buffer
 		check(t, release.FileWriter(f)(&text))
-		must(release.Verify(must(Read(&text)), nil))
+		stattest.Must(release.Verify(stattest.Must(Read(&text)), nil))
 		honest := reflect.ValueOf(f).Elem()
 		for _, field := range reflect.VisibleFields(honest.Type()) {
 			forged := reflect.New(honest.Type())
@@ -236,9 +235,7 @@ func TestVerify(t *testing.T) {
 			}
 			part.SetZero()
 			_, err := release.Verify(forged.Interface().(release.File), nil)
-			if !errors.Is(err, release.ErrClaim) {
-				t.Errorf("%T without %s: %v", f, field.Name, err)
-			}
+			stattest.Wraps(t, err, release.ErrClaim, "%T without %s", f, field.Name)
 		}
 	}
 }
@@ -252,8 +249,6 @@ func TestReadRefuses(t *testing.T) {
 		`{"decoy_classifier":1,"coefficients":[` + strings.Repeat("[],", 200_000) + "[]]}",
 		`{"decoy_classifier":1} {}`,
 	} {
-		if _, err := Read(strings.NewReader(bad)); !errors.Is(err, release.ErrFormat) {
-			t.Errorf("%.80s: %v", bad, err)
-		}
+		stattest.Wraps(t, stattest.Err(Read(strings.NewReader(bad))), release.ErrFormat, "%.80s", bad)
 	}
 }

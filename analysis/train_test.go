@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -47,16 +48,14 @@ func trainedOn(
 	t.Helper()
 	c, _, err := Train(context.Background(), privacy.FromTable(tab), o,
 		Run[*Classifier]{Options: options})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return c
 }
 
 // right is the share of rows with a class whose class is the most probable.
 func right(t *testing.T, c *Classifier, tab *table.Table) float64 {
 	t.Helper()
-	p := must(c.Probabilities(tab))
+	p := stattest.Must(c.Probabilities(tab))
 	hits, all := 0., 0.
 	codes := tab.Column(tab.Schema().Index(c.Target))
 	for i, row := range p {
@@ -106,8 +105,8 @@ func TestTrain(t *testing.T) {
 		}
 		var file bytes.Buffer
 		check(t, release.FileWriter(m)(&file))
-		again := must(Read(&file)).(*Classifier)
-		must(release.Verify(again, nil))
+		again := stattest.Must(Read(&file)).(*Classifier)
+		stattest.Must(release.Verify(again, nil))
 		if a, b := right(t, m, tab), right(t, again, tab); a != b {
 			t.Errorf("%v are right, after reading %v", a, b)
 		}
@@ -127,7 +126,7 @@ func TestPerturbations(t *testing.T) {
 		} {
 			for _, target := range []string{"y", "kind"} {
 				for _, by := range []string{byOutput, byObjective} {
-					p := must(newPlan(s, nb, Training{Target: target, By: by}, b))
+					p := stattest.Must(newPlan(s, nb, Training{Target: target, By: by}, b))
 					cost, err := p.composition().Epsilon(b.Delta, nb.Adjacency)
 					if err != nil || cost.Epsilon > b.Epsilon || cost.Epsilon < b.Epsilon*(1-1e-6) {
 						t.Errorf("%s, %v, %+v: it costs %+v, %v", by, nb, b, cost, err)
@@ -144,25 +143,24 @@ func TestPerturbations(t *testing.T) {
 
 // TestProbabilities: they are the formula of the file, with features in another order of columns.
 func TestProbabilities(t *testing.T) {
-	s := must(schema.Parse(
+	s := stattest.Must(schema.Parse(
 		[]byte("decoy: 1\ncolumns:\n- {name: b, kind: categorical, categories: [u, v, w]}\n" +
 			"- {name: a, kind: boolean}\n"),
 	))
-	tab := must(table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil))
+	tab := stattest.Must(
+		table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil))
 	c := &Classifier{Classes: []string{"n", "y"}, Intercept: []float64{.5},
 		Features: []feature{{Column: "a", Values: []string{"false", "true"}},
 			{Column: "b", Values: []string{"u", "v", "w"}}},
 		Coefficients: [][]float64{{1, 2, 10, 20, -4}}}
-	p := must(c.Probabilities(tab))
+	p := stattest.Must(c.Probabilities(tab))
 	for i, score := range []float64{.5 + 2 - 4, .5 + 1 + 10} {
 		if want := 1 / (1 + math.Exp(-score)); math.Abs(p[i][1]-want) > 1e-12 {
 			t.Errorf("row %d: %v, want %v", i, p[i][1], want)
 		}
 	}
 	c.Features[1].Values = c.Features[1].Values[:2]
-	if _, err := c.Probabilities(tab); err == nil {
-		t.Error("a table of other codes is predicted")
-	}
+	stattest.Fails(t, stattest.Err(c.Probabilities(tab)), "a table of other codes is predicted")
 }
 
 // TestUnits: noise grows with the rows of a unit, and the claim names it.
@@ -173,7 +171,7 @@ func TestUnits(t *testing.T) {
 		t.Errorf("claim %+v", m.Claim)
 	}
 	sigma := func(nb privacy.Neighbours) float64 {
-		p := must(newPlan(tab.Schema(), nb, Training{Target: "kind"}, wide))
+		p := stattest.Must(newPlan(tab.Schema(), nb, Training{Target: "kind"}, wide))
 		steps := p.steps(4000, p.mu)
 		return steps.Sigma / math.Sqrt(float64(steps.Count))
 	}
@@ -187,7 +185,7 @@ func TestUnits(t *testing.T) {
 // TestSteps: the rule takes more steps, never too long ones, the more rows there are.
 func TestSteps(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
-	p := must(newPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide))
+	p := stattest.Must(newPlan(s, privacy.NeighboursOf(s, 0), Training{Target: "kind"}, wide))
 	before := 0.
 	for _, rows := range []int{1, 10, 1000, 30_000, 1_000_000, 1 << 40} {
 		at := p.steps(float64(rows), p.mu*math.Sqrt(1-rowsShare))
@@ -206,7 +204,7 @@ func TestNumberOfTwoValues(t *testing.T) {
 		"min: 0, max: 1": true, `min: 0, max: 1, missing: [""]`: true, "min: 1, max: 2": true,
 		"min: 0, max: 2": false, "min: 0, max: 3, bins: 2": false, "min: 1, max: 1": false,
 	} {
-		s := must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: x, kind: boolean}\n" +
+		s := stattest.Must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: x, kind: boolean}\n" +
 			"- {name: y, kind: integer, " + column + "}\n")))
 		if _, err := newTask(s, "y", nil); (err == nil) != want {
 			t.Errorf("%s: %v", column, err)
@@ -216,7 +214,7 @@ func TestNumberOfTwoValues(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
-	bought := must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
+	bought := stattest.Must(schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
 		"- {name: z, kind: real, min: 0, max: 1, bins: {dp: 4, share: 0.1}}\n")))
 	none, tiny := accountant.Budget{Epsilon: 1}, accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
 	for name, c := range map[string]struct {

@@ -52,9 +52,7 @@ func TestUnitSizes(t *testing.T) {
 	o := Run[*UnitSizes]{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
 		Ledger: file}}
 	r, s, err := Units(context.Background(), visits(t, "patient", 3), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if fmt.Sprint(r.UpTo) != "[1 2 3 4 8 16 32 64 128 256 512 1024]" || len(r.Counts) != 13 ||
 		r.Sigma < 4 || r.Sigma > 8 {
 		t.Fatalf("%+v", r)
@@ -62,9 +60,7 @@ func TestUnitSizes(t *testing.T) {
 	leftOut := []float64{r.LeftOut}
 	for range 4 {
 		again, _, err := Units(context.Background(), visits(t, "patient", 3), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		leftOut = append(leftOut, again.LeftOut)
 	}
 	slices.Sort(leftOut)
@@ -96,9 +92,7 @@ func TestUnitSizes(t *testing.T) {
 func TestUnitsDoNotCostMore(t *testing.T) {
 	o := Run[*UnitSizes]{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}}
 	a, _, err := Units(context.Background(), visits(t, "patient", 1), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	b, _, err := Units(context.Background(), visits(t, "patient", 100), o)
 	if err != nil || a.Sigma != b.Sigma {
 		t.Errorf("noise %v and %v, %v", a.Sigma, b.Sigma, err)
@@ -112,10 +106,8 @@ func TestUnitsRefuses(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := ledger.SetLimit(context.Background(), file, nb.Units("patient"),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ledger.SetLimit(context.Background(), file, nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}))
 	for _, tt := range []struct {
 		unit   string
 		budget accountant.Budget

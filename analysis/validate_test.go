@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -40,7 +41,7 @@ columns:
 
 func parsed(t testing.TB, text string, tab *table.Table) Statistic {
 	t.Helper()
-	f := must(ParseStatistic(text, tab.Schema()))
+	f := stattest.Must(ParseStatistic(text, tab.Schema()))
 	return f
 }
 
@@ -56,14 +57,10 @@ func TestStatistics(t *testing.T) {
 	} {
 		f, err := ParseStatistic(text, tab.Schema())
 		if text == "coefficient:y~c+x" { // the coefficient of three categories
-			if !errors.Is(err, ErrStatistic) {
-				t.Errorf("%s: %v", text, err)
-			}
+			stattest.Wraps(t, err, ErrStatistic, "%s", text)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := f.Of(tab); !(math.Abs(got-want[0]) <= want[1]) {
 			t.Errorf("%s is %v, want %v", text, got, want[0])
 		}
@@ -80,9 +77,7 @@ func TestStatistics(t *testing.T) {
 	for _, bad := range []string{"", "mean", "mean:", "mean:z", "mean:c", "quantile:x", "quantile:x,2",
 		"quantile:x,NaN", "quantile:,1", "coefficient:y", "coefficient:y~", "coefficient:c~x",
 		"coefficient:y~y", "coefficient:y~x+x", "auroc:x", "auroc:c", "auroc:", "median:x"} {
-		if _, err := ParseStatistic(bad, tab.Schema()); !errors.Is(err, ErrStatistic) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		stattest.Wraps(t, stattest.Err(ParseStatistic(bad, tab.Schema())), ErrStatistic, "%q", bad)
 	}
 }
 
@@ -159,9 +154,7 @@ func TestValidate(t *testing.T) {
 		}
 		at.Resume, at.Deliver = true, nil
 		r, _, err := Validate(context.Background(), privacy.FromTable(tab), o, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if text, _ := json.Marshal(r); string(text) != first {
 			t.Errorf("%s: %s\nwas %s", name, text, first)
 		}

@@ -99,8 +99,8 @@ func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // breaks where it is exceeded.
 func TestClaimOf(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
-	mu := must(accountant.MuFor(b))
-	c := must(ClaimOf(b, accountant.AddRemove,
+	mu := stattest.Must(accountant.MuFor(b))
+	c := stattest.Must(ClaimOf(b, accountant.AddRemove,
 		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}}))
 	last := 1.0
 	for _, p := range c.Curve {
@@ -121,9 +121,8 @@ func TestClaimOf(t *testing.T) {
 		got.Claimed != 1e-6 {
 		t.Errorf("beyond the budget: %+v", got)
 	}
-	if _, err := ClaimOf(accountant.Budget{}, accountant.AddRemove, nil); err == nil {
-		t.Error("a budget of nothing is claimed")
-	}
+	stattest.Fails(t, stattest.Err(ClaimOf(accountant.Budget{}, accountant.AddRemove, nil)),
+		"a budget of nothing is claimed")
 }
 
 // TestOneRunpValue: against the theorem summed by hand, and at δ = 0 the binomial tail.
@@ -258,14 +257,7 @@ func TestClopperPearsonPanics(t *testing.T) {
 		"guesses":       func() { guesses{Canaries: 3, Made: 4}.pValue(1, 0) },
 		"right of none": func() { guesses{Canaries: 3, Made: 2, Right: 3}.pValue(1, 0) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		stattest.Panics(t, f, "%s", name)
 	}
 }
 
@@ -286,12 +278,4 @@ func TestExposure(t *testing.T) {
 	if mean > 1/math.Ln2 || mean < 1.43 {
 		t.Errorf("mean exposure %v", mean)
 	}
-}
-
-// must is a value of which a test is sure.
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -62,9 +63,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, p, err := tt.make(synthtest.Schema(tt.columns), tt.adj, tt.budget)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, err)
 			honest, err := ManyRun(context.Background(), m, p,
 				Options{Runs: 200, Confidence: 1 - 1e-6})
 			if err != nil || honest.Refuted {
@@ -124,9 +123,7 @@ func TestUnits(t *testing.T) {
 	s.Unit, s.MaxRowsPerUnit = "id", 4
 	m, p, err := Gate("counts", s, accountant.AddRemove, accountant.Budget{Epsilon: 2, Delta: 1e-6},
 		balanced)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	r, err := ManyRun(context.Background(), m, p, Options{Runs: 1000, Confidence: 1 - 1e-6})
 	if err != nil || r.Refuted || r.AUROC < .55 {
 		t.Errorf("%+v, %v", r, err)

@@ -29,7 +29,7 @@ func toy(claim Claim, seed uint64, noise func(u *rand.Rand) float64) Mechanism {
 func gaussianClaim(t *testing.T, mu float64) Claim {
 	t.Helper()
 	b := accountant.Budget{Epsilon: accountant.GDPEpsilon(mu, 1e-6), Delta: 1e-6}
-	c := must(ClaimOf(b, accountant.AddRemove,
+	c := stattest.Must(ClaimOf(b, accountant.AddRemove,
 		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}}))
 	return c
 }
@@ -42,7 +42,7 @@ func half(noise func(*rand.Rand) float64) func(*rand.Rand) float64 {
 
 func pairOf(t *testing.T, adj accountant.Adjacency, shape string) *Pair {
 	t.Helper()
-	p := must(neighbours(synthtest.Schema(2), adj, shape, 200))
+	p := stattest.Must(neighbours(synthtest.Schema(2), adj, shape, 200))
 	return p
 }
 
@@ -67,7 +67,7 @@ func TestManyRunCoverage(t *testing.T) {
 		const audits = 60
 		refuted, wrong := int64(0), int64(0)
 		for i := range audits {
-			r := must(ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o))
+			r := stattest.Must(ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o))
 			if r.Refuted {
 				refuted++
 			}
@@ -99,7 +99,7 @@ func TestManyRunCoverage(t *testing.T) {
 func TestManyRunShowsACeiling(t *testing.T) {
 	for _, shape := range Shapes() {
 		p := pairOf(t, accountant.AddRemove, shape)
-		r := must(ManyRun(context.Background(),
+		r := stattest.Must(ManyRun(context.Background(),
 			toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p,
 			Options{Runs: 400, workers: 1}))
 		if want := ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 ||
@@ -148,7 +148,7 @@ func TestNeighbours(t *testing.T) {
 		{"units", units, accountant.AddRemove, balanced, 100, 104, 124, 48},
 		{"units, replaced", units, accountant.ReplaceOne, rare, 100, 100, 100, 0},
 	} {
-		p := must(neighbours(tt.s, tt.adj, tt.shape, 100))
+		p := stattest.Must(neighbours(tt.s, tt.adj, tt.shape, 100))
 		if p.Out.Rows() != tt.out || p.In.Rows() != tt.in || p.Strong.Rows() != tt.strong {
 			t.Errorf("%s: %d, %d, %d rows", tt.name, p.Out.Rows(), p.In.Rows(), p.Strong.Rows())
 		}
@@ -187,10 +187,8 @@ func TestNeighbours(t *testing.T) {
 	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical,
 		Categories: []string{"x"}}}}
 	for _, s := range []*schema.Schema{flat, {}} {
-		if _, err := neighbours(s, accountant.AddRemove, rare, 100); !errors.Is(err,
-			schema.ErrInvalid) {
-			t.Errorf("%d columns of one code: %v", len(s.Columns), err)
-		}
+		stattest.Wraps(t, stattest.Err(neighbours(s, accountant.AddRemove, rare, 100)), schema.ErrInvalid,
+			"%d columns of one code", len(s.Columns))
 	}
 }
 
@@ -208,14 +206,12 @@ func TestManyRunErrors(t *testing.T) {
 	broken := errors.New("broken")
 	bad := Mechanism{Claim: claim,
 		Run: func(context.Context, *table.Table) ([]float64, error) { return nil, broken }}
-	if _, err := ManyRun(context.Background(), bad, p, Options{}); !errors.Is(err, broken) {
-		t.Errorf("a mechanism that fails: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(ManyRun(context.Background(), bad, p, Options{})), broken,
+		"a mechanism that fails")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ManyRun(ctx, good, p, Options{workers: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(ManyRun(ctx, good, p, Options{workers: 1})), context.Canceled,
+		"cancelled")
 }
 
 func TestProgressReachesTheEnd(t *testing.T) {

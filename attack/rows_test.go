@@ -22,13 +22,13 @@ import (
 // mstOf is the method that these tests attack.
 func mstOf(t testing.TB) *synth.MST {
 	t.Helper()
-	f := must(synth.Checked(&synth.MST{}))
+	f := stattest.Must(synth.Checked(&synth.MST{}))
 	return f
 }
 
 func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 	t.Helper()
-	tab := must(RandomTable(s, n, uint64(n)))
+	tab := stattest.Must(RandomTable(s, n, uint64(n)))
 	return tab
 }
 
@@ -82,8 +82,8 @@ func TestRowsKnownAnswers(t *testing.T) {
 	}
 	liar := plain(Bootstrap)
 	liar.Budget = one
-	mst := must(Synthetic(mstOf(t), rows.Schema(), accountant.AddRemove, one))
-	pairs := must(Synthetic(mstOf(t), rows.Schema(), accountant.ReplaceOne, one))
+	mst := stattest.Must(Synthetic(mstOf(t), rows.Schema(), accountant.AddRemove, one))
+	pairs := stattest.Must(Synthetic(mstOf(t), rows.Schema(), accountant.ReplaceOne, one))
 	for name, tt := range map[string]struct {
 		s       Subject
 		caught  bool
@@ -148,7 +148,7 @@ func TestLikelihoodRatio(t *testing.T) {
 			}
 			g.fits, g.in = append(g.fits, f), append(g.in, in)
 		}
-		all := must(g.results(.95))
+		all := stattest.Must(g.results(.95))
 		for i, at := range [][2]int{{0, 0}, {3, 17}, {tt.fits - tt.shadows - 1, n - 1}} {
 			got := g.ratio(at[1], g.fits[tt.shadows+at[0]].signals[at[1]])
 			if math.Abs(got-tt.ratios[i]) > 1e-9 {
@@ -173,7 +173,7 @@ func TestLikelihoodRatio(t *testing.T) {
 // TestCoins: a row is in half of the shadows; under replace-one one of each two rows is in.
 func TestCoins(t *testing.T) {
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		g := must(newGame(Subject{Adjacency: adj}, randomTable(t, wideSchema(2), 61),
+		g := stattest.Must(newGame(Subject{Adjacency: adj}, randomTable(t, wideSchema(2), 61),
 			Options{Runs: 20, Canaries: 3}))
 		if g.rows != 60 || g.shadows != 14 || len(g.in[0]) != 64 || g.all.Rows() != 64+strangers {
 			t.Fatalf("%d rows, %d shadows, %d candidates", g.rows, g.shadows, len(g.in[0]))
@@ -206,12 +206,13 @@ func TestRowsSeeded(t *testing.T) {
 	rows := randomTable(t, wideSchema(2), 60)
 	run := func(seed uint64) []Result {
 		fits := 0
-		return must(Rows(context.Background(), subject(remembers), rows, Options{Seed: seed, Runs: 20,
-			Canaries: 4, workers: 1, Progress: func(done, all int) {
-				if fits++; all != 20 || done != fits {
-					t.Errorf("%d of %d fits", done, all)
-				}
-			}}))
+		return stattest.Must(
+			Rows(context.Background(), subject(remembers), rows, Options{Seed: seed, Runs: 20,
+				Canaries: 4, workers: 1, Progress: func(done, all int) {
+					if fits++; all != 20 || done != fits {
+						t.Errorf("%d of %d fits", done, all)
+					}
+				}}))
 	}
 	whole := run(3)
 	if !reflect.DeepEqual(whole, run(3)) || reflect.DeepEqual(whole, run(4)) {
@@ -228,7 +229,7 @@ func TestPlantedAndInverted(t *testing.T) {
 		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Integer, Max: 3})
 	}
 	run := func(of func(float64, []uint16, *rand.Rand) float64) (planted, inverted) {
-		all := must(Rows(context.Background(), subject(of), randomTable(t, s, 200),
+		all := stattest.Must(Rows(context.Background(), subject(of), randomTable(t, s, 200),
 			Options{Runs: 40, Canaries: 40, Seed: 2}))
 		return *all[4].Planted, all[5].Inverted[0]
 	}
@@ -275,7 +276,7 @@ func TestRowsRefuses(t *testing.T) {
 	}
 	bins := wideSchema(1)
 	bins.Columns[0].BuyBins = 4
-	if attackable(must(RandomTable(bins, 50, 1)), 40) == nil {
+	if attackable(stattest.Must(RandomTable(bins, 50, 1)), 40) == nil {
 		t.Error("codes that a run changes")
 	}
 }
@@ -302,8 +303,8 @@ func TestPlainSubjects(t *testing.T) {
 			no = append(no, r)
 		}
 	}
-	model := must(one.Fit(context.Background(), rows.Select(no), rand.New(rand.NewPCG(1, 1))))
-	for i, x := range must(model(rows)) { // of one class, the other is rare
+	model := stattest.Must(one.Fit(context.Background(), rows.Select(no), rand.New(rand.NewPCG(1, 1))))
+	for i, x := range stattest.Must(model(rows)) { // of one class, the other is rare
 		if want := math.Log(float64(2*len(no) + 1)); (code.At(i) == 1) != (x < 0) ||
 			math.Abs(math.Abs(x)-want) > 1e-9 {
 			t.Fatalf("row %d of class %d: %v, want %v", i, code.At(i), x, want)

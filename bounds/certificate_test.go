@@ -392,9 +392,7 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 	} {
 		config := one
 		config.Factor, config.NoiseMultiplier = c.factor, c.z
-		if _, err := Certify(n, scalar, config); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
+		stattest.Wraps(t, stattest.Err(Certify(n, scalar, config)), c.want, "%s", name)
 	}
 }
 
@@ -491,9 +489,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", r.name, err, r.says)
 		}
 	}
-	if _, err := Certify(good(), in, config); err != nil {
-		t.Errorf("the network that the refusals start from: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(Certify(good(), in, config)),
+		"the network that the refusals start from")
 	for name, fields := range map[string][]Field{
 		"no fields":       nil,
 		"empty block":     {Block(0)},

@@ -1,6 +1,6 @@
-// Package bounds certifies how much one row can move the gradient of a critic, so that the gradient
-// of a batch can be released with noise and without clipping. It sees the critic's weights and the
-// public input domain, never a row.
+// Package bounds says how far one row can move the gradient of a critic, whatever the row is. Who
+// knows that adds noise of the right size to the gradient of a batch, and need not clip. [Certify]
+// takes the critic's weights and the public input domain, never a row.
 //
 // # The critic
 //

@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -323,13 +322,9 @@ func TestPenaltyRefuses(t *testing.T) {
 	} {
 		c := good
 		change(&c)
-		if _, err := CertifyPenalty(n, c); !errors.Is(err, errConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(CertifyPenalty(n, c)), errConfig, "%s", name)
 	}
-	if _, err := CertifyPenalty(Network{}, good); !errors.Is(err, ErrNetwork) {
-		t.Errorf("no layers: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(CertifyPenalty(Network{}, good)), ErrNetwork, "no layers")
 	// One factor beyond the range of exact products, though the product of both is small.
 	tiny, huge := penaltyNetwork(blocks(3), 1, 1, 2), float32(limit*finestPenalty*1e4)
 	for i := range tiny.Layers[0].Weights {
@@ -338,9 +333,7 @@ func TestPenaltyRefuses(t *testing.T) {
 	for i := range tiny.Layers[1].Weights {
 		tiny.Layers[1].Weights[i] *= huge
 	}
-	if _, err := CertifyPenalty(tiny, good); !errors.Is(err, ErrNetwork) {
-		t.Errorf("a huge factor: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(CertifyPenalty(tiny, good)), ErrNetwork, "a huge factor")
 	p := certifyPenalty(t, n, good)
 	for name, call := range map[string]func(){
 		"scales":   func() { p.ScalesTo(make([]float64, 3), 1) },
@@ -349,14 +342,7 @@ func TestPenaltyRefuses(t *testing.T) {
 		"t":        func() { p.Weight(nil, make([][]float64, 2)) },
 		"units":    func() { p.Weight([][]float64{{1, 1, 1}, {1, 1}}, [][]float64{{1}, {1}}) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		stattest.Panics(t, call, "%s", name)
 	}
 	if w := p.Weight([][]float64{{math.Inf(1), 1, 1}, {1, 1}}, [][]float64{{1, 1}, {1}}); w != 0 {
 		t.Errorf("an infinite factor has weight %d", w)

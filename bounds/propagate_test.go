@@ -17,11 +17,8 @@ var long = flag.Bool("long", false,
 // mixed is a domain with scalars between blocks, one cell blocks and two.
 func mixed(t testing.TB) *Input {
 	t.Helper()
-	in, err := NewInput(Block(5), scalar(-1, 2), Block(1), Block(2), scalar(0, 1), Block(9),
-		scalar(.3, .4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := stattest.Must(NewInput(Block(5), scalar(-1, 2), Block(1), Block(2), scalar(0, 1), Block(9),
+		scalar(.3, .4)))
 	return in
 }
 
@@ -178,16 +175,12 @@ func TestNumbersStayInTheirIntervals(t *testing.T) {
 			b := c.measure(Config{Adjacency: accountant.AddRemove})
 			for i := range random {
 				x := randomRow(u, c.in, c.factor)
-				if err := inside(b, x, c.run(x, order(i)%orders)); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, inside(b, x, c.run(x, order(i)%orders)))
 			}
 			for i := range optimised {
 				o := order(i) % orders
 				x, _ := ascend(u, c.in, c.factor, goal(u, c, o))
-				if err := inside(b, x, c.run(x, o)); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, inside(b, x, c.run(x, o)))
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // everyConfig is one configuration a mode, for tests of what all modes share.
@@ -107,14 +108,7 @@ func TestShapesPanic(t *testing.T) {
 		"decode gradient": func() { cert.DecodeTo(floats(n), nil, ints(n), 1) },
 		"decode inputs":   func() { cert.DecodeTo(floats(p), floats(1), ints(n), 1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		stattest.Panics(t, call, "%s", name)
 	}
 }
 

@@ -100,7 +100,7 @@ func (j *Job) FromYAML(r yamlfile.Reader, n *yaml.Node, key string) {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-const nameWords = "must be letters, digits, '.', '_', '-'"
+const nameWords = "must be one or more letters, digits, '.', '_', '-'"
 
 func (b *Batch) check() error {
 	matrix := b.Methods != nil || b.Epsilons != nil || b.Replicates != 0
@@ -121,12 +121,12 @@ func (b *Batch) check() error {
 		return invalid("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d are the "+
 			"most of one file", b.size(), maxJobs)
 	}
-	for _, t := range b.Tables {
+	for i, t := range b.Tables {
 		if t.Holdout != "" && (t.Dataset != "" || b.Job.Evaluate == nil) {
 			return invalid("table %s: a holdout needs an input, and job: {evaluate: {...}}", t.Name)
 		}
 		if !nameForm.MatchString(t.Name) {
-			return invalid("table name %q %s", t.Name, nameWords)
+			return invalid("tables, number %d: name %q %s", i+1, t.Name, nameWords)
 		}
 	}
 	return nil

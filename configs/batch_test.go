@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth"
 	"go.yaml.in/yaml/v3"
 )
@@ -32,12 +33,7 @@ jobs:
 `
 
 // check ends the test on an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = stattest.Check
 
 func expand(t *testing.T, path, text string) ([]Job, error) {
 	t.Helper()
@@ -55,8 +51,7 @@ func expand(t *testing.T, path, text string) ([]Job, error) {
 }
 
 func TestExpand(t *testing.T) {
-	jobs, err := expand(t, "b.yaml", smallBatch)
-	check(t, err)
+	jobs := stattest.Must(expand(t, "b.yaml", smallBatch))
 	if len(jobs) != 17 {
 		t.Fatalf("%d jobs, want 17", len(jobs))
 	}
@@ -66,9 +61,7 @@ func TestExpand(t *testing.T) {
 		j.Evaluate == nil || j.Evaluate.Holdout != "t-careful-2-2-hold.csv" {
 		t.Errorf("job 7 is %+v", j)
 	}
-	if _, err := j.Fitter(); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(j.Fitter()), "")
 	if jobs[8].Dataset != "icu-mortality" || jobs[8].Evaluate != nil {
 		t.Errorf("job 8 is %+v", jobs[8])
 	}
@@ -78,8 +71,7 @@ func TestExpand(t *testing.T) {
 		last.Delta != 1e-7 || last.Out != "one.csv" {
 		t.Errorf("the single job is %+v", last)
 	}
-	again, err := expand(t, "b.yaml", smallBatch)
-	check(t, err)
+	again := stattest.Must(expand(t, "b.yaml", smallBatch))
 	seen := map[string]bool{}
 	for i := range jobs {
 		id := jobs[i].identity("b", "schema", "")
@@ -138,8 +130,7 @@ func TestIdentity(t *testing.T) {
 // TestMistakes: each bad file of testdata begins with the error that it must give; the good ones
 // are read.
 func TestMistakes(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.yaml")
-	check(t, err)
+	paths := stattest.Must(filepath.Glob("testdata/*.yaml"))
 	if len(paths) < 40 {
 		t.Fatalf("only %d files", len(paths))
 	}
@@ -171,7 +162,7 @@ func TestBadBatches(t *testing.T) {
 		{"wrong type", "name: b\nepsilons: [much]\n", "epsilons"},
 		{"no name", table, "name"},
 		{"name with a slash", "name: a/b\n" + table, "letters"},
-		{"table without a name", "name: b\ntables: [{input: t.csv}]\nepsilons: [1]\n", "table name"},
+		{"table without a name", "name: b\ntables: [{input: t.csv}]\nepsilons: [1]\n", "number 1"},
 		{"no jobs", "name: b\n", "no tables"},
 		{"no epsilons", "name: b\ntables: [{name: t, input: t.csv}]\n", "epsilons is required"},
 		{"gone", "name: b\non_interrupted: rerun\n" + table, "to pay again, give the job another name"},
@@ -241,14 +232,10 @@ func TestBadBatches(t *testing.T) {
 // TestExamples checks the examples as far as that can be done without a cluster: the batch file is
 // good, and both scheduler files run each of its jobs once, by flags that exist.
 func TestExamples(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("examples", "jobs.yaml"))
-	check(t, err)
-	b, err := ParseBatch("jobs.yaml", file)
-	check(t, err)
-	jobs, err := b.Expand()
-	check(t, err)
-	text, err := os.ReadFile(filepath.Join("examples", "kubernetes.yaml"))
-	check(t, err)
+	file := stattest.Must(os.ReadFile(filepath.Join("examples", "jobs.yaml")))
+	b := stattest.Must(ParseBatch("jobs.yaml", file))
+	jobs := stattest.Must(b.Expand())
+	text := stattest.Must(os.ReadFile(filepath.Join("examples", "kubernetes.yaml")))
 	var k struct {
 		APIVersion string `yaml:"apiVersion"`
 		Kind       string
@@ -281,8 +268,7 @@ func TestExamples(t *testing.T) {
 		len(c[0].Env) != 1 || c[0].Env[0].Name != "DECOY_ONLY" {
 		t.Errorf("the container is %+v", c)
 	}
-	script, err := os.ReadFile(filepath.Join("examples", "slurm.sh"))
-	check(t, err)
+	script := stattest.Must(os.ReadFile(filepath.Join("examples", "slurm.sh")))
 	array := regexp.MustCompile(`(?m)^#SBATCH --array=0-(\d+)$`).FindSubmatch(script)
 	if array == nil || string(array[1]) != strconv.Itoa(len(jobs)-1) {
 		t.Errorf("the Slurm array is %s, want 0-%d", array, len(jobs)-1)
@@ -306,9 +292,7 @@ func FuzzParseBatch(f *testing.F) {
 			return
 		}
 		for _, j := range jobs {
-			if err := j.checkAlone(); err != nil {
-				t.Errorf("a checked job does not pass: %v", err)
-			}
+			stattest.Passes(t, j.checkAlone(), "a checked job does not pass")
 			j.identity(b.Name, "s", "")
 		}
 	})
@@ -338,16 +322,14 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 
 // TestZeroIsSaid: a job that gives a key its zero value does not take that of the common job.
 func TestZeroIsSaid(t *testing.T) {
-	b, err := ParseBatch("b.yaml", []byte(`name: n
+	b := stattest.Must(ParseBatch("b.yaml", []byte(`name: n
 job: {delta: 1e-6, spreadsheet-safe: true, input: a.csv, schema: a.yaml, epsilon: 1, out: "{job}.csv",
   evaluate: {holdout: h.csv}}
 jobs:
   - {name: zero, delta: 0, spreadsheet-safe: false, evaluate: null}
   - {name: common}
-`))
-	check(t, err)
-	jobs, err := b.Expand()
-	check(t, err)
+`)))
+	jobs := stattest.Must(b.Expand())
 	if j := jobs[0]; j.Delta != 0 || j.SpreadsheetSafe || j.Evaluate != nil {
 		t.Errorf("zeros are not kept: %+v", j)
 	}
@@ -355,13 +337,11 @@ jobs:
 		t.Errorf("the common job's values are lost: %+v", j)
 	}
 	for text, want := range map[string]float64{"job: {delta: 0}": 0, "job: {}": DefaultDelta} {
-		b, err := ParseBatch("b.yaml", []byte("name: n\n"+text+"\nepsilons: [1]\ntables:\n"+
+		b := stattest.Must(ParseBatch("b.yaml", []byte("name: n\n"+text+"\nepsilons: [1]\ntables:\n"+
 			"  - {name: t, input: a.csv, schema: a.yaml}\njobs: [{name: j, out: a.csv, dataset: d, "+
-			"epsilon: 1}]\n"))
-		check(t, err)
+			"epsilon: 1}]\n")))
 		b.Job.Out = "{job}.csv"
-		jobs, err := b.Expand()
-		check(t, err)
+		jobs := stattest.Must(b.Expand())
 		for _, j := range jobs {
 			if j.Delta != want {
 				t.Errorf("%s: delta of %s is %v, want %v", text, j.Name, j.Delta, want)

@@ -66,6 +66,10 @@ type Job struct {
 	// of linked tables: the files, or the folder that has them, and the folder of the synthetic ones
 	Inputs []string `json:"-"`
 	OutDir string   `json:"-"`
+	// of linked tables without a schema: CHILD.KEY=PARENT.ID and CHILD.COLUMN, or, of one table of
+	// rows of Unit, COLUMN
+	Links  []string `json:"-"`
+	Orders []string `json:"-"`
 
 	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
@@ -224,7 +228,8 @@ func (j Job) checkAlone() error {
 // passed over would leave a guarantee for single rows.
 func (j Job) checkBare() error {
 	said := map[string]bool{"header_is_public": j.HeaderIsPublic, "unit": j.Unit != "",
-		"max_rows_per_unit": j.MaxRowsPerUnit != 0, "schema_share": j.SchemaShare != 0}
+		"max_rows_per_unit": j.MaxRowsPerUnit != 0, "schema_share": j.SchemaShare != 0,
+		"link": j.Links != nil, "order": j.Orders != nil}
 	for _, key := range slices.Sorted(maps.Keys(said)) {
 		if said[key] && !j.bare() {
 			return &ValueError{key, "is for a table without a schema: this one has one; write it there"}

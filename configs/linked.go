@@ -9,19 +9,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // LinkedFiles finds the files of linked tables, each named as its table, in the order of l.Tables.
 // paths are the files, in any order, or one folder that has them, and maybe others.
 func LinkedFiles(name string, l *schema.Linked, paths ...string) ([]string, error) {
-	var tables []string
-	for _, t := range l.Tables {
-		tables = append(tables, t.Name)
+	if l.Alone {
+		if len(paths) > 1 {
+			return nil, Usagef("%s: %s and %s, and the schema describes one table", name, paths[0], paths[1])
+		}
+		return paths, Readable(paths[0])
 	}
+	tables := l.Names()
 	if info, err := os.Stat(paths[0]); len(paths) == 1 && err == nil && info.IsDir() {
 		entries, err := os.ReadDir(paths[0])
 		if err != nil {
@@ -37,13 +44,17 @@ func LinkedFiles(name string, l *schema.Linked, paths ...string) ([]string, erro
 	}
 	out := make([]string, len(tables))
 	for _, path := range paths {
+		if strings.Contains(filepath.Base(path), ".ledger") && len(paths) > len(tables) {
+			continue // beside the files, of which a shell has named all
+		}
 		at, err := slices.Index(tables, tableName(path)), Readable(path)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", name, err)
 		case at < 0:
-			return nil, Usagef("%s: %s is none of the tables %s of the schema: a file has the name of its "+
-				"table, such as %s.csv", name, path, strings.Join(tables, ", "), tables[0])
+			return nil, Usagef("%s: %s is none of the tables %s%s: a file has the name of its "+
+				"table, such as %s.csv", name, path, strings.Join(tables, ", "),
+				spelling.Hint(tableName(path), tables), tables[0])
 		case out[at] != "":
 			return nil, Usagef("%s: %s and %s are both the table %s", name, out[at], path, tables[at])
 		}
@@ -68,10 +79,14 @@ func tableName(path string) string {
 // linked checks a job on linked tables, and finds its files. What is not for linked tables is
 // refused here, or by [synth.PlanLinked].
 func (t *Task) linked() (err error) {
-	if t.Linked, err = schema.LoadLinked(t.Schema); err != nil {
+	if t.bare() {
+		t.Linked, err = t.undescribed()
+	} else if t.Linked, err = schema.LoadLinked(t.Schema); err == nil {
+		t.Domain = t.Linked.Tables[0].Schema
+	}
+	if err != nil {
 		return err
 	}
-	t.Domain = t.Linked.Tables[0].Schema
 	if len(t.Inputs) == 0 && t.Input != "" {
 		t.Inputs = []string{t.Input}
 	}
@@ -82,11 +97,17 @@ func (t *Task) linked() (err error) {
 	case t.Rows > release.MostUnits:
 		return Usagef("--rows %d: linked tables are held in memory, so at most %d units are drawn",
 			t.Rows, release.MostUnits)
-	case t.Out != "":
-		return Usagef("--out is one table, and %s describes linked tables: --out-dir names a folder "+
-			"for them, which get a file each", t.Schema)
+	case t.Out != "" && !t.Linked.Alone:
+		return Usagef("--out is one table, and these are linked tables: --out-dir names a folder for " +
+			"them, which get a file each")
+	case t.OutDir != "" && t.Linked.Alone:
+		return Usagef("--out-dir is for linked tables, and this is one table: --out names its file")
+	case t.Domain == nil:
+		err = synth.Linkable(t.Fitter)
+	default:
+		_, err = t.Plan()
 	}
-	if _, err = t.Plan(); err != nil || len(t.Inputs) == 0 {
+	if err != nil || len(t.Inputs) == 0 {
 		return err
 	}
 	if t.Inputs, err = LinkedFiles("INPUT", t.Linked, t.Inputs...); err != nil {
@@ -101,24 +122,150 @@ func (t *Task) linked() (err error) {
 	return nil
 }
 
+// undescribed is linked tables as --link, --order and --unit say. Nothing is read.
+func (j Job) undescribed() (*schema.Linked, error) {
+	l := &schema.Linked{Unit: j.Unit, Alone: j.Links == nil}
+	table := func(name, parent, key string) {
+		t := schema.LinkedTable{Name: name, Parent: parent, Key: []string{key},
+			Schema: &schema.Schema{Unit: key, MaxRowsPerUnit: 1}}
+		if parent == "" {
+			t.ID, t.Key = t.Key, nil
+		}
+		l.Tables = append(l.Tables, t)
+	}
+	switch {
+	case j.MaxRowsPerUnit != 0:
+		return nil, Usagef("--max-rows-per-unit: how many rows of a unit are used follows from what " +
+			"--order buys: leave it out")
+	case j.Links != nil && j.Unit != "":
+		return nil, Usagef("--unit is for one table: of linked ones --link names the ids")
+	case j.Links == nil && (j.Unit == "" || len(j.Orders) > 1):
+		return nil, Usagef("--order: either --unit names the column of ids of one table, and --order " +
+			"one column, or --link says which table's ids are those of another: " + linkForm)
+	case j.Links == nil:
+		table("units", "", j.Unit)
+		table("rows", "units", j.Unit)
+		l.Tables[1].Order.By = j.Orders[0]
+		return l, nil
+	}
+	for _, link := range j.Links {
+		from, to, _ := strings.Cut(link, "=")
+		child, key, _ := strings.Cut(from, ".")
+		parent, id, _ := strings.Cut(to, ".")
+		if child == "" || key == "" || parent == "" || id == "" {
+			return nil, Usagef("--link %q: write %s", link, linkForm)
+		}
+		if l.Tables == nil {
+			l.Unit = id
+			table(parent, "", id)
+		}
+		switch root := l.Tables[0].Name; {
+		case parent != root || id != l.Unit:
+			return nil, Usagef("--link %s: the units are %s.%s by the --link before: all tables have the "+
+				"id of one table of units", link, root, l.Unit)
+		case slices.Contains(l.Names(), child):
+			return nil, Usagef("--link %s: the table %s is the parent, or has a --link", link, child)
+		}
+		table(child, parent, key)
+	}
+	for _, order := range j.Orders {
+		name, column, _ := strings.Cut(order, ".")
+		at := slices.Index(l.Names(), name)
+		switch {
+		case column == "":
+			return nil, Usagef("--order %q: write TABLE.COLUMN, such as visits.date", order)
+		case at < 0:
+			return nil, Usagef("--order %s: no --link names the table %q%s", order, name,
+				spelling.Hint(name, l.Names()))
+		case at == 0 || l.Tables[at].Order.By != "":
+			return nil, Usagef("--order %s: the rows of %s are the units, or have an order", order, name)
+		}
+		l.Tables[at].Order.By = column
+	}
+	for _, t := range l.Tables[1:] {
+		if t.Order.By == "" {
+			return nil, Usagef("--order %s.COLUMN is missing: the number, date or time by which the rows "+
+				"of a unit follow each other", t.Name)
+		}
+	}
+	return l, nil
+}
+
+const linkForm = "CHILD.KEY=PARENT.ID, such as --link visits.patient_id=patients.patient_id"
+
+// newLinkedPurchase plans the purchase of the schema of linked tables. Their headers are read.
+func (t *Task) newLinkedPurchase() (*purchase, error) {
+	p, paths := &purchase{Linked: t.Linked}, t.Inputs
+	var parts []*text.Table
+	if t.Linked.Alone {
+		parts = append(parts, nil)
+	}
+	for _, path := range paths {
+		of := t.Linked.Tables[len(parts)]
+		j := t.Job
+		j.Input, j.Unit, j.MaxRowsPerUnit = path, of.Schema.Unit, 1
+		err := j.checkTexts(schema.CSV{})
+		var names []string
+		if err == nil {
+			names, of.Schema.CSV.Comma, err = Header(path, ',')
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, said := range [][2]string{{"--order", of.Order.By}, {"--link", j.Unit}} {
+			if t.Linked.Alone && said[0] == "--link" {
+				said[0] = "--unit"
+			}
+			if said[1] != "" && !slices.Contains(names, said[1]) {
+				return nil, Usagef("%s: %s has no column %q%s", said[0], path, said[1],
+					spelling.Hint(said[1], names))
+			}
+		}
+		if of.Order.By == j.Unit {
+			return nil, Usagef("--order: %q is the column of ids, which is no order", j.Unit)
+		}
+		one, err := text.File(path, text.Options{Names: names, CSV: of.Schema.CSV, Unit: j.Unit,
+			MaxRowsPerUnit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		parts = append(parts, one)
+	}
+	var err error
+	if p.Table, err = text.Linked(parts...); err == nil {
+		p.Plan, err = analysis.PlanInference(len(p.Table.Names()), p.Table.Neighbours(t.Relation()),
+			t.Budget())
+	}
+	return p, err
+}
+
 // Schemas are those of the tables of the job.
 func (t *Task) Schemas() (out []*schema.Schema) {
 	if t.Linked == nil {
 		return []*schema.Schema{t.Domain}
 	}
-	for _, one := range t.Linked.Tables {
+	for _, one := range t.Linked.Described() {
 		out = append(out, one.Schema)
 	}
 	return out
 }
 
-// CreateLinked creates the synthetic tables of a model of linked ones in a folder, a CSV file each.
+// CreateLinked creates the synthetic tables of a model of linked ones in a folder, a CSV file each,
+// or one of Arrow where the folder is named "arrow:DIR". That of one with an order is the file out.
 func CreateLinked(
-	dir string, l *schema.Linked, stdout io.Writer, force bool, o table.WriterOptions,
+	dir, out string, l *schema.Linked, stdout io.Writer, force bool, o table.WriterOptions,
 ) ([]*Target, error) {
+	if l.Alone {
+		one, err := CreateTable("--out", out, stdout, force, o)
+		return []*Target{one}, err
+	}
 	var paths []string
+	ending := ".csv"
+	if of, is := strings.CutPrefix(dir, "arrow:"); is {
+		dir, ending = of, ".arrow"
+	}
 	for _, t := range l.Tables {
-		paths = append(paths, filepath.Join(dir, t.Name+".csv"))
+		paths = append(paths, filepath.Join(dir, t.Name+ending))
 	}
 	return createTables("--out-dir", dir, paths, stdout, func(string) bool { return force }, o)
 }
@@ -131,12 +278,8 @@ func SampleLinked(
 	tables, err := m.SampleLinked(ctx, n, seed)
 	for i := 0; i < len(tables) && err == nil; i++ {
 		t := tables[i]
-		err = out[i].Sample(ctx, drawn{t}, t.Schema(), max(1, t.Rows()), seed, func(done float64) {
-			progress((float64(i) + done) / float64(len(tables)))
-		})
-		if err == nil {
-			say("wrote %s: %d rows, %d columns (seed %d)", out[i].Name(), t.Rows(), t.Schema().Width(), seed)
-		}
+		err = out[i].Sample(ctx, drawn{t}, t.Schema(), max(1, t.Rows()), seed, say,
+			func(done float64) { progress((float64(i) + done) / float64(len(tables))) })
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs,
 
 // Abort leaves no trace of outputs that were not completed.
 func (o *Outputs) Abort() {
-	for _, t := range append(o.tables, o.bought, o.model) {
+	for _, t := range append([]*Target{o.bought, o.model}, o.tables...) {
 		t.Abort()
 	}
 }
@@ -84,12 +84,7 @@ func (o *Outputs) Write(
 	if o.job.Linked != nil {
 		return rows, SampleLinked(ctx, o.tables, m, rows, o.job.Seed, say, progress)
 	}
-	if err := o.tables[0].Sample(ctx, m, m.Schema(), rows, o.job.Seed, progress); err != nil {
-		return 0, err
-	}
-	say("wrote %s: %d rows, %d columns (seed %d)", o.tables[0].Name(), rows, m.Schema().Width(),
-		o.job.Seed)
-	return rows, nil
+	return rows, o.tables[0].Sample(ctx, m, m.Schema(), rows, o.job.Seed, say, progress)
 }
 
 // CreateTable is [Create] of the table that a flag names.
@@ -113,12 +108,16 @@ func createTables(
 	name, dir string, paths []string, stdout io.Writer, force func(path string) bool,
 	o table.WriterOptions,
 ) (out []*Target, err error) {
-	if dir != "" {
-		err = Bare(dir, disk.MkdirAll(dir, 0o777))
+	made := ""
+	if _, there := os.Lstat(dir); dir != "" {
+		if err = Bare(dir, disk.MkdirAll(dir, 0o777)); there != nil {
+			made = dir
+		}
 	}
 	for i := 0; i < len(paths) && err == nil; i++ {
 		var one *Target
 		if one, err = CreateTable(name, paths[i], stdout, force(paths[i]), o); err == nil {
+			one.made = made
 			out = append(out, one)
 		}
 	}
@@ -130,9 +129,10 @@ type Sampler interface {
 	Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error
 }
 
-// Sample draws n rows with the columns of s and completes the output.
+// Sample draws n rows with the columns of s, completes the output and says so.
 func (t *Target) Sample(
-	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
+	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, say func(string, ...any),
+	progress func(float64),
 ) error {
 	buffer := bufio.NewWriterSize(t, 1<<20)
 	w, err := table.NewWriter(buffer, t.format, s, release.ValueRand(seed), t.options)
@@ -159,7 +159,10 @@ func (t *Target) Sample(
 	case err != nil:
 		return err
 	}
-	return t.commit()
+	if err = t.commit(); err == nil {
+		say("wrote %s: %d rows, %d columns (seed %d)", t.Name(), written, s.Width(), seed)
+	}
+	return err
 }
 
 // DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected
@@ -187,6 +190,7 @@ type Target struct {
 	path    string
 	format  table.Format // of a table
 	options table.WriterOptions
+	made    string // a folder that was made for it
 }
 
 // Create starts an output, which messages call name, so that one that cannot be written is known
@@ -275,6 +279,9 @@ func (t *Target) commit() error {
 func (t *Target) Abort() {
 	if t.IsFile() {
 		t.file.Abort()
+		if t.made != "" {
+			disk.Remove(t.made) // which does nothing to one that holds a file
+		}
 	}
 }
 

@@ -10,13 +10,9 @@ func TestDistinct(t *testing.T) {
 	dir := t.TempDir()
 	at := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
 	for _, name := range []string{"in.csv", "other.csv"} {
-		if err := os.WriteFile(at(name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(at(name), []byte("x"), 0o600))
 	}
-	if err := os.Mkdir(at("sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(at("sub"), 0o700))
 	if os.Link(at("in.csv"), at("hard.csv")) != nil ||
 		os.Symlink(at("in.csv"), at("soft.csv")) != nil || os.Symlink(dir, at("sub", "up")) != nil {
 		t.Skip("no links here")

@@ -22,9 +22,10 @@ const schemaShare = 1. / 3
 // purchase is a schema that is bought: the table, of which nothing but the header is read, what is
 // asked of it, and at what noise.
 type purchase struct {
-	Table *text.Table
-	Want  analysis.Inference
-	Plan  analysis.InferencePlan
+	Table  *text.Table
+	Want   analysis.Inference
+	Linked *schema.Linked // in place of Want, of linked tables
+	Plan   analysis.InferencePlan
 }
 
 // NewPurchase plans the purchase of a schema of the job's table. What is declared of it is in want.
@@ -111,7 +112,12 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 		return Usagef("--method %s plans by a schema, and --schema is missing: auto, aim and mst "+
 			"can go on from one that is bought in the same run", t.Method)
 	}
-	if t.Purchase, err = NewPurchase(ctx, t.Job, analysis.Inference{}); err != nil {
+	if t.Linked != nil {
+		t.Purchase, err = t.newLinkedPurchase()
+	} else {
+		t.Purchase, err = NewPurchase(ctx, t.Job, analysis.Inference{})
+	}
+	if err != nil {
 		return err
 	}
 	t.Purchase.Plan.Share = cmp.Or(t.SchemaShare, schemaShare)
@@ -120,13 +126,18 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 			spelling.Hint(t.Purchase.Want.Target, t.Purchase.Table.Names()))
 	}
 	out := t.Out
+	if t.OutDir != "" {
+		out = filepath.Join(t.OutDir, "tables.")
+	}
 	if out == "" || IsStandard(out) {
 		out = t.Model
 	}
-	if out == "" {
+	if out == "" && t.Out != "" {
 		return Usagef("--out -: the schema that is bought is kept beside a file: give --model, too")
 	}
-	out = strings.TrimSuffix(out, ".gz")
+	if out = strings.TrimSuffix(out, ".gz"); out == "" { // it is not run
+		return nil
+	}
 	t.Bought = strings.TrimSuffix(out, filepath.Ext(out)) + ".schema.yaml"
 	return nil
 }
@@ -135,10 +146,10 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 // begun tells of a session: the budget is spent. ignored are columns of the file, by number, that
 // the schema does not name.
 func (t *Task) Run(
-	ctx context.Context, o synth.RunOptions, deliver func(r *analysis.Inferred, yaml []byte) error,
+	ctx context.Context, o synth.RunOptions, deliver func(r []*analysis.Inferred, yaml []byte) error,
 ) (m *release.Model, begun bool, ignored []int, err error) {
 	p := t.Purchase
-	if t.Linked != nil {
+	if t.Linked != nil && p == nil {
 		m, s, err := synth.RunLinked(ctx, t.Linked, t.Inputs, t.Fitter, o)
 		return m, s != nil, nil, err
 	}
@@ -153,18 +164,32 @@ func (t *Task) Run(
 		}
 		return m, s != nil, ignored, err
 	}
-	var r *analysis.Inferred
+	var all []*analysis.Inferred
+	var r interface {
+		synth.Bought
+		YAML() ([]byte, error)
+	}
 	m, s, err := synth.RunBought(ctx, p.Table, synth.Purchase{Plan: p.Plan.Composition(),
 		Buy: func(s *text.Session, progress func(float64)) (_ synth.Bought, err error) {
-			r, err = p.Plan.Buy(ctx, p.Table, s, p.Want, progress)
-			return r, err
+			if p.Linked == nil {
+				var one *analysis.Inferred
+				one, err = p.Plan.Buy(ctx, s, p.Want, progress)
+				r, all = one, append(all, one)
+				return r, err
+			}
+			tables, err := p.Plan.BuyLinked(ctx, s, p.Linked, progress)
+			if err != nil {
+				return nil, err
+			}
+			r, all = tables, tables.Tables
+			return r, nil
 		},
 		Deliver: func() error {
 			yaml, err := r.YAML()
 			if err != nil {
 				return err
 			}
-			return deliver(r, yaml)
+			return deliver(all, yaml)
 		}}, t.Fitter.(synth.Continuer), o)
 	return m, s != nil, nil, err
 }

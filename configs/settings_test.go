@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -109,8 +110,7 @@ func TestDecoder(t *testing.T) {
 }
 
 func TestDecoderReachesTheMethod(t *testing.T) {
-	f, err := synth.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}}))
-	check(t, err)
+	f := stattest.Must(synth.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}})))
 	if got := f.(*synth.MST).GroupSigmas; got != 3.5 {
 		t.Errorf("group_sigmas is %v", got)
 	}
@@ -122,8 +122,6 @@ func TestParseSet(t *testing.T) {
 		t.Errorf("got %+v, %v", g, err)
 	}
 	for _, bad := range []string{"", "steps", "=7"} {
-		if _, err := ParseSet(bad, "--set"); !errors.Is(err, synth.ErrConfig) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		stattest.Wraps(t, stattest.Err(ParseSet(bad, "--set")), synth.ErrConfig, "%q", bad)
 	}
 }

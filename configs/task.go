@@ -145,11 +145,12 @@ func (t *Task) checked() (*Task, error) {
 		t.Domain, err = SchemaOf(t.Schema, t.Dataset)
 	}
 	switch {
-	case errors.Is(err, schema.ErrLinked) && t.owner == "":
+	case (errors.Is(err, schema.ErrLinked) || err == nil && (t.Links != nil || t.Orders != nil)) &&
+		t.owner == "":
 		err = t.linked()
 	case err == nil && (len(t.Inputs) > 1 || t.OutDir != ""):
-		err = Usagef("one table a run, and --out, unless --schema describes linked tables: decoy help " +
-			"schema")
+		err = Usagef("one table a run, and --out, unless --schema or --link and --order say how tables " +
+			"are linked: decoy help linked")
 	case err == nil && t.Input != "":
 		if t.owner == "" && !engine.Elsewhere(t.Input) {
 			err = Readable(t.Input)

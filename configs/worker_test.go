@@ -29,9 +29,7 @@ func TestWorker(t *testing.T) {
 	left := w.path(task.Identity, "")
 	left = filepath.Join(filepath.Dir(left), "."+filepath.Base(left)+
 		".metrics.json.decoy-99999999.tmp")
-	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(left, []byte("{"), 0o600))
 	if r := w.Do(t.Context(), task, nil); r.Status != Done || !r.Earlier {
 		t.Errorf("the second time: %+v", r)
 	}
@@ -47,9 +45,7 @@ func TestRunningElsewhere(t *testing.T) {
 	for name, text := range map[string]string{"s.yaml": "decoy: 1\ncolumns: [{name: a, kind: " +
 		"integer, " +
 		"min: 0, max: 3}]\n", "t.csv": "a\n1\n2\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	task, err := NewTask(&Batch{Name: "b"}, Job{Name: "e", source: source{
 		Input: filepath.Join(dir, "t.csv"), Schema: filepath.Join(dir, "s.yaml")}, Epsilon: 1,

@@ -90,7 +90,7 @@ func TestEmbeddedStays(t *testing.T) {
 
 func TestEmbeddedSize(t *testing.T) {
 	var total int64
-	err := fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
+	stattest.Check(t, fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -99,10 +99,7 @@ func TestEmbeddedSize(t *testing.T) {
 			total += info.Size()
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if total > 500_000 {
 		t.Errorf("%d bytes are embedded, want at most 500,000", total)
 	}
@@ -206,10 +203,5 @@ func TestCatalogueHasNoRows(t *testing.T) {
 }
 
 func TestDatasetMadeByHandPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	Dataset{Name: "mine"}.SchemaYAML()
+	stattest.Panics(t, func() { Dataset{Name: "mine"}.SchemaYAML() }, "")
 }

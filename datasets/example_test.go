@@ -5,7 +5,6 @@ import (
 	"log"
 
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func ExampleGet() {
@@ -13,7 +12,10 @@ func ExampleGet() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	t := stattest.Must(d.Table())
+	t, err := d.Table()
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(d.Title)
 	fmt.Printf("%d rows, %d columns, %s %.1f %%\n", t.Rows(), len(t.Schema().Columns), d.Label,
 		100*d.Rate)

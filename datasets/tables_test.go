@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -26,18 +27,13 @@ func TestCatalogueTables(t *testing.T) {
 	for _, entry := range catalogue {
 		t.Run(entry.Name, func(t *testing.T) {
 			d, s := get(t, entry.Name)
-			file, err := os.ReadFile(filepath.Join(*tables, d.Name+".csv"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := stattest.Must(os.ReadFile(filepath.Join(*tables, d.Name+".csv")))
 			if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != d.SHA256 {
 				t.Fatalf("the checksum is %x: another file", sum)
 			}
 			rows, report, err := table.ReadCSV(context.Background(), bytes.NewReader(file), int64(len(file)),
 				s, table.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, err)
 			if len(report.Ignored) > 0 {
 				t.Errorf("columns %v are not in the schema", report.Ignored)
 			}

@@ -33,9 +33,7 @@ func TestCramer(t *testing.T) {
 func TestLevelsHoldEquallyManyRows(t *testing.T) {
 	columns, err := columnsOf(schemaOf(t, schema.Column{Name: "x", Kind: schema.Integer, Min: 0,
 		Max: 79, Missing: []string{"?"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	c := columns[0]
 	counts := make([]int64, c.size)
 	for i := range 80 {

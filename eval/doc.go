@@ -2,12 +2,12 @@
 //
 // Every metric is a pure function of two or three tables (or of scores and labels, or of points):
 // it reads no file, prints nothing, keeps nothing and knows no privacy budget. [Metrics] lists all
-// of them with the names that other tools use.
+// of them with the names that other tools use. One call measures them all: Compute in package
+// eval/report.
 //
-// What it returns is not private. A metric of a private table depends on every
-// row of it, so its value must not be published or fed back into a method; the
-// exception is a metric computed on tables that are public already. The package
-// is not for choosing hyperparameters on private rows either.
+// What a metric returns is not private, unless its tables are public: it depends on every row of a
+// private table. So it must not be published, nor be fed back into a method, nor be used to choose
+// settings on private rows.
 //
 // The tables that are compared must have the same columns (same names, kinds and codes); one that
 // does not match is an error that wraps [ErrTables]. Everything is computed on codes: a numeric

@@ -274,11 +274,8 @@ columns:
 rules:
   - {when: {sex: m}, then: {pregnant: "no"}}
 `)))
-	v, err := NewValues(s, []string{"sex", "pregnant"}, slices.Values([][]string{{"f", "yes"},
-		{"m", "yes"}, {"m", "no"}, {"f", "no"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := stattest.Must(NewValues(s, []string{"sex", "pregnant"}, slices.Values([][]string{{"f", "yes"},
+		{"m", "yes"}, {"m", "no"}, {"f", "no"}})))
 	if got := stattest.Must(Compare(v, v, "pregnant")); got.Share != .25 {
 		t.Errorf("a rule moves %v, want .25", got.Share)
 	}

@@ -31,9 +31,7 @@ func TestErrors(t *testing.T) {
 		return err
 	}
 	_, alike, err := newMatrix(nil, tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	like := func(t *table.Table) error { return failed(alike(t)) }
 	y := []bool{true, false}
 	trees := func(y []bool, drop ...string) error {

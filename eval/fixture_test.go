@@ -38,9 +38,7 @@ func loadExpected(t testing.TB) expected { return load[expected](t, "expected.js
 func load[T any](t testing.TB, name string) (out T) {
 	t.Helper()
 	text := stattest.Must(os.ReadFile(filepath.Join("testdata", name)))
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, json.Unmarshal(text, &out))
 	return out
 }
 

@@ -68,10 +68,7 @@ func TestBootstrapOfAMean(t *testing.T) {
 		}
 		return sum / n
 	}
-	got, err := Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 3}, stat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 3}, stat))
 	// A 2.5 % quantile of 4000 replicates has standard error √(.025·.975/4000)/φ(1.96) = .042
 	// standard errors of the mean.
 	if !near(got.Estimate, mean, 1e-12) ||
@@ -163,9 +160,7 @@ func TestValidity(t *testing.T) {
 			Missing: []string{"NA"}, OnInvalid: schema.Other, Other: "other"},
 		{Name: "seen", Kind: schema.Date, Min: 0, Max: 20000},
 	}}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Validate())
 	header := []string{"seen", "extra", "sex", "age"}
 	rows := [][]string{
 		{"2001-02-03", "x", "f", "18"},
@@ -186,9 +181,7 @@ func TestValidity(t *testing.T) {
 		}
 	}
 	absent, err := NewValues(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	moved := absent.columns[2].moved(1)
 	if got := Validity(absent); got != 0 || moved.Share != 1 {
 		t.Errorf("%v, %+v without a column", got, moved)

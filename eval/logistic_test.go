@@ -20,9 +20,7 @@ func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 		Intercept float64
 	}]](t, "logistic.json")
 	x, _, err := newMatrix(nil, f.table(t, category))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for _, want := range f.Fits {
 		got, err := fitLogistic(x, f.Labels, want.C)
 		if err != nil || !got.converged || got.iterations > 15 {
@@ -44,9 +42,7 @@ func TestLogisticSeparableClasses(t *testing.T) {
 		y[i] = i&1 == 1
 	}
 	x, _, err := newMatrix(nil, tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	fit := stattest.Must(fitLogistic(x, y, math.Inf(1)))
 	for i, s := range fit.scores(x) {
 		if math.IsNaN(s) || s > 0 != y[i] || math.Abs(s) < 10 {
@@ -101,9 +97,7 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 		}
 	}
 	got, fit, err := pmse(both, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	if !near(got.PMSE, newtonCholesky, 1e-12) {
 		t.Errorf("pMSE %v, want %v", got.PMSE, newtonCholesky)
 	}
@@ -139,10 +133,7 @@ func TestPMSEOfTables(t *testing.T) {
 	u := rand.New(rand.NewPCG(8, 8))
 	s := schemaOf(t, category("a", 4), number("b", 6))
 	real, same := uniformTable(t, s, 3000, u), uniformTable(t, s, 3000, u)
-	got, err := PMSE(real, same)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(PMSE(real, same))
 	// k−1 = 8 free weights: N·PMSE/c(1−c) is near a chi-square of 8 degrees, and the ratio a
 	// quarter of it; the chi-square exceeds 45 with probability 4e-7.
 	if got.Ratio > 45./4 || got.Ratio < .05 || !near(got.Expected, 8*.125/6000, 1e-15) {

@@ -22,9 +22,7 @@ func TestNNAAAgreesWithBruteForce(t *testing.T) {
 	for name, want := range map[string]map[string]Terms{"continuous": e.Continuous,
 		"discrete": e.Discrete} {
 		got, err := NNAA(loadPoints(t, name+"_real.csv"), loadPoints(t, name+"_synthetic.csv"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		if want := want["corrected"]; !near(got.Real, want.Real, 1e-9) ||
 			!near(got.Synthetic, want.Synthetic, 1e-9) || !near(got.Mean, want.Mean, 1e-9) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -175,9 +173,7 @@ func TestNearestDistances(t *testing.T) {
 	} {
 		first, second, err := Nearest(rows(test.distance, query...),
 			rows(test.distance, reference...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		for i := range first {
 			if !near(first[i], test.first[i], 1e-6) || !near(second[i], test.second[i], 1e-6) {
 				t.Errorf("distance %d, row %d: %v and %v, want %v and %v", test.distance, i,

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -54,9 +53,8 @@ func TestAttributeInference(t *testing.T) {
 	if err != nil || math.Abs(got-.5) > 6.7*.5/math.Sqrt(1000) {
 		t.Errorf("of rows of others %v are guessed", got)
 	}
-	if _, err := AttributeInference(people, synthetic, "z"); !errors.Is(err, ErrColumn) {
-		t.Errorf("no such column: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(AttributeInference(people, synthetic, "z")), ErrColumn,
+		"no such column")
 }
 
 // unit is the places of numbers from −128 to 128, as those of a column with these bounds.

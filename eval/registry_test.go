@@ -22,10 +22,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := stattest.Must(parser.ParseFile(token.NewFileSet(), e.Name(), nil, parser.ParseComments))
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || fn.Doc == nil {

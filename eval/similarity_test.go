@@ -122,9 +122,7 @@ func TestMarginalsByDefinition(t *testing.T) {
 		t.Errorf("error %v, %v of a marginal too wide to count in an array, want 1", got, err)
 	}
 	for _, k := range []int{0, -1, 5} {
-		if _, err := MarginalError(a, b, k); !errors.Is(err, ErrTables) {
-			t.Errorf("k = %d: error %v, want %v", k, err, ErrTables)
-		}
+		stattest.Wraps(t, stattest.Err(MarginalError(a, b, k)), ErrTables, "k = %d", k)
 	}
 }
 

@@ -79,9 +79,7 @@ func TestSoftLabels(t *testing.T) {
 	if attack[0] < .7 || attack[1] > .65 || accuracy[1] < accuracy[0] {
 		t.Error("soft labels do not do their job")
 	}
-	if _, err := k.TrainSoft(draw(0), 3, 1); !errors.Is(err, ErrFit) {
-		t.Errorf("three folds: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(k.TrainSoft(draw(0), 3, 1)), ErrFit, "three folds")
 	if _, err := (Task{Label: "y", Positive: 1, Learner: LogisticRegression}).TrainSoft(draw(0), 6,
 		1); !errors.Is(err, ErrFit) {
 		t.Errorf("a regression: %v", err)

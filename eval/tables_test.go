@@ -34,9 +34,7 @@ func optional(c schema.Column) schema.Column {
 func schemaOf(t testing.TB, columns ...schema.Column) *schema.Schema {
 	t.Helper()
 	s := &schema.Schema{Columns: columns}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Validate())
 	return s
 }
 

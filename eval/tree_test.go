@@ -47,9 +47,7 @@ func targets(y []bool) []float64 {
 // binned is a table as trees see it.
 func binned(t testing.TB, tab *table.Table, drop ...string) ([]bins, [][]uint8) {
 	columns, e, err := binning(tab, drop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	rows := stattest.Must(e.encode(tab))
 	return columns, rows
 }
@@ -136,9 +134,7 @@ func TestBinning(t *testing.T) {
 		return u.IntN(s.Sizes()[c])
 	})
 	columns, e, err := binning(tab, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	rows := stattest.Must(e.encode(tab))
 	for k, c := range columns {
 		count := make([]int, c.size)

@@ -3,7 +3,6 @@ package gan
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"math"
 	"testing"
 
@@ -50,9 +49,7 @@ func TestBinary(t *testing.T) {
 		"infinite":      at(generator, last, math.Float32bits(float32(math.Inf(1)))),
 		"ends too soon": generator[:4*(4+columns)],
 	} {
-		if _, err := DecodeGenerator(data); !errors.Is(err, errFormat) {
-			t.Errorf("generator, %s: error %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(DecodeGenerator(data)), errFormat, "generator, %s", name)
 	}
 }
 

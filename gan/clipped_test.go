@@ -91,6 +91,6 @@ func TestClippedSumPanics(t *testing.T) {
 		"factor": func() { c.AddClippedSumTo(all, .3, one, columns, nil) },
 		"length": func() { c.AddClippedSumTo(all[:3], .5, one, columns, nil) },
 	} {
-		panics(t, name, call)
+		stattest.Panics(t, call, "%s", name)
 	}
 }

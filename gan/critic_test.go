@@ -175,6 +175,6 @@ func TestRefusals(t *testing.T) {
 		"pass":    func() { g.NewPass(0, Head{}) },
 		"tutor":   func() { NewTutor(c, 2).Gradient(matrix.New(1, 5)) },
 	} {
-		panics(t, name, f)
+		stattest.Panics(t, f, "%s", name)
 	}
 }

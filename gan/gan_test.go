@@ -38,17 +38,6 @@ func normals(u *rand.Rand, n int, scale float64) []float32 {
 	return x
 }
 
-// panics fails unless f does.
-func panics(t *testing.T, name string, f func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	f()
-}
-
 // differences compares a gradient with central differences of loss along random directions of x.
 // Kinks make single ones wrong, so the median of the relative errors is what counts.
 func differences(
@@ -84,9 +73,7 @@ func differences(
 func TestGeneratorGradient(t *testing.T) {
 	u := testRand(1)
 	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 7, Hidden: 11}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	p := g.NewPass(13, Head{})
 	weights := normals(u, 13*g.encoder.Cells(), 1)
 	p.Forward(u)

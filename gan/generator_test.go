@@ -11,9 +11,7 @@ import (
 func TestSampleIsPublic(t *testing.T) {
 	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 4, Hidden: 8},
 		testRand(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	const n = 1500 // more than a batch, not a multiple of it
 	a, b, c := g.Sample(n, testRand(2)), g.Sample(n, testRand(2)), g.Sample(n, testRand(3))
 	for k, size := range testSizes {

@@ -38,9 +38,7 @@ func TestGeneratorGraph(t *testing.T) {
 func generatorGraph(t *testing.T, hard bool) {
 	u := testRand(3)
 	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 9, Hidden: 16}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	p := g.NewPass(32, Head{Hard: hard})
 	graph := p.Graph()
 	defer graph.Close()
@@ -48,9 +46,7 @@ func generatorGraph(t *testing.T, hard bool) {
 		rows := p.Forward(u)
 		down := matrix.Dense(32, rows.Cols, normals(u, len(rows.Data), 1))
 		want, got, err := graph.Gradient(down)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		near(t, "rows", p.soft.Data, got.Data, 1e-5)
 		near(t, "gradient", p.Backward(down), want, 1e-5)
 		for i := range g.parameters {
@@ -84,9 +80,7 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 		rows, mixed := matrix.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)),
 			matrix.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
 		want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		got, mean := tutor.Gradient(rows)
 		penalty := 0.
 		if weight > 0 {
@@ -116,9 +110,7 @@ func TestCriticGraphAtRest(t *testing.T) {
 	for _, oneSided := range []bool{false, true} {
 		graph := NewCriticGraph(c, 4, 1, oneSided)
 		got, _, _, err := graph.Gradient(x, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		for k, v := range got[:len(got)-1] { // the last bias moves the mean score
 			if v != 0 {
 				t.Fatalf("one-sided %v, parameter %d: %v", oneSided, k, v)
@@ -144,9 +136,7 @@ func TestMemory(t *testing.T) {
 	defer graph.Close()
 	defer critic.Close()
 	r := NewHistory(c)
-	if err := r.Add(someMeasurement(t, e, 6, false, 6)); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, r.Add(someMeasurement(t, e, 6, false, 6)))
 	adam, down := matrix.NewAdam(len(g.parameters), .5, .9), matrix.New(8, e.Cells())
 	var early, late runtime.MemStats
 	for k := range steps {
@@ -189,9 +179,7 @@ func TestParallel(t *testing.T) {
 		adamC := matrix.NewAdam(len(c.Parameters()), .5, .9)
 		for k := range 20 {
 			if k%5 == 0 {
-				if err := r.Add(someMeasurement(t, e, seed, false, 6)); err != nil {
-					t.Error(err)
-				}
+				stattest.Passes(t, r.Add(someMeasurement(t, e, seed, false, 6)), "")
 			}
 			rows := p.Forward(u)
 			gradient, _ := tutor.Gradient(rows)

@@ -92,9 +92,7 @@ func TestHistoryGradient(t *testing.T) {
 		u := testRand(31)
 		h := NewHistory(someMeasurement(t, e, 1, false, hidden...).Critic)
 		for k := range uint64(3) {
-			if err := h.Add(someMeasurement(t, e, 2+k, k > 0, hidden...)); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, h.Add(someMeasurement(t, e, 2+k, k > 0, hidden...)))
 		}
 		g := stattest.Must(NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u))
 		dst, picks := matrix.New(batch, e.Cells()), []int{2, 0, 1, 2}
@@ -139,9 +137,7 @@ func TestHistoryRefuses(t *testing.T) {
 		} {
 			m := someMeasurement(t, e, 7, true, hidden...)
 			change(&m)
-			if err := h.Add(m); err == nil {
-				t.Errorf("%s: accepted", name)
-			}
+			stattest.Fails(t, h.Add(m), "%s: accepted", name)
 		}
 		odd := matrix.New(3, e.Cells())
 		for name, call := range map[string]func(){
@@ -152,7 +148,7 @@ func TestHistoryRefuses(t *testing.T) {
 			},
 			"odd batch": func() { h.GradientTo(odd, odd, []int{0}) },
 		} {
-			panics(t, name, call)
+			stattest.Panics(t, call, "%s", name)
 		}
 		if h.Len() != 0 {
 			t.Errorf("%d measurements are kept", h.Len())

@@ -188,6 +188,6 @@ func TestPenaltySumPanics(t *testing.T) {
 			p.c.AddPenaltySumTo(dst, .5, generated, draw, fullWeight, p.columns[1:], nil)
 		},
 	} {
-		panics(t, name, call)
+		stattest.Panics(t, call, "%s", name)
 	}
 }

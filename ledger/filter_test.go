@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // pooled is a ledger of one run on a filter of μ = .2: 16 charges of .05.
@@ -20,9 +21,7 @@ func pooled() []Entry {
 
 // TestVerifyFilter: charges that fit the filter verify; each way of overdrawing it is found.
 func TestVerifyFilter(t *testing.T) {
-	if err := seal(pooled()).Verify(nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, seal(pooled()).Verify(nil))
 	run := seal(pooled()).Runs()[0]
 	if len(run.Charged) != 2 || run.Charged[1].Event != (gaussian(20.0000001)) ||
 		run.Charged[1].Count != 16 {
@@ -47,9 +46,7 @@ func TestVerifyFilter(t *testing.T) {
 	}
 	e := pooled()
 	e[4].Event.Event = exponential(.0797) // μ = .04995
-	if err := seal(e).Verify(nil); err != nil {
-		t.Errorf("a selection that fits: %v", err)
-	}
+	stattest.Passes(t, seal(e).Verify(nil), "a selection that fits")
 	e = pooled()
 	e[1].Composition[0].Event = pool(3)
 	if err := seal(e).Verify(nil); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
@@ -61,16 +58,10 @@ func TestVerifyFilter(t *testing.T) {
 func TestLimitCountsAFilter(t *testing.T) {
 	limit := *spend(1, 1e-9)
 	rho, err := accountant.RhoFor(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	l := seal([]Entry{openLine(), limitLine(limit, RuleZCDP)})
 	fits, over := math.Sqrt(2*rho)*(1-1e-9), math.Sqrt(2*rho)*(1+1e-9)
-	if err := l.replayed().allows(limit, plan(charge(pool(fits), 1))); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, l.replayed().allows(limit, plan(charge(pool(fits), 1))), "")
 	err = l.replayed().allows(limit, plan(charge(pool(over), 1)))
-	if !errors.Is(err, accountant.ErrBudget) {
-		t.Errorf("a filter above the limit: %v", err)
-	}
+	stattest.Wraps(t, err, accountant.ErrBudget, "a filter above the limit")
 }

@@ -112,23 +112,16 @@ func lines(t testing.TB, l *Ledger) string {
 func TestLedgerRoundTrip(t *testing.T) {
 	l := seal(good())
 	text := lines(t, l)
-	back, err := Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := stattest.Must(Parse(strings.NewReader(text)))
 	if got := lines(t, back); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
-	if err := back.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, back.Verify(nil), "")
 	empty, err := Parse(strings.NewReader(""))
 	if err != nil || len(empty.Entries) != 0 {
 		t.Errorf("an empty file: %v, %v", empty, err)
 	}
-	if err := empty.Verify(nil); !errors.Is(err, ErrInvalid) {
-		t.Errorf("an empty ledger: %v", err)
-	}
+	stattest.Wraps(t, empty.Verify(nil), ErrInvalid, "an empty ledger")
 }
 
 // The bytes of a line are an interface: other programs hash them too.
@@ -254,9 +247,7 @@ func TestVerify(t *testing.T) {
 			return append(es, limitLine(*spend(.1, 1e-9), RuleBasic))
 		},
 	} {
-		if err := seal(change(good())).Verify(nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Passes(t, seal(change(good())).Verify(nil), "%s", name)
 	}
 }
 
@@ -363,13 +354,9 @@ func TestTornLine(t *testing.T) {
 			ErrInvalid) || l == nil || len(l.Entries) != len(good())-1 {
 			t.Fatalf("cut at %d: %v, %v", cut, l, err)
 		}
-		if err := l.Verify(nil); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, l.Verify(nil))
 	}
-	if _, err := Parse(strings.NewReader(`{"seq":0,"ti`)); !errors.Is(err, ErrTorn) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(Parse(strings.NewReader(`{"seq":0,"ti`))), ErrTorn, "")
 	failing := errors.New("disk")
 	if _, err := Parse(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int,
 		error) {
@@ -378,9 +365,7 @@ func TestTornLine(t *testing.T) {
 		t.Error(err)
 	}
 	endless := readerFunc(func(p []byte) (int, error) { return len(p), nil })
-	if _, err := Parse(endless); !errors.Is(err, ErrInvalid) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(Parse(endless)), ErrInvalid, "")
 }
 
 type readerFunc func([]byte) (int, error)
@@ -478,9 +463,7 @@ func TestAllows(t *testing.T) {
 		{"nothing spent, too much asked", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(up(1),
 			1e-9), accountant.ErrBudget},
 	} {
-		if err := row.l.replayed().allows(row.b, small); !errors.Is(err, row.want) {
-			t.Errorf("%s: %v, want %v", row.name, err, row.want)
-		}
+		stattest.Wraps(t, row.l.replayed().allows(row.b, small), row.want, "%s", row.name)
 	}
 
 	// ρ of a limit of (1, 1e-9), filled to the last ulp.
@@ -503,9 +486,7 @@ func TestAllows(t *testing.T) {
 		{"half of ρ and a little", cost(rho / 2 * (1 + 1e-11)), accountant.ErrBudget},
 		{"no ρ is a refusal", plan(charge(subsampled(.1, 5), 1)), accountant.ErrBudget},
 	} {
-		if err := used.replayed().allows(budget, row.c); !errors.Is(err, row.want) {
-			t.Errorf("%s: %v, want %v", row.name, err, row.want)
-		}
+		stattest.Wraps(t, used.replayed().allows(budget, row.c), row.want, "%s", row.name)
 	}
 	// A void run gives its part back, a failed one does not.
 	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget,
@@ -518,9 +499,7 @@ func TestAllows(t *testing.T) {
 				r, _ := accountant.RhoFor(*spend(1.5, 1e-9))
 				c = cost(r * (1 - 1e-9))
 			}
-			if err := l.replayed().allows(budget, c); !errors.Is(err, want) {
-				t.Errorf("%s under %s: %v, want %v", status, rule, err, want)
-			}
+			stattest.Wraps(t, l.replayed().allows(budget, c), want, "%s under %s", status, rule)
 		}
 	}
 }
@@ -564,12 +543,8 @@ func TestLimitOfRuns(t *testing.T) {
 		u := Units{Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
 		return f.Append(t.Context(), u, false, func(*Ledger) ([]Entry, error) { return []Entry{e}, nil })
 	}
-	if err := errors.Join(put(limited(2)), put(reserveLine("a")), put(reserveLine("b"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := put(reserveLine("c")); !errors.Is(err, accountant.ErrBudget) {
-		t.Errorf("the third of two runs: %v", err)
-	}
+	stattest.Check(t, errors.Join(put(limited(2)), put(reserveLine("a")), put(reserveLine("b"))))
+	stattest.Wraps(t, put(reserveLine("c")), accountant.ErrBudget, "the third of two runs")
 }
 
 func TestStrictLimit(t *testing.T) {
@@ -593,9 +568,7 @@ func TestStrictLimit(t *testing.T) {
 			1.5},
 	} {
 		l := seal(append([]Entry{openLine()}, slices.Concat(row.entries...)...))
-		if err := l.Verify(nil); err != nil {
-			t.Errorf("%s: %v", row.name, err)
-		}
+		stattest.Passes(t, l.Verify(nil), "%s", row.name)
 		if got := l.Spent().Epsilon; got != row.want {
 			t.Errorf("%s: spent %v, want %v", row.name, got, row.want)
 		}
@@ -610,9 +583,8 @@ func TestStrictLimit(t *testing.T) {
 			rho, _ := accountant.RhoFor(*tight.Budget)
 			c = plan(charge(exponential(math.Sqrt(8*rho)), 1))
 		}
-		if err := full.replayed().allows(budget, c); !errors.Is(err, accountant.ErrBudget) {
-			t.Errorf("%s: a void run frees a strict limit: %v", rule, err)
-		}
+		stattest.Wraps(t, full.replayed().allows(budget, c), accountant.ErrBudget,
+			"%s: a void run frees a strict limit", rule)
 		over := seal(append(slices.Concat([]Entry{openLine(), tight}, void("a")), reserveLine("b")))
 		if rule == RuleBasic && over.Verify(nil) == nil {
 			t.Error("Verify lets a run through that the strict limit refuses")
@@ -692,9 +664,7 @@ func FuzzParseLedger(f *testing.F) {
 func TestOtherFilesAreNotTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes")
 	for _, text := range []string{"precious text", `{"a": 1}`, "{", `{"seq":0`} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		f := NewFile(path)
 		none := func(*Ledger) ([]Entry, error) { return nil, nil }
 		err := f.Append(t.Context(), Units{Adjacency: accountant.AddRemove}, true, none)

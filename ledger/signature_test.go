@@ -13,6 +13,7 @@ import (
 	"aead.dev/minisign"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -45,18 +46,11 @@ func run(name string) ledger.Entry {
 func file(t *testing.T, officer pair) *ledger.File {
 	t.Helper()
 	f := ledger.NewFile(filepath.Join(t.TempDir(), "ledger"))
-	must(t, reserve(t, f, "a"))
-	must(t, set(t, f, 9, &officer))
-	must(t, reserve(t, f, "b"))
-	must(t, set(t, f, 3, &officer))
+	stattest.Check(t, reserve(t, f, "a"))
+	stattest.Check(t, set(t, f, 9, &officer))
+	stattest.Check(t, reserve(t, f, "b"))
+	stattest.Check(t, set(t, f, 3, &officer))
 	return f
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func reserve(t *testing.T, f *ledger.File, name string) error {
@@ -101,11 +95,9 @@ func sealed(es []ledger.Entry) *ledger.Ledger {
 func TestTampering(t *testing.T) {
 	officer, other := newPair(t), newPair(t)
 	f := file(t, officer)
-	l, err := f.Read()
-	must(t, err)
-	must(t, l.Verify(nil))
-	foreign, err := file(t, officer).Read()
-	must(t, err)
+	l := stattest.Must(f.Read())
+	stattest.Check(t, l.Verify(nil))
+	foreign := stattest.Must(file(t, officer).Read())
 	const open, a, first, b, second = 0, 1, 2, 3, 4
 	edit := func(i int, f func(*ledger.Entry)) func([]ledger.Entry) []ledger.Entry {
 		return func(es []ledger.Entry) []ledger.Entry { f(&es[i]); return es }
@@ -196,14 +188,12 @@ func TestTampering(t *testing.T) {
 			return sealed(es)
 		}(),
 	} {
-		must(t, bad.Verify(nil))
+		stattest.Check(t, bad.Verify(nil))
 		in, _ := bad.LimitInForce()
-		if err := ledger.CheckKey(in, key); !errors.Is(err, ledger.ErrUnsigned) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, ledger.CheckKey(in, key), ledger.ErrUnsigned, "%s", name)
 	}
 	in, _ := l.LimitInForce()
-	must(t, ledger.CheckKey(in, key))
+	stattest.Check(t, ledger.CheckKey(in, key))
 }
 
 // write writes a ledger as a file has it.
@@ -213,26 +203,20 @@ func write(t *testing.T, l *ledger.Ledger) *ledger.File {
 	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
 	for _, e := range l.Entries {
-		must(t, lines.Encode(e))
+		stattest.Check(t, lines.Encode(e))
 	}
 	path := filepath.Join(t.TempDir(), "ledger")
-	must(t, os.WriteFile(path, text.Bytes(), 0o600))
+	stattest.Check(t, os.WriteFile(path, text.Bytes(), 0o600))
 	return ledger.NewFile(path)
 }
 
 // refuses: no run begins in this ledger, and it takes no limit.
 func refuses(t *testing.T, f *ledger.File) {
 	t.Helper()
-	before, err := os.ReadFile(f.Path())
-	must(t, err)
-	if err := reserve(t, f, "new"); !errors.Is(err, ledger.ErrInvalid) {
-		t.Errorf("a run: %v", err)
-	}
-	if err := set(t, f, math.MaxFloat64, nil); !errors.Is(err, ledger.ErrInvalid) {
-		t.Errorf("a limit: %v", err)
-	}
-	after, err := os.ReadFile(f.Path())
-	must(t, err)
+	before := stattest.Must(os.ReadFile(f.Path()))
+	stattest.Wraps(t, reserve(t, f, "new"), ledger.ErrInvalid, "a run")
+	stattest.Wraps(t, set(t, f, math.MaxFloat64, nil), ledger.ErrInvalid, "a limit")
+	after := stattest.Must(os.ReadFile(f.Path()))
 	if !bytes.Equal(before, after) {
 		t.Error("the file was changed")
 	}
@@ -248,23 +232,16 @@ func TestSet(t *testing.T) {
 	for name, by := range map[string]*pair{
 		"unsigned": nil, "of another": &other, "of another for the officer": &forged,
 	} {
-		if err := set(t, f, 100, by); !errors.Is(err, ledger.ErrUnsigned) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, set(t, f, 100, by), ledger.ErrUnsigned, "%s", name)
 	}
-	must(t, reserve(t, f, "third"))
-	if err := reserve(t, f, "fourth"); !errors.Is(err, accountant.ErrBudget) {
-		t.Errorf("a run above the signed limit: %v", err)
-	}
-	must(t, set(t, f, 4, &handed)) // hands over
-	if err := set(t, f, 5, &officer); !errors.Is(err, ledger.ErrUnsigned) {
-		t.Errorf("the key before: %v", err)
-	}
-	must(t, set(t, f, 5, &other))
-	must(t, reserve(t, f, "fourth"))
-	l, err := f.Read()
-	must(t, err)
-	must(t, l.Verify(nil))
+	stattest.Check(t, reserve(t, f, "third"))
+	stattest.Wraps(t, reserve(t, f, "fourth"), accountant.ErrBudget, "a run above the signed limit")
+	stattest.Check(t, set(t, f, 4, &handed)) // hands over
+	stattest.Wraps(t, set(t, f, 5, &officer), ledger.ErrUnsigned, "the key before")
+	stattest.Check(t, set(t, f, 5, &other))
+	stattest.Check(t, reserve(t, f, "fourth"))
+	l := stattest.Must(f.Read())
+	stattest.Check(t, l.Verify(nil))
 }
 
 // TestFirstLimitNamesItsOwnKey: there is nothing to hand over yet, and the refusal leaves no file.
@@ -272,9 +249,7 @@ func TestFirstLimitNamesItsOwnKey(t *testing.T) {
 	handed := newPair(t)
 	handed.public = newPair(t).public
 	f := ledger.NewFile(filepath.Join(t.TempDir(), "ledger"))
-	if err := set(t, f, 3, &handed); !errors.Is(err, ledger.ErrUnsigned) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, set(t, f, 3, &handed), ledger.ErrUnsigned, "")
 	if text, _ := os.ReadFile(f.Path()); len(text) > 0 {
 		t.Errorf("the ledger has %q", text)
 	}
@@ -284,17 +259,15 @@ func TestFirstLimitNamesItsOwnKey(t *testing.T) {
 // was before or has the limit, and the limit can be set again.
 func TestSignedLimitIsKilled(t *testing.T) {
 	officer := newPair(t)
-	whole, err := os.ReadFile(file(t, officer).Path())
-	must(t, err)
+	whole := stattest.Must(os.ReadFile(file(t, officer).Path()))
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	last := len(whole) - len(lines[4])
 	for n := last; n < len(whole); n += 7 {
 		path := filepath.Join(t.TempDir(), "ledger")
-		must(t, os.WriteFile(path, whole[:n], 0o600))
+		stattest.Check(t, os.WriteFile(path, whole[:n], 0o600))
 		f := ledger.NewFile(path)
-		must(t, set(t, f, 3, &officer))
-		again, err := os.ReadFile(path)
-		must(t, err)
+		stattest.Check(t, set(t, f, 3, &officer))
+		again := stattest.Must(os.ReadFile(path))
 		if !bytes.Equal(again, whole) {
 			t.Fatalf("cut at %d: other bytes", n)
 		}
@@ -303,8 +276,7 @@ func TestSignedLimitIsKilled(t *testing.T) {
 
 // TestFlippedBits: no bit of a signed line can be flipped.
 func TestFlippedBits(t *testing.T) {
-	whole, err := os.ReadFile(file(t, newPair(t)).Path())
-	must(t, err)
+	whole := stattest.Must(os.ReadFile(file(t, newPair(t)).Path()))
 	for at := len(whole) - len(bytes.SplitAfter(whole, []byte("\n"))[4]); at < len(whole)-1; at++ {
 		bad := bytes.Clone(whole)
 		bad[at] ^= 1

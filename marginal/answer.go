@@ -106,8 +106,9 @@ func (m *Model) eliminate(
 	return f, nil
 }
 
-// keptCells is how many cells of factors a model keeps for further answers: 8 MiB.
-const keptCells = 1 << 20
+// keptCells is how many cells of factors a model keeps for further answers: 32 MiB. With a quarter
+// as many, aim takes a quarter longer on 112 columns at ε = 10.
+const keptCells = 1 << 22
 
 // child is eliminate of clique i below its parent. With one kept column below and no weights it is
 // the same for every answer, and kept.

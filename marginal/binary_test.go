@@ -20,14 +20,9 @@ func TestModelBinary(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			m, _ := randomModel(t, d.sizes, d.cliques, 1, u)
 			m.total = 123.5
-			b, err := m.MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(m.MarshalBinary())
 			got := &Model{}
-			if err := got.UnmarshalBinary(b); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, got.UnmarshalBinary(b))
 			if !slices.Equal(got.Sizes(), m.Sizes()) || got.Total() != m.Total() {
 				t.Errorf("sizes %v, total %v; want %v, %v", got.Sizes(), got.Total(),
 					m.Sizes(), m.Total())
@@ -132,9 +127,7 @@ func TestUnmarshalMemory(t *testing.T) {
 	b = append(b, make([]byte, 1000)...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := new(Model).UnmarshalBinary(b); !errors.Is(err, errModel) {
-		t.Errorf("error %v", err)
-	}
+	stattest.Wraps(t, new(Model).UnmarshalBinary(b), errModel, "")
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<16 {
 		t.Errorf("%d bytes allocated for %d of input", used, len(b))
@@ -172,9 +165,7 @@ func FuzzModel(f *testing.F) {
 			}
 		}
 		for c, size := range m.Sizes() {
-			if err := m.MarginalTo(make([]float64, size), []int{c}); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, m.MarginalTo(make([]float64, size), []int{c}))
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestCoarseMeasurements: a table over groups moves the sums over its groups to what was measured,
@@ -13,14 +15,9 @@ func TestCoarseMeasurements(t *testing.T) {
 	coarse := Measurement{Cols: []int{1, 0}, Groups: [][]uint16{nil, {0, 0, 0, 1, 1, 1}},
 		Counts: []float64{900, 100, 100, 900, 900, 100, 100, 900}, Sigma: 1}
 	fine := Measurement{Cols: []int{0}, Counts: []float64{1000, 600, 400, 200, 800, 1000}, Sigma: 1}
-	m, err := Fit(context.Background(), sizes, []Measurement{fine, coarse, coarse}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(Fit(context.Background(), sizes, []Measurement{fine, coarse, coarse}, Options{}))
 	p := make([]float64, 24)
-	if err := m.MarginalTo(p, []int{1, 0}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.MarginalTo(p, []int{1, 0}))
 	for i, x := range p {
 		half := 0
 		if i%6 >= 3 {
@@ -36,9 +33,8 @@ func TestCoarseMeasurements(t *testing.T) {
 	} {
 		bad := coarse
 		bad.Groups = groups
-		if _, err := Fit(context.Background(), sizes, []Measurement{bad}, Options{}); err == nil {
-			t.Errorf("groups with %s: accepted", name)
-		}
+		stattest.Fails(t, stattest.Err(Fit(context.Background(), sizes, []Measurement{bad}, Options{})),
+			"groups with %s: accepted", name)
 	}
 	if _, err := NewGrouping([]int{6}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
 		Groups: [][]uint16{{0, 0, 0, 1, 1, 1}}, Sigma: 1}}, 2); err == nil {

@@ -105,10 +105,7 @@ func TestCompleterExtremes(t *testing.T) {
 			}
 		}
 	}
-	m, err := FromFactors([]int{2, 3}, [][]int{{0}, {1}}, [][]float64{{1, 0}, {1, 0, 1}}, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(FromFactors([]int{2, 3}, [][]int{{0}, {1}}, [][]float64{{1, 0}, {1, 0, 1}}, 9))
 	row, c := []uint16{1, 0}, m.Completer([]int{0})
 	for range 100 {
 		c.Given(row)
@@ -151,10 +148,7 @@ func BenchmarkCompleter(b *testing.B) {
 		}
 		tables = append(tables, table)
 	}
-	m, err := FromFactors(sizes, sets, tables, rows)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must(FromFactors(sizes, sets, tables, rows))
 	for b.Loop() {
 		c, row := m.Completer(known), make([]uint16, columns)
 		for range rows {

@@ -2,7 +2,6 @@ package marginal
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -49,9 +48,7 @@ func TestExpect(t *testing.T) {
 			}
 		}
 		table := make([]float64, int(cellsOf(m.tree.sizes, cols)))
-		if err := m.MarginalTo(table, cols); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, m.MarginalTo(table, cols))
 		want := 0.0
 		for i, x := range table {
 			for k := len(cols) - 1; k >= 0; k-- {
@@ -69,14 +66,9 @@ func TestExpect(t *testing.T) {
 
 func TestFromFactors(t *testing.T) {
 	sizes := []int{3, 2, 2}
-	m, err := FromFactors(sizes, [][]int{{2, 0}, {1}}, [][]float64{{1, 2, 3, 4, 5, 5}, {1, 3}}, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(FromFactors(sizes, [][]int{{2, 0}, {1}}, [][]float64{{1, 2, 3, 4, 5, 5}, {1, 3}}, 40))
 	got := make([]float64, 6)
-	if err := m.MarginalTo(got, []int{2, 0}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.MarginalTo(got, []int{2, 0}))
 	for i, want := range []float64{2, 4, 6, 8, 10, 10} {
 		if math.Abs(got[i]-want) > 1e-12 {
 			t.Fatalf("the table came back as %v", got)
@@ -87,9 +79,7 @@ func TestFromFactors(t *testing.T) {
 	}
 	b := stattest.Must(m.MarshalBinary())
 	var back Model
-	if err := back.UnmarshalBinary(b); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, back.UnmarshalBinary(b))
 	if rows := back.Sample(8, rand.New(rand.NewPCG(1, 2))); len(rows) != 3 || len(rows[0]) != 8 {
 		t.Errorf("sampled %v", rows)
 	}
@@ -109,14 +99,11 @@ func TestFromFactors(t *testing.T) {
 		"total":        {[][]int{{0}, {1, 2}}, [][]float64{{1, 1, 1}, {0, 0, 0, 1}}, 0},
 		"tables":       {[][]int{{0, 1, 2}}, nil, 1},
 	} {
-		if _, err := FromFactors(sizes, c.cliques, c.tables, c.total); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		stattest.Fails(t, stattest.Err(FromFactors(sizes, c.cliques, c.tables, c.total)),
+			"%s: accepted", name)
 	}
-	if _, err := FromFactors([]int{60000, 60000}, [][]int{{0, 1}}, [][]float64{{1}},
-		1); !errors.Is(err, errTooLarge) {
-		t.Errorf("too large: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(FromFactors([]int{60000, 60000}, [][]int{{0, 1}}, [][]float64{{1}},
+		1)), errTooLarge, "too large")
 }
 
 func TestNoGroupsAndShares(t *testing.T) {

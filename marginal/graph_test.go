@@ -79,9 +79,7 @@ func TestJunctionTreeOnRandomGraphs(t *testing.T) {
 		if errors.Is(err, errTooLarge) || cells > 1<<24 {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		tree := stattest.Must(newJunctionTree(sizes, cliques))
 		checkTree(t, tree, cliques)
 		total := 0
@@ -165,7 +163,6 @@ func TestTreeCells(t *testing.T) {
 		})
 	}
 	sizes := []int{10_001, 10_000}
-	if _, err := newJunctionTree(sizes, [][]int{{0, 1}}); !errors.Is(err, errTooLarge) {
-		t.Errorf("one row over the limit: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(newJunctionTree(sizes, [][]int{{0, 1}})), errTooLarge,
+		"one row over the limit")
 }

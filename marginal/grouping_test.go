@@ -2,7 +2,6 @@ package marginal
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -66,9 +65,7 @@ func TestNewGroupingRefuses(t *testing.T) {
 		"column out of range": {ms[0], {Cols: []int{2}, Counts: []float64{1, 2}, Sigma: 1}},
 		"a NaN":               nan,
 	} {
-		if _, err := NewGrouping(sizes, bad, 3); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		stattest.Fails(t, stattest.Err(NewGrouping(sizes, bad, 3)), "%s: accepted", name)
 	}
 }
 
@@ -158,14 +155,9 @@ func TestCutNormalMean(t *testing.T) {
 
 func TestGroupingBinary(t *testing.T) {
 	g := testGrouping(t)
-	b, err := g.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(g.MarshalBinary())
 	var back Grouping
-	if err := back.UnmarshalBinary(b); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, back.UnmarshalBinary(b))
 	again, err := back.MarshalBinary()
 	if err != nil || !bytes.Equal(b, again) {
 		t.Errorf("encoding again differs: %v", err)
@@ -176,13 +168,10 @@ func TestGroupingBinary(t *testing.T) {
 		}
 	}
 	for cut := range b {
-		if err := new(Grouping).UnmarshalBinary(b[:cut]); !errors.Is(err, errModel) {
-			t.Errorf("cut at %d: %v", cut, err)
-		}
+		stattest.Wraps(t, new(Grouping).UnmarshalBinary(b[:cut]), errModel, "cut at %d", cut)
 	}
-	if err := new(Grouping).UnmarshalBinary(append(slices.Clone(b), 0)); !errors.Is(err, errModel) {
-		t.Errorf("a byte too many: %v", err)
-	}
+	stattest.Wraps(t, new(Grouping).UnmarshalBinary(append(slices.Clone(b), 0)), errModel,
+		"a byte too many")
 }
 
 func FuzzUnmarshalGrouping(f *testing.F) {

@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -141,10 +140,7 @@ func TestNonNegative(t *testing.T) {
 			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
 		}
 	}
-	negative, err := tree.Infer(noisy(tree, make([]float64, 200), 10, func() float64 { return -1 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	negative := must(tree.Infer(noisy(tree, make([]float64, 200), 10, func() float64 { return -1 })))
 	if got := negative.NonNegative().total(); got != 0 {
 		t.Errorf("a negative table has %v rows", got)
 	}
@@ -229,14 +225,10 @@ func TestBinsBend(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, leaves := range []int{-1, 0, maxCodes + 1} {
-		if _, err := NewTree(leaves); !errors.Is(err, errShape) {
-			t.Errorf("%v leaves: %v", leaves, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewTree(leaves)), errShape, "%v leaves", leaves)
 	}
 	tree := must(NewTree(4))
 	for _, levels := range [][][]float64{{{1, 2}}, {{1}, {1, 2, 3, 4}}} {
-		if _, err := tree.Infer(levels); !errors.Is(err, errShape) {
-			t.Errorf("%v: %v", levels, err)
-		}
+		stattest.Wraps(t, stattest.Err(tree.Infer(levels)), errShape, "%v", levels)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestSampleSupport: sizes, ranges, and no row where the model has none.
@@ -141,9 +143,7 @@ func TestSampleIsLowVariance(t *testing.T) {
 		{[]int{0, 3}, 1.1},
 	} {
 		want := make([]float64, int(cellsOf(sizes, c.cols)))
-		if err := m.MarginalTo(want, c.cols); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, m.MarginalTo(want, c.cols))
 		tv := func(rows [][]uint16) (sum float64) {
 			for i, k := range countRows(sizes, rows, c.cols) {
 				sum += math.Abs(k/n-want[i]) / 2
@@ -195,9 +195,7 @@ func TestSampleRowsAreExchangeable(t *testing.T) {
 // version, on any platform.
 func TestSampleIsReproducible(t *testing.T) {
 	m := &Model{}
-	if err := m.UnmarshalBinary(pinnedModel()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.UnmarshalBinary(pinnedModel()))
 	h := fnv.New64a()
 	for _, col := range m.Sample(1000, rand.New(rand.NewPCG(1, 2))) {
 		fmt.Fprint(h, col)

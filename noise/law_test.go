@@ -52,9 +52,7 @@ var laws = []struct {
 func must(t *testing.T) func(s sampler, err error) sampler {
 	return func(s sampler, err error) sampler {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		return s
 	}
 }

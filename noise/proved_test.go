@@ -539,9 +539,7 @@ func (l law) compare(
 	if open > .02 {
 		t.Errorf("%s: open mass %v: the walks are too short to show much", name, open)
 	}
-	if err := l.agrees(exact(scale)); err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
+	stattest.Passes(t, l.agrees(exact(scale)), "%s", name)
 	for _, wrong := range []*big.Rat{ratio(21, 20), ratio(19, 20)} {
 		if l.agrees(exact(wrong.Mul(wrong, scale))) == nil {
 			t.Errorf("%s, open mass %v: a scale 5 %% off is not refused", name, open)

@@ -113,9 +113,7 @@ func TestSelectErrors(t *testing.T) {
 			[]int64{1, 2}, -1e-300},
 		{"Inf", []int64{1, 2}, math.Inf(1)}, {"−Inf", []int64{1}, math.Inf(-1)},
 	} {
-		if _, err := Select(NewSource(), c.scores, c.lambda); err == nil {
-			t.Errorf("%s: no error", c.name)
-		}
+		stattest.Fails(t, stattest.Err(Select(NewSource(), c.scores, c.lambda)), "%s: no error", c.name)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -32,21 +33,22 @@ type meeting struct {
 // methods are mst, and a small wgan, whose run has the messages of mst's and two gradients more.
 func methods(t *testing.T) map[string]synth.Fitter {
 	t.Helper()
-	tree := must(synth.Checked(&synth.MST{}))
-	small := must(synth.Checked(&synth.WGAN{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
-		Hidden: []int{4}}))
+	tree := stattest.Must(synth.Checked(&synth.MST{}))
+	small := stattest.Must(
+		synth.Checked(&synth.WGAN{Steps: 2, DistilSteps: 5, GeneratorSteps: 2, PostSteps: 5,
+			Hidden: []int{4}}))
 	return map[string]synth.Fitter{"mst": tree, "wgan": small}
 }
 
 func newMeeting(t *testing.T, n int) *meeting {
 	t.Helper()
-	free := must(net.Listen("tcp", "127.0.0.1:0"))
+	free := stattest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	defer free.Close()
 	m := &meeting{parties: &Parties{Address: free.Addr().String(), Colluding: 1, PerPerson: 1},
 		method: methods(t)["mst"]}
 	for i := range n {
-		pem := must(NewKey())
-		key := must(ParseKey(pem))
+		pem := stattest.Must(NewKey())
+		key := stattest.Must(ParseKey(pem))
 		m.keys = append(m.keys, key)
 		m.parties.Parties = append(m.parties.Parties, member{fmt.Sprint("house", i), Public(key)})
 	}
@@ -118,9 +120,7 @@ func runs(t *testing.T, five *meeting) {
 		if m.Parameters != models[0].Parameters {
 			t.Errorf("party %d has another model", i)
 		}
-		if _, err := m.Verify(nil); err != nil {
-			t.Error(err)
-		}
+		stattest.Passes(t, stattest.Err(m.Verify(nil)), "")
 		accounts[m.Ledger[1].Run] = true
 		if got := m.Rows; got < 900 || got > 1100 { // of 1000
 			t.Errorf("%v rows", got)
@@ -233,9 +233,7 @@ func TestAnswers(t *testing.T) {
 			strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("an answer %s: %v", name, err)
 		}
-		if _, err := l.all(kindKey, nil); !errors.Is(err, errEnded) {
-			t.Errorf("after an answer %s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(l.all(kindKey, nil)), errEnded, "after an answer %s", name)
 	}
 }
 
@@ -260,7 +258,7 @@ func TestMeet(t *testing.T) {
 		return errs
 	}
 	stranger, all := newMeeting(t, 2), methods(t)
-	other := must(synth.Checked(&synth.MST{GroupSigmas: 3}))
+	other := stattest.Must(synth.Checked(&synth.MST{GroupSigmas: 3}))
 	for name, tt := range map[string]struct {
 		change func(o *Options)
 		want   string // of party 0
@@ -301,7 +299,7 @@ func TestMethods(t *testing.T) {
 	for name, c := range map[string]synth.WGAN{"a sample": {Rate: .5}, "clipped": {Mode: "ball"},
 		"interpolates": {Lipschitz: "interpolates"}, "graphs": {Engine: "gorgonia"},
 		"target": {Target: "c0"}, "steps": {Steps: 101}} {
-		f := must(synth.Checked(&c))
+		f := stattest.Must(synth.Checked(&c))
 		refused[name] = f
 	}
 	var err error
@@ -311,9 +309,7 @@ func TestMethods(t *testing.T) {
 	for name, f := range refused {
 		o := newMeeting(t, 2).options(0)
 		o.Method = f
-		if _, err := Meet(context.Background(), o); !errors.Is(err, synth.ErrConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(Meet(context.Background(), o)), synth.ErrConfig, "%s", name)
 	}
 }
 
@@ -331,9 +327,7 @@ func TestStranger(t *testing.T) {
 	l := &Link{o: o, me: 1, done: make(chan struct{})}
 	c, err := l.dial(context.Background())
 	if err == nil { // TLS 1.3 says no after the client's part is done
-		if _, err := read(c, 5*time.Second, maxShort); err == nil {
-			t.Error("a stranger is answered")
-		}
+		stattest.Fails(t, stattest.Err(read(c, 5*time.Second, maxShort)), "a stranger is answered")
 	}
 	link, err := Meet(context.Background(), m.options(1))
 	if err != nil || <-done != nil {
@@ -368,14 +362,10 @@ func TestParse(t *testing.T) {
 		"nobody":         good + "per_person: 0\n",
 		"everywhere":     good + "per_person: 3\n",
 	} {
-		if _, err := Parse([]byte(text)); !errors.Is(err, ErrFile) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(Parse([]byte(text))), ErrFile, "%s", name)
 	}
 	const broken = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
 	for _, text := range []string{"", good, broken} {
-		if _, err := ParseKey([]byte(text)); !errors.Is(err, ErrFile) {
-			t.Errorf("%q: %v", text, err)
-		}
+		stattest.Wraps(t, stattest.Err(ParseKey([]byte(text))), ErrFile, "%q", text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -84,9 +85,7 @@ func TestPossibleSums(t *testing.T) {
 	for range 20000 {
 		look := possible{columns: s.Columns}
 		rows := []float64{0, 3, 1e5, 1 << 32}[u.IntN(4)]
-		if err := look.check(sums(rows, 50, 2, 9, 300)); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, look.check(sums(rows, 50, 2, 9, 300)))
 	}
 	for name, ms := range map[string][]marginal.Measurement{
 		"a cell below 0":    sums(-600, 50, 300),
@@ -96,25 +95,13 @@ func TestPossibleSums(t *testing.T) {
 		"beyond all tables": sums(1<<62, 50, 2),
 	} {
 		look := possible{columns: s.Columns}
-		if err := look.check(ms); !errors.Is(err, errEnded) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, look.check(ms), errEnded, "%s", name)
 	}
 	look := possible{columns: s.Columns}
-	if err := look.check(sums(1000, 50, 2, 3)); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, look.check(sums(1000, 50, 2, 3)))
 	for x, wrong := range map[int64]bool{900: false, -900: false, 2400: true, -2400: true} {
 		if err := look.checkSigned([][]int64{{0, x}}, 50); (err != nil) != wrong {
 			t.Errorf("a signed sum of %d: %v", x, err)
 		}
 	}
-}
-
-// must is a value of which a test is sure.
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

@@ -18,13 +18,14 @@ import (
 // It must not run at the same time as a mechanism of the session.
 func (s *session) MergeBins(to *schema.Schema) error {
 	to = to.Clone()
-	err := s.hold(func(from *schema.Schema, rows access.Rows) (*schema.Schema, *table.Table, error) {
+	err := s.hold(func(from *schema.Schema, rows access.Rows) (*schema.Schema, access.Rows, error) {
 		groups, err := from.Groups(to)
 		if err != nil {
-			return nil, nil, err
+			return nil, rows, err
 		}
 		coarse, err := regroup(rows.Table(), to, groups)
-		return to, coarse, err
+		rows.Table = func() *table.Table { return coarse }
+		return to, rows, err
 	})
 	if err != nil {
 		return fmt.Errorf("privacy: merging bins: %w", err)

@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -36,17 +35,10 @@ func TestMergeBins(t *testing.T) {
 	session := open(t, fineTable(t, s, x, y, units), accountant.Composition{
 		{Event: accountant.Gaussian{NoiseMultiplier: .01}, Count: 2},
 	})
-	if _, err := session.Measure(Marginal{Cols: []int{0}}, .02); err != nil {
-		t.Fatal(err)
-	}
+	must(session.Measure(Marginal{Cols: []int{0}}, .02))
 	before := len(session.Ledger().Entries)
-	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := session.MergeBins(coarse); err != nil {
-		t.Fatal(err)
-	}
+	coarse := must(s.Bought([][]int{{0, 5, 6, 10}}))
+	stattest.Check(t, session.MergeBins(coarse))
 	if got := len(session.Ledger().Entries); got != before {
 		t.Errorf("coarsening wrote %d ledger entries: it is no mechanism", got-before)
 	}
@@ -69,15 +61,9 @@ func TestMergeBins(t *testing.T) {
 	if err != nil || !slices.Equal(m, []int64{2, 1, 2, 2, 1}) {
 		t.Errorf("%v, %v: after coarsening, want 4 bins and a missing one", m, err)
 	}
-	if err := session.MergeBins(s); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("going back to the finer schema: %v", err)
-	}
-	if err := session.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.MergeBins(coarse); !errors.Is(err, ErrClosed) {
-		t.Errorf("closed: %v", err)
-	}
+	stattest.Wraps(t, session.MergeBins(s), schema.ErrInvalid, "going back to the finer schema")
+	stattest.Check(t, session.Finish(nil, nil))
+	stattest.Wraps(t, session.MergeBins(coarse), ErrClosed, "closed")
 }
 
 // TestMergeBinsKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under
@@ -106,10 +92,7 @@ func TestMergeBinsKeepsNeighbours(t *testing.T) {
 			draw(nb.MaxRowsPerUnit, &bx, &by)
 			var counts [2][]int64
 			for i, rows := range [][2][]uint8{{ax, ay}, {bx, by}} {
-				tab, err := regroup(fineTable(t, s, rows[0], rows[1], nil), coarse, groups)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tab := must(regroup(fineTable(t, s, rows[0], rows[1], nil), coarse, groups))
 				counts[i] = make([]int64, 10)
 				tab.CountTo(counts[i], []int{0, 1})
 			}

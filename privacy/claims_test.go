@@ -88,7 +88,7 @@ var noMechanism = strings.Fields(`Left Close Door Deliver Finish Leave Ledger Re
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {
 	out, decl := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test[A-Za-z_]+)\(`)
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	stattest.Check(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -97,9 +97,6 @@ func allTests(t *testing.T) map[string]bool {
 			out[m[1]] = true
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Door is for the packages below this one, which have mechanisms with proofs of their own.
@@ -13,6 +12,9 @@ func (s *session) Door() access.Door {
 	return access.NewDoor(access.Inside{Release: s.release, Hold: s.hold, State: s.condition,
 		Compile: func(queries any) ([]access.Counted, error) { return s.compile(queries.([]Query)) }})
 }
+
+// Door is for the packages below this one.
+func (r *Rows) Door() access.Door { return access.NewDoor(access.Inside{Load: r.source}) }
 
 func (s *session) condition() access.State {
 	s.mu.Lock()
@@ -32,12 +34,12 @@ func (s *session) hold(do access.Held) error {
 	case s.in.Joint != nil:
 		return ErrElsewhere
 	}
-	to, t, err := do(s.schema, s.in)
+	to, next, err := do(s.schema, s.in)
 	if err != nil {
 		return err
 	}
 	if s.held = to == nil; !s.held {
-		s.schema, s.in.Table = to, func() *table.Table { return t }
+		s.schema, s.in = to, next
 		s.in.Counts = counter(s.in)
 	}
 	return nil

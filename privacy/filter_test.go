@@ -63,16 +63,10 @@ func TestFilterIsDrained(t *testing.T) {
 			t.Fatalf("%s: the filter has %v, want %v", step.name, s.Left().Mu2, step.left)
 		}
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Measure(pair, 1e9); !errors.Is(err, ErrClosed) {
-		t.Errorf("closed session: %v", err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
+	stattest.Wraps(t, stattest.Err(s.Measure(pair, 1e9)), ErrClosed, "closed session")
 	ledger := s.Ledger()
-	if err := ledger.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, ledger.Verify(nil), "")
 	// The ledger names the events that ran, and their costs add up to what the filter lost.
 	spent := 0.0
 	for _, c := range ledger.Runs()[0].Charged {
@@ -111,9 +105,7 @@ func TestFilterUnderEachRelation(t *testing.T) {
 	for _, nb := range relations {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(1))
 		s.nb = nb
-		if _, err := s.Measure(Marginal{Cols: []int{0}}, 100); err != nil {
-			t.Fatal(err)
-		}
+		must(s.Measure(Marginal{Cols: []int{0}}, 100))
 		want := math.Pow(float64(nb.MaxRowsPerUnit)/100, 2)
 		if nb.Adjacency == accountant.ReplaceOne {
 			want *= 2
@@ -161,16 +153,10 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s := must(Open(t.Context(), counted(tab, &reads),
 		Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file}))
-	if _, err := s.Measure(Total{}, 2/most); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(s.Measure(Total{}, 2/most))
+	stattest.Check(t, s.Finish(nil, nil))
 	l := stattest.Must(file.Read())
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, l.Verify(nil), "")
 	run := l.Runs()[0]
 	if len(run.Charged) != 1 ||
 		run.Charged[0].Event != (accountant.Gaussian{NoiseMultiplier: 2 / most}) {

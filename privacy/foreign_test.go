@@ -19,9 +19,7 @@ import (
 func TestRowsAreThoseThatWereChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	cells := "id,x\n1,true\n" + strings.Repeat("2,true\n", 1000)
-	if err := os.WriteFile(path, []byte(cells), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, []byte(cells), 0o600))
 	rowsOf := func(unit string) *privacy.Rows {
 		s := stattest.Must(schema.Parse([]byte("decoy: 1\n" + unit + "lenient: true\n" +
 			"columns: [{name: x, kind: boolean}]\n")))

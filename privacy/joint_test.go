@@ -83,18 +83,11 @@ func TestJointRefuses(t *testing.T) {
 		reads := 0
 		s := stattest.Must(Open(context.Background(), elsewhere(tab, &reads, []int{0, 1}, []int{2}),
 			Options{Budget: wide, Plan: append(gaussian(4, 2), gaussian(8, 2)...)}))
-		if _, err := s.Measure(Marginal{Cols: []int{1}}, 8); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Measure(q, s.Neighbours().k()*4); !errors.Is(err, ErrElsewhere) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := s.Measure(Marginal{Cols: []int{1}}, 8); !errors.Is(err, ErrElsewhere) {
-			t.Errorf("%s: the session lives on: %v", name, err)
-		}
-		if err := s.hold(nil); !errors.Is(err, ErrElsewhere) {
-			t.Errorf("%s: rows are lent: %v", name, err)
-		}
+		must(s.Measure(Marginal{Cols: []int{1}}, 8))
+		stattest.Wraps(t, stattest.Err(s.Measure(q, s.Neighbours().k()*4)), ErrElsewhere, "%s", name)
+		stattest.Wraps(t, stattest.Err(s.Measure(Marginal{Cols: []int{1}}, 8)), ErrElsewhere,
+			"%s: the session lives on", name)
+		stattest.Wraps(t, s.hold(nil), ErrElsewhere, "%s: rows are lent", name)
 	}
 }
 
@@ -121,11 +114,8 @@ func TestJointSums(t *testing.T) {
 				}
 				return c.answer, c.err
 			}}
-		s, err := Open(context.Background(), FromEngine(testSchema("", 0), from.Sealed()),
-			Options{Budget: wide, Plan: gaussian(5, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(Open(context.Background(), FromEngine(testSchema("", 0), from.Sealed()),
+			Options{Budget: wide, Plan: gaussian(5, 1)}))
 		got, err := s.in.Joint.Sum(engine.Question{Length: 2})
 		if !errors.Is(err, c.want) || err == nil && !slices.Equal(got, c.answer[1:]) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
@@ -156,9 +146,7 @@ func TestJointIsOneTable(t *testing.T) {
 			Ask:   func(engine.Question) ([]int64, error) { return c.answer, c.err }}.Sealed())
 		_, err := Open(context.Background(), rows,
 			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: l})
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
+		stattest.Wraps(t, err, c.want, "%s", name)
 		file, err := l.Read()
 		if err != nil || len(file.Runs()) != 1 || file.Runs()[0].Status != ledger.StatusFailed {
 			t.Errorf("%s: the run has not failed: %v", name, err)

@@ -84,9 +84,7 @@ func read(t testing.TB, path string) []byte {
 
 func write(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, b, 0o600))
 }
 
 // TestResumeAtEveryByte stops a run at every byte that its journal may end in, with the ledger as
@@ -127,9 +125,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 			if !slices.Equal(got[:told], want[:told]) {
 				t.Fatalf("cut at %d: answers %v, were %v", cut, got[:told], want[:told])
 			}
-			if err := s.Finish(nil, nil); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, s.Finish(nil, nil))
 			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(),
 				"file": must(s.file.Read())} {
 				if err := l.Verify(nil); err != nil {
@@ -172,17 +168,13 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
 	j.answers(s, 2)
-	if _, err := j.open(j.options(false)); !errors.Is(err, ledger.ErrLocked) {
-		t.Errorf("while its process is alive: %v", err)
-	}
-	if _, err := j.open(j.options(true)); !errors.Is(err, ledger.ErrLocked) {
-		t.Errorf("continued while its process is alive: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(j.open(j.options(false))), ledger.ErrLocked,
+		"while its process is alive")
+	stattest.Wraps(t, stattest.Err(j.open(j.options(true))), ledger.ErrLocked,
+		"continued while its process is alive")
 	die(s)
 	before := read(t, s.file.Path())
-	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("a second run: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(j.open(j.options(false))), ErrUnfinished, "a second run")
 	if run, running, err := Unfinished(s.journal.path, s.file); run != s.Run() || running ||
 		err != nil {
 		t.Errorf("Unfinished: %s, %v", run, err)
@@ -193,12 +185,9 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	s = j.must(j.options(true))
 	j.answers(s, 6)
 	old := string(read(t, s.journal.path))
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the journal of an ended run: %v", err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
+	stattest.Wraps(t, stattest.Err(os.Stat(s.journal.path)), fs.ErrNotExist,
+		"the journal of an ended run")
 	write(t, s.journal.path, []byte(old))
 	if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) ||
 		!strings.Contains(err.Error(), "it is done") {
@@ -206,9 +195,7 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	}
 	// It was never reserved.
 	fresh := must(openJournal(s.journal.path + ".other"))
-	if err := fresh.start("0123456789abcdef", header{Program: []byte("p")}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, fresh.start("0123456789abcdef", header{Program: []byte("p")}))
 	fresh.leave()
 	other := string(read(t, fresh.path))
 	for name, text := range map[string]string{"ended": old, "never reserved": other,
@@ -250,9 +237,7 @@ func TestJournalTellsTheLedgerItsChargesOnly(t *testing.T) {
 			line := must(l.Add(more))
 			write(t, s.journal.path, append(read(t, s.journal.path), line...))
 			before := read(t, s.file.Path())
-			if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) {
-				t.Errorf("resumed: %v", err)
-			}
+			stattest.Wraps(t, stattest.Err(j.open(j.options(true))), ErrResume, "resumed")
 			if after := read(t, s.file.Path()); !bytes.Equal(after, before) {
 				t.Errorf("the ledger has new lines:\n%s", after[len(before):])
 			}
@@ -327,15 +312,9 @@ func TestResumeOtherQuestion(t *testing.T) {
 		j.answers(s, 3)
 		die(s)
 		s = j.must(j.options(true))
-		if _, err := s.Measure(other, 5); !errors.Is(err, ErrResume) {
-			t.Errorf("another question: %v", err)
-		}
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
-			t.Errorf("the right one, too late: %v", err)
-		}
-		if err := s.Finish(nil, nil); !errors.Is(err, ErrUnfinished) {
-			t.Errorf("closed: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(other, 5)), ErrResume, "another question")
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), ErrResume, "the right one, too late")
+		stattest.Wraps(t, s.Finish(nil, nil), ErrUnfinished, "closed")
 		s.Finish(errors.New("killed"), nil)
 		j.answers(j.must(j.options(true)), 6)
 	}
@@ -348,9 +327,8 @@ func TestResumeRefusesAgain(t *testing.T) {
 	var first []int64
 	for _, resume := range []bool{false, true} {
 		s := j.must(j.options(resume))
-		if _, err := s.Measure(Total{}, 4); !errors.Is(err, ErrPlan) {
-			t.Errorf("noise that was not planned, continued %v: %v", resume, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 4)), ErrPlan,
+			"noise that was not planned, continued %v", resume)
 		got := j.answers(s, 3)
 		if !resume {
 			first = got
@@ -368,9 +346,7 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	for range 40 {
 		j := journaled{t, t.TempDir()}
 		s := j.must(j.options(false))
-		if _, err := s.Measure(Total{}, 5); err != nil {
-			t.Fatal(err)
-		}
+		must(s.Measure(Total{}, 5))
 		n := len(read(t, s.journal.path))
 		if length != 0 && n != length {
 			t.Fatalf("a journal of %d bytes, and one of %d", n, length)
@@ -425,9 +401,7 @@ func TestOtherFilesAreNoJournals(t *testing.T) {
 	}
 	o := j.options(false)
 	o.Journal = o.Ledger.Path()
-	if _, err := j.open(o); err == nil {
-		t.Error("the ledger is a journal")
-	}
+	stattest.Fails(t, stattest.Err(j.open(o)), "the ledger is a journal")
 }
 
 // TestCopiedSessionIsTheSame: five measurements of a plan for one, on five copies, are one.
@@ -473,9 +447,7 @@ func TestNothingIsShared(t *testing.T) {
 		t.Error("the schema has changed")
 	}
 	for i, want := range []error{nil, nil, ErrPlan} {
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, want) {
-			t.Errorf("call %d: %v", i, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), want, "call %d", i)
 	}
 }
 
@@ -516,20 +488,14 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 		rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 		first := must(Open(context.Background(), rows, o))
-		if err := first.Finish(nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, first.Finish(nil, nil))
 		before := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
 		must(s.Measure(Total{}, 5))
 		change(file.Path(), before)
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), ledger.ErrInvalid, "%s", name)
 		l := must(file.Read())
-		if err := l.Verify(nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Passes(t, l.Verify(nil), "%s", name)
 		if got := linesOf(l, s.Run()); len(got) == 0 || got[len(got)-1].Kind == ledger.EntryClose ||
 			l.Spent().Epsilon < wide.Epsilon {
 			t.Errorf("%s: the run is %v, spent %v", name, got, l.Spent())
@@ -573,9 +539,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
 		must(first.Measure(Total{}, 5))
-		if err := first.Finish(nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, first.Finish(nil, nil))
 		good := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
 		reads = 0
@@ -588,16 +552,10 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 			reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
-			t.Errorf("%s: a charge: %v", name, err)
-		}
-		if err := s.Finish(nil, nil); !errors.Is(err, ledger.ErrInvalid) {
-			t.Errorf("%s: a close: %v", name, err)
-		}
-		if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
-			ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
-			t.Errorf("%s: a limit: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), ledger.ErrInvalid, "%s: a charge", name)
+		stattest.Wraps(t, s.Finish(nil, nil), ledger.ErrInvalid, "%s: a close", name)
+		stattest.Wraps(t, ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+			ledger.Limit{Budget: wide}), ledger.ErrInvalid, "%s: a limit", name)
 	}
 }
 
@@ -628,9 +586,7 @@ func TestContinuedRunHasNoMore(t *testing.T) {
 	die(s)
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrPlan) {
-		t.Errorf("a fifth call of four: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), ErrPlan, "a fifth call of four")
 }
 
 // TestJournalOfAnEndedRunIsRemoved has a process die between the end in the ledger and the removal.
@@ -639,24 +595,19 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 	s := j.must(j.options(false))
 	j.answers(s, 6)
 	left := read(t, s.journal.path)
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
 	write(t, s.journal.path, left)
 	if run, _, err := Unfinished(s.journal.path, s.file); run != "" || err != nil {
 		t.Errorf("Unfinished: %s, %v", run, err)
 	}
-	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the journal is still there: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(os.Stat(s.journal.path)), fs.ErrNotExist,
+		"the journal is still there")
 	next := j.must(j.options(false)) // a run that is not in the ledger yet keeps its journal
 	if run, running, err := Unfinished(next.journal.path, next.file); run != next.Run() || !running ||
 		err != nil {
 		t.Errorf("Unfinished of a live run: %s, %v, %v", run, running, err)
 	}
-	if _, err := os.Stat(next.journal.path); err != nil {
-		t.Errorf("the journal of a live run: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(os.Stat(next.journal.path)), "the journal of a live run")
 }
 
 // TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, and is not
@@ -682,28 +633,20 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	if err := s.Finish(nil, func() error { return kept }); !errors.Is(err, kept) {
 		t.Fatal(err)
 	}
-	if err := os.Rename(o.Ledger.Path(), o.Ledger.Path()+".gone"); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.Rename(o.Ledger.Path(), o.Ledger.Path()+".gone"))
 	for _, resume := range []bool{true, false} {
 		o.Resume = resume
-		if _, err := j.open(o); err == nil {
-			t.Errorf("resume %v: a run without its ledger", resume)
-		}
+		stattest.Fails(t, stattest.Err(j.open(o)), "resume %v: a run without its ledger", resume)
 	}
 	if _, _, err := Unfinished(o.Journal, o.Ledger); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("Unfinished without the ledger: %v", err)
 	}
 	os.Remove(o.Ledger.Path())
-	if err := os.Rename(o.Ledger.Path()+".gone", o.Ledger.Path()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.Rename(o.Ledger.Path()+".gone", o.Ledger.Path()))
 	o.Resume = true
 	s = j.must(o)
 	j.answers(s, 6)
-	if err := s.Finish(nil, nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, s.Finish(nil, nil), "")
 }
 
 // TestJournalOfAnother: a run whose journal was removed, and in whose place another has made its
@@ -712,13 +655,9 @@ func TestJournalOfAnother(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
 	j.answers(s, 1)
-	if err := os.Remove(s.journal.path); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.Remove(s.journal.path))
 	other := j.must(j.options(false))
-	if _, err := s.Measure(Total{}, 5); err == nil {
-		t.Error("an answer that no journal keeps")
-	}
+	stattest.Fails(t, stattest.Err(s.Measure(Total{}, 5)), "an answer that no journal keeps")
 	s.Finish(errors.New("killed"), nil)
 	j.answers(other, 3)
 	die(other)
@@ -735,10 +674,8 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	s := must(Open(context.Background(), rows, o))
 	must(s.Measure(Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
-	if err := ledger.SetLimit(context.Background(), other, rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, ledger.SetLimit(context.Background(), other, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}))
 	write(t, file.Path(), read(t, other.Path()))
 	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
 		t.Errorf("%v", err)

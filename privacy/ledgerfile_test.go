@@ -41,10 +41,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	mu := stattest.Must(accountant.MuFor(one))
 	plan := gaussian(1/mu, 1)
-	if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}))
 	reads := 0
 	for run := range 2 {
 		if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -62,17 +60,11 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := reserveOn(t, file, one, plan, &reads); err != nil {
-		t.Errorf("after the limit was raised: %v", err)
-	}
+	stattest.Check(t, ledger.SetLimit(context.Background(), file, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}))
+	stattest.Passes(t, reserveOn(t, file, one, plan, &reads), "after the limit was raised")
 	l := stattest.Must(file.Read())
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, l.Verify(nil), "")
 	if got := l.Spent().Epsilon; got != 3 {
 		t.Errorf("spent %v, want 3", got)
 	}
@@ -89,10 +81,8 @@ func size(t *testing.T, f *ledger.File) int64 {
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := ledger.SetLimit(context.Background(), ledger.NewFile(path), rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, ledger.SetLimit(context.Background(), ledger.NewFile(path), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}))
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted, refused := 0, 0
@@ -117,9 +107,7 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 		t.Errorf("%d runs granted and %d refused, want 5 and 11", granted, refused)
 	}
 	l := stattest.Must(ledger.NewFile(path).Read())
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, l.Verify(nil), "")
 }
 
 func TestLockTimeout(t *testing.T) {
@@ -127,9 +115,7 @@ func TestLockTimeout(t *testing.T) {
 	file.Timeout = 100 * time.Millisecond
 	// A shared lock: it keeps out only whoever wants the file for himself.
 	lock := flock.New(file.Path(), flock.SetFlag(os.O_RDWR|os.O_CREATE))
-	if err := lock.RLock(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, lock.RLock())
 	reads := 0
 	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrLocked) ||
 		reads > 0 {
@@ -137,16 +123,10 @@ func TestLockTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := ledger.SetLimit(ctx, file, rowUnits.Units(""),
-		ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
-		t.Errorf("after the lock was given up: %v", err)
-	}
+	stattest.Wraps(t, ledger.SetLimit(ctx, file, rowUnits.Units(""),
+		ledger.Limit{Budget: wide}), context.Canceled, "cancelled")
+	stattest.Check(t, lock.Unlock())
+	stattest.Passes(t, reserveOn(t, file, wide, gaussian(5, 1), &reads), "after the lock was given up")
 	if ledger.NewFile("l").Timeout != 10*time.Second {
 		t.Error("the lock's timeout is part of the command line's interface: 10 s")
 	}
@@ -158,16 +138,12 @@ func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
 	file := ledger.NewFile(filepath.Join(dir, "l"))
 	reads := 0
-	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, reserveOn(t, file, wide, gaussian(5, 1), &reads))
 	whole := stattest.Must(os.ReadFile(file.Path()))
 	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
 	for _, cut := range []int{lastLine + 1, (lastLine + len(whole)) / 2, len(whole) - 1} {
 		torn := ledger.NewFile(filepath.Join(dir, fmt.Sprint("torn", cut)))
-		if err := os.WriteFile(torn.Path(), whole[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(torn.Path(), whole[:cut], 0o600))
 		l, err := torn.Read()
 		if err != nil || len(l.Entries) != 2 {
 			t.Fatalf("cut at %d: %v entries, %v", cut, l, err)
@@ -175,9 +151,7 @@ func TestTornLine(t *testing.T) {
 		if got := l.Runs()[0].Status; got != ledger.StatusUnfinished {
 			t.Errorf("cut at %d: the run is %s", cut, got)
 		}
-		if err := reserveOn(t, torn, wide, gaussian(5, 1), &reads); err != nil {
-			t.Errorf("cut at %d: %v", cut, err)
-		}
+		stattest.Passes(t, reserveOn(t, torn, wide, gaussian(5, 1), &reads), "cut at %d", cut)
 		l, err = torn.Read()
 		if err != nil {
 			t.Fatalf("cut at %d: after the next run: %v", cut, err)
@@ -198,16 +172,10 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	raw := stattest.Must(os.OpenFile(file.Path(), os.O_APPEND|os.O_WRONLY, 0))
 	fmt.Fprint(raw, `{"seq":2,"kind":"cha`)
 	raw.Close()
-	if _, err := s.Measure(Total{}, 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(s.Measure(Total{}, 5))
+	stattest.Check(t, s.Finish(nil, nil))
 	l := stattest.Must(file.Read())
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, l.Verify(nil), "")
 }
 
 // TestLongEntries: the last line is found however long it is.
@@ -225,9 +193,7 @@ func TestLongEntries(t *testing.T) {
 	if size(t, file) < 1<<12 {
 		t.Fatalf("the ledger has %d bytes: too few to test", size(t, file))
 	}
-	if _, err := s.Measure(Total{}, 5); err != nil {
-		t.Fatal(err)
-	}
+	must(s.Measure(Total{}, 5))
 	if l, err := file.Read(); err != nil || len(l.Entries) != 3 {
 		t.Errorf("%v", err)
 	}
@@ -239,28 +205,18 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 	ctx, f := context.Background(), ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := ledger.SetLimit(ctx, f, nb.Units("patient"),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, ledger.SetLimit(ctx, f, nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}))
 	for run, k := range []int{3, 5, 1} {
 		tab := testTable(t, testSchema("patient", k), someRows(12), make([]uint32, 12))
 		s, err := Open(ctx, FromTable(tab), Options{Budget: one, Plan: gaussian(20, 1), Ledger: f})
 		if run == 2 {
-			if !errors.Is(err, accountant.ErrBudget) {
-				t.Errorf("a third run at a limit of two: %v", err)
-			}
+			stattest.Wraps(t, err, accountant.ErrBudget, "a third run at a limit of two")
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Measure(Total{}, 20*float64(k)); err != nil {
-			t.Error(err)
-		}
-		if err := s.Finish(nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
+		stattest.Passes(t, stattest.Err(s.Measure(Total{}, 20*float64(k))), "")
+		stattest.Check(t, s.Finish(nil, nil))
 	}
 	l := stattest.Must(f.Read())
 	if err := l.Verify(nil); err != nil || l.Spent().Epsilon != 2 {
@@ -274,9 +230,7 @@ func TestLedgerRefusals(t *testing.T) {
 	newFile := func() *ledger.File {
 		f := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 		reads := 0
-		if err := reserveOn(t, f, wide, gaussian(5, 1), &reads); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, reserveOn(t, f, wide, gaussian(5, 1), &reads))
 		return f
 	}
 	f := newFile()
@@ -292,20 +246,15 @@ func TestLedgerRefusals(t *testing.T) {
 	edited := newFile()
 	b := stattest.Must(os.ReadFile(edited.Path()))
 	cheaper := strings.Replace(string(b), `"epsilon":1000000`, `"epsilon":1`, 1)
-	if err := os.WriteFile(edited.Path(), []byte(cheaper), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(edited.Path(), []byte(cheaper), 0o600))
 	reads := 0
 	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrInvalid) ||
 		reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := ledger.SetLimit(ctx, f, rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
-		err, accountant.ErrBudgetRange,
-	) {
-		t.Errorf("a negative limit: %v", err)
-	}
+	stattest.Wraps(t, ledger.SetLimit(ctx, f, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}), accountant.ErrBudgetRange,
+		"a negative limit")
 	missing := ledger.NewFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))
 	if err := reserveOn(t, missing, wide, gaussian(5, 1), &reads); err == nil || reads > 0 {
 		t.Errorf("a ledger that cannot be made: %v after %d reads", err, reads)

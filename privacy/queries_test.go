@@ -150,9 +150,7 @@ func TestQuerySensitivity(t *testing.T) {
 			{Query: q[0], Estimate: []float64{-3}, Weight: 3}, {Query: q[2], Estimate: []float64{4.7}},
 			{Query: q[3], Estimate: []float64{100}}, {Query: q[4], Estimate: []float64{0}, Weight: .01},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		// lambda = ε/(2Δ), so Δ in units of the scores is ε/(2·lambda).
 		deltaQuery := 1 / (2 * access.Down(1, 2*widest(grid)))
 		var count, query float64
@@ -212,31 +210,21 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 		func() error { _, err := s.Select(pick, .9); return err }(),
 	}
 	for i, err := range refused {
-		if !errors.Is(err, ErrPlan) {
-			t.Errorf("call %d beyond the plan: %v", i, err)
-		}
+		stattest.Wraps(t, err, ErrPlan, "call %d beyond the plan", i)
 	}
 	if *reads != 0 {
 		t.Fatalf("%d reads before a charge", *reads)
 	}
 	for name, call := range mechanisms {
-		if err := call(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := call(); !errors.Is(err, ErrPlan) {
-			t.Errorf("%s a second time: %v", name, err)
-		}
+		stattest.Passes(t, call(), "%s", name)
+		stattest.Wraps(t, call(), ErrPlan, "%s a second time", name)
 	}
 	if *reads != 2 {
 		t.Errorf("the rows were read %d times", *reads)
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
 	for name, call := range mechanisms {
-		if err := call(); !errors.Is(err, ErrClosed) {
-			t.Errorf("%s on a closed session: %v", name, err)
-		}
+		stattest.Wraps(t, call(), ErrClosed, "%s on a closed session", name)
 	}
 	if got := calls(s.Ledger().Runs()[0].Charged); got != 2 {
 		t.Errorf("%d charges in the ledger, want 2", got)
@@ -248,13 +236,10 @@ func TestEmbeddedQueries(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
 	type boastful struct{ Marginal }
 	s.nb.Adjacency = accountant.ReplaceOne // where a marginal is more than one count
-	if _, err := s.Measure(boastful{Marginal{Cols: []int{0}}}, 5); !errors.Is(err, ErrPlan) {
-		t.Errorf("a marginal for the price of a count: %v", err)
-	}
-	if _, err := s.Measure(boastful{Marginal{Cols: []int{0}}},
-		5*math.Nextafter(math.Sqrt2, 2)); err != nil {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(s.Measure(boastful{Marginal{Cols: []int{0}}}, 5)), ErrPlan,
+		"a marginal for the price of a count")
+	stattest.Passes(t, stattest.Err(s.Measure(boastful{Marginal{Cols: []int{0}}},
+		5*math.Nextafter(math.Sqrt2, 2))), "")
 }
 
 // TestCountingTellsNothing: a query that panics while it counts, or a mechanism, ends the session,
@@ -279,9 +264,7 @@ func TestCountingTellsNothing(t *testing.T) {
 		if !errors.Is(err, errForeign) || strings.Contains(err.Error(), "17") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, errForeign) {
-			t.Errorf("%s, and then: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), errForeign, "%s, and then", name)
 	}
 }
 
@@ -289,17 +272,13 @@ func TestCountingTellsNothing(t *testing.T) {
 // refused.
 func TestRefusedCallsTakeNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
-	if _, err := s.MeasureAll([]Query{Total{}, Total{}}, 5); !errors.Is(err, ErrPlan) {
-		t.Errorf("two totals of one: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(s.MeasureAll([]Query{Total{}, Total{}}, 5)), ErrPlan,
+		"two totals of one")
 	cost := append(gaussian(5, 1), gaussian(4, 1)...)
 	two := access.Call{What: "two", Of: access.Ask("two"), Cost: cost}
-	if _, err := access.Do(s, two); !errors.Is(err, ErrPlan) {
-		t.Errorf("two events of one: %v", err)
-	}
-	if _, err := s.Measure(Total{}, 5); err != nil {
-		t.Errorf("what was reserved, after calls that were refused: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(access.Do(s, two)), ErrPlan, "two events of one")
+	stattest.Passes(t, stattest.Err(s.Measure(Total{}, 5)),
+		"what was reserved, after calls that were refused")
 }
 
 // TestInvalidQueriesCostNothing: what can be refused without the data is refused before the charge.
@@ -406,9 +385,7 @@ func TestExpressionsAreCopies(t *testing.T) {
 // TestCountsPrintNothing: true counts, once read, do not show.
 func TestCountsPrintNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(4321), nil), gaussian(5, 1))
-	if _, err := s.Measure(Where{Expr: table.And{}}, 5); err != nil {
-		t.Fatal(err)
-	}
+	must(s.Measure(Where{Expr: table.And{}}, 5))
 	q := compiledOf(t, s.session, Where{Expr: table.And{}})
 	if counts := s.in.Counts(q); counts[0][0] != 4321 {
 		t.Fatal("the test looks for the wrong number")
@@ -436,14 +413,11 @@ func TestMeasureAll(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != "[[300 300] [300] [200 200 200]]" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := s.Measure(Total{}, .01); !errors.Is(err, ErrPlan) {
-		t.Errorf("a fourth query: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(s.Measure(Total{}, .01)), ErrPlan, "a fourth query")
 	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 3 {
 		t.Errorf("%d charges in the ledger, want 3", calls(run.Charged))
 	}
 	tight := open(t, testTable(t, testSchema("", 0), someRows(600), nil), gaussian(.01, 2))
-	if _, err := tight.MeasureAll(qs, .01); !errors.Is(err, ErrPlan) {
-		t.Errorf("three queries for the price of two: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(tight.MeasureAll(qs, .01)), ErrPlan,
+		"three queries for the price of two")
 }

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestNothingPrintsARow prints and encodes rows and sessions, alone and inside other values, in
@@ -73,12 +75,8 @@ func TestNothingPrintsARow(t *testing.T) {
 	if got := fmt.Sprintf("%v %d", rows, rows); got != "privacy.Rows(private) privacy.Rows(private)" {
 		t.Errorf("rows print as %q", got)
 	}
-	if _, err := json.Marshal(rows); err == nil {
-		t.Error("rows were encoded as JSON")
-	}
-	if _, err := json.Marshal(s); err == nil {
-		t.Error("a session was encoded as JSON")
-	}
+	stattest.Fails(t, stattest.Err(json.Marshal(rows)), "rows were encoded as JSON")
+	stattest.Fails(t, stattest.Err(json.Marshal(s)), "a session was encoded as JSON")
 	// The check must be able to fail: the table itself, which is public, does print its codes.
 	if text := fmt.Sprintf("%v", tab.Column(0).U8); len(text) < limit ||
 		!strings.Contains(text, "0 1 0 1 0 1") {
@@ -93,7 +91,5 @@ func TestErrorsHoldNoData(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "1000") {
 		t.Errorf("error %v", err)
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
 }

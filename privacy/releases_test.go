@@ -101,11 +101,8 @@ func TestDatabaseLaw(t *testing.T) {
 		}
 		counts := make([]int64, len(databases))
 		for range n {
-			i, err := s.SelectDatabase(wheres(someQueries()), len(databases), vectors(databases...),
-				epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must(s.SelectDatabase(wheres(someQueries()), len(databases), vectors(databases...),
+				epsilon))
 			counts[i]++
 		}
 		for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {
@@ -128,9 +125,7 @@ func TestBadDatabases(t *testing.T) {
 		"huge":     {{0, 1e13, 0, 0, 0}, good},
 	} {
 		for _, counts := range [][]int64{{0, 0, 0, 0, 0}, {1 << 40, 0, 9, 9, 9}} {
-			if _, err := databaseScores(counts, 2, vectors(ys...)); err == nil {
-				t.Errorf("%s: accepted", name)
-			}
+			stattest.Fails(t, stattest.Err(databaseScores(counts, 2, vectors(ys...))), "%s: accepted", name)
 		}
 	}
 	got, err := databaseScores([]int64{4, 9, 0, 0, 1}, 2,
@@ -176,9 +171,7 @@ func TestContributionsAreThoseOfTheFile(t *testing.T) {
 	}
 	rows := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
 	_, err = rows.Measure(ContributionHistogram{[]int{1}}, 5)
-	if !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("without an id column: %v", err)
-	}
+	stattest.Wraps(t, err, schema.ErrInvalid, "without an id column")
 }
 
 // TestScoresByHand: a row is in the bin of the number of edges that its score reaches.
@@ -265,9 +258,7 @@ func TestReleasesAreChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s beyond the plan: %v, %d reads", name, err, *reads)
 		}
 		s.Finish(nil, nil)
-		if err := c.planned(s); !errors.Is(err, ErrClosed) {
-			t.Errorf("%s on a closed session: %v", name, err)
-		}
+		stattest.Wraps(t, c.planned(s), ErrClosed, "%s on a closed session", name)
 		if got := calls(s.Ledger().Runs()[0].Charged); got != 1 {
 			t.Errorf("%s: %d charges in the ledger, want 1", name, got)
 		}

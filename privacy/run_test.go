@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -55,11 +56,7 @@ func TestRunIsPaidOnce(t *testing.T) {
 		t.Errorf("spent %v, %v", l.Spent(), err)
 	}
 	for _, bad := range []string{"x", "00112233445566fF", "00112233445566ff0", "../../../../../x"} {
-		if err := open(bad, &reads); err == nil {
-			t.Errorf("a run may be called %q", bad)
-		}
+		stattest.Fails(t, open(bad, &reads), "a run may be called %q", bad)
 	}
-	if err := open("00112233445566fe", &reads); err != nil {
-		t.Errorf("another run: %v", err)
-	}
+	stattest.Passes(t, open("00112233445566fe", &reads), "another run")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -33,9 +34,7 @@ func TestSensitivity(t *testing.T) {
 			)
 		}
 		grid, queries, err := s.onGrid(candidates)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		heaviest := 0.0
 		for _, g := range grid {
 			heaviest = max(heaviest, float64(g.weight))
@@ -94,9 +93,7 @@ func TestScoreSaturates(t *testing.T) {
 		{Query: Marginal{Cols: []int{0}}, Estimate: []float64{-1e12, 1e12}, Weight: 1024, Penalty: 2e8},
 		{Query: Marginal{Cols: []int{0}}, Estimate: []float64{0, 0}, Weight: 1e-9, Penalty: -2e8},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for i, g := range grid {
 		last := int64(math.MinInt64)
 		for _, c := range []int64{0, 1, 1e6, 1e9, 1e12, 1 << 45} {
@@ -123,9 +120,7 @@ func TestScoreByHand(t *testing.T) {
 			{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}, Weight: 2, Penalty: 1},
 		},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	// |4−2.5| + |5−7| − 1 = 2.5 rows, times 2.
 	if got, want := grid[0].score([]int64{4, 5}),
 		int64(5*(1<<access.EstimateBits)*(1<<weightBits)); got != want {

@@ -139,15 +139,9 @@ func TestChargeBeforeReading(t *testing.T) {
 			t.Errorf("%s: %v does not say that the budget is exhausted", step.name, err)
 		}
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrClosed) {
-		t.Errorf("closed session: %v", err)
-	}
-	if err := s.Ledger().Verify(nil); err != nil {
-		t.Errorf("the session's ledger: %v", err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
+	stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 5)), ErrClosed, "closed session")
+	stattest.Passes(t, s.Ledger().Verify(nil), "the session's ledger")
 	run := s.Ledger().Runs()[0]
 	if got := calls(run.Charged); got != 4 || run.Status != ledger.StatusDone {
 		t.Errorf("the ledger has %d charges and status %s, want 4 and done", got, run.Status)
@@ -191,9 +185,7 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 		}
 		return data()
 	})
-	if _, err := s.Measure(Total{}, 5); err != nil {
-		t.Fatal(err)
-	}
+	must(s.Measure(Total{}, 5))
 	if atRead != 1 {
 		t.Errorf("when the rows were counted %d calls were charged, want 1", atRead)
 	}
@@ -264,9 +256,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := s.Measure(Total{}, 5); err != nil {
-		t.Errorf("the budget is gone: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(s.Measure(Total{}, 5)), "the budget is gone")
 }
 
 // TestUnreadableRowsStaySpent: a run whose rows cannot be had after the reservation has spent its
@@ -298,9 +288,7 @@ func TestUnreadableRowsStaySpent(t *testing.T) {
 			runs[0].Status != tt.status || l.Spent() != o.Budget {
 			t.Errorf("%s: %v, runs %+v", name, err, runs)
 		}
-		if err := l.Verify(nil); err != nil {
-			t.Error(err)
-		}
+		stattest.Passes(t, l.Verify(nil), "")
 		if tt.journal {
 			o.Resume = true
 			s := must(Open(context.Background(), FromTable(tab), o))
@@ -373,9 +361,7 @@ func TestLedgersNameNoMachine(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s := must(Open(t.Context(), FromTable(tab),
 		Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
 	onDisk := stattest.Must(file.Read())
 	has := func(l *ledger.Ledger) bool {
 		return slices.ContainsFunc(
@@ -408,20 +394,12 @@ func TestPricersDecideOnNothingElse(t *testing.T) {
 		s, err := Open(context.Background(), FromTable(tab), Options{
 			Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}, Plan: gaussian(10, 1), Price: price})
 		if name == "NaN" {
-			if !errors.Is(err, accountant.ErrBudget) {
-				t.Errorf("%s: %v", name, err)
-			}
+			stattest.Wraps(t, err, accountant.ErrBudget, "%s", name)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Measure(Total{}, 10); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Measure(Total{}, 10); !errors.Is(err, ErrPlan) {
-			t.Errorf("%s: a second answer: %v", name, err)
-		}
+		stattest.Check(t, err)
+		must(s.Measure(Total{}, 10))
+		stattest.Wraps(t, stattest.Err(s.Measure(Total{}, 10)), ErrPlan, "%s: a second answer", name)
 	}
 }
 
@@ -430,8 +408,6 @@ func TestUnitsNeedTheirSchema(t *testing.T) {
 	sch := testSchema("u", 3)
 	tab := testTable(t, sch, someRows(4), []uint32{0, 0, 1, 1})
 	sch.Unit, sch.MaxRowsPerUnit = "", 0
-	if _, err := Open(context.Background(), FromTable(tab), Options{Budget: wide,
-		Plan: gaussian(10, 1)}); err == nil {
-		t.Error("a table with units is opened as one without")
-	}
+	stattest.Fails(t, stattest.Err(Open(context.Background(), FromTable(tab), Options{Budget: wide,
+		Plan: gaussian(10, 1)})), "a table with units is opened as one without")
 }

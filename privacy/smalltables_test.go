@@ -188,9 +188,7 @@ func smallDatabase(with string, qs []Query, databases [][]float64) smallRow {
 func smallScores(s *small, candidates []Candidate, epsilon float64) value {
 	o := openSmall(s)
 	grid, queries, err := o.onGrid(candidates)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	stattest.Check(s.T, err)
 	counts := o.in.Counts(queries)
 	scores := make([]float64, len(grid))
 	for i, g := range grid {

@@ -88,12 +88,9 @@ func TestContributionIsBounded(t *testing.T) {
 	}
 	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows,
 	// is not in the plan.
-	if _, err := session.Measure(Total{}, 3); !errors.Is(err, ErrPlan) {
-		t.Errorf("noise for one row was accepted for units of three: %v", err)
-	}
-	if _, err := session.Measure(Total{}, 9); err != nil {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(session.Measure(Total{}, 3)), ErrPlan,
+		"noise for one row was accepted for units of three")
+	stattest.Passes(t, stattest.Err(session.Measure(Total{}, 9)), "")
 }
 
 func TestUnitColumnMissing(t *testing.T) {

@@ -105,23 +105,15 @@ func TestViewCounts(t *testing.T) {
 	if left := s.Left(); left.Mu2 != 0 || !view.Elsewhere() {
 		t.Errorf("there is %v left", left)
 	}
-	if _, err := view.Measure(Total{}, tiny); !errors.Is(err, ErrPlan) {
-		t.Errorf("more than the plan: %v", err)
-	}
-	if err := view.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Wraps(t, stattest.Err(view.Measure(Total{}, tiny)), ErrPlan, "more than the plan")
+	stattest.Check(t, view.Finish(nil, nil))
 	for _, one := range []*Session{s, units, view} {
-		if _, err := one.Measure(Total{}, tiny); !errors.Is(err, ErrClosed) {
-			t.Errorf("after the end: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(one.Measure(Total{}, tiny)), ErrClosed, "after the end")
 		if one.in.Joint != nil || one.in.Counts != nil {
 			t.Error("the end lets go of no rows")
 		}
 	}
-	if _, err := s.View("units"); !errors.Is(err, ErrClosed) {
-		t.Errorf("a view after the end: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(s.View("units")), ErrClosed, "a view after the end")
 }
 
 // free prices everything at nothing, for tests that are not about the budget.
@@ -143,18 +135,14 @@ func TestViewAnswersMarginalsOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := must(Open(t.Context(), viewedRows(t, []int{2}, 1), Options{Budget: wide, Price: free,
 				Plan: gaussians(1, 1, full)}))
-			if _, err := s.View("others"); err == nil {
-				t.Error("there is a view of that name")
-			}
+			stattest.Fails(t, stattest.Err(s.View("others")), "there is a view of that name")
 			if err := ask(s, viewOf(t, s, "steps")); !errors.Is(err, ErrElsewhere) {
 				t.Errorf("the answer is %v", err)
 			}
 		})
 	}
 	s := open(t, testTable(t, testSchema("", 0), someRows(3), nil), gaussian(1, 1))
-	if _, err := s.View(""); err == nil {
-		t.Error("one table has a view")
-	}
+	stattest.Fails(t, stattest.Err(s.View("")), "one table has a view")
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -237,17 +225,14 @@ func TestViewResumes(t *testing.T) {
 		s = must(Open(t.Context(), rows(), options(true)))
 	}
 	// the other view, asked the same
-	if _, err := viewOf(t, s, "steps").Measure(Total{}, sigma); !errors.Is(err, ErrResume) {
-		t.Errorf("another view in place of the first: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(viewOf(t, s, "steps").Measure(Total{}, sigma)), ErrResume,
+		"another view in place of the first")
 	die(s)
 	s = must(Open(t.Context(), rows(), options(true)))
 	for _, ask := range questions(s) {
 		stattest.Must(ask())
 	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
 	l := must(options(false).Ledger.Read())
 	if r := l.Runs(); len(r) != 1 || calls(r[0].Charged) != 3 || l.Spent() != wide ||
 		r[0].Status != ledger.StatusDone {
@@ -275,9 +260,8 @@ func TestViewResumes(t *testing.T) {
 	changed := rows()
 	changed.fingerprint = "g"
 	other.Resume = true
-	if _, err := Open(t.Context(), changed, other); !errors.Is(err, ErrResume) {
-		t.Errorf("under another schema: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Open(t.Context(), changed, other)), ErrResume,
+		"under another schema")
 }
 
 // TestViewNeighbours: how far a unit moves the counts of a view is at most the reach of the

@@ -1,6 +1,6 @@
 """Builds a wheel for each program of a release, without Go:
 
-    goreleaser release --snapshot --clean --skip=sign
+    python packaging/release.py dist
     python python/build_wheels.py dist wheels
 
 or for one program of this platform, such as the one just built:
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -49,7 +48,7 @@ def build(program: Path, platform: str, version: str, out: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="build wheels of release programs")
-    parser.add_argument("dist", nargs="?", type=Path, help="folder of a release, of GoReleaser")
+    parser.add_argument("dist", nargs="?", type=Path, help="folder of a release")
     parser.add_argument("out", type=Path, help="folder of the wheels")
     parser.add_argument("--program", type=Path, help="one program in place of a release")
     parser.add_argument("--version", default="0.0.0", help="version of a single wheel")
@@ -65,13 +64,13 @@ def main() -> None:
         return
     if not given.dist:
         parser.error("give the folder of a release, or --program")
-    version = json.loads((given.dist / "metadata.json").read_text())["tag"].removeprefix("v")
+    version = (given.dist / "VERSION").read_text().strip().replace("-dev.g", ".dev0+g")
     found = 0
-    for item in json.loads((given.dist / "artifacts.json").read_text()):
-        platform = PLATFORMS.get((item.get("goos"), item.get("goarch")))
-        if item["type"] == "Binary" and platform:
-            build(given.dist.parent / item["path"], platform, version, given.out)
-            found += 1
+    for folder in sorted((given.dist / "bin").iterdir()):
+        goos, goarch = folder.name.split("_")
+        program = folder / ("decoy.exe" if goos == "windows" else "decoy")
+        build(program, PLATFORMS[goos, goarch], version, given.out)
+        found += 1
     if not found:
         raise SystemExit(f"{given.dist} holds no program")
 

@@ -2,8 +2,8 @@
 
     python python/signatures.py ./decoy
 
-Without --check it writes src/decoy/_options.py and src/decoy/_calls.py; with --check it fails if
-they differ. A flag of the program that is neither a keyword nor named in LEFT_OUT is an error.
+Without --check it writes src/decoy/_options.py; with --check it fails if that differs. A flag of
+the program that is neither a keyword nor named in LEFT_OUT or BY_HAND is an error.
 """
 
 from __future__ import annotations
@@ -27,39 +27,43 @@ LEFT_OUT = {
     "force": "the package keeps no two results under one name",
     "input": "the first argument", "dataset": "a simulated table is a file like another",
     "model (fit)": "Synthesizer.save", "out": "what is returned",
-    "out-dir": "linked tables are made on the command line",
+    "out-dir": "a folder of what is returned", "link": "links, a list", "order": "a list",
     "randomized": "answers that were made private by each respondent, on the command line",
     "header-is-public": "a call without a schema says so, as its docstring tells",
     "set": "each setting is a keyword", "dry-run": "of schema infer, on the command line",
     "seed": "random_state", "spreadsheet-safe": "is of CSV", "texts": "by the dtypes",
+    **{f"{flag} (plan)": "plan takes a schema" for flag in ("unit", "max-rows-per-unit")},
     **{f"{flag} (evaluate)": "figures with noise are published on the command line"
        for flag in ("epsilon", "delta", "adjacency", "ledger", "resume")},
 }
 
-PATH, SCHEMA = "str | os.PathLike[str]", "Schema | str | os.PathLike[str]"
+# keywords that are written in each call, as they must be given or differ from call to call
+BY_HAND = {"epsilon", "ledger", "resume", "rows", "where", "train", "synthetic", "schema (plan)",
+           "schema (evaluate)"}
+
+PATH = "str | os.PathLike[str]"
+SCHEMA = "Schema | Mapping[str, Any] | str | os.PathLike[str]"
 
 # types and texts of what the command line has as a file, or says otherwise than Python does
 TYPES = {
-    "epsilon": "float", "delta": "float", "adjacency": "Adjacency", "method": "Method",
-    "target": "str", "unit": "str", "max_rows_per_unit": "int", "workload": "str",
-    "ledger": PATH, "schema": SCHEMA, "rows": "int", "resume": "bool", "where": "str",
-    "train": "Any", "synthetic": "Any", "holdout": "Any", "report": PATH,
-    "model": "Synthesizer | str | os.PathLike[str]", "positive": "str | int",
-    "drop": "Sequence[str]",
+    "delta": "float", "adjacency": "Adjacency", "method": "Method", "target": "str", "unit": "str",
+    "max_rows_per_unit": "int", "workload": "str", "schema": SCHEMA, "holdout": "Any",
+    "report": PATH, "model": "Synthesizer | str | os.PathLike[str]", "positive": "str | int",
+    "drop": "Sequence[str]", "links": "Sequence[str]", "order": "Sequence[str]",
+    "random_state": "Any", "progress": "bool",
 }
-GIVEN = "public description of the columns, a Schema or the path of one (required)"
 TEXTS = {
-    "ledger": "file that keeps the account: the same one for everything that is ever done with "
-              "these people's rows (required)",
-    "schema": "public description of the columns, a Schema or the path of one. Without it a third "
-              "of the budget buys one, and the names of the columns become public",
-    "schema (plan)": GIVEN, "schema (evaluate)": GIVEN,
-    "schema (schema infer)": "partial schema, a Schema or the path of one: only what is open in it "
-                             "is bought",
+    "schema": "public description of the columns: a Schema, the path of one, its text or a dict. "
+              "Without it a third of the budget buys one, and the names of the columns become "
+              "public",
+    "schema (schema infer)": "partial schema, as schema of a fit: only what is open in it is "
+                             "bought",
     "unit": "id column: all rows with one id are one privacy unit (a schema names its own)",
     "max_rows_per_unit": "how many rows of a unit are used, where unit is given",
-    "train": "real frame that the synthetic one was made from (required)",
-    "synthetic": "synthetic frame (required)",
+    "links": "of linked tables without a schema: which column of a table holds the ids of which of "
+             "another, as in [\"visits.patient_id=patients.patient_id\"]",
+    "order": "of linked tables without a schema: the columns that order the rows of a unit, as in "
+             "[\"visits.date\"]",
     "holdout": "frame of other real rows, which the synthesizer did not see",
     "report": "page of HTML to write, with all figures. It is not private, either",
     "model": "model of the synthetic frame, fitted or a file: its guarantee is verified and shown",
@@ -70,8 +74,6 @@ TEXTS = {
     "random_state (evaluate)": "of subsamples and bootstraps, which is public (default 1)",
     "progress": "whether a long run shows a bar, in a terminal or a notebook",
 }
-REQUIRED = {("fit", "ledger"), ("schema infer", "ledger"), ("plan", "schema"),
-            ("evaluate", "schema")}
 # flags whose text leaves to the methods what they mean
 DETAILED = {"workload"}
 # names of settings that a call has for something else
@@ -83,34 +85,28 @@ KINDS = {"number": "float", "whole number": "int", "text": "str", "true or false
 
 @dataclass
 class Option:
-    """A keyword, and how the command line has it."""
+    """A keyword."""
 
     name: str
     kind: str  # type of its values
-    to: str  # "--epsilon", or "--set=steps"
     text: str
-    required: bool = False
-    default: str = "None"
+    setting: str = ""  # of methods: its name there; "" of a flag
     methods: dict[str, str] = field(default_factory=dict)  # of a setting: texts by method
 
-    @property
-    def setting(self) -> bool:
-        """Whether it is a setting of methods, and no flag."""
-        return self.to.startswith("--set=")
+    def attribute(self) -> str:
+        kind = self.kind if self.kind in ("Any", "bool", "Method") else f"{self.kind} | None"
+        return f"    {self.name}: {kind}\n"
 
-    def parameter(self) -> str:
-        if self.required:
-            return f"{self.name}: {self.kind},"
-        kind = self.kind if self.default != "None" or self.kind == "Any" else f"{self.kind} | None"
-        return f"{self.name}: {kind} = {self.default},"
-
-    def doc(self, indent: str) -> str:
+    def doc(self) -> str:
         """The lines of a docstring: one text, or below it one for each method."""
         texts = dict(self.methods)
         first = self.text or (f"({', '.join(texts)}) {texts.popitem()[1]}" if len(texts) == 1 else "")
-        lines = [fill(f"{self.name}: {first}".rstrip() + "." * bool(first), indent)]
-        return "\n".join(lines + [fill(f"{method}: {text}.", indent + "    ")
+        lines = [fill(f"{self.name}: {first}".rstrip() + "." * bool(first), INDENT)]
+        return "\n".join(lines + [fill(f"{method}: {text}.", INDENT + "    ")
                                   for method, text in texts.items()])
+
+
+INDENT = "    "
 
 
 def fill(text: str, indent: str) -> str:
@@ -162,17 +158,15 @@ def options_of(program: str, verb: str) -> list[Option]:
         if flag in LEFT_OUT or f"{flag} ({verb})" in LEFT_OUT:
             continue
         name = flag.replace("-", "_")
-        if name not in TYPES:
+        if name not in TYPES and flag not in BY_HAND:
             raise SystemExit(f"--{flag} of {verb} is new: give it a type here, or leave it out")
-        required = "(required" in text and name != "schema" or (verb, name) in REQUIRED
-        text = TEXTS.get(f"{name} ({verb})", TEXTS.get(name)) or plain(text, placeholder)
         setting = settings.pop(name, None)  # a flag that stands for a setting
-        if setting and name not in DETAILED:
-            text += f" (of {', '.join(', '.join(setting.methods).split(', '))})"
-        default = {"method": '"auto"', "resume": "False"}.get(name, "None")
-        more = setting.methods if setting and name in DETAILED else {}
-        out.append(Option(name, TYPES[name], "--" + flag, text, required, default, more))
-    out.sort(key=lambda option: not option.required)
+        if name in TYPES and f"{flag} ({verb})" not in BY_HAND:
+            text = TEXTS.get(f"{name} ({verb})", TEXTS.get(name)) or plain(text, placeholder)
+            if setting and name not in DETAILED:
+                text += f" (of {', '.join(', '.join(setting.methods).split(', '))})"
+            more = setting.methods if setting and name in DETAILED else {}
+            out.append(Option(name, TYPES[name], text, "", more))
     return out + list(settings.values())
 
 
@@ -195,7 +189,7 @@ def settings_of(program: str) -> dict[str, Option]:
         for one in json.loads(ask(program, "config", "settings", "--json", "--method", method)):
             name = f"{method}_{one['key']}" if one["key"] in TAKEN else one["key"]
             option = out.setdefault(
-                name, Option(name, KINDS[one["type"]], f"--set={one['key']}", ""))
+                name, Option(name, KINDS[one["type"]], "", one["key"]))
             if option.kind != KINDS[one["type"]]:
                 raise SystemExit(f"{name} has two types: name one of them otherwise, as TAKEN does")
             texts.setdefault(name, {}).setdefault(plain(one["text"]), []).append(method)
@@ -204,66 +198,43 @@ def settings_of(program: str) -> dict[str, Option]:
     return out
 
 
-HEAD = '''\
-"""{title}
+def kept(title: str, options: list[Option], base: str = "TypedDict") -> str:
+    """A class of keywords: each with its type, and in the docstring its text."""
+    texts = "\n".join(option.doc() for option in options)
+    return (f'class {title}({base}, total=False):\n    """\n{texts}\n    """\n\n'
+            + "".join(option.attribute() for option in options) + "\n\n")
+
+
+def write(program: str) -> str:
+    """The text of the file."""
+    verbs = {verb: options_of(program, verb) for verb in VERBS}
+    more = {verb: [Option(name, TYPES[name], TEXTS.get(f"{name} ({verb})", TEXTS[name]))
+                   for name in ("links", "order", "random_state", "progress") if use(name, verb)]
+            for verb in VERBS}
+    settings = [o for o in verbs["fit"] if o.setting]
+    plan = [o for o in verbs["plan"] if not o.setting]
+    names = {o.name for o in plan}
+    fit = [o for o in verbs["fit"] if not o.setting and o.name not in names] + more["fit"]
+    infer = verbs["schema infer"] + more["schema infer"]
+    for option in infer:
+        option.name = "partial" if option.name == "schema" else option.name
+    renamed = ", ".join(f'"{o.name}": "{o.setting}"' for o in settings if o.name != o.setting)
+    methods = ", ".join(f'"{m}"' for m in methods_of(program))
+    return f'''\
+"""Keywords, each with its type and its text.
 
 Written by python/signatures.py, from what the program says: do not edit.
 """
 
 from __future__ import annotations
 
-'''
-
-LINE = "        "
-
-
-def signature(options: list[Option], indent: str = LINE) -> str:
-    return "".join(f"{indent}{option.parameter()}\n" for option in options)
-
-
-def docs(options: list[Option], indent: str = LINE) -> str:
-    """A list of keywords, the settings of methods last."""
-    own = [option.doc(indent) for option in options if not option.setting]
-    settings = [option.doc(indent) for option in options if option.setting]
-    if settings:
-        own += [f"\n{indent}Settings of methods, which are the method's default where None:\n"]
-    return "\n".join(own + settings)
-
-
-def table(options: list[Option]) -> str:
-    """How the command line has each keyword; resume and frames are given by hand."""
-    found = {o.name: f'    "{o.name}": ("{o.to}", "{o.kind}"),\n' for o in options
-             if o.to and o.kind not in ("Any", "bool", SCHEMA, TYPES["model"])}
-    return "".join(found.values())
-
-
-def write(program: str) -> dict[str, str]:
-    """The text of each file."""
-    verbs = {verb: options_of(program, verb) for verb in VERBS}
-    methods = ", ".join(f'"{m}"' for m in methods_of(program))
-    resume = next(o for o in verbs["fit"] if o.name == "resume")
-    progress = Option("progress", "bool", "", TEXTS["progress"], default="True")
-    state = Option("random_state", "Any", "", TEXTS["random_state"])
-    fit = [o for o in verbs["fit"] if o is not resume]
-    settings = [o for o in fit if o.setting]
-    init = [*(o for o in fit if not o.setting), state, progress, *settings]
-    sample = verbs["sample"]
-    rows = [o for o in sample if o.name == "rows"]
-    generate = [*(o for o in init if not o.setting), *rows, resume, *settings]
-    plan = [o for o in verbs["plan"] if o.name != "schema"]
-    infer = [*verbs["schema infer"], progress]
-    public = Option("random_state", "Any", "", TEXTS["random_state (evaluate)"])
-    evaluate = [*verbs["evaluate"], public, progress]
-    for option in infer:
-        if option.name == "schema":
-            option.name = "partial"
-    options = HEAD.format(title="Keywords of a fit, and how the command line has them.") + f'''\
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from ._schema import Schema
+    from ._synthesizer import Synthesizer
 
 Method = Literal[{methods}]
 Adjacency = Literal["add-remove", "replace-one"]
@@ -271,103 +242,18 @@ Adjacency = Literal["add-remove", "replace-one"]
 # how the address of a table in another system begins, which a fit takes
 ADDRESSES = {addresses_of(program)}
 
-# of all calls: the flag, or the flag and key of a setting, and the type of the value
-KEYWORDS: dict[str, tuple[str, str]] = {{
-{table([*init, *sample, *plan, *evaluate, *infer])}}}
+# settings of methods that have another name there
+RENAMED = {{{renamed}}}
 
 
-class Options:
-    """What a Synthesizer is made with."""
-
-    def __init__(
-        self,
-        *,
-{signature(init)}    ) -> None:
-        """A synthesizer, which has read nothing yet.
-
-{docs(init)}
-        """
-{"".join(f"{LINE}self.{o.name} = {o.name}{chr(10)}" for o in init)}{LINE}self._check()
-
-    def _check(self) -> None:
-        """Refuses values of wrong types, with a UsageError."""
-'''
-    calls = HEAD.format(title="Functions with all their keywords.") + f'''\
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from ._options import Adjacency, Method
-
-if TYPE_CHECKING:
-    from ._evaluation import Evaluation
-    from ._schema import Schema
-    from ._synthesizer import Synthesizer
+{kept("Settings", settings)}{kept("Plan", plan, "Settings")}{kept("Fit", fit, "Plan")}\
+{kept("Infer", infer)}{kept("Evaluate", verbs["evaluate"] + more["evaluate"])}'''.rstrip() + "\n"
 
 
-def generate(
-    frame: Any,
-    *,
-{signature(generate, "    ")}) -> Any:
-    """A synthetic frame of a private one, in one call: Synthesizer(...).fit(frame).sample(rows).
-
-    frame: private table: a frame of pandas, polars or pyarrow, the path of a .csv, .parquet or
-        .arrow file, or the address of a table in another system (docs/scale.md).
-{docs(generate, "    ")}
-    """
-    given = dict(locals())
-    from ._synthesizer import generated
-
-    return generated(given)
-
-
-def plan(
-    schema: {SCHEMA},
-    *,
-{signature(plan, "    ")}) -> dict[str, Any]:
-    """What a fit would cost and how noisy it would be, from the schema alone; reads no data.
-
-    schema: {TEXTS["schema (plan)"]}.
-{docs(plan, "    ")}
-    """
-    given = dict(locals())
-    from ._synthesizer import planned
-
-    return planned(given)
-
-
-def infer(
-    frame: Any,
-    *,
-{signature(infer, "    ")}) -> Schema:
-    """Buys what is open in a partial schema, or all, from noisy counts of a private frame.
-
-    The names of the columns become public.
-
-    frame: private table, as of Synthesizer.fit.
-{docs(infer, "    ")}
-    """
-    given = dict(locals())
-    from ._schema import inferred
-
-    return inferred(given)
-
-
-def evaluate(
-    *,
-{signature(evaluate, "    ")}) -> Evaluation:
-    """Compares a synthetic frame with the real one, and with real rows that were set aside.
-
-    The figures are of the real rows, without noise: they are NOT PRIVATE.
-
-{docs(evaluate, "    ")}
-    """
-    given = dict(locals())
-    from ._evaluation import evaluated
-
-    return evaluated(given)
-'''
-    return {"_options.py": options, "_calls.py": calls}
+def use(name: str, verb: str) -> bool:
+    """Whether a call has a keyword that is no flag of its verb."""
+    return verb == "fit" or name in {"evaluate": ("random_state", "progress"),
+                                     "schema infer": ("progress",)}.get(verb, ())
 
 
 def main() -> None:
@@ -375,12 +261,11 @@ def main() -> None:
     parser.add_argument("program", help="the program decoy")
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     given = parser.parse_args()
-    for name, text in write(given.program).items():
-        path = HERE / name
-        if not given.check:
-            path.write_text(text, encoding="utf-8")
-        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
-            raise SystemExit(f"{path} is not what the program says: run python/signatures.py")
+    path, text = HERE / "_options.py", write(given.program)
+    if not given.check:
+        path.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
+        raise SystemExit(f"{path} is not what the program says: run python/signatures.py")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 )
 
@@ -118,13 +119,10 @@ func TestReplicates(t *testing.T) {
 		t.Errorf("the variance is %v of that of a random sample", squares)
 	}
 	err := (&Model{params: &Marginal{}}).Replicates(ctx, 1, 1, nil)
-	if !errors.Is(err, ErrNotExact) {
-		t.Errorf("no measurements: %v", err)
-	}
+	stattest.Wraps(t, err, ErrNotExact, "no measurements")
 	stop := errors.New("stop")
-	if err := m.Replicates(ctx, 2, 1, func(int, *Model) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("an error of do: %v", err)
-	}
+	stattest.Wraps(t, m.Replicates(ctx, 2, 1, func(int, *Model) error { return stop }), stop,
+		"an error of do")
 }
 
 // TestHiddenCodes: replicates differ by what the noise hides. Of codes whose counts it hides, H0:

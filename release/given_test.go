@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -142,9 +143,7 @@ rules:
 
 func TestGivenRefuses(t *testing.T) {
 	g := must(testModel(t).Given(workload.Item{Where: table.Or{}}))
-	if err := g.Sample(t.Context(), 1, 1, nil); !errors.Is(err, ErrImpossible) {
-		t.Errorf("no row: %v", err)
-	}
+	stattest.Wraps(t, g.Sample(t.Context(), 1, 1, nil), ErrImpossible, "no row")
 }
 
 // TestMeasured: noisy marginals survive the file; damaged ones are refused and never panic.
@@ -172,9 +171,8 @@ func TestMeasured(t *testing.T) {
 	raw := must(p.MarshalBinary())
 	u := rand.New(rand.NewPCG(3, 3))
 	for i := range len(raw) {
-		if _, err := decodeParams(kindMarginal, raw[:i]); !errors.Is(err, ErrFormat) {
-			t.Errorf("cut after %d bytes: %v", i, err)
-		}
+		stattest.Wraps(t, stattest.Err(decodeParams(kindMarginal, raw[:i])), ErrFormat,
+			"cut after %d bytes", i)
 	}
 	for range 20_000 {
 		bad := slices.Clone(raw)

@@ -2,13 +2,13 @@ package release
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/workload"
@@ -64,18 +64,15 @@ func TestJointClaim(t *testing.T) {
 	if err != nil || got.Epsilon != .6 || got.Delta != 1.101e-6 {
 		t.Errorf("may overlap: %+v, %v", got, err)
 	}
-	if _, err := jointClaim("", parties); !errors.Is(err, ErrJoin) {
-		t.Errorf("no word on the people: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(jointClaim("", parties)), ErrJoin, "no word on the people")
 	for name, change := range map[string]func(*Claim){
 		"relation": func(c *Claim) { c.Adjacency = accountant.ReplaceOne },
 		"unit":     func(c *Claim) { c.Unit, c.MaxRowsPerUnit = "id", 1 },
 	} {
 		other := claim(1, 0)
 		change(&other.Claim)
-		if _, err := jointClaim(Disjoint, append(parties[:2:2], other)); !errors.Is(err, ErrJoin) {
-			t.Errorf("another %s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(jointClaim(Disjoint, append(parties[:2:2], other))), ErrJoin,
+			"another %s", name)
 	}
 }
 
@@ -154,9 +151,7 @@ func TestJoin(t *testing.T) {
 		forged := must(Read(strings.NewReader(string(raw)), int64(len(raw))))
 		change(forged)
 		forged.Outputs, _ = ledger.HashOutputs(forged.Manifest, nil) // as a forger would
-		if _, err := forged.Verify(nil); !errors.Is(err, ErrClaim) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(forged.Verify(nil)), ErrClaim, "%s", name)
 	}
 }
 
@@ -175,8 +170,6 @@ func TestJoinRefuses(t *testing.T) {
 		"joint": {[]*Model{a, joint}, ErrJoin},
 		"claim": {[]*Model{a, lying}, ErrClaim},
 	} {
-		if _, err := Join(c.models, joinedNames(c.models...)); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(Join(c.models, joinedNames(c.models...))), c.want, "%s", name)
 	}
 }

@@ -21,6 +21,7 @@ type Linked struct {
 	Schema *schema.Linked
 	Views  []*Marginal
 	root   int // columns of the table of the units
+	views  []*schema.View
 }
 
 // Kind is kindLinked.
@@ -39,7 +40,7 @@ func (p *Linked) Sample(n int, u *rand.Rand) [][]uint16 { return p.Views[0].Samp
 func (p *Linked) Describe() (lines []string) {
 	for i, v := range p.Views {
 		for _, line := range v.Describe() {
-			lines = append(lines, p.Schema.Tables[i].Name+": "+line)
+			lines = append(lines, p.views[i].Name+": "+line)
 		}
 	}
 	return lines
@@ -55,12 +56,12 @@ func (p *Linked) MarshalBinary() ([]byte, error) {
 // of makes p the parameters of linked tables.
 func (p *Linked) of(l *schema.Linked) error {
 	p.Schema, p.root = l, len(l.Tables[0].Schema.Columns)
-	views, err := schema.Views(l)
-	if err == nil && len(views) != len(p.Views) {
-		err = fmt.Errorf("%w: %d views, and the schema has %d", ErrFormat, len(p.Views), len(views))
+	var err error
+	if p.views, err = schema.Views(l); err == nil && len(p.views) != len(p.Views) {
+		err = fmt.Errorf("%w: %d views, and the schema has %d", ErrFormat, len(p.Views), len(p.views))
 	}
-	for i := 0; err == nil && i < len(views); i++ {
-		if !slices.Equal(p.Views[i].Sizes(), views[i].Schema.Sizes()) || p.Views[i].Parties != nil {
+	for i := 0; err == nil && i < len(p.views); i++ {
+		if !slices.Equal(p.Views[i].Sizes(), p.views[i].Schema.Sizes()) || p.Views[i].Parties != nil {
 			err = fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
 		}
 	}
@@ -86,8 +87,8 @@ const linkedTries = 64
 const MostUnits = 1 << 24
 
 // SampleLinked draws n units, at least 1 and at most 2^24, with their rows in every table, the
-// table of the units first. It is post-processing, and costs nothing. The same model, n and seed
-// give the same tables on every platform.
+// table of the units first, unless it has no columns. It is post-processing, and costs nothing. The
+// same model, n and seed give the same tables on every platform.
 //
 // Units come from the view of the units, and each further row, exactly, from the distribution of
 // the view of its table given the rows of the unit before it. Ids are numbers from 0, and have
@@ -99,95 +100,116 @@ func (m *Model) SampleLinked(ctx context.Context, n int, seed uint64) ([]*table.
 		return nil, fmt.Errorf("release: %d units of a model of kind %q: linked tables are drawn of at "+
 			"most %d units at a time (--rows)", n, m.Parameters.Kind, MostUnits)
 	}
-	views, err := schema.Views(p.Schema)
-	if err != nil {
-		return nil, err
-	}
 	u := rand.New(rand.NewPCG(seed, seedStream))
-	d := &linkedDraw{p, views, p.Views[0].Sample(n, u), u}
-	rules, err := m.schema.RowCodec()
-	if err != nil {
+	units, tables := p.Views[0].Sample(n, u), len(p.Schema.Tables)
+	d := &linkedDraw{p, make([]parents, tables), make([]map[string][]uint32, tables), u}
+	d.parents[0] = parents{p.Views[0], units}
+	if !p.Schema.Alone {
+		rules, err := m.schema.RowCodec()
+		if err != nil {
+			return nil, err
+		}
+		rules.Repair(units[:p.root], u)
+	}
+	order := shuffled(n, u)
+	for c, codes := range units {
+		units[c] = make([]uint16, n)
+		for i, from := range order {
+			units[c][i] = codes[from]
+		}
+	}
+	out, err := make([]*table.Table, tables), error(nil)
+	if p.Schema.Alone {
+		d.number(0, n, nil, nil)
+	} else if out[0], err = d.written(0, m.schema, units[:p.root], nil, -1); err != nil {
 		return nil, err
 	}
-	rules.Repair(d.units[:p.root], u)
-	order := shuffled(n, u)
-	for c, codes := range d.units {
-		d.units[c] = make([]uint16, n)
-		for i, from := range order {
-			d.units[c][i] = codes[from]
-		}
+	for i := 1; i < tables && err == nil; i++ {
+		out[i], err = d.table(ctx, i)
 	}
-	of := make([]uint32, n)
-	for i := range of {
-		of[i] = uint32(i)
-	}
-	first, err := written(m.schema.WithKey(m.schema), d.units[:p.root], of, -1, u)
-	out := []*table.Table{first}
-	for i := 1; i < len(views) && err == nil; i++ {
-		var one *table.Table
-		if one, err = d.table(ctx, i); err == nil {
-			out = append(out, one)
-		}
-	}
-	return out, err
+	return out[tables-len(p.Schema.Described()):], err
+}
+
+// parents are rows that have rows of other tables: the view of them, column-major, and its model.
+type parents struct {
+	model *Marginal
+	rows  [][]uint16
 }
 
 // linkedDraw draws linked tables.
 type linkedDraw struct {
-	p     *Linked
-	views []*schema.View
-	units [][]uint16 // of the view of the units, column-major
-	u     *rand.Rand
+	p       *Linked
+	parents []parents             // of each table
+	ids     []map[string][]uint32 // of each table: the numbers in its columns of ids
+	u       *rand.Rand
 }
 
 // table draws the rows of a child table.
 func (d *linkedDraw) table(ctx context.Context, i int) (*table.Table, error) {
-	v, own := d.views[i], d.p.Schema.Tables[i]
-	fine, rows := v.Fine(), d.views[0].Rows(i)
+	v, own := d.p.views[i], d.p.Schema.Tables[i]
+	fine, rows := v.Fine(), v.Rows
 	rules, err := own.Schema.RowCodec()
 	if err != nil {
 		return nil, err
 	}
-	columns, by := len(fine.Columns), fine.Index(own.Order.By)
-	first := newDrawer(d.p.Views[0], rows+1, rows+1+columns, rules)
-	next := newDrawer(d.p.Views[i], v.Given, len(v.Schema.Columns), rules)
-	past := v.Past()
-	next.plain = past.Plain
-	out, unit := make([][]uint16, columns), make([]uint16, len(d.units))
+	columns, by, above := len(fine.Columns), fine.Index(own.Order.By), d.parents[d.p.Schema.Of(i)]
+	first := newDrawer(above.model, rows+1, rows+1+columns, rules)
+	next, err := newSteps(d.p.Views[i], v, own, above.rows[rows], rules, d.u)
+	if err != nil {
+		return nil, err
+	}
+	past, below := next.past, d.below(i)
+	out, parent := make([][]uint16, columns), make([]uint16, len(above.rows))
 	var of []uint32
-	before := make([]uint16, columns) // the first row of the unit before
-	for r := range d.units[0] {
+	before := make([]uint16, columns) // the first row of the parent before
+	for r := range above.rows[0] {
 		if r%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		for c := range unit {
-			unit[c] = d.units[c][r]
+		for c := range parent {
+			parent[c] = above.rows[c][r]
 		}
-		for k := range int(unit[rows]) {
-			row := make([]uint16, columns)
-			if k == 0 {
-				start := func(drawn []uint16) bool { return past.FirstTo(row, drawn, d.u) }
-				copy(first.drawn, unit[rows+1:])
-				if !first.take(start, d.u) && !first.draw(unit, start, d.u) {
-					copy(row, before)
-				}
-				before = row
-				past.Start(unit[:d.p.root], int(unit[rows]), row)
-			} else {
-				if !next.draw(past.Given(), func(drawn []uint16) bool {
-					return past.NextTo(row, drawn, d.u)
-				}, d.u) {
-					row[by] = out[by][len(of)-1]
-				}
-				past.Add(row)
-			}
+		n := int(parent[rows])
+		if n == 0 {
+			continue
+		}
+		row := make([]uint16, columns)
+		start := func(drawn []uint16) bool { return past.FirstTo(row, drawn, d.u) }
+		copy(first.drawn, parent[rows+1:])
+		if !first.take(start, d.u) && !first.draw(parent, start, d.u) {
+			copy(row, before)
+		}
+		before = row
+		for _, row := range next.history(parent[:v.Above], n, row) {
 			of = append(of, uint32(r))
 			for c, code := range row {
 				out[c] = append(out[c], code)
 			}
+			if below != nil {
+				below(v.Known(parent[:v.Above], row))
+			}
 		}
 	}
-	return written(fine.WithKey(d.p.Schema.Tables[0].Schema), out, of, by, d.u)
+	return d.written(i, fine, out, of, by)
+}
+
+// below draws what the rows of table i are as parents, one after the other, given what is known of
+// them; nil: they are none.
+func (d *linkedDraw) below(i int) func(known []uint16) {
+	for k, v := range d.p.views {
+		if v.Table == i && v.Parents() {
+			draw := newDrawer(d.p.Views[k], v.Given, len(v.Schema.Columns), nil)
+			d.parents[i] = parents{d.p.Views[k], make([][]uint16, len(v.Schema.Columns))}
+			return func(known []uint16) {
+				draw.given(known)
+				draw.once(d.u)
+				for c, code := range slices.Concat(known, draw.drawn) {
+					d.parents[i].rows[c] = append(d.parents[i].rows[c], code)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // drawer draws a row of a table, as columns of a view given others.
@@ -219,18 +241,27 @@ func newDrawer(p *Marginal, from, to int, rules *schema.RowCodec) *drawer {
 	return d
 }
 
-// draw draws until a row is taken, and reports whether one was. row is the columns of the view, of
-// which those that are drawn are not looked at.
-func (d *drawer) draw(row []uint16, to func(drawn []uint16) bool, u *rand.Rand) bool {
+// given sets the columns of the view, of which those that are drawn are not looked at.
+func (d *drawer) given(row []uint16) {
 	for c, code := range row {
 		if d.row[c] = code; d.grouping.Groups(c) != nil {
 			d.row[c] = d.grouping.Groups(c)[code]
 		}
 	}
 	d.Given(d.row)
+}
+
+// once draws the columns that are drawn.
+func (d *drawer) once(u *rand.Rand) {
+	d.Draw(d.row, u)
+	d.expand.Expand(d.cells, u)
+}
+
+// draw draws, given a row of the view, until a row is taken, and reports whether one was.
+func (d *drawer) draw(row []uint16, to func(drawn []uint16) bool, u *rand.Rand) bool {
+	d.given(row)
 	for range linkedTries {
-		d.Draw(d.row, u)
-		d.expand.Expand(d.cells, u)
+		d.once(u)
 		if d.take(to, u) {
 			return true
 		}
@@ -253,11 +284,13 @@ func (d *drawer) take(to func(drawn []uint16) bool, u *rand.Rand) bool {
 	return to(d.drawn)
 }
 
-// written is a table as it is written: with the tails of its columns and, of a column by (−1:
-// none), values that follow each other within a unit.
-func written(
-	s *schema.Schema, codes [][]uint16, of []uint32, by int, u *rand.Rand,
+// written is table i as it is written: with its ids, the tails of its columns and, of a column by
+// (−1: none), values that follow each other within a parent. of is the parent of each row; nil in
+// the first table.
+func (d *linkedDraw) written(
+	i int, s *schema.Schema, codes [][]uint16, of []uint32, by int,
 ) (*table.Table, error) {
+	s, keys := d.p.Schema.Written(i, s)
 	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
@@ -265,7 +298,7 @@ func written(
 	cols, tails := make([]table.Codes, len(codes)), map[int]*schema.Codec{}
 	for c, codec := range rows.Codecs() {
 		counts := make([]float64, codec.Size())
-		cols[c] = table.NewCodes(codec.Size(), len(of))
+		cols[c] = table.NewCodes(codec.Size(), len(codes[c]))
 		for i, code := range codes[c] {
 			cols[c].Set(i, code)
 			counts[code]++
@@ -278,12 +311,13 @@ func written(
 	if err != nil {
 		return nil, err
 	}
+	own, ids := d.number(i, t.Rows(), keys, of)
 	if by < 0 {
-		return t.InOrder(of, 0, nil), nil
+		return t.InOrder(own, ids, 0, nil), nil
 	}
 	values, begin := make([]schema.Value, len(of)), 0
 	for i := range values {
-		values[i] = rows.Codecs()[by].Decode(codes[by][i], u)
+		values[i] = rows.Codecs()[by].Decode(codes[by][i], d.u)
 		if of[i] != of[begin] || codes[by][i] != codes[by][begin] {
 			begin = i
 		}
@@ -291,5 +325,29 @@ func written(
 			return cmp.Or(cmp.Compare(a.Int, b.Int), cmp.Compare(a.Float, b.Float))
 		})
 	}
-	return t.InOrder(of, by, values), nil
+	return t.InOrder(of, ids, by, values), nil
+}
+
+// number numbers the ids of the n rows of table i, which have these parents: own are the numbers of
+// the rows, which a column of an id has that is none of the key, and ids by made column those of
+// the key.
+func (d *linkedDraw) number(
+	i, n int, keys []int, of []uint32,
+) (own []uint32, ids map[int][]uint32) {
+	own, ids, d.ids[i] = make([]uint32, n), map[int][]uint32{}, map[string][]uint32{}
+	for row := range own {
+		own[row] = uint32(row)
+	}
+	t, parent := d.p.Schema.Tables[i], d.p.Schema.Of(i)
+	for _, name := range t.ID {
+		d.ids[i][name] = own
+	}
+	for k, name := range t.Key {
+		numbers := make([]uint32, n)
+		for row, above := range of {
+			numbers[row] = d.ids[parent][d.p.Schema.Tables[parent].ID[k]][above]
+		}
+		d.ids[i][name], ids[keys[k]] = numbers, numbers
+	}
+	return own, ids
 }

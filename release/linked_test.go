@@ -28,6 +28,7 @@ tables:
   - name: visits
     parent: patients
     key: patient
+    id: [patient, visit]
     order: {by: day, rows: 6}
     remember: [diagnosis]
     columns:
@@ -43,6 +44,11 @@ tables:
     columns:
       - {name: mg, kind: real, min: 0, max: 1000, bins: 3, decimals: 1}
       - {name: route, kind: categorical, categories: [oral, iv], missing: [""]}
+  - name: drugs
+    parent: visits
+    key: [patient, no]
+    order: {by: nr, rows: 3}
+    columns: [{name: nr, kind: integer, min: 0, max: 9, bins: 5}]
 `
 
 // linkedModel is a model of linked tables that nothing was fitted to: factor gives the weights of
@@ -127,16 +133,25 @@ func TestSampleLinked(t *testing.T) {
 	if slices.EqualFunc(writtenCells(t, other)[1], cells[1], slices.Equal) {
 		t.Error("the same visits with another seed")
 	}
-	heads := []string{"sex,patient,age", "patient,day,diagnosis,until", "patient,mg,route"}
-	ids := map[string]bool{}
+	heads := []string{"sex,patient,age", "patient,visit,day,diagnosis,until", "patient,mg,route",
+		"patient,no,nr"}
+	ids, visits := map[string]bool{}, map[string]bool{}
 	for i, rows := range cells {
-		if got := strings.Join(rows[0], ","); got != heads[i] {
-			t.Errorf("columns %s, want %s", got, heads[i])
+		if got := strings.Join(rows[0], ","); got != heads[i] || len(rows) < units {
+			t.Errorf("%d rows of %s, want more of %s", len(rows), got, heads[i])
 		}
 		key, before, count := slices.Index(rows[0], "patient"), "", 0
 		ended := map[string]bool{}
 		for k, row := range rows[1:] {
-			id := row[key]
+			id, known := row[key], ids
+			if i == 1 {
+				if visit := row[0] + row[1]; visits[visit] {
+					t.Errorf("the visit %s is there twice", visit)
+				}
+				visits[row[0]+row[1]] = true
+			} else if i == 3 {
+				id, known = row[0]+row[1], visits
+			}
 			if i == 0 {
 				if ids[id] {
 					t.Errorf("%s is there twice", id)
@@ -144,16 +159,16 @@ func TestSampleLinked(t *testing.T) {
 				ids[id] = true
 				continue
 			}
-			if !ids[id] || ended[id] {
+			if !known[id] || ended[id] {
 				t.Fatalf("table %d: %s is nobody, or not together", i, id)
 			}
 			if count++; id != before {
 				ended[before], before, count = true, id, 1
 			}
 			switch {
-			case count > []int{0, 6, 4}[i]:
+			case count > []int{0, 6, 4, 3}[i]:
 				t.Errorf("table %d: %s has too many rows", i, id)
-			case i == 1 && row[2] == "c" && days(t, row[3])-days(t, row[1]) > 1:
+			case i == 1 && row[3] == "c" && days(t, row[4])-days(t, row[2]) > 1:
 				t.Errorf("the rule is broken: %v", row)
 			case count > 1 && order(t, i, row) < order(t, i, rows[k]):
 				t.Errorf("table %d: %v comes after %v", i, row, rows[k])
@@ -178,9 +193,9 @@ func TestSampleLinked(t *testing.T) {
 // order is where a row of a child table is in its order.
 func order(t *testing.T, i int, row []string) float64 {
 	if i == 1 {
-		return days(t, row[1])
+		return days(t, row[2])
 	}
-	return stattest.Must(strconv.ParseFloat(row[1], 64))
+	return stattest.Must(strconv.ParseFloat(row[i-i/2], 64))
 }
 
 func days(t *testing.T, date string) float64 {
@@ -193,15 +208,18 @@ func days(t *testing.T, date string) float64 {
 
 // TestSampleLinkedFollows. Null: numbers of rows have the law of the view of the units given its
 // columns, and each diagnosis that of the steps given the one before and what was seen, for all
-// steps together; false-alarm rate 1e-6 each. Children that do not look at their parent, or at the
-// row before, are rejected.
+// steps together, and numbers of drugs that of the view of visits given the diagnosis; false-alarm
+// rate 1e-6 each. Children that do not look at their parent, or at the row before, are rejected.
 func TestSampleLinkedFollows(t *testing.T) {
 	const units = 4000
+	prescribed := [3][4]float64{{4, 1, 1, 1}, {1, 1, 1, 7}, {1, 3, 3, 1}}
 	stay := [3][3]float64{{8, 1, 1}, {1, 6, 3}, {2, 2, 2}}
 	m := linkedModel(t, clinicYAML, units, func(view, a, b string, i, j int) float64 {
 		switch {
 		case a == "before.diagnosis" && b == "next.diagnosis":
 			return stay[i][j]
+		case a == "visits.diagnosis" && b == "drugs.rows":
+			return prescribed[i][j]
 		case a == "sex" && b == "visits.rows" && i == 1:
 			return []float64{9, 1, 1, 4, 1, 1, 1}[j]
 		case a == "patients.sex" && b == "next.diagnosis" && i == 0 && j == 2,
@@ -224,15 +242,32 @@ func TestSampleLinkedFollows(t *testing.T) {
 		byRows[sex.At(r)][n]++
 	}
 	diagnosis := tables[1].Column(1)
-	for i := 1; i < len(of); i++ {
-		if of[i] == of[i-1] {
-			next[sex.At(int(of[i]))][diagnosis.At(i-1)][diagnosis.At(i)]++
-		}
+	drugs := make([]int, len(of))
+	for _, visit := range tables[3].Units() {
+		drugs[visit]++
+	}
+	var byDiagnosis [3][4]int64
+	for visit, n := range drugs {
+		byDiagnosis[diagnosis.At(visit)][n]++
 	}
 	chance := make([]float64, 14)
 	p := m.params.(*Linked)
 	views := stattest.Must(schema.Views(p.Schema))
-	if err := p.Views[0].Model.MarginalTo(chance, []int{0, views[0].Rows(1)}); err != nil {
+	own, u := p.Schema.Tables[1], rand.New(rand.NewPCG(8, 1))
+	// of no rows: steps that are not steered, as the pairs of this model do not follow from its steps
+	s := stattest.Must(newSteps(p.Views[1], views[1], own, nil,
+		stattest.Must(own.Schema.RowCodec()), u))
+	for i := range of {
+		if i > 0 && of[i] == of[i-1] {
+			continue
+		}
+		first := []uint16{tables[1].Column(0).At(i), diagnosis.At(i)}
+		history := s.history([]uint16{sex.At(int(of[i]))}, rows[of[i]], first)
+		for k := 1; k < len(history); k++ {
+			next[sex.At(int(of[i]))][history[k-1][1]][history[k][1]]++
+		}
+	}
+	if err := p.Views[0].Model.MarginalTo(chance, []int{0, views[1].Rows}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(what string, counts []int64, p []float64) bool {
@@ -254,6 +289,12 @@ func TestSampleLinkedFollows(t *testing.T) {
 	check("rows of M", byRows[1][:], slices.Clone(chance[7:]))
 	if check("", byRows[1][:], slices.Clone(chance[:7])) {
 		t.Error("numbers of rows do not follow the sex")
+	}
+	for i := range byDiagnosis {
+		check("drugs", byDiagnosis[i][:], slices.Clone(prescribed[i][:]))
+		if check("", byDiagnosis[i][:], []float64{1, 1, 1, 1}) {
+			t.Error("drugs do not follow the diagnosis")
+		}
 	}
 	for s := range next {
 		for before := range next[s] {
@@ -281,7 +322,7 @@ func TestLinkedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := stattest.Must(p.MarshalBinary()); !bytes.Equal(again, m.raw) || p.Total() != 9 ||
-		!slices.Equal(p.Sizes(), []int{2, 5}) || len(p.Describe()) != 4 || len(p.Sample(3, rand.New(
+		!slices.Equal(p.Sizes(), []int{2, 5}) || len(p.Describe()) != 6 || len(p.Sample(3, rand.New(
 		rand.NewPCG(1, 2)))) != 2 {
 		t.Error("the parameters are not what was written")
 	}

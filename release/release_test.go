@@ -19,6 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -33,12 +34,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = stattest.Check
 
 func testSchema() *schema.Schema {
 	return &schema.Schema{Columns: []schema.Column{
@@ -210,9 +206,7 @@ func TestVerifyBoughtSchema(t *testing.T) {
 		}
 		if err == nil {
 			m.DeclaredYAML = m.SchemaYAML
-			if _, err := m.Verify(nil); !errors.Is(err, ErrClaim) {
-				t.Errorf("%s, with a declared schema: %v", c.name, err)
-			}
+			stattest.Wraps(t, stattest.Err(m.Verify(nil)), ErrClaim, "%s, with a declared schema", c.name)
 		}
 	}
 }
@@ -293,9 +287,8 @@ func TestReadRefuses(t *testing.T) {
 	if _, err := Read(bytes.NewReader(later), int64(len(later))); err == nil || err.Error() != want {
 		t.Errorf("later format: %v, want %s", err, want)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Open(filepath.Join(t.TempDir(), "missing"))), os.ErrNotExist,
+		"missing file")
 }
 
 // TestSampleIsReproducible: the bytes that a seed gives are part of the interface; they change only
@@ -319,15 +312,11 @@ func TestSampleIsReproducible(t *testing.T) {
 	if got := strings.Count(draw(500, 3), "\n"); got != 501 {
 		t.Errorf("%d lines, want a header and 500 rows", got)
 	}
-	if err := m.Sample(context.Background(), 0, 1, nil); err == nil {
-		t.Error("no rows were accepted")
-	}
+	stattest.Fails(t, m.Sample(context.Background(), 0, 1, nil), "no rows were accepted")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.Sample(ctx, 10, 1, func(*table.Table) error { return nil }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	stattest.Wraps(t, m.Sample(ctx, 10, 1, func(*table.Table) error { return nil }), context.Canceled,
+		"cancelled")
 	full := errors.New("disk full")
 	if err := m.Sample(context.Background(), 10, 1,
 		func(*table.Table) error { return full }); !errors.Is(err, full) {
@@ -341,12 +330,10 @@ func TestBlocks(t *testing.T) {
 		1: {1}, blockRows: {blockRows}, blockRows + 1: {blockRows / 2, blockRows/2 + 1},
 	} {
 		var got []int
-		if err := testModel(t).Sample(context.Background(), n, 1, func(b *table.Table) error {
+		check(t, testModel(t).Sample(context.Background(), n, 1, func(b *table.Table) error {
 			got = append(got, b.Rows())
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if !slices.Equal(got, want) {
 			t.Errorf("%d rows in blocks of %v, want %v", n, got, want)
 		}
@@ -379,14 +366,11 @@ func TestGeneratorRoundTrip(t *testing.T) {
 		}
 		raw := must(f.Params.MarshalBinary())
 		for _, cut := range []int{0, 4, 8, 12, 20, len(raw) / 2, len(raw) - 1} {
-			if _, err := decodeParams(kind, raw[:cut]); !errors.Is(err, ErrFormat) {
-				t.Errorf("%s: cut at %d: %v", kind, cut, err)
-			}
+			stattest.Wraps(t, stattest.Err(decodeParams(kind, raw[:cut])), ErrFormat,
+				"%s: cut at %d", kind, cut)
 		}
 		binary.LittleEndian.PutUint64(raw, math.Float64bits(math.NaN()))
-		if _, err := decodeParams(kind, raw); !errors.Is(err, ErrFormat) {
-			t.Errorf("%s: NaN rows: %v", kind, err)
-		}
+		stattest.Wraps(t, stattest.Err(decodeParams(kind, raw)), ErrFormat, "%s: NaN rows", kind)
 	}
 	// Marginals of other columns than the generator's.
 	other := must(critic.NewEncoderOf([]int{2, 2}))

@@ -177,10 +177,12 @@ func (m *Model) IsOf(s *schema.Schema) bool {
 
 // boughtSchema reports a run that was opened on texts, and bought the model's schema itself: its
 // reservation names none. Such a run pays for rare texts (accountant.Approx), and goes over to a
-// lenient schema only. The claim is of what the reservation costs, under the ledger's relation and
+// lenient schema, or one of linked tables, only. The claim is of what the reservation
+// costs, under the ledger's relation and
 // unit: it does not rest on the schema (docs/claims/session.md).
 func (m *Model) boughtSchema(reserve ledger.Entry) bool {
-	return reserve.SchemaSHA256 == "" && m.DeclaredYAML == "" && m.schema.Lenient &&
+	return reserve.SchemaSHA256 == "" && m.DeclaredYAML == "" &&
+		(m.schema.Lenient || m.Linked() != nil) &&
 		slices.ContainsFunc(reserve.Composition, func(c accountant.Charge) bool {
 			_, texts := c.Event.(accountant.Approx)
 			return texts

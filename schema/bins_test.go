@@ -166,8 +166,7 @@ func TestDecodeIsUniform(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.c.Name = "x"
-			codec, err := NewCodec(test.c)
-			check(t, err)
+			codec := stattest.Must(NewCodec(test.c))
 			u := rand.New(rand.NewPCG(1, 2))
 			counts := make([]int64, test.ticks)
 			for range 100_000 {
@@ -213,8 +212,7 @@ func TestSingles(t *testing.T) {
 		{Column{Kind: Timestamp, Edges: []float64{0, 16e6, 1e15}}, 0, ""},
 	} {
 		test.c.Name, test.c.Min, test.c.Max = "x", test.c.Edges[0], test.c.Edges[len(test.c.Edges)-1]
-		codec, err := NewCodec(test.c)
-		check(t, err)
+		codec := stattest.Must(NewCodec(test.c))
 		u, seen := rand.New(rand.NewPCG(1, 2)), map[string]bool{}
 		for range 200 {
 			cell := codec.AppendText(nil, codec.Decode(test.code, u))

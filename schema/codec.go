@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
@@ -192,7 +193,8 @@ func (c *Codec) ShowDifference(x float64, number func(float64) string) string {
 type ColumnOverview struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
-	Unit    string `json:"unit,omitempty"` // what a difference to a date or timestamp counts
+	Unit    string `json:"unit,omitempty"`   // what a difference to a date or timestamp counts
+	Format  string `json:"format,omitempty"` // layout of a date or timestamp, if it is named
 	Codes   int    `json:"codes"`
 	Missing bool   `json:"missing"` // whether a cell may be
 	From    string `json:"from"`    // labels of the first code and of the last
@@ -201,10 +203,7 @@ type ColumnOverview struct {
 
 // KindAndUnit is such as "integer" or "integer, seconds".
 func (c ColumnOverview) KindAndUnit() string {
-	if c.Unit == "" {
-		return c.Kind
-	}
-	return c.Kind + ", " + c.Unit
+	return strings.TrimSuffix(c.Kind+", "+c.Unit, ", ")
 }
 
 // Overview describes the columns. Its error is that of [Schema.Codecs].
@@ -221,8 +220,8 @@ func (s *Schema) Overview() ([]ColumnOverview, error) {
 		if missing {
 			last--
 		}
-		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), unit, c.size, missing,
-			c.Label(0), c.Label(uint16(last))})
+		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), unit, c.column.Format,
+			c.size, missing, c.Label(0), c.Label(uint16(last))})
 	}
 	return out, err
 }

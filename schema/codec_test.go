@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // check ends the test, which may be one of package rapid, on an error.
@@ -29,8 +31,7 @@ func check(t interface {
 func mustCodec(t testing.TB, c Column) *Codec {
 	t.Helper()
 	c.Name = "x"
-	codec, err := NewCodec(c)
-	check(t, err)
+	codec := stattest.Must(NewCodec(c))
 	return codec
 }
 
@@ -53,8 +54,7 @@ func other(c Column, text string) Column { c.OnInvalid, c.Other = Other, text; r
 // cases reads a list of test cases from testdata.
 func cases[T any](t *testing.T, name string) (list []T) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
-	check(t, err)
+	text := stattest.Must(os.ReadFile("testdata/" + name))
 	check(t, yaml.Unmarshal(text, &list))
 	return list
 }
@@ -89,8 +89,7 @@ func TestColumns(t *testing.T) {
 		Edges                  []float64
 	}](t, "columns.yaml") {
 		t.Run(test.Name, func(t *testing.T) {
-			codecs, err := columnOf(t, test.Column, test.Lenient).Codecs()
-			check(t, err)
+			codecs := stattest.Must(columnOf(t, test.Column, test.Lenient).Codecs())
 			c := codecs[0]
 			for cell, want := range test.Cells {
 				code, err := c.EncodeText([]byte(cell))
@@ -108,8 +107,7 @@ func TestColumns(t *testing.T) {
 				}
 			}
 			for number, want := range test.Written {
-				x, err := strconv.ParseFloat(number, 64)
-				check(t, err)
+				x := stattest.Must(strconv.ParseFloat(number, 64))
 				if got := string(c.AppendText(nil, Value{Float: x})); got != want {
 					t.Errorf("%v is written %s, want %s", number, got, want)
 				}
@@ -157,12 +155,7 @@ func TestPanics(t *testing.T) {
 	}
 	for name, f := range tests {
 		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f()
+			stattest.Panics(t, f, "")
 		})
 	}
 }
@@ -338,8 +331,7 @@ func FuzzEncodeText(f *testing.F) {
 		{Kind: Real, Min: 0, Max: 1e6, Spacing: Log},
 		{Kind: Integer, Min: -maxWhole, Max: maxWhole, Missing: []string{"-", "1e99"}},
 	} {
-		codec, err := NewCodec(column(c))
-		check(f, err)
+		codec := stattest.Must(NewCodec(column(c)))
 		codecs = append(codecs, codec)
 	}
 	constant := []error{errCategory, errBoolean, errInteger, errNumber, errDate, errTimestamp,
@@ -430,10 +422,7 @@ func TestFits(t *testing.T) {
 		{column(Integer), []Stored{StoredText, StoredInt, StoredFloat}},
 		{column(Date), []Stored{StoredText, StoredDays, StoredMicros}},
 	} {
-		c, err := NewCodec(tt.column)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := stattest.Must(NewCodec(tt.column))
 		for _, as := range all {
 			if err := c.Fits(as); (err == nil) != slices.Contains(tt.fit, as) {
 				t.Errorf("%v %q, %d: %v", tt.column.Kind, tt.column.Categories, as, err)

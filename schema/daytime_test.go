@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // daytimeFacts are the kind that CONTRIBUTING adds: nothing but its facts is of its own.
@@ -28,8 +30,7 @@ func TestAKindIsItsFacts(t *testing.T) {
 	}()
 	const file = "decoy: 1\ncolumns:\n" +
 		"  - {name: at, kind: daytime, min: 08:00, max: 17:59, bins: 10}\n"
-	s, err := Parse([]byte(file))
-	check(t, err)
+	s := stattest.Must(Parse([]byte(file)))
 	text, err := s.YAML()
 	check(t, err)
 	again, err := Parse(text)
@@ -46,8 +47,6 @@ func TestAKindIsItsFacts(t *testing.T) {
 		t.Errorf("%s has code %d: %v", cell, back, err)
 	}
 	for _, cell := range []string{"9:3", "24:00", "570", "07:59"} {
-		if _, err := c.EncodeText([]byte(cell)); err == nil {
-			t.Errorf("%q is taken", cell)
-		}
+		stattest.Fails(t, stattest.Err(c.EncodeText([]byte(cell))), "%q is taken", cell)
 	}
 }

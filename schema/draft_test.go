@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // draftOf drafts a schema from rows whose first is the names.
@@ -23,13 +25,10 @@ func draftOf(rows [][]string) (*Schema, error) {
 // The draft of a small hospital table is the one a person would accept, and
 // every row of the table encodes under it.
 func TestDraftAdmissions(t *testing.T) {
-	f, err := os.Open("testdata/admissions.csv")
-	check(t, err)
+	f := stattest.Must(os.Open("testdata/admissions.csv"))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	check(t, err)
-	s, err := draftOf(rows)
-	check(t, err)
+	rows := stattest.Must(csv.NewReader(f).ReadAll())
+	s := stattest.Must(draftOf(rows))
 	checkForm(t, s, "testdata/admissions.draft.yaml")
 	checkIdentity(t, s)
 	checkEncodes(t, s, rows)
@@ -37,13 +36,11 @@ func TestDraftAdmissions(t *testing.T) {
 
 func checkEncodes(t *testing.T, s *Schema, rows [][]string) {
 	t.Helper()
-	codecs, err := s.Codecs()
-	check(t, err)
+	codecs := stattest.Must(s.Codecs())
 	for i, row := range rows[1:] {
 		for j, cell := range row {
-			if _, err := codecs[j].EncodeText([]byte(cell)); err != nil {
-				t.Errorf("row %d, column %q: %v", i+1, rows[0][j], err)
-			}
+			stattest.Passes(t, stattest.Err(codecs[j].EncodeText([]byte(cell))),
+				"row %d, column %q", i+1, rows[0][j])
 		}
 	}
 }
@@ -62,8 +59,7 @@ func TestDraftKinds(t *testing.T) {
 				}
 			}
 			rows = append(rows, cells[len(cells)-1:])
-			s, err := draftOf(rows)
-			check(t, err)
+			s := stattest.Must(draftOf(rows))
 			want := columnOf(t, test.Column, false)
 			if diff := cmp.Diff(want.filled(), s); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)

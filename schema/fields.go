@@ -112,7 +112,7 @@ func (f field) read(r yamlfile.Reader, n *yaml.Node, above string, c *Column) {
 	case word:
 		err = at.read(n)
 	case *[]string:
-		if f.key == "of" && n.Kind == yaml.ScalarNode {
+		if slices.Contains(aloneKeys, f.key) && n.Kind == yaml.ScalarNode {
 			n = &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line, Content: []*yaml.Node{n}}
 		}
 		*at, err = listOf(r, n, above+f.key, "a list of texts", yamlfile.Text)
@@ -158,6 +158,9 @@ func (f field) read(r yamlfile.Reader, n *yaml.Node, above string, c *Column) {
 		r.Report(n.Line, above+f.key+": "+err.Error())
 	}
 }
+
+// aloneKeys are those of lists that may be one text. All but the first are written so, too.
+var aloneKeys = []string{"of", "unit", "key", "id"}
 
 // layoutOf understands the format of a column.
 func layoutOf(text string) (string, error) {
@@ -286,6 +289,9 @@ func (f field) text(c *Column) string {
 			return " " + at.names.text(*at.to)
 		}
 	case *[]string:
+		if len(*at) == 1 && slices.Contains(aloneKeys[1:], f.key) {
+			return " " + scalar((*at)[0])
+		}
 		return f.list(each(*at, scalar))
 	case *[]float64:
 		return f.list(each(*at, c.bound))

@@ -13,11 +13,11 @@ import (
 )
 
 // ErrLinked is returned by readers of one table for a file that describes several.
-var ErrLinked = fmt.Errorf("schema: the file describes linked tables (tables:), and this takes "+
-	"the schema of one table: %w", ErrInvalid)
+var ErrLinked = fmt.Errorf("schema: the file describes linked tables (tables:), or rows in their "+
+	"order (order:), and this takes the schema of one table of single rows: %w", ErrInvalid)
 
-// Linked describes a table of units, such as patients, and tables whose rows each belong to one of
-// them, such as visits:
+// Linked describes a table of units, such as patients, tables whose rows each belong to one of
+// them, such as visits, and tables whose rows belong to those:
 //
 //	decoy: 1
 //	unit: patient_id
@@ -30,28 +30,37 @@ var ErrLinked = fmt.Errorf("schema: the file describes linked tables (tables:), 
 //	    order: {by: date, rows: 15}
 //	    weight: 1
 //	    remember: [diagnosis]
+//	    id: visit_id
 //	    columns: [...]
+//	  - name: drugs
+//	    parent: visits
+//	    key: visit_id
+//	    ...
 type Linked struct {
-	Unit   string        // name of the id column of the first table
-	Tables []LinkedTable // at least two; the first is that of the units, the others are its children
+	Unit   string        // what a unit is: the names of the id columns of the first table
+	Tables []LinkedTable // at least two; the first is that of the units, parents are before children
+	// the second is described by itself: the first has no columns and no file, and its ids
+	Alone bool
 }
 
 // LinkedTable is one of several tables.
 type LinkedTable struct {
 	Name   string
-	Parent string // name of the first table; "" in this itself
-	Order  Order  // of the rows of a unit; none in the first table
+	Parent string   // "" in the first table
+	ID     []string // columns of the file that hold the id of a row; nil where no table is its child
+	Key    []string // those that hold the id of its parent; nil in the first table
+	Order  Order    // of the rows of a parent; none in the first table
 	// how many rows of a unit count fully in questions about its rows; with more rows than that, each
 	// counts less. ≥ 1, 0 in the first table
 	Weight int
 	// columns of whose categories it is asked whether an earlier row had them
 	Remember []string
-	// Unit is the column that holds the id of the unit, MaxRowsPerUnit is Order.Rows, 1 in the first
-	// table
+	// Unit names ID in the first table, and Key in others; MaxRowsPerUnit is Order.Rows, 1 in the
+	// first table
 	Schema *Schema
 }
 
-// Order of the rows of a unit.
+// Order of the rows of a parent.
 type Order struct {
 	By   string // a column whose values have an order; rows where it is missing are not used
 	Rows int    // further rows are not used
@@ -59,10 +68,15 @@ type Order struct {
 
 // Bounds of what linked tables may say.
 const (
-	maxLinkedRows = 1000
+	MaxLinkedRows = 1000 // of one unit
 	maxWeight     = 1000
 	maxRemembered = 16 // categories that a table remembers
 )
+
+// Of is the table whose child table i is, −1 for the first.
+func (l *Linked) Of(i int) int {
+	return slices.IndexFunc(l.Tables, func(t LinkedTable) bool { return t.Name == l.Tables[i].Parent })
+}
 
 // LoadLinked reads the file at path, as [ParseLinked] does.
 func LoadLinked(path string) (*Linked, error) { return load(path, ParseLinked) }
@@ -75,9 +89,13 @@ func ParseLinked(data []byte) (*Linked, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Linked{}
+	l, unit := &Linked{}, []string(nil)
+	if valueOf(ps.root, "order") != nil {
+		return ps.alone(l)
+	}
 	nodes := readAll(ps.reader(""), ps.root, "", nil,
-		[]field{{"decoy", nil}, {"unit", &l.Unit}, {"tables", nil}})
+		[]field{{"decoy", nil}, {"unit", &unit}, {"tables", nil}})
+	l.Unit = strings.Join(unit, ", ")
 	var each []*problems // of each table
 	switch tables := nodes["tables"]; {
 	case l.Unit == "":
@@ -87,7 +105,7 @@ func ParseLinked(data []byte) (*Linked, error) {
 	default:
 		for _, n := range tables.Content {
 			own := &problems{root: n, table: "table " + yamlfile.Quote(scalarOf(n, "name"))}
-			l.Tables = append(l.Tables, own.linked(l.Unit))
+			l.Tables = append(l.Tables, own.linked(unit))
 			each, ps.found = append(each, own), append(ps.found, own.found...)
 		}
 	}
@@ -101,49 +119,123 @@ func ParseLinked(data []byte) (*Linked, error) {
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
-	first := slices.IndexFunc(l.Tables, func(t LinkedTable) bool { return t.Parent == "" })
-	root := l.Tables[first]
-	l.Tables = slices.Insert(slices.Delete(l.Tables, first, first+1), 0, root)
+	slices.SortStableFunc(l.Tables, func(a, b LinkedTable) int {
+		return l.level(a) - l.level(b)
+	})
 	return l, nil
 }
 
-// fields of a table, besides those of its rows. Its key is the unit of its schema.
-func (t *LinkedTable) fields() []field {
-	return []field{{"name", &t.Name}, {"parent", &t.Parent}, {"key", &t.Schema.Unit},
-		{"weight", &t.Weight}, {"remember", &t.Remember}, {"order", &t.Order}}
+// The names of the tables of one that is described by itself.
+const (
+	unitsName = "units"
+	rowsName  = "rows"
+)
+
+// Described are the tables with columns, each of which has a file.
+func (l *Linked) Described() []LinkedTable {
+	if l.Alone {
+		return l.Tables[1:]
+	}
+	return l.Tables
 }
 
-// notYet is what is refused of a key that is a list, where a text belongs.
-var notYet = map[string]string{
-	"parent": "parent: a table has one parent: the table of the units. Describe the rows of another " +
-		"parent as columns of this table",
-	"key": "key: a key is one column: write the parts of a key into one column, in both tables",
+// Names are those of the tables with columns.
+func (l *Linked) Names() (names []string) {
+	for _, t := range l.Described() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// alone reads a table whose rows have an order, and makes that of its units.
+func (ps *problems) alone(l *Linked) (*Linked, error) {
+	t := ps.linked(nil)
+	l.Unit = t.Schema.Unit
+	wrong := func(key, format string, args ...any) { ps.add(-1, key, -1, format, args...) }
+	if l.Unit == "" {
+		wrong("order", "order needs unit: the column of ids, each of which has rows in that order")
+	}
+	if ps.found == nil {
+		t.checkKeys(wrong)
+		t.check(wrong)
+	}
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	units := LinkedTable{Name: unitsName, ID: t.Key,
+		Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: 1}}
+	l.Alone, l.Tables = true, []LinkedTable{units, t}
+	return l, nil
+}
+
+// level is 0 of the first table, 1 of its child tables, and 2 of others.
+func (l *Linked) level(t LinkedTable) int {
+	switch root := slices.IndexFunc(l.Tables, func(t LinkedTable) bool { return t.Parent == "" }); {
+	case t.Parent == "":
+		return 0
+	case t.Parent == l.Tables[root].Name:
+		return 1
+	}
+	return 2
+}
+
+// fields of a table, besides those of its rows.
+func (t *LinkedTable) fields() []field {
+	return append([]field{{"name", &t.Name}, {"parent", &t.Parent}, {"key", &t.Key},
+		{"id", &t.ID}}, t.aloneFields()...)
+}
+
+// aloneFields are those of one that is described by itself.
+func (t *LinkedTable) aloneFields() []field {
+	return []field{{"weight", &t.Weight}, {"remember", &t.Remember}, {"order", &t.Order}}
 }
 
 // linked reads an item of the list of tables.
-func (ps *problems) linked(unit string) LinkedTable {
+func (ps *problems) linked(unit []string) LinkedTable {
 	p := &Partial{Schema: Schema{MaxRowsPerUnit: 1}}
 	t := LinkedTable{Schema: &p.Schema}
 	ps.s = t.Schema
-	if valueOf(ps.root, "parent") == nil {
-		t.Schema.Unit = unit
+	fields := t.fields()
+	if ps.table == "" { // alone
+		t.Name, t.Parent = rowsName, unitsName
+		fields = append(t.aloneFields(), field{"decoy", nil}, field{"unit", &t.Schema.Unit},
+			field{"lenient", new(bool)}) // as private rows are read anyway
 	}
-	for key, text := range notYet {
-		if v := valueOf(ps.root, key); v != nil && v.Kind == yaml.SequenceNode {
-			ps.add(-1, key, -1, "%s", text)
-		}
+	if v := valueOf(ps.root, "parent"); v != nil && v.Kind == yaml.SequenceNode {
+		ps.add(-1, "parent", -1, "parent: a table has one parent. Describe the rows of another parent "+
+			"as columns of this table")
+	}
+	if valueOf(ps.root, "max_rows_per_unit") != nil {
+		ps.add(-1, "max_rows_per_unit", -1, "max_rows_per_unit: order: {by: COLUMN, rows: N} says how "+
+			"many rows of a unit are used: leave this out")
 	}
 	if ps.found != nil {
 		return t
 	}
-	ps.rows(p, t.fields())
+	ps.rows(p, fields)
 	if slices.Contains(p.Open, true) ||
 		slices.ContainsFunc(p.Columns, func(c Column) bool { return c.BuyBins > 0 }) {
-		ps.add(-1, "", -1, "columns of linked tables need their values and bins: nothing of them is "+
-			"bought; write them, or buy them for each table by itself: decoy schema infer TABLE")
+		ps.add(-1, "", -1, "columns of linked tables need their values and bins: write them, or "+
+			"leave the schema out: with --link and --order, a run buys all of it (decoy help linked)")
 	}
 	t.Schema.MaxRowsPerUnit = max(1, t.Order.Rows)
+	if ps.table == "" && t.Schema.Unit != "" {
+		t.Key = []string{t.Schema.Unit}
+	}
+	if t.Schema.Unit = strings.Join(t.Key, ", "); t.Parent == "" && t.ID == nil {
+		t.ID, t.Schema.Unit = unit, strings.Join(unit, ", ")
+	}
 	return t
+}
+
+// Keys are the columns of the files of a table that hold ids, each once.
+func (t *LinkedTable) Keys() (out []string) {
+	for _, name := range slices.Concat(t.Key, t.ID) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // family checks who is whose parent, and the order of each child.
@@ -165,27 +257,56 @@ func (l *Linked) family(each []*problems) {
 		case slices.Index(names, t.Name) < i:
 			wrong("name", "another table has this name")
 		case t.Parent == "" && (roots > 1 || len(names) == 1):
-			wrong("name", "one table, that of the units, has no parent, and each of the others names "+
-				"it as its parent; with one table only, a schema has no key tables")
-		case t.Parent == "" && (t.Schema.Unit != l.Unit || t.Order != (Order{}) || t.Weight != 0 ||
-			t.Remember != nil):
-			wrong("name", "key, order, weight and remember are of tables with a parent; the id of this one "+
-				"is unit")
+			wrong("name", "one table, that of the units, has no parent, and each of the others names it "+
+				"as its parent, or another that has one; with one table only, a schema has no key tables")
+		case t.Parent == "" && (t.Schema.Unit != l.Unit || t.Key != nil || t.Order != (Order{}) ||
+			t.Weight != 0 || t.Remember != nil):
+			wrong("name", "key, id, order, weight and remember are of tables with a parent; the id of "+
+				"this one is unit")
 		case t.Parent == "":
+			t.checkKeys(wrong)
 		case at < 0:
 			wrong("parent", "there is no table %s to be the parent%s", yamlfile.Quote(t.Parent),
 				spelling.Hint(t.Parent, names))
 		case roots == 0:
 			wrong("parent", "the parents go round in a circle: leave parent out of the table of the "+
 				"units")
-		case l.Tables[at].Parent != "":
-			wrong("parent", "the parent must be the table of the units: children of children are not "+
-				"made yet. Give the rows the id of their unit, and name that as key")
-		case t.Schema.Unit == "":
-			wrong("key", "key is missing: the column that holds the id of the unit")
+		case l.level(l.Tables[at]) > 1:
+			wrong("parent", "three levels are the most: the parent must be the table of the units, or name "+
+				"that as its own parent")
+		case len(t.Key) == 0:
+			wrong("key", "key is missing: the column that holds the id of the unit, or of another parent")
+		case len(l.Tables[at].ID) == 0:
+			wrong("parent", "%s has no id for rows to belong to: its key id names the column of its file "+
+				"that holds the id of a row", yamlfile.Quote(t.Parent))
+		case len(t.Key) != len(l.Tables[at].ID):
+			wrong("key", "key: %d columns, and the id of %s has %d", len(t.Key),
+				yamlfile.Quote(t.Parent), len(l.Tables[at].ID))
 		default:
+			t.checkKeys(wrong)
 			l.Tables[i].check(wrong)
 		}
+	}
+}
+
+// checkKeys checks the names of columns that hold ids.
+func (t *LinkedTable) checkKeys(wrong func(key, format string, args ...any)) {
+	for k, name := range slices.Concat(t.Key, t.ID) {
+		key, own := "key", t.Key
+		if k >= len(t.Key) {
+			key, own, k = "id", t.ID, k-len(t.Key)
+		}
+		made := slices.IndexFunc(t.Schema.Made, func(m Made) bool { return m.Name == name })
+		switch {
+		case name == "" || badText(name) != "" || slices.Index(own, name) < k:
+			wrong(key, "%s: a column needs a name, and can be there once", key)
+		case t.Schema.Index(name) >= 0 || made >= 0 && t.Schema.Made[made].Kind != madeID:
+			wrong(key, "%s: %s is not a column: ids are made anew, so take it out of columns, or say "+
+				"kind: id", key, yamlfile.Quote(name))
+		}
+	}
+	if t.ID != nil && len(t.Keys()) == len(t.Key) {
+		wrong("id", "id: a column is missing that key has not, and that tells rows of a parent apart")
 	}
 }
 
@@ -205,9 +326,9 @@ func (t *LinkedTable) check(wrong func(key, format string, args ...any)) {
 			t.Schema.Hint(t.Order.By))
 	case !t.Schema.Columns[by].Kind.Ordered() || t.Schema.Columns[by].After != "":
 		wrong("order", "order: by must be a number, a date or a time, and not after another column")
-	case t.Order.Rows < 2 || t.Order.Rows > maxLinkedRows:
+	case t.Order.Rows < 2 || t.Order.Rows > MaxLinkedRows:
 		wrong("order", "order: rows must be 2 to %d; what a unit has once is a column of its table",
-			maxLinkedRows)
+			MaxLinkedRows)
 	}
 	flags := 0
 	for k, name := range t.Remember {
@@ -231,7 +352,7 @@ func (t *LinkedTable) check(wrong func(key, format string, args ...any)) {
 
 // ForPrivate returns the tables by which private rows are read: lenient, see [Schema.ForPrivate].
 func (l *Linked) ForPrivate() *Linked {
-	out := &Linked{l.Unit, slices.Clone(l.Tables)}
+	out := &Linked{l.Unit, slices.Clone(l.Tables), l.Alone}
 	for i := range out.Tables {
 		out.Tables[i].Schema = out.Tables[i].Schema.ForPrivate()
 	}
@@ -241,23 +362,62 @@ func (l *Linked) ForPrivate() *Linked {
 // YAML writes l in its canonical form, which [ParseLinked] reads: see [Schema.YAML].
 func (l *Linked) YAML() ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "decoy: %d\nunit: %s\ntables:\n", formatVersion, scalar(l.Unit))
-	for i, t := range l.Tables {
-		fields := t.fields()
-		if i == 0 {
+	fmt.Fprintf(&b, "decoy: %d\nunit:%s\n", formatVersion, field{"unit", &l.Tables[0].ID}.text(nil))
+	if !l.Alone {
+		b.WriteString("tables:\n")
+	}
+	for _, t := range l.Described() {
+		fields, indent := t.fields(), "    "
+		switch {
+		case l.Alone:
+			fields, indent = t.aloneFields(), ""
+		case t.Parent == "":
 			fields = fields[:1]
 		}
-		b.WriteString(item(fields, nil))
+		keys := item(fields, nil)
+		if indent == "" {
+			keys = strings.ReplaceAll(keys[4:], "\n    ", "\n")
+		}
+		b.WriteString(keys)
 		text, err := t.Schema.YAML()
 		if err != nil {
 			return nil, err
 		}
 		lines := strings.SplitAfter(string(text), "\n")
 		for _, line := range lines[3 : len(lines)-1] { // without decoy, unit and max_rows_per_unit
-			b.WriteString("    " + line)
+			b.WriteString(indent + line)
 		}
 	}
 	return b.Bytes(), nil
+}
+
+// Written is the schema s of the files of table i, with its ids and those of its parents: made
+// ones, in the first columns unless s has them, in the pattern that the table has for its own. of
+// is where they are among the made columns, in the order of the table's Key.
+func (l *Linked) Written(i int, s *Schema) (out *Schema, of []int) {
+	out = s.Clone()
+	made := func(name string) int {
+		return slices.IndexFunc(out.Made, func(m Made) bool { return m.Name == name })
+	}
+	for k, name := range slices.Backward(l.Tables[i].Keys()) {
+		at := made(name)
+		if at < 0 {
+			for j := range out.Made {
+				out.Made[j].At++
+			}
+			out.Made, at = slices.Insert(out.Made, 0, Made{Name: name, Kind: madeID, Pattern: "#"}), 0
+		}
+		if k < len(l.Tables[i].Key) {
+			above := l.Of(i)
+			parent, _ := l.Written(above, l.Tables[above].Schema)
+			of := func(m Made) bool { return m.Name == l.Tables[above].ID[k] }
+			out.Made[at].Pattern = parent.Made[slices.IndexFunc(parent.Made, of)].Pattern
+		}
+	}
+	for _, name := range l.Tables[i].Key {
+		of = append(of, made(name))
+	}
+	return out, of
 }
 
 // Fingerprint is the SHA-256 of YAML, in hexadecimal. It panics for what [ParseLinked] did not

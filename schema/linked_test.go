@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -59,6 +60,13 @@ func TestParseLinked(t *testing.T) {
 	if again.Fingerprint() != l.Fingerprint() {
 		t.Errorf("%s is not read as what it was written of", text)
 	}
+	deep := stattest.Must(schema.LoadLinked("testdata/clinic.yaml"))
+	if again, err = schema.ParseLinked(stattest.Must(deep.YAML())); err != nil ||
+		again.Fingerprint() != deep.Fingerprint() || strings.Join(again.Tables[3].Key, " ") !=
+		"who visit" || again.Tables[3].Parent != "visits" || strings.Join(again.Tables[1].Keys(), " ") !=
+		"patient visit" {
+		t.Errorf("keys of two columns are read as %+v: %v", again, err)
+	}
 	if _, err := schema.Parse([]byte(clinic)); !errors.Is(err, schema.ErrLinked) {
 		t.Errorf("as one table: %v", err)
 	}
@@ -71,19 +79,26 @@ func TestLinkedProblems(t *testing.T) {
 		{"no version", "decoy: 1\n", "", "line 1: the key decoy is missing"},
 		{"later version", "decoy: 1\n", "decoy: 2\n", "version 2 is not known"},
 		{"unknown key", "    key: patient\n", "    kye: patient\n", `table "visits": unknown key "kye"`},
-		{"no parent", "    parent: patients\n", "", "names it as its parent"},
+		{"no parent", "    parent: patients\n", "", "the others names it as its parent, or another"},
 		{"missing parent", "parent: patients\n", "parent: patient\n",
 			`there is no table "patient" to be the parent; did you mean "patients"?`},
 		{"two parents", "parent: patients\n", "parent: [patients, doctors]\n",
 			"Describe the rows of another parent as columns"},
-		{"composite key", "key: patient\n", "key: [patient, clinic]\n", "write the parts of a key into"},
+		{"composite key", "key: patient\n", "key: [patient, clinic]\n",
+			`key: 2 columns, and the id of "patients" has 1`},
+		{"a key twice", "key: patient\n", "key: [patient, patient]\n", "has 1"},
 		{"cycle", "  - name: patients\n", "  - name: patients\n    parent: visits\n    key: id\n",
 			"go round in a circle"},
 		{"grandchildren", "drugs, parent: patients", "drugs, parent: visits",
-			"children of children are not made yet"},
+			`"visits" has no id for rows to belong to`},
+		{"itself", "drugs, parent: patients", "drugs, parent: drugs", "three levels are the most"},
+		{"id of the key", "    key: patient\n", "    key: patient\n    id: patient\n",
+			"tells rows of a parent apart"},
+		{"id is a column", "    key: patient\n", "    key: patient\n    id: date\n",
+			"take it out of columns"},
 		{"no key", "    key: patient\n", "", "key is missing"},
 		{"key of the units", "  - name: patients\n", "  - name: patients\n    key: id\n",
-			"key, order, weight and remember are of tables with a parent"},
+			"key, id, order, weight and remember are of tables with a parent"},
 		{"key is a column", "key: patient\n", "key: date\n", "take it out of columns"},
 		{"no order", "    order: {by: date, rows: 15}\n", "", "order is missing"},
 		{"no rows", "rows: 15}", "}", "order is missing, or not whole"},
@@ -98,8 +113,8 @@ func TestLinkedProblems(t *testing.T) {
 		{"same name", "name: drugs", "name: visits", "another table has this name"},
 		{"name of a path", "name: drugs", "name: ../drugs", "a table needs a name without /"},
 		{"a column", "max: 9", "max: -9", `table "drugs", column "day"`},
-		{"open column", "min: 0, max: 9", "min: , max: ", "nothing of them is bought"},
-		{"bought bins", "max: 9", "max: 9, bins: {dp: 3}", "nothing of them is bought"},
+		{"open column", "min: 0, max: 9", "min: , max: ", "need their values and bins"},
+		{"bought bins", "max: 9", "max: 9, bins: {dp: 3}", "need their values and bins"},
 		{"no list", "tables:\n", "tables: x\nothers:\n", "must be a list of tables"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -47,30 +47,6 @@ type madeCodec struct {
 	form     numberForm
 	pattern  string
 	digits   int
-	ofUnit   bool // ID: of the unit of the row
-}
-
-// WithKey is the schema of files that hold the id of the unit, too: a made one, in the first column
-// unless s has it, in the pattern that the table of the units has for its own.
-func (s *Schema) WithKey(units *Schema) *Schema {
-	key := Made{Name: s.Unit, Kind: madeID, Pattern: "#"}
-	ofUnit := func(s *Schema) int {
-		return slices.IndexFunc(s.Made, func(m Made) bool { return m.Name == s.Unit })
-	}
-	if i := ofUnit(units); i >= 0 {
-		key.Pattern = units.Made[i].Pattern
-	}
-	out := *s
-	out.Made = slices.Clone(s.Made)
-	if i := ofUnit(s); i >= 0 {
-		out.Made[i].Pattern = key.Pattern
-		return &out
-	}
-	for i := range out.Made {
-		out.Made[i].At++
-	}
-	out.Made = slices.Insert(out.Made, 0, key)
-	return &out
 }
 
 // maxOperands keeps a sum of whole numbers in an int64.
@@ -79,8 +55,7 @@ const maxOperands = 1000
 // compileMade makes the codec of made column k.
 func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
 	m := &s.Made[k]
-	c := madeCodec{kind: m.Kind, pattern: m.Pattern, digits: strings.Count(m.Pattern, "#"),
-		ofUnit: m.Name == s.Unit}
+	c := madeCodec{kind: m.Kind, pattern: m.Pattern, digits: strings.Count(m.Pattern, "#")}
 	why := badText(m.Name)
 	twin := slices.IndexFunc(s.Made[:k], func(x Made) bool { return x.Name == m.Name })
 	switch {
@@ -179,13 +154,11 @@ func (c *madeCodec) stored() Stored {
 	return StoredText
 }
 
-// value is the cell of a row with these values.
-func (c *madeCodec) value(row []Value, at Place) Value {
+// value is the cell of a row with these values; an id has this number.
+func (c *madeCodec) value(row []Value, number int) Value {
 	switch {
-	case c.kind == madeID && c.ofUnit:
-		return Value{Text: c.id(at.Unit)}
 	case c.kind == madeID:
-		return Value{Text: c.id(at.Row)}
+		return Value{Text: c.id(number)}
 	case c.kind == madeLookup:
 		v := row[c.of[0]]
 		if v.Missing {

@@ -1,11 +1,12 @@
 package schema
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 const buying = `decoy: 1
@@ -20,13 +21,11 @@ columns:
 `
 
 func TestBoughtBins(t *testing.T) {
-	s, err := Parse([]byte(buying))
-	check(t, err)
+	s := stattest.Must(Parse([]byte(buying)))
 	if got := s.Sizes(); got[0] != 101 || got[2] != 256 || got[3] != 365 {
 		t.Errorf("sizes %v", got)
 	}
-	yaml, err := s.YAML()
-	check(t, err)
+	yaml := stattest.Must(s.YAML())
 	again, err := Parse(yaml)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
@@ -38,8 +37,7 @@ func TestBoughtBins(t *testing.T) {
 	for range 20 {
 		var starts [][]int
 		for _, i := range s.Buys() {
-			codec, err := NewCodec(s.Columns[i])
-			check(t, err)
+			codec := stattest.Must(NewCodec(s.Columns[i]))
 			_, n := codec.Grid()
 			perm := u.Perm(n - 1)[:s.Columns[i].BuyBins-1]
 			at := make([]bool, n)
@@ -54,10 +52,8 @@ func TestBoughtBins(t *testing.T) {
 			}
 			starts = append(starts, list)
 		}
-		coarse, err := s.Bought(starts)
-		check(t, err)
-		groups, err := s.Groups(coarse)
-		check(t, err)
+		coarse := stattest.Must(s.Bought(starts))
+		groups := stattest.Must(s.Groups(coarse))
 		if groups[1] != nil {
 			t.Error("a column that is not bought is regrouped")
 		}
@@ -87,8 +83,7 @@ func TestGridLeavesTheLastValue(t *testing.T) {
 		{Column{Name: "a", Kind: Real, Max: 1, BuyBins: 8, BuyShare: .1}, 1024, 1024},
 		{Column{Name: "a", Kind: Categorical, Categories: []string{"x"}}, 0, 0},
 	} {
-		codec, err := NewCodec(tt.c)
-		check(t, err)
+		codec := stattest.Must(NewCodec(tt.c))
 		if cells, starts := codec.Grid(); cells != tt.cells || starts != tt.starts {
 			t.Errorf("%v: grid %d, %d, want %d, %d", tt.c, cells, starts, tt.cells, tt.starts)
 		}
@@ -103,22 +98,17 @@ func TestBoughtBinsAreChecked(t *testing.T) {
 		"NaN":        {Name: "a", Kind: Real, Max: 1, BuyBins: 2, BuyShare: math.NaN()},
 		"negative":   {Name: "a", Kind: Real, Max: 1, BuyBins: -2, BuyShare: .1},
 	} {
-		if _, err := NewCodec(column); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewCodec(column)), ErrInvalid, "%s", name)
 	}
 	s := &Schema{}
 	for _, name := range []string{"a", "b", "c"} {
 		s.Columns = append(s.Columns, Column{Name: name, Kind: Real, Max: 1, BuyBins: 2, BuyShare: .2})
 	}
-	if err := s.Validate(); !errors.Is(err, ErrInvalid) {
-		t.Errorf("shares that add up to .6: %v", err)
-	}
+	stattest.Wraps(t, s.Validate(), ErrInvalid, "shares that add up to .6")
 }
 
 func TestGroupsRefuse(t *testing.T) {
-	s, err := Parse([]byte(buying))
-	check(t, err)
+	s := stattest.Must(Parse([]byte(buying)))
 	good := [][]int{{0, 1, 2, 3, 4, 5, 6, 50}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 200},
 		{0, 90, 180, 270}}
 	for name, starts := range map[string][][]int{
@@ -127,9 +117,7 @@ func TestGroupsRefuse(t *testing.T) {
 		"falling": {{0, 2, 1, 4, 5, 6, 7, 8}, good[1], good[2]},
 		"too far": {{0, 1, 2, 3, 4, 5, 6, 100}, good[1], good[2]},
 	} {
-		if _, err := s.Bought(starts); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Bought(starts)), ErrInvalid, "%s", name)
 	}
 	for name, change := range map[string]func(*Schema){
 		"unit":     func(c *Schema) { c.MaxRowsPerUnit = 3 },
@@ -144,18 +132,15 @@ func TestGroupsRefuse(t *testing.T) {
 		"a column":  func(c *Schema) { c.Columns = c.Columns[:3] },
 		"not valid": func(c *Schema) { c.Columns[1].Kind = 0 },
 	} {
-		c, err := s.Bought(good)
-		check(t, err)
+		c := stattest.Must(s.Bought(good))
 		change(c)
-		if _, err := s.Groups(c); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(s.Groups(c)), ErrInvalid, "%s", name)
 	}
 }
 
 // TestBuyDefaults: bins of equal width that nobody asked for are bought, and no others.
 func TestBuyDefaults(t *testing.T) {
-	s, err := Parse([]byte(`decoy: 1
+	s := stattest.Must(Parse([]byte(`decoy: 1
 columns:
   - {name: days, kind: integer, min: 0, max: 99}
   - {name: stay, kind: integer, min: 0, max: 365, missing: [""]}
@@ -168,13 +153,11 @@ columns:
   - {name: ruled, kind: integer, min: 0, max: 319}
   - {name: sex, kind: categorical, categories: [f, m]}
 rules: [{when: {sex: [m]}, then: {ruled: {below: 10}}}]
-`))
-	check(t, err)
+`)))
 	cells := map[string]int{"stay": 366, "wide": 65535, "short": 90, "born": 36526}
 	bought := s.BuyDefaults()
 	check(t, bought.Validate())
-	text, err := bought.YAML()
-	check(t, err)
+	text := stattest.Must(bought.YAML())
 	back, err := Parse(text)
 	if err != nil || back.Fingerprint() != bought.Fingerprint() {
 		t.Errorf("it is not read back: %v", err)

@@ -93,7 +93,7 @@ func parse(data []byte) (*Partial, *problems, error) {
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case valueOf(ps.root, "tables") != nil:
+	case valueOf(ps.root, "tables") != nil, valueOf(ps.root, "order") != nil:
 		return nil, nil, ErrLinked
 	}
 	p := &Partial{}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var update = flag.Bool("update", false, "write the errors of testdata/*.bad.yaml into the files")
@@ -56,13 +58,11 @@ func TestParseGood(t *testing.T) {
 	}
 	for name, want := range sizes {
 		t.Run(name, func(t *testing.T) {
-			s, err := Load("testdata/" + name + ".good.yaml")
-			check(t, err)
+			s := stattest.Must(Load("testdata/" + name + ".good.yaml"))
 			if diff := cmp.Diff(want, s.Sizes()); diff != "" {
 				t.Errorf("sizes (-want +got):\n%s", diff)
 			}
-			codecs, err := s.Codecs()
-			check(t, err)
+			codecs := stattest.Must(s.Codecs())
 			for i, c := range codecs {
 				if c.Size() != want[i] {
 					t.Errorf("column %d: codec has %d codes, Sizes says %d", i, c.Size(), want[i])
@@ -99,8 +99,7 @@ func checkIdentity(t interface{ Fatalf(string, ...any) }, s *Schema) {
 }
 
 func TestParseLiteralScalars(t *testing.T) {
-	s, err := Load("testdata/literal.good.yaml")
-	check(t, err)
+	s := stattest.Must(Load("testdata/literal.good.yaml"))
 	want := []string{"no", "1.0", "0x10", "null", "~", "1e3", "2001-01-01", ".nan", "", "it's",
 		"tab\there", "=", "007"}
 	if diff := cmp.Diff(want, s.Columns[0].Categories); diff != "" {
@@ -111,13 +110,11 @@ func TestParseLiteralScalars(t *testing.T) {
 // checkForm compares the canonical form of a schema with a file, which -update writes.
 func checkForm(t *testing.T, s *Schema, path string) {
 	t.Helper()
-	got, err := s.YAML()
-	check(t, err)
+	got := stattest.Must(s.YAML())
 	if *update {
 		check(t, os.WriteFile(path, got, 0o666))
 	}
-	want, err := os.ReadFile(path)
-	check(t, err)
+	want := stattest.Must(os.ReadFile(path))
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
@@ -126,8 +123,7 @@ func checkForm(t *testing.T, s *Schema, path string) {
 // The text of a canonical schema, and so its fingerprint, must never change:
 // ledgers and models carry it.
 func TestCanonicalForm(t *testing.T) {
-	s, err := Load("testdata/icu.good.yaml")
-	check(t, err)
+	s := stattest.Must(Load("testdata/icu.good.yaml"))
 	checkForm(t, s, "testdata/icu.canonical.yaml")
 	const fingerprint = "09904f40ec85295261fb888ea81bc951921fac118f3e375ad8258bb422811b75"
 	if got := s.Fingerprint(); got != fingerprint {
@@ -138,8 +134,7 @@ func TestCanonicalForm(t *testing.T) {
 // Two ways of writing one schema have one fingerprint; two schemas have two.
 func TestFingerprint(t *testing.T) {
 	parse := func(columns string) string {
-		s, err := Parse([]byte("decoy: 1\ncolumns: [" + columns + "]"))
-		check(t, err)
+		s := stattest.Must(Parse([]byte("decoy: 1\ncolumns: [" + columns + "]")))
 		return s.Fingerprint()
 	}
 	same := []string{
@@ -183,8 +178,7 @@ func TestFingerprint(t *testing.T) {
 // set: those of older schemas stay.
 func TestLenientKey(t *testing.T) {
 	parse := func(key string) *Schema {
-		s, err := Parse([]byte("decoy: 1\n" + key + "columns: [{name: x, kind: boolean}]"))
-		check(t, err)
+		s := stattest.Must(Parse([]byte("decoy: 1\n" + key + "columns: [{name: x, kind: boolean}]")))
 		return s
 	}
 	strict, off, on := parse(""), parse("lenient: false\n"), parse("lenient: true\n")
@@ -194,14 +188,12 @@ func TestLenientKey(t *testing.T) {
 	if strict.Fingerprint() != off.Fingerprint() || strict.Fingerprint() == on.Fingerprint() {
 		t.Error("fingerprints are not those of the meaning")
 	}
-	text, err := on.YAML()
-	check(t, err)
+	text := stattest.Must(on.YAML())
 	if back, err := Parse(text); err != nil || !back.Lenient {
 		t.Errorf("%s is read as another schema: %v", text, err)
 	}
-	if _, err := strict.Groups(on); !errors.Is(err, ErrInvalid) {
-		t.Errorf("groups of a lenient and a strict schema: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(strict.Groups(on)), ErrInvalid,
+		"groups of a lenient and a strict schema")
 	for _, bad := range []string{"yes", "1", "[]", "\"\""} {
 		_, err := Parse([]byte("decoy: 1\nlenient: " + bad + "\ncolumns: [{name: x, kind: boolean}]"))
 		if want := "schema: line 2: lenient: must be true or false"; err == nil || err.Error() != want {
@@ -237,12 +229,8 @@ func TestParseManyCategories(t *testing.T) {
 }
 
 func TestLoadMissingFile(t *testing.T) {
-	if _, err := Load("testdata/private.csv"); !errors.Is(err, ErrInvalid) {
-		t.Errorf("a table for a schema: %v", err)
-	}
-	if _, err := Load("testdata/nothing.yaml"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Load("testdata/private.csv")), ErrInvalid, "a table for a schema")
+	stattest.Wraps(t, stattest.Err(Load("testdata/nothing.yaml")), os.ErrNotExist, "")
 }
 
 // FuzzParse: no panic, every error wraps ErrInvalid, and what is accepted is
@@ -250,8 +238,7 @@ func TestLoadMissingFile(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.yaml")
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		check(f, err)
+		data := stattest.Must(os.ReadFile(path))
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -271,16 +258,14 @@ func FuzzParse(f *testing.F) {
 
 // The file in the package comment is a valid one.
 func TestDocumentedFile(t *testing.T) {
-	source, err := os.ReadFile("doc.go")
-	check(t, err)
+	source := stattest.Must(os.ReadFile("doc.go"))
 	var text strings.Builder
 	for line := range strings.Lines(string(source)) {
 		if code, ok := strings.CutPrefix(line, "//\t"); ok {
 			text.WriteString(code)
 		}
 	}
-	s, err := Parse([]byte(text.String()))
-	check(t, err)
+	s := stattest.Must(Parse([]byte(text.String())))
 	if diff := cmp.Diff([]int{25, 4, 1024, 3, 2, 32, 91}, s.Sizes()); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}

@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// Past is what is known of a unit before its next row in a child table. It makes the rows of a view
-// of steps, where these are counted and where they are drawn. It is not safe for concurrent use.
-// Rows of a child table are in the codes of [View.Fine].
+// Past is what is known of a parent before its next row in a child table. It makes the rows of a
+// view of steps, where these are counted and where they are drawn. It is not safe for concurrent
+// use. Rows of a child table are in the codes of [View.Fine].
 type Past struct {
 	*child
 	given  int
@@ -22,11 +22,11 @@ func (v *View) Past() *Past {
 	return &Past{child: v.child, given: v.Given, row: make([]uint16, len(v.Schema.Columns))}
 }
 
-// Start begins the rows of a unit: its codes in the first table, how many rows it has in the child
-// table, at least one and at most Order.Rows, and the first of them.
-func (p *Past) Start(unit []uint16, rows int, first []uint16) {
+// Start begins the rows of a parent: what is known of it, how many rows it has in the child table,
+// at least one and at most Order.Rows, and the first of them.
+func (p *Past) Start(known []uint16, rows int, first []uint16) {
 	clear(p.row)
-	copy(p.row, unit)
+	copy(p.row, known)
 	p.row[p.root] = uint16(rows)
 	p.place = 0
 	p.Add(first)
@@ -96,8 +96,10 @@ func (p *Past) NextTo(row, drawn []uint16, u *rand.Rand) bool {
 	}
 	copy(row, drawn[1:])
 	first, next := p.bin(row)
-	if a, b := max(lo, first), min(hi, next); hi-lo > next-first && a < b {
-		lo, hi = a, b
+	if next > first && hi-lo >= next-first { // the bin of the order says more
+		if lo, hi = max(lo, first), min(hi, next); lo >= hi {
+			lo, hi = max(last, first), next
+		}
 	}
 	return p.placeTo(row, lo, hi, u)
 }

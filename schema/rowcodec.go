@@ -201,9 +201,9 @@ func (r *RowCodec) Difference(i int, x []float64) float64 {
 
 // Place is where in a file a row is written.
 type Place struct {
-	Row   int // from 0
-	Unit  int // the number of its unit, for a made id that is the unit's
-	Known int // a column whose value has been drawn before; −1: none
+	Row   int   // from 0
+	IDs   []int // by made column, the number of an id; nil: they are Row
+	Known int   // a column whose value has been drawn before; −1: none
 }
 
 // Decode draws the values of a row with these codes: dst has one place for each column of the
@@ -219,7 +219,11 @@ func (r *RowCodec) Decode(dst []Value, code func(column int) uint16, at Place, u
 		dst[i] = r.numbers[i].sum(dst[r.base[i]], dst[i])
 	}
 	for k := range r.made {
-		dst[len(r.codecs)+k] = r.made[k].value(dst, at)
+		number := at.Row
+		if at.IDs != nil {
+			number = at.IDs[k]
+		}
+		dst[len(r.codecs)+k] = r.made[k].value(dst, number)
 	}
 }
 

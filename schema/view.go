@@ -7,22 +7,26 @@ import (
 )
 
 // View is a flat table that follows from linked tables. That of the units has a row for each, of
-// weight 1. That of the steps of a child table has a row for each row of that table but the first
-// of a unit: what is known before the step, and the step itself. Of a unit with k of them each
-// weighs min(1, C/k), where C is the table's Weight.
+// weight 1: its columns, and of each child table how many rows it has and the first of them. That
+// of the parents among the rows of another table has such a row for each of these, behind the
+// columns of its own parents, which are known. That of the steps of a child table has a row for
+// each row of that table but the first of a parent: what is known before the step, and the step
+// itself. Of a unit with k rows in a view each weighs min(1, C/k), where C is the table's Weight.
 type View struct {
-	Name  string // public and unique: the table's
-	Table int    // of which it has the steps; 0: the view of the units
-	// valid; its unit is that of the tables. Counts of steps are in units of 2^-16 rows, of which
-	// MaxRowsPerUnit says how many one unit may move them by
+	Name  string // public and unique: the table's, or that with .children
+	Table int    // whose rows, or steps, it has
+	Steps bool
+	// valid; its unit is that of the tables. Counts, but those of units, are in units of 2^-16 rows,
+	// of which MaxRowsPerUnit says how many one unit may move them by
 	Schema *Schema
-	Given  int // the first columns are known before a step is drawn; 0: none
+	Given  int // the first columns are known before a row is drawn; 0: none
+	Above  int // of a child table: of these, what is known of the parent of a row
+	// of steps: where the view of the parents has their number; the codes of the first follow, in the
+	// order of its columns, and where they could not be missing the last code says that there is none
+	Rows int
 
-	child *child // of Table
-	// of the view of the units: the child tables, and the first column of each by table; 0 for the
-	// first table
-	children []*child
-	of       []int
+	child    *child   // of Table; nil in the view of the units
+	children []*child // of parents
 }
 
 // child is what a child table of a schema decides.
@@ -35,7 +39,7 @@ type child struct {
 	gaps   []float64 // the least value of each bin of gaps
 	seen   []int     // the first flag of each column; −1: none is remembered
 	same   []uint16  // of each column: the code of a step that says that it is as it was; 0: none
-	root   int       // columns of the first table
+	root   int       // columns that say what is known of its parent
 }
 
 // fullBits is the grid of weights: a row that counts fully weighs 2^fullBits.
@@ -44,47 +48,40 @@ const fullBits = 16
 // maxPlace is from where on places are not told apart.
 const maxPlace = 8
 
-// Views are the views of linked tables: that of the units, then that of the steps of each child
-// table in their order. They follow from the public schema alone. The error is for names that two
-// columns of a view would have.
+// Views are the views of linked tables: that of the units, those of the steps of each child table
+// in their order, then those of the rows of each child table that is a parent. They follow from the
+// public schema alone. The error is for a view that is no schema.
 func Views(l *Linked) ([]*View, error) {
-	root := l.Tables[0].Schema
-	units := &View{Name: l.Tables[0].Name, Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: 1},
-		of: []int{0}}
-	units.add("", root.Columns...)
-	views := []*View{units}
-	for i := 1; i < len(l.Tables); i++ {
-		c, err := newChild(l.Tables[i], len(root.Columns))
+	var views, parents []*View
+	known := make([][]Column, len(l.Tables)) // of a row of each table, and of its parents
+	for i, t := range l.Tables {
+		v := &View{Name: t.Name, Table: i, Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: 1}}
+		if i == 0 {
+			v.add(t.Name+".", t.Schema.Columns...)
+			known[0], v.Schema.Columns = v.Schema.Columns, slices.Clone(t.Schema.Columns)
+			views, parents = append(views, v), append(parents, v)
+			continue
+		}
+		of := l.Of(i)
+		c, err := newChild(t, len(known[of]))
 		if err != nil {
 			return nil, err
 		}
-		name, columns := c.table.Name, c.table.Schema.Columns
-		units.children, units.of = append(units.children, c), append(units.of, len(units.Schema.Columns))
-		units.add(name+".", whole("rows", 0, c.table.Order.Rows))
-		first := make([]Column, len(columns))
-		for j := range columns {
-			first[j] = withNone(columns[j])
+		v.child, v.Above, v.Schema.MaxRowsPerUnit = c, c.root, t.Weight<<fullBits
+		steps := *v
+		steps.Schema, steps.Rows = v.Schema.Clone(), len(parents[of].Schema.Columns)
+		v.Name += ".children"
+		v.add("", known[of]...)
+		v.add(t.Name+".", t.Schema.Columns...)
+		v.Given, known[i] = len(v.Schema.Columns), slices.Clone(v.Schema.Columns)
+		steps.addSteps(known[of])
+		parents[of].addFirst(c)
+		views, parents = append(views, &steps), append(parents, v)
+	}
+	for _, v := range parents[1:] {
+		if v.children != nil {
+			views = append(views, v)
 		}
-		units.add(name+".first.", first...)
-		v := &View{Name: name, Table: i, child: c,
-			Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: c.table.Weight << fullBits}}
-		v.add(l.Tables[0].Name+".", root.Columns...)
-		v.add("", whole("rows", 0, c.table.Order.Rows),
-			whole("place", 1, min(maxPlace, c.table.Order.Rows-1)))
-		v.add("before.", columns...)
-		for j, at := range c.seen {
-			for code := 0; at >= 0 && code < c.table.Schema.Sizes()[j]; code++ {
-				v.add("", Column{Name: fmt.Sprintf("seen.%s.%d", columns[j].Name, code),
-					Kind: Boolean})
-			}
-		}
-		v.Given = len(v.Schema.Columns)
-		v.add("", Column{Name: "gap", Kind: Real,
-			Edges: append(slices.Clone(c.gaps), 2*c.gaps[len(c.gaps)-1])})
-		for j := range columns {
-			v.add("next.", c.orSame(j))
-		}
-		views = append(views, v)
 	}
 	for _, v := range views {
 		if err := v.Schema.Validate(); err != nil {
@@ -94,11 +91,44 @@ func Views(l *Linked) ([]*View, error) {
 	return views, nil
 }
 
+// addSteps adds the columns of a view of steps, of a table whose parents have these.
+func (v *View) addSteps(parent []Column) {
+	c := v.child
+	columns := c.table.Schema.Columns
+	v.add("", parent...)
+	v.add("", whole("rows", 0, c.table.Order.Rows),
+		whole("place", 1, min(maxPlace, c.table.Order.Rows-1)))
+	v.add("before.", columns...)
+	for j, at := range c.seen {
+		for code := 0; at >= 0 && code < c.table.Schema.Sizes()[j]; code++ {
+			v.add("", Column{Name: fmt.Sprintf("seen.%s.%d", columns[j].Name, code), Kind: Boolean})
+		}
+	}
+	v.Steps, v.Given = true, len(v.Schema.Columns)
+	v.add("", Column{Name: "gap", Kind: Real,
+		Edges: append(slices.Clone(c.gaps), 2*c.gaps[len(c.gaps)-1])})
+	for j := range columns {
+		v.add("next.", c.orSame(j))
+	}
+}
+
+// addFirst adds what a view of parents asks of a child table.
+func (v *View) addFirst(c *child) {
+	v.children = append(v.children, c)
+	v.add(c.table.Name+".", whole("rows", 0, c.table.Order.Rows))
+	for _, column := range c.table.Schema.Columns {
+		v.add(c.table.Name+".first.", withNone(column))
+	}
+}
+
 // add adds columns to the view, with names that begin so. What they say of their row alone they say
 // in codes that are settled.
 func (v *View) add(prefix string, columns ...Column) {
 	for _, c := range columns {
 		c.Name, c.After = prefix+c.Name, ""
+		for v.Schema.Index(c.Name) >= 0 { // of a table whose columns or name are like those of a view
+			c.Name += "+"
+		}
 		v.Schema.Columns = append(v.Schema.Columns, c)
 	}
 }
@@ -140,7 +170,7 @@ func (c *child) orSame(column int) Column {
 // .133 off with it and .152 without, and numbers of distinct values .06 and .10.
 const sameFrom = 8
 
-// newChild prepares a child table, of units with so many columns.
+// newChild prepares a child table, whose parents have so many columns.
 func newChild(t LinkedTable, root int) (*child, error) {
 	c := &child{table: t, by: t.Schema.Index(t.Order.By), root: root}
 	flags := 0
@@ -157,10 +187,8 @@ func newChild(t LinkedTable, root int) (*child, error) {
 	return c, c.refine()
 }
 
-// Rows is where the view of the units has the number of rows of a child table; the codes of its
-// first row follow, in the order of its columns, and where they could not be missing the last code
-// says that there is none.
-func (v *View) Rows(table int) (column int) { return v.of[table] }
+// Parents reports whether it is a view of rows that are parents: of units, if Table is 0.
+func (v *View) Parents() bool { return v.children != nil }
 
 // Full is what a row of a unit of few weighs in the counts of the view.
 func (v *View) Full() int {
@@ -185,11 +213,11 @@ func (v *View) Transitions() (out [][]int) {
 	return out
 }
 
-// Unit is the row of the view of the units for one of them: its codes in the first table and, of
-// each child table, how many rows it has and the first of them, which is not used if there is none.
-// Those of a child table are in the codes of [View.Fine].
-func (v *View) Unit(unit []uint16, rows []int, first [][]uint16) []uint16 {
-	row, sizes := slices.Clone(unit), v.Schema.Sizes()
+// Parent is the row of a view of parents for one of them: what is known of it, as [View.Known] has
+// it, and of each child table how many rows it has and the first of them, which is not used if
+// there is none. Those of a child table are in the codes of [View.Fine].
+func (v *View) Parent(known []uint16, rows []int, first [][]uint16) []uint16 {
+	row, sizes := slices.Clone(known), v.Schema.Sizes()
 	for i, c := range v.children {
 		row = append(row, uint16(min(rows[i], c.table.Order.Rows)))
 		for column := range c.seen {
@@ -201,6 +229,16 @@ func (v *View) Unit(unit []uint16, rows []int, first [][]uint16) []uint16 {
 		}
 	}
 	return row
+}
+
+// Known is what is known of a row of a child table where it is a parent: what is known of its own
+// parent, and its codes, which are those of [View.Fine]. In a row of the first table these are all.
+func (v *View) Known(parent, row []uint16) []uint16 {
+	out := slices.Clone(parent)
+	for c, code := range row {
+		out = append(out, v.child.inSchema(c, code))
+	}
+	return out
 }
 
 // gapCode is the bin of a gap.

@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -18,18 +19,18 @@ import (
 // noise halved when a round changed less than its noise, zCDP, the last round spends the rest.
 func published(t *testing.T, tab *table.Table, b accountant.Budget) *marginal.Model {
 	ctx, sizes := context.Background(), tab.Schema().Sizes()
-	filter := accountant.GDPFilter{Mu: synthtest.Must(accountant.MuFor(b))}
-	s := synthtest.Must(privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{Budget: b,
+	filter := accountant.GDPFilter{Mu: stattest.Must(accountant.MuFor(b))}
+	s := stattest.Must(privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{Budget: b,
 		Plan: accountant.Composition{{Event: filter, Count: 1}}}))
 	d := len(sizes)
-	left := synthtest.Must(accountant.RhoFor(b))
+	left := stattest.Must(accountant.RhoFor(b))
 	step := left / float64(16*d)
 	sigma := 1 / math.Sqrt(2*.9*step)
-	ms := columnsMeasured(synthtest.Must(s.MeasureAll(columnQueries(d), sigma)), sigma)
+	ms := columnsMeasured(stattest.Must(s.MeasureAll(columnQueries(d), sigma)), sigma)
 	left -= .9 * step * float64(d)
-	sets := synthtest.Must((&AIM{Workload: "pairs"}).columnSets(tab.Schema()))
+	sets := stattest.Must((&AIM{Workload: "pairs"}).columnSets(tab.Schema()))
 	fit := func() *marginal.Model {
-		return synthtest.Must(marginal.Fit(ctx, sizes, ms, marginal.Options{}))
+		return stattest.Must(marginal.Fit(ctx, sizes, ms, marginal.Options{}))
 	}
 	for model := fit(); ; {
 		if last := left < 2*step; last {
@@ -44,21 +45,17 @@ func published(t *testing.T, tab *table.Table, b accountant.Budget) *marginal.Mo
 			}
 			x := privacy.Candidate{Query: privacy.Marginal{Cols: c.cols}, Weight: c.weight,
 				Estimate: make([]float64, n), Penalty: l1 * sigma * float64(n)}
-			if err := model.MarginalTo(x.Estimate, c.cols); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, model.MarginalTo(x.Estimate, c.cols))
 			candidates = append(candidates, x)
 		}
-		best := candidates[synthtest.Must(s.Select(candidates, epsilon))]
-		ms = append(ms, synthtest.Must(measureOne(s, best.Query.(privacy.Marginal), sigma)))
+		best := candidates[stattest.Must(s.Select(candidates, epsilon))]
+		ms = append(ms, stattest.Must(measureOne(s, best.Query.(privacy.Marginal), sigma)))
 		model = fit()
 		if left -= step; left < 1e-9 {
 			return model
 		}
 		now, change := make([]float64, len(best.Estimate)), 0.
-		if err := model.MarginalTo(now, ms[len(ms)-1].Cols); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, model.MarginalTo(now, ms[len(ms)-1].Cols))
 		for i, x := range now {
 			change += math.Abs(x - best.Estimate[i])
 		}
@@ -82,9 +79,7 @@ func TestNoWorseThanPublished(t *testing.T) {
 		for i := range sizes {
 			for j := range i {
 				got, want := make([]float64, sizes[i]*sizes[j]), make([]int64, sizes[i]*sizes[j])
-				if err := model.MarginalTo(got, []int{j, i}); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, model.MarginalTo(got, []int{j, i}))
 				tab.CountTo(want, []int{j, i})
 				for k, n := range want {
 					sum += math.Abs(got[k] - float64(n))

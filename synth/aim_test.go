@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,19 +32,15 @@ func TestAIMIsPlannedByTheSchema(t *testing.T) {
 		"weight":          {Sets: []string{"column 0*column 1=x"}},
 		"negative weight": {Sets: []string{"column 0=-1"}},
 	} {
-		if _, err := NewPlan(checked(&c), s, privacy.NeighboursOf(s, 0),
-			aimOne); !errors.Is(err, ErrConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewPlan(checked(&c), s, privacy.NeighboursOf(s, 0),
+			aimOne)), ErrConfig, "%s", name)
 	}
 	if got := checked(&AIM{Sets: []string{"a*b"},
 		Target: "x"}); got.Workload != "sets" || got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}
-	if _, err := NewPlan(checked(&AIM{}), s, privacy.NeighboursOf(s, 0),
-		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
-		t.Errorf("delta 0: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(NewPlan(checked(&AIM{}), s, privacy.NeighboursOf(s, 0),
+		accountant.Budget{Epsilon: 1})), accountant.ErrBudgetRange, "delta 0")
 }
 
 func TestClosure(t *testing.T) {
@@ -74,7 +70,7 @@ func TestShares(t *testing.T) {
 		{Name: "many", Kind: schema.Integer, Min: 0, Max: 15},
 	}}
 	plan := func(c AIM) *aimPlan {
-		p := synthtest.Must(NewPlan(checked(&c), s, privacy.NeighboursOf(s, 0), aimOne))
+		p := stattest.Must(NewPlan(checked(&c), s, privacy.NeighboursOf(s, 0), aimOne))
 		return p.Plan.(*aimPlan)
 	}
 	p := plan(AIM{})
@@ -226,7 +222,7 @@ func TestParity(t *testing.T) {
 				}
 			}
 		}
-		tab := synthtest.Must(table.FromColumns(s, cols, nil))
+		tab := stattest.Must(table.FromColumns(s, cols, nil))
 		for _, target := range []string{"", "7"}[bits-2:] {
 			drawn := Sample(t, Fit(t, checked(&AIM{Target: target}), tab, aimOne), 8000, 1)
 			right := 0.0
@@ -318,7 +314,7 @@ func TestLongTail(t *testing.T) {
 		i, _ := slices.BinarySearch(mass, u.Float64()*sum)
 		long[r], class[r] = uint16(names[i]), uint8(i%classes)
 	}
-	tab := synthtest.Must(table.FromColumns(s, []table.Codes{{U16: long}, {U8: class}}, nil))
+	tab := stattest.Must(table.FromColumns(s, []table.Codes{{U16: long}, {U8: class}}, nil))
 	count := func(t *table.Table) []float64 {
 		counts, out := make([]int64, codes*classes), make([]float64, codes*classes)
 		t.CountTo(counts, []int{0, 1})
@@ -337,7 +333,7 @@ func TestLongTail(t *testing.T) {
 	}
 	kept := slices.Clone(want)
 	f := checked(&AIM{})
-	p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), aimOne)).Plan.(*aimPlan)
+	p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), aimOne)).Plan.(*aimPlan)
 	sigma := p.sigma(p.mu2)
 	for i := range kept {
 		if kept[i] += sigma * u.NormFloat64(); kept[i] < 4*sigma {
@@ -378,7 +374,7 @@ func TestTargetKeepsARareClass(t *testing.T) {
 		}
 	}
 	cols[5] = table.Codes{U8: rare} // column 5 has two codes
-	tab := synthtest.Must(table.FromColumns(s, cols, nil))
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	f, rate := checked(&AIM{Target: "column 5"}), 0.0
 	for seed := range uint64(12) {
 		counts := make([]int64, 2)
@@ -401,7 +397,7 @@ func TestMergesWideColumns(t *testing.T) {
 	for r := range long {
 		long[r] = uint8(r % 3)
 	}
-	tab := synthtest.Must(table.FromColumns(s, []table.Codes{{U8: long}, {U8: long}}, nil))
+	tab := stattest.Must(table.FromColumns(s, []table.Codes{{U8: long}, {U8: long}}, nil))
 	m := Fit(t, checked(&AIM{}), tab, accountant.Budget{Epsilon: 10, Delta: 1e-9})
 	sizes := m.Params().(*release.Marginal).Grouping.Sizes()
 	if sizes[0] != 20 || sizes[1] > apartCodes/2 {
@@ -415,7 +411,5 @@ func TestSettingsNameTheMarginals(t *testing.T) {
 	if !ok || len(chosen) == 0 {
 		t.Fatalf("settings %v", m.Settings)
 	}
-	if _, err := m.Verify(pld.Epsilon); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(m.Verify(pld.Epsilon)), "")
 }

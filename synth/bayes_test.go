@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -37,9 +38,7 @@ func TestNetworkIsChecked(t *testing.T) {
 	}
 	f := checked(&Bayes{Families: []string{strings.Join(all, "*")}})
 	_, err := NewPlan(f, wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
-	if !errors.Is(err, ErrConfig) {
-		t.Errorf("twenty parents: %v", err)
-	}
+	stattest.Wraps(t, err, ErrConfig, "twenty parents")
 }
 
 // TestEveryFamilyIsCharged states the price by hand: without δ, d families with noise of scale b
@@ -49,11 +48,8 @@ func TestEveryFamilyIsCharged(t *testing.T) {
 	s := synthtest.Schema(3)
 	for adjacency, want := range map[accountant.Adjacency]float64{accountant.AddRemove: 3,
 		accountant.ReplaceOne: 6} {
-		made, err := NewPlan(f, s, privacy.NeighboursOf(s, adjacency),
-			accountant.Budget{Epsilon: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, adjacency),
+			accountant.Budget{Epsilon: 1}))
 		p := made.Plan.(*bayesPlan)
 		if math.Abs(p.scale-want) > 1e-6*want {
 			t.Errorf("%v: noise of scale %v, want %v", adjacency, p.scale, want)
@@ -72,9 +68,7 @@ func TestPosteriorMeans(t *testing.T) {
 	tab := synthtest.Table(t, s, 600)
 	f, err := Checked(&Bayes{Families: []string{"column 2*column 0*column 1", "column 0*column 1"},
 		Prior: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 2000, Delta: 1e-9})
 	joint, sizes := make([]int64, 2*3*4), s.Sizes()
 	tab.CountTo(joint, []int{0, 1, 2})
@@ -89,9 +83,7 @@ func TestPosteriorMeans(t *testing.T) {
 	}
 	model := m.Params().(*release.Marginal).Model
 	got := make([]float64, len(joint))
-	if err := model.MarginalTo(got, []int{0, 1, 2}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, model.MarginalTo(got, []int{0, 1, 2}))
 	for i, x := range got {
 		b, a, c := i/12, i/4%3, i%4
 		want := (at(-1, a, -1) + 5) / (600 + 3*5) * (at(b, a, -1) + 5) / (at(-1, a, -1) + 2*5) *

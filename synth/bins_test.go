@@ -3,7 +3,6 @@ package synth
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,9 +41,7 @@ func payroll(t testing.TB, n int, share float64) *table.Table {
 		if r%50 == 0 {
 			code, err = codecs[0].EncodeMissing()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		cols[0].Set(r, code)
 		cols[1].Set(r, uint16(r%2))
 		cols[2].Set(r, uint16(20+r*7%40))
@@ -69,10 +66,7 @@ func TestBinsPlan(t *testing.T) {
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 		for _, f := range []Fitter{fitter(t), pure} {
-			p, err := NewPlan(f, s, nb, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := stattest.Must(NewPlan(f, s, nb, b))
 			cost, err := p.Reserve.Epsilon(b.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
 				t.Errorf("%s, %v: the plan costs %v: %v", f.Name(), nb, cost.Epsilon, err)
@@ -94,25 +88,18 @@ func TestBinsPlan(t *testing.T) {
 				t.Errorf("the forecast names the noise of %d trees", named)
 			}
 		}
-		if _, err := NewPlan(fitter(t), s, nb,
-			accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
-			t.Errorf("delta 0: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(NewPlan(fitter(t), s, nb,
+			accountant.Budget{Epsilon: 1})), accountant.ErrBudgetRange, "delta 0")
 	}
 }
 
 // TestBinsOfPureMethods: Laplace noise is planned with what the trees leave, and the run verifies
 // by closed formulas.
 func TestBinsOfPureMethods(t *testing.T) {
-	f, err := Checked(&Bayes{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := stattest.Must(Checked(&Bayes{}))
 	m, s, err := Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), f,
 		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	if left := s.Left(); left.Mu2 > 1e-6 || left.Steps > 0 {
 		t.Errorf("%+v is left", left)
 	}
@@ -130,9 +117,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 	tab := payroll(t, 20000, .2)
 	m, s, err := Run(context.Background(), privacy.FromTable(tab), fitter(t),
 		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	groups := stattest.Must(tab.Schema().Groups(m.Schema()))
 	counts := make([]float64, 17)
 	for r := range tab.Rows() {
@@ -150,9 +135,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 		t.Fatal("the model does not carry the declared schema")
 	}
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.Write(&file))
 	back := stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 	if v, err := back.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
 		t.Errorf("%+v: %v", v, err)
@@ -172,9 +155,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 	} {
 		forged := stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 		forge(forged)
-		if _, err := forged.Verify(pld.Epsilon); !errors.Is(err, release.ErrClaim) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(forged.Verify(pld.Epsilon)), release.ErrClaim, "%s", name)
 	}
 }
 
@@ -203,14 +184,10 @@ func TestAdaptive(t *testing.T) {
 	}
 	rows, _, err := table.ReadCSV(context.Background(), bytes.NewReader(text.Bytes()),
 		int64(text.Len()), bought, table.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	m, session, err := Run(context.Background(), privacy.FromTable(rows), fitter(t),
 		RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	if left := session.Left().Mu2; left > 1e-6 {
 		t.Errorf("μ² of %v is left", left)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -34,6 +35,12 @@ type Bought interface {
 	Measurements() ([]marginal.Measurement, error)
 }
 
+// BoughtLinked is what was bought of linked tables; Bought is about the first of them.
+type BoughtLinked interface {
+	Bought
+	Linked() *schema.Linked
+}
+
 // RunBought is [Run] on a table that nobody has described: one reservation, of which a part buys a
 // schema, and the rest fits f on the rows in its codes. The noisy counts that bought the schema are
 // measurements of the fit. An error that wraps [release.ErrNothing] is one whose run is over.
@@ -56,7 +63,7 @@ func RunBought(
 			if err != nil {
 				return nil, err
 			}
-			s, err := texts.As(bought.Schema())
+			s, f, err := goOver(ctx, texts, bought, f)
 			if err != nil {
 				return nil, err
 			}
@@ -83,6 +90,23 @@ func RunBought(
 			}
 			return nil
 		})
+}
+
+// goOver goes over to what was bought, which the method then fits.
+func goOver(
+	ctx context.Context, texts *text.Session, bought Bought, f Fitter,
+) (*privacy.Session, Fitter, error) {
+	tables, ok := bought.(BoughtLinked)
+	if !ok {
+		s, err := texts.As(bought.Schema())
+		return s, f, err
+	}
+	f, err := newLinked(f, tables.Linked())
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := texts.AsLinked(ctx, tables.Linked())
+	return s, f, err
 }
 
 // joined joins measured one-way marginals with those that are known already, finer ones first.

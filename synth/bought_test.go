@@ -30,16 +30,14 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, Purchase) {
 		fmt.Fprintf(&csv, "%d,%c,%d\n", 20+i*37%60, "fm"[i%2], i/7%2)
 	}
 	path := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(path, csv.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, csv.Bytes(), 0o600))
 	table := stattest.Must(text.File(path, text.Options{Names: []string{"age", "sex", "died"},
 		CSV: schema.CSV{Comma: ','}}))
 	plan := stattest.Must(analysis.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
 	buy := func(s *text.Session, progress func(float64)) (Bought, error) {
 		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: "died"}
-		return plan.Buy(context.Background(), table, s, o, progress)
+		return plan.Buy(context.Background(), s, o, progress)
 	}
 	return table, Purchase{Plan: plan.Composition(), Buy: buy}
 }

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -45,9 +44,7 @@ func TestJointCells(t *testing.T) {
 	} {
 		cells, err := JointCells(c.plan, s)
 		if c.want == nil {
-			if !errors.Is(err, ErrConfig) {
-				t.Errorf("%s: %v", name, err)
-			}
+			stattest.Wraps(t, err, ErrConfig, "%s", name)
 			continue
 		}
 		want := 0
@@ -70,7 +67,6 @@ func TestJointCells(t *testing.T) {
 		wide.Columns = append(wide.Columns, schema.Column{Name: fmt.Sprint(i),
 			Kind: schema.Categorical, Categories: many})
 	}
-	if _, err := JointCells(plan(a, wide), wide); !errors.Is(err, ErrConfig) {
-		t.Errorf("66 pairs of 2000 × 2000 codes: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(JointCells(plan(a, wide), wide)), ErrConfig,
+		"66 pairs of 2000 × 2000 codes")
 }

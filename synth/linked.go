@@ -18,7 +18,7 @@ type linkedPlan struct {
 	plans  []Plan // of each view
 }
 
-// unitShare is the share of the budget, in μ², for the view of the units; those of steps have equal
+// unitShare is the share of the budget, in μ², for the view of the units; the others have equal
 // parts of the rest. Chosen on nlswork and nafld at ε = 1 (docs/benchmarks.md).
 const unitShare = 0.5
 
@@ -26,6 +26,12 @@ const unitShare = 0.5
 type linkedFitter struct {
 	Fitter
 	schema *schema.Linked
+}
+
+// Linkable says why a method does not fit linked tables, whatever they are: see newLinked.
+func Linkable(f Fitter) error {
+	_, err := newLinked(f, nil)
+	return err
 }
 
 // newLinked is aim or mst on linked tables. The error for another method, or for settings that
@@ -66,6 +72,7 @@ func (f linkedFitter) Plan(t Terms) (Plan, error) {
 		t.Schema, t.Neighbours = v.Schema, privacy.NeighboursOf(v.Schema, t.Neighbours.Adjacency)
 		share := unitShare
 		if v.Table > 0 {
+			t.Known = nil // of the units' own columns
 			share = (1 - unitShare) / float64(len(p.views)-1)
 		}
 		t.Left.Mu2 = left * share * (1 - 1e-9)
@@ -74,9 +81,11 @@ func (f linkedFitter) Plan(t Terms) (Plan, error) {
 			return nil, err
 		}
 		if a, ok := one.(*aimPlan); ok && v.Table > 0 {
-			a.sets, a.cfg.Workload = stepSets(v), "sets"
-			a.first, a.cfg.TargetShare = v.Transitions(), firstPairs
+			a.sets, a.cfg.Workload = drawnSets(v), "sets"
 			a.cfg.MemoryMB = min(a.cfg.MemoryMB, stepMemory)
+			if v.Steps {
+				a.first, a.cfg.TargetShare = v.Transitions(), firstPairs
+			}
 		}
 		p.plans = append(p.plans, one)
 	}
@@ -97,8 +106,8 @@ const stepMemory = 8
 // a column of the step: what these depend on is hidden by what they have in common.
 const knownWeight = 0.25
 
-// stepSets is what should be right in a view of steps.
-func stepSets(v *schema.View) (out []columnSet) {
+// drawnSets is what should be right in a view of which columns are known before a row is drawn.
+func drawnSets(v *schema.View) (out []columnSet) {
 	for j := range v.Schema.Columns {
 		for i := range j {
 			weight := 1.
@@ -108,7 +117,10 @@ func stepSets(v *schema.View) (out []columnSet) {
 			out = append(out, columnSet{[]int{i, j}, weight})
 		}
 	}
-	return append(out, columnSet{v.Dates(), 2})
+	if v.Steps {
+		out = append(out, columnSet{v.Dates(), 2})
+	}
+	return out
 }
 
 // RunLinked is [Run] on the files of linked tables, in the order of l.Tables.
@@ -131,13 +143,15 @@ func (p *linkedPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
 	params, settings := &release.Linked{Schema: p.schema}, map[string]any{}
+	far := 0. // of all: stages begin anew
 	for i, v := range p.views {
 		view, err := s.View(v.Name)
 		if err != nil {
 			return out, err
 		}
 		m, err := p.plans[i].Fit(ctx, view, func(stage string, done float64) {
-			progress.Report(v.Name+": "+stage, (float64(i)+done)/float64(len(p.views)))
+			far = max(far, (float64(i)+done)/float64(len(p.views)))
+			progress.Report(v.Name+": "+stage, far)
 		})
 		if err != nil {
 			return out, err
@@ -148,10 +162,16 @@ func (p *linkedPlan) Fit(
 	return Model{Params: params, Settings: settings}, nil
 }
 
-// Forecast is what the fits of the views need, one after the other. Noise of steps is in rows.
+// Forecast is what the fits of the views need, one after the other, beside all of these views,
+// which have at most as many rows as the schema lets so many units have. Noise of steps is in rows.
 func (p *linkedPlan) Forecast(rows int) (f Forecast) {
+	held, most := 0, []int{rows}
+	for i := range p.schema.Tables[1:] {
+		most = append(most, most[p.schema.Of(i+1)]*p.schema.Tables[i+1].Order.Rows)
+	}
 	for i, one := range p.plans {
 		v := one.Forecast(rows)
+		held += most[p.views[i].Table] * len(p.views[i].Schema.Columns)
 		f.Seconds += v.Seconds
 		f.MemoryBytes = max(f.MemoryBytes, v.MemoryBytes)
 		for _, n := range v.Noise {
@@ -160,5 +180,6 @@ func (p *linkedPlan) Forecast(rows int) (f Forecast) {
 			f.Noise = append(f.Noise, n)
 		}
 	}
+	f.MemoryBytes += int64(held)
 	return f
 }

@@ -152,4 +152,61 @@ func TestPlanLinkedRefuses(t *testing.T) {
 	if len(noise) != 6 || noise[3].What != "visits: one-way marginal" || noise[3].Sigma > 1000 {
 		t.Errorf("the forecast is %+v", noise)
 	}
+	// 5 columns of a unit, and 12 of each of six rows
+	if few, many := plan.Forecast(1000).MemoryBytes, plan.Forecast(2000).MemoryBytes; many-few <
+		1000*(5+6*12) {
+		t.Errorf("%d bytes for 1,000 units, and %d for 2,000", few, many)
+	}
+}
+
+// TestHistoriesHaveRoom: of people with eight visits in ten days, none has two a day and few lose a
+// visit, though a chain of gaps would often pass the last day before the last visit.
+func TestHistoriesHaveRoom(t *testing.T) {
+	l := stattest.Must(schema.ParseLinked([]byte(`decoy: 1
+unit: id
+tables:
+  - name: patients
+    columns: [{name: sex, kind: categorical, categories: [f, m]}]
+  - name: visits
+    parent: patients
+    key: id
+    order: {by: day, rows: 8}
+    columns: [{name: day, kind: integer, min: 0, max: 9}]
+`)))
+	patients, visits := "id,sex\n", "id,day\n"
+	for i := range 2000 {
+		patients += fmt.Sprintf("%d,%s\n", i, "fm"[i%2:i%2+1])
+		first, second := i%10, i/10%9 // the days without a visit
+		if second >= first {
+			second++
+		}
+		for day := range 10 {
+			if day != first && day != second {
+				visits += fmt.Sprintf("%d,%d\n", i, day)
+			}
+		}
+	}
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "patients.csv"), filepath.Join(dir, "visits.csv")}
+	for i, text := range []string{patients, visits} {
+		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, _, err := RunLinked(t.Context(), l, paths, stattest.Must(New("aim", nil)), RunOptions{
+		Options: privacy.Options{Budget: accountant.Budget{Epsilon: 20, Delta: 1e-6}, Tool: "test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := stattest.Must(m.SampleLinked(t.Context(), 1000, 1))[1]
+	twice := 0
+	for row := 1; row < made.Rows(); row++ {
+		if units := made.Units(); units[row] == units[row-1] &&
+			made.Column(0).At(row) == made.Column(0).At(row-1) {
+			twice++
+		}
+	}
+	if made.Rows() < 7500 || twice > made.Rows()/50 {
+		t.Errorf("%d visits of 1000 people, %d on the day of the one before", made.Rows(), twice)
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 var write = flag.Bool("write", false, "write texts.json instead of comparing it")
@@ -31,17 +31,13 @@ func TestNew(t *testing.T) {
 			t.Errorf("%q makes %s", name, f.Name())
 		}
 	}
-	if _, err := New("none", nil); !errors.Is(err, ErrConfig) {
-		t.Errorf("an unknown method: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(New("none", nil)), ErrConfig, "an unknown method")
 	broken := errors.New("broken")
 	if _, err := New("mst", func(any) error { return broken }); err != broken {
 		t.Errorf("the error of decode is lost: %v", err)
 	}
 	_, err := New("mst", func(c any) error { c.(*MST).Iterations = -1; return nil })
-	if !errors.Is(err, ErrConfig) {
-		t.Errorf("the settings do not reach the method: %v", err)
-	}
+	stattest.Wraps(t, err, ErrConfig, "the settings do not reach the method")
 	if f, err := New("mst",
 		func(c any) error { c.(*MST).Iterations = -1; return nil }); err == nil || f != nil {
 		t.Errorf("a refused method is %v", f)
@@ -65,7 +61,7 @@ func TestEveryFieldIsASetting(t *testing.T) {
 			}
 			seen[key] = true
 		}
-		settings := synthtest.Must(Settings(name))
+		settings := stattest.Must(Settings(name))
 		for _, s := range settings {
 			if s.Text == "" {
 				t.Errorf("%s: the setting %s has no comment", name, s.Key)
@@ -75,7 +71,7 @@ func TestEveryFieldIsASetting(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	settings := synthtest.Must(Settings("mst"))
+	settings := stattest.Must(Settings("mst"))
 	got := settings[slices.IndexFunc(settings,
 		func(s Setting) bool { return s.Key == "one_way_share" })]
 	want := Setting{"one_way_share", "number", "0.5",
@@ -96,13 +92,9 @@ func TestTexts(t *testing.T) {
 	enc := json.NewEncoder(&want)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(all); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, enc.Encode(all))
 	if *write {
-		if err := os.WriteFile("texts.json", want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile("texts.json", want.Bytes(), 0o644))
 	} else if textsJSON != want.String() {
 		t.Error("texts.json differs from the comments in the sources: run go generate ./synth")
 	}
@@ -112,9 +104,7 @@ func TestTexts(t *testing.T) {
 func TestMethodsAreHeld(t *testing.T) {
 	for _, name := range Names() {
 		page := filepath.Join("..", "docs", "claims", name+".md")
-		if _, err := os.Stat(page); err != nil {
-			t.Errorf("method %s has no claim page: %v", name, err)
-		}
+		stattest.Passes(t, stattest.Err(os.Stat(page)), "method %s has no claim page", name)
 	}
 }
 
@@ -127,7 +117,7 @@ func commentsOf(t *testing.T, dir, name string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, path := range paths {
-		f := synthtest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))
+		f := stattest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok || spec.Name.Name != name {

@@ -6,6 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -16,8 +17,8 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 	s := synthtest.Schema(15)
 	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9},
 		{Epsilon: 10, Delta: 1e-9}} {
-		p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
-		cost := synthtest.Must(p.Reserve.Epsilon(b.Delta, accountant.AddRemove))
+		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		cost := stattest.Must(p.Reserve.Epsilon(b.Delta, accountant.AddRemove))
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -32,12 +31,10 @@ func TestWorkloadSources(t *testing.T) {
 		MaxRowsPerUnit: 1}
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	path := filepath.Join(t.TempDir(), "w.yaml")
-	if err := os.WriteFile(path, []byte(someWorkload), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, []byte(someWorkload), 0o600))
 	for _, text := range []string{someWorkload, path} {
 		f := checked(&MWEM{Workload: text})
-		p := synthtest.Must(NewPlan(f, s, nb, b))
+		p := stattest.Must(NewPlan(f, s, nb, b))
 		q := p.Plan.(*mwemPlan)
 		if q.graph || len(q.items) != 6 || q.rounds != 6 || q.counts || q.laplace {
 			t.Errorf("graph %v, %d items, %d rounds, counts %v, laplace %v", q.graph, len(q.items),
@@ -50,9 +47,7 @@ func TestWorkloadSources(t *testing.T) {
 		"nothing fits":   {MaxCells: 1},
 	} {
 		f := stattest.Must(Checked(&c))
-		if _, err := NewPlan(f, s, nb, b); !errors.Is(err, ErrConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewPlan(f, s, nb, b)), ErrConfig, "%s", name)
 	}
 }
 
@@ -70,7 +65,7 @@ func TestNoiseOfCounts(t *testing.T) {
 		{60, accountant.Budget{Epsilon: 1}, true},
 	} {
 		f := checked(&MWEM{Workload: counts, Rounds: tt.rounds})
-		p := synthtest.Must(NewPlan(f, s, nb, tt.b))
+		p := stattest.Must(NewPlan(f, s, nb, tt.b))
 		if got := p.Plan.(*mwemPlan).laplace; got != tt.laplace {
 			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
 		}
@@ -80,10 +75,8 @@ func TestNoiseOfCounts(t *testing.T) {
 		}
 	}
 	f := checked(&MWEM{})
-	if _, err := NewPlan(f, s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
-		accountant.ErrBudgetRange) {
-		t.Errorf("marginals without delta: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(NewPlan(f, s, nb, accountant.Budget{Epsilon: 1})),
+		accountant.ErrBudgetRange, "marginals without delta")
 }
 
 // TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of
@@ -110,11 +103,11 @@ func TestLearnsCounts(t *testing.T) {
 		"(`column 1` = c0 or `column 3` in (c1, c2))'}," +
 		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}," +
 		" {marginal: [column 3, column 1]}]"
-	w := synthtest.Must(workload.Parse([]byte(text), s))
-	want := synthtest.Must(w.OnTable(tab))
+	w := stattest.Must(workload.Parse([]byte(text), s))
+	want := stattest.Must(w.OnTable(tab))
 	m := Fit(t, checked(&MWEM{Workload: text}), tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
 	p := m.Params().(*release.Marginal)
-	got := synthtest.Must(w.OnModel(p.Model, p.Grouping))
+	got := stattest.Must(w.OnModel(p.Model, p.Grouping))
 	sum, numbers := 0., 0.
 	for i := range want {
 		for k := range want[i] {

@@ -11,8 +11,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 
-	"github.com/decoy-dp/decoy/synth/synthtest"
-
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -33,7 +31,7 @@ func TestOrder(t *testing.T) {
 			if name == "smalldb" { // its domain is tiny
 				real = skewed(t, 2, 3)
 			}
-			f := synthtest.Must(New(name, untrained))
+			f := stattest.Must(New(name, untrained))
 			m := Fit(t, f, real, accountant.Budget{Epsilon: 1, Delta: 1e-9})
 			drawn, rows := Sample(t, m, n, 1), make([][]uint16, real.Schema().Width())
 			for c := range rows {
@@ -77,7 +75,7 @@ func skewed(t *testing.T, columns, codes int) *table.Table {
 			cols[c].U8 = append(cols[c].U8, code)
 		}
 	}
-	out := synthtest.Must(table.FromColumns(s, cols, nil))
+	out := stattest.Must(table.FromColumns(s, cols, nil))
 	return out
 }
 

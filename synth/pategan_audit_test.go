@@ -19,6 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -50,7 +51,7 @@ func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Real, Min: -40, Max: 40,
 		Bins: 8}, {Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
 	codes := []table.Codes{{U8: slices.Repeat([]uint8{3}, 60)}, {U8: slices.Repeat([]uint8{1}, 60)}}
-	tab := synthtest.Must(table.FromColumns(s, codes, nil))
+	tab := stattest.Must(table.FromColumns(s, codes, nil))
 	f := checked(&PATEGAN{Rounds: 1, Questions: 5, DistilSteps: 1, GeneratorSteps: 1})
 	out := Sample(t, Fit(t, f, tab, accountant.Budget{Epsilon: .01, Delta: 1e-6}),
 		400, 1)
@@ -76,7 +77,7 @@ func TestAudit_PenaltyOnRealRows(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		f := synthtest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly))
+		f := stattest.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly))
 		for _, spec := range f.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
 			if filepath.Base(name) == "table" && path != "pategan_teacher.go" {
@@ -212,11 +213,9 @@ func TestAudit_NothingIsTruncated(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(3), 101)
 	_, _, s := live(t, small, tab)
 	counts := make([]int, 10)
-	sh := synthtest.Must(vote.Split(s, 10,
+	sh := stattest.Must(vote.Split(s, 10,
 		func(i int) vote.Teacher[int] { return attentive{&counts[i]} }))
-	if err := sh.Train(0); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, sh.Train(0))
 	sum := 0
 	for _, n := range counts {
 		sum += n
@@ -237,9 +236,7 @@ func TestAudit_TheSameModelSamplesForFree(t *testing.T) {
 	m, s, err := Run(context.Background(),
 		privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 200)), f,
 		RunOptions{Options: privacy.Options{Budget: budget}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	before := len(s.Ledger().Entries)
 	for seed := range uint64(3) {
 		Sample(t, m, 50, seed)

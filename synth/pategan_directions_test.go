@@ -8,6 +8,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -19,12 +20,12 @@ func TestDirectionsArePaid(t *testing.T) {
 	const k = 400 // questions: 4 rounds of 10 rows in 10 directions
 	s := synthtest.Schema(3)
 	p := planned(t, c, s, budget)
-	whole := synthtest.Must(accountant.MuFor(budget))
+	whole := stattest.Must(accountant.MuFor(budget))
 	if got, want := 2*k/(p.votes.Sigma*p.votes.Sigma), .1*whole*whole; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
 	c.Aggregator = vote.LNMax
-	made := synthtest.Must(NewPlan(checked(&c), s,
+	made := stattest.Must(NewPlan(checked(&c), s,
 		privacy.NeighboursOf(s, 0), budget))
 	p = made.Plan.(*patePlan)
 	votes := made.Reserve[1]

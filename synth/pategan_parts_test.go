@@ -8,17 +8,18 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 // TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not
 // after votes of noise alone, or of a constant.
 func TestStudentIsHeardWhenItKnows(t *testing.T) {
-	e := synthtest.Must(critic.NewEncoderOf([]int{2, 3, 4}))
+	e := stattest.Must(critic.NewEncoderOf([]int{2, 3, 4}))
 	const teachers, sd = 100, 20.
 	run := func(seed uint64, vote func(row []int32) float64) float32 {
 		u := rand.New(rand.NewPCG(seed, 1))
-		s := synthtest.Must(newStudent(e, 8, 16, u))
+		s := stattest.Must(newStudent(e, 8, 16, u))
 		for range 6 {
 			asked := cells{columns: 3}
 			for range 200 {

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -70,9 +71,9 @@ func (a *answers) frozen(other *source, seen *[]*shown) source {
 // live is a plan of the settings, a source for it on the table, and its session.
 func live(t testing.TB, c PATEGAN, tab *table.Table) (*patePlan, source, *privacy.Session) {
 	t.Helper()
-	made := synthtest.Must(NewPlan(checked(&c), tab.Schema(),
+	made := stattest.Must(NewPlan(checked(&c), tab.Schema(),
 		privacy.NeighboursOf(tab.Schema(), 0), budget))
-	s := synthtest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
+	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: budget, Plan: made.Reserve, Method: "pategan"}))
 	p := made.Plan.(*patePlan)
 	return p, p.source(context.Background(), s, nil), s
@@ -82,7 +83,7 @@ func live(t testing.TB, c PATEGAN, tab *table.Table) (*patePlan, source, *privac
 func planned(t testing.TB, c PATEGAN, s *schema.Schema, b accountant.Budget) *patePlan {
 	t.Helper()
 	f := checked(&c)
-	return synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b)).Plan.(*patePlan)
+	return stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b)).Plan.(*patePlan)
 }
 
 // fitted runs a fit on a source and returns its end.

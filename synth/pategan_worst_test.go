@@ -12,7 +12,6 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -51,15 +50,12 @@ func TestAudit_WorstCase(t *testing.T) {
 	for name, c := range map[string]synth.PATEGAN{"default": {}, "votes alone": {MarginalShare: 1e-4},
 		"lnmax": {MarginalShare: 1e-4, Aggregator: "lnmax"}} {
 		c.Rounds, c.Questions, c.DistilSteps, c.GeneratorSteps, c.ShardRows = 4, 16, 20, 5, 1
-		made := synthtest.Must(synth.NewPlan(synthtest.Must(synth.Checked(&c)), s,
+		made := stattest.Must(synth.NewPlan(stattest.Must(synth.Checked(&c)), s,
 			privacy.NeighboursOf(s, 0), claimed))
-		claim := synthtest.Must(attack.ClaimOf(claimed, accountant.AddRemove, made.Reserve))
+		claim := stattest.Must(attack.ClaimOf(claimed, accountant.AddRemove, made.Reserve))
 		for _, lies := range []bool{false, true} {
-			r, err := attack.ManyRun(context.Background(), attack.Mechanism{Name: "pategan",
-				Claim: claim, Run: synth.AuditedPATEGAN(made, lies)}, pair, attack.Options{Runs: 400})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := stattest.Must(attack.ManyRun(context.Background(), attack.Mechanism{Name: "pategan",
+				Claim: claim, Run: synth.AuditedPATEGAN(made, lies)}, pair, attack.Options{Runs: 400}))
 			t.Logf("%s: epsilon at least %.3f, mu at least %.3f, AUROC %.3f, refuted %v", name,
 				r.Epsilon, r.Mu, r.AUROC, r.Refuted)
 			if r.Refuted != lies || !lies && r.Epsilon > claimed.Epsilon {

@@ -79,7 +79,7 @@ func binaryRows(t testing.TB, n int) *table.Table {
 			}
 		}
 	}
-	tab := synthtest.Must(table.FromColumns(twoCodes(), cols, nil))
+	tab := stattest.Must(table.FromColumns(twoCodes(), cols, nil))
 	return tab
 }
 
@@ -137,7 +137,7 @@ func TestRowsFor(t *testing.T) {
 	// Some multiset of m rows is within alpha on 20 queries.
 	p := &smallPlan{rows: rowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
 	p.members = membersOf(p.sizes, p.queries)
-	e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
+	e := stattest.Must(table.CompileExprs(p.sizes, p.queries))
 	counts := binaryRows(t, 1000).CountExprs(e)
 	best := math.Inf(1)
 	for _, y := range p.multisets(1000) {
@@ -167,7 +167,7 @@ func TestLaw(t *testing.T) {
 			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
 		p.candidates = int(candidatesOf(16, 3).Int64())
 		p.members = membersOf(p.sizes, p.queries)
-		e := synthtest.Must(table.CompileExprs(p.sizes, p.queries))
+		e := stattest.Must(table.CompileExprs(p.sizes, p.queries))
 		counts := tab.CountExprs(e)
 		var u []float64
 		index := map[string]int{}
@@ -182,7 +182,7 @@ func TestLaw(t *testing.T) {
 		s := session(t, tab, rows, p.epsilon, draws)
 		hits := make([]int64, len(u))
 		for range draws {
-			copies := synthtest.Must(p.choose(context.Background(), s, n, nil))
+			copies := stattest.Must(p.choose(context.Background(), s, n, nil))
 			hits[index[keyOf(copies)]]++
 		}
 		for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {

@@ -34,9 +34,7 @@ func resumes(t *testing.T, f Fitter, columns int) {
 			float64) {
 			reports++
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for _, at := range []int{2, max(2, reports/2), reports} { // the first is before the reservation
 		dir := t.TempDir()
 		file := ledger.NewFile(filepath.Join(dir, "ledger"))
@@ -92,9 +90,7 @@ func resumes(t *testing.T, f Fitter, columns int) {
 		if count(before) != count(after) || after.Spent() != one {
 			t.Errorf("%d calls, then %d; spent %+v", count(before), count(after), after.Spent())
 		}
-		if err := run(tab, RunOptions{Options: privacy.Options{Resume: true}}); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, run(tab, RunOptions{Options: privacy.Options{Resume: true}}))
 		if l, err := file.Read(); err != nil || l.Verify(pld.Epsilon) != nil ||
 			l.Runs()[0].Status != ledger.StatusDone {
 			t.Errorf("the ledger of a run that was continued: %v", err)
@@ -103,7 +99,5 @@ func resumes(t *testing.T, f Fitter, columns int) {
 			t.Errorf("it left %v", files)
 		}
 	}
-	if _, err := whole.Verify(pld.Epsilon); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(whole.Verify(pld.Epsilon)), "")
 }

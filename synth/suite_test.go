@@ -23,7 +23,7 @@ import (
 )
 
 // checked are settings of which a test is sure.
-func checked[M settings](m M) M { return synthtest.Must(Checked(m)) }
+func checked[M settings](m M) M { return stattest.Must(Checked(m)) }
 
 // TestConformance runs the suite on every method: most of it with settings that make it quick, the
 // test of what it learns with settings good.
@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, name := range Names() {
 		if suites[name] == nil {
-			f := synthtest.Must(unchecked(name))
+			f := stattest.Must(unchecked(name))
 			suites[name] = []settings{f, f}
 		}
 	}
@@ -83,9 +83,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		&PATEGAN{Rounds: -1}, &PATEGAN{MarginalShare: nan}, &PATEGAN{MarginalShare: 1},
 		&PATEGAN{Questions: 1 << 30}, &PATEGAN{Directions: 300}, &PATEGAN{Aggregator: "max"},
 	} {
-		if _, err := Checked(m); !errors.Is(err, ErrConfig) {
-			t.Errorf("%T %+v: %v", m, m, err)
-		}
+		stattest.Wraps(t, stattest.Err(Checked(m)), ErrConfig, "%T %+v", m, m)
 	}
 }
 
@@ -95,9 +93,8 @@ func conforms(t *testing.T, f Fitter, good ...Fitter) {
 	tiny, few, counts := len(good) == 0, 4, []int{1, 2, 7, 20}
 	if tiny {
 		few, counts = 2, counts[:2]
-		if _, err := NewPlan(f, synthtest.Schema(40), relations[0], one); !errors.Is(err, ErrConfig) {
-			t.Errorf("forty columns: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(NewPlan(f, synthtest.Schema(40), relations[0], one)), ErrConfig,
+			"forty columns")
 	} else {
 		t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
 		t.Run("learns a strong association", func(t *testing.T) { learns(t, good[0]) })
@@ -149,10 +146,8 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 		{Epsilon: math.NaN(), Delta: 1e-9},
 		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5},
 		{Epsilon: 1, Delta: math.NaN()}} {
-		if _, err := NewPlan(f, synthtest.Schema(columns), relations[0],
-			b); !errors.Is(err, accountant.ErrBudgetRange) {
-			t.Errorf("%+v: %v", b, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewPlan(f, synthtest.Schema(columns), relations[0],
+			b)), accountant.ErrBudgetRange, "%+v", b)
 	}
 }
 
@@ -160,7 +155,7 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 func unitNoise(t *testing.T, f Fitter, columns int) {
 	sigmas := func(rows int) (out []float64) {
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
-		p := synthtest.Must(NewPlan(f, synthtest.Schema(columns), nb, one))
+		p := stattest.Must(NewPlan(f, synthtest.Schema(columns), nb, one))
 		for _, n := range p.Forecast(0).Noise {
 			if n.Sigma > 0 && !strings.Contains(n.What, "vote") { // a unit is in one shard
 				out = append(out, n.Sigma)
@@ -195,9 +190,7 @@ func Fit(t testing.TB, f Fitter, tab *table.Table, b accountant.Budget) *release
 	t.Helper()
 	m, _, err := Run(context.Background(), privacy.FromTable(tab), f,
 		RunOptions{Options: privacy.Options{Budget: b, Tool: "synthtest"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	return m
 }
 
@@ -205,10 +198,8 @@ func Fit(t testing.TB, f Fitter, tab *table.Table, b accountant.Budget) *release
 func Sample(t testing.TB, m *release.Model, n int, seed uint64) *table.Table {
 	t.Helper()
 	var out *table.Table
-	if err := m.Sample(context.Background(), n, seed,
-		func(tab *table.Table) error { out = tab; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.Sample(context.Background(), n, seed,
+		func(tab *table.Table) error { out = tab; return nil }))
 	return out
 }
 
@@ -244,9 +235,7 @@ func awkward(t *testing.T, f Fitter) {
 	}
 	tab, err := table.FromColumns(wide, []table.Codes{cols.Column(0), {U16: u16}, cols.Column(2)},
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	Sample(t, Fit(t, f, tab, one), 10, 1)
 }
 
@@ -295,13 +284,9 @@ func learns(t *testing.T, f Fitter) {
 func modelFile(t *testing.T, f Fitter, columns int) {
 	m := Fit(t, f, synthtest.Table(t, synthtest.Schema(columns), 300), one)
 	var buf bytes.Buffer
-	if err := m.Write(&buf); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, m.Write(&buf))
 	back := stattest.Must(release.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len())))
-	if _, err := back.Verify(pld.Epsilon); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(back.Verify(pld.Epsilon)), "")
 	if back.Method != f.Name() {
 		t.Errorf("method %q", back.Method)
 	}
@@ -342,9 +327,7 @@ func exhausted(t *testing.T, f Fitter, columns int) {
 	p := stattest.Must(NewPlan(f, tab.Schema(), nb, one))
 	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: one, Plan: p.Reserve, Price: p.Price, Method: f.Name()}))
-	if _, err := p.Fit(context.Background(), s, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Must(p.Fit(context.Background(), s, nil))
 	if _, err := p.Fit(context.Background(), s, nil); !errors.Is(err, accountant.ErrBudget) {
 		t.Errorf("a second fit on the same session: %v, want ErrBudget", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -23,7 +24,7 @@ func TestEnginesAgree(t *testing.T) {
 		c.Engine, c.Steps = gorgonia, 2
 		f := checked(&c)
 		s, b := synthtest.Schema(4), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
 		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s,
 			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
 		if err != nil {
@@ -33,10 +34,10 @@ func TestEnginesAgree(t *testing.T) {
 		if name == "heavy penalty" {
 			open.penaltyWeight = 100
 		}
-		train := synthtest.Must(open.start(open.source(context.Background(), session, nil)))
+		train := stattest.Must(open.start(open.source(context.Background(), session, nil)))
 		both := func(gradient func() ([]float32, error)) (graph, hand []float32) {
 			train.u = rand.New(rand.NewPCG(5, 5))
-			g := synthtest.Must(gradient())
+			g := stattest.Must(gradient())
 			graph = slices.Clone(g)
 			generator, critic := train.generatorGraph, train.criticGraph
 			train.generatorGraph, train.criticGraph = nil, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -38,7 +38,7 @@ func numbersTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 		}
 		cols[0].U8[i], cols[1].U8[i], cols[2].U8[i] = uint8(a), uint8(b), uint8(a/5)
 	}
-	tab := synthtest.Must(table.FromColumns(s, cols, nil))
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	return tab
 }
 
@@ -54,14 +54,11 @@ func TestAsSeen(t *testing.T) {
 		c.Steps = 2
 		f := checked(&c)
 		s, b := numbers(), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
-		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
-			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
+			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		open := p.Plan.(*wganPlan)
-		train := synthtest.Must(open.start(open.source(context.Background(), session, nil)))
+		train := stattest.Must(open.start(open.source(context.Background(), session, nil)))
 		n, cells := len(train.critic.Parameters()), train.critic.Encoder().Cells()
 		predict := predictor{}
 		if c.Mode == "" {

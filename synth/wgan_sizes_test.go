@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -79,12 +80,9 @@ func TestVarianceOrder(t *testing.T) {
 		}
 		f := checked(&c)
 		b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := synthtest.Must(NewPlan(f, s, nb, b))
-		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := stattest.Must(NewPlan(f, s, nb, b))
+		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
+			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		sizes, err := stepSizes(context.Background(), p.Plan.(*wganPlan), session)
 		if err != nil || len(sizes) != c.Steps {
 			t.Fatalf("%s: %d steps, %v", name, len(sizes), err)
@@ -101,11 +99,11 @@ func TestVarianceOrder(t *testing.T) {
 // hidden units.
 func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
-	e := synthtest.Must(critic.NewEncoderOf(shape))
+	e := stattest.Must(critic.NewEncoderOf(shape))
 	u := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
-		c := synthtest.Must(critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u))
-		x := synthtest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
+		c := stattest.Must(critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u))
+		x := stattest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
 		if !x.ordered() || x.Thesis < 20*x.Residual || x.Residual > x.Box {
 			t.Errorf("%+v", x)
 		}
@@ -120,10 +118,10 @@ func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 // critics; the modes stay in order.
 func TestDepth(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
-	e := synthtest.Must(critic.NewEncoderOf(shape))
+	e := stattest.Must(critic.NewEncoderOf(shape))
 	for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
-		c := synthtest.Must(critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(1, 2))))
-		x := synthtest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
+		c := stattest.Must(critic.New(e, critic.Options{Hidden: hidden}, rand.New(rand.NewPCG(1, 2))))
+		x := stattest.Must(sizesOf(c, privacy.Neighbours{Adjacency: accountant.AddRemove}))
 		t.Logf("%v: thesis %.3g, box %.3g, residual %.3g", hidden, x.Thesis, x.Box, x.Residual)
 		if !x.ordered() {
 			t.Errorf("%v: %+v", hidden, x)

@@ -25,7 +25,7 @@ import (
 func TestFullBatchesAreGaussian(t *testing.T) {
 	f := checked(&WGAN{})
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+	p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
 	cost, err := pld.Epsilon(p.Reserve, b.Delta, accountant.AddRemove)
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
@@ -45,7 +45,7 @@ func TestInterpolatesArePaid(t *testing.T) {
 	plans := map[string]*wganPlan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
 		f := checked(&WGAN{Steps: 8, Lipschitz: lipschitz})
-		p := synthtest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
 		plans[lipschitz] = p.Plan.(*wganPlan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
@@ -74,7 +74,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		f := checked(&WGAN{Lipschitz: lipschitz, Steps: 60, DistilSteps: 1,
 			GeneratorSteps: 1, PostSteps: 1, Hidden: []int{16}, MarginalShare: .01})
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
-		p := synthtest.Must(NewPlan(f, tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
+		p := stattest.Must(NewPlan(f, tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
 		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		watched := *p.Plan.(*wganPlan)
@@ -84,9 +84,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		}
 		var c *critic.Critic
 		watched.observe = func(now *critic.Critic) { c = now.Clone() }
-		if _, err := watched.Fit(context.Background(), session, nil); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Must(watched.Fit(context.Background(), session, nil))
 		const rows = 256
 		u := rand.New(rand.NewPCG(1, 1))
 		x := matrix.New(rows, c.Encoder().Cells())
@@ -167,18 +165,14 @@ func TestTinyBudgets(t *testing.T) {
 			c.Hidden = []int{8}
 		}
 		m := Fit(t, checked(&c), tab, accountant.Budget{Epsilon: 1e-5, Delta: 1e-9})
-		if _, err := m.Verify(pld.Epsilon); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Passes(t, stattest.Err(m.Verify(pld.Epsilon)), "%s", name)
 	}
 }
 
 func TestPoissonBatches(t *testing.T) {
 	f, err := Checked(&WGAN{Rate: .2, Steps: 6, DistilSteps: 50, GeneratorSteps: 5, PostSteps: 50,
 		Hidden: []int{16}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	tab := synthtest.Table(t, synthtest.Schema(4), 2000)
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 2, Delta: 1e-6})
 	if v, err := m.Verify(pld.Epsilon); err != nil || v.Reserved.Method != "pld" {

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -31,19 +32,13 @@ func arrowTexts(t testing.TB, dictionary bool, cells []string, o ...ipc.Option) 
 			case *array.StringBuilder:
 				c.Append(cell)
 			case *array.BinaryDictionaryBuilder:
-				if err := c.AppendString(cell); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, c.AppendString(cell))
 			}
 		}
 		r := array.NewRecord(s, []arrow.Array{column.NewArray()}, int64(len(batch)))
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, w.Write(r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, w.Close())
 	return b.Bytes()
 }
 
@@ -83,9 +78,7 @@ func TestLenientArrowTypes(t *testing.T) {
 			s := lenientKind(name, kind)
 			out, err := readArrow(data, s, ReadOptions{})
 			if unfitting(s, arrowLeaf(x.kind)) {
-				if !errors.Is(err, schema.ErrSchema) {
-					t.Errorf("%s as %v is not refused: %v", name, kind, err)
-				}
+				stattest.Wraps(t, err, schema.ErrSchema, "%s as %v is not refused", name, kind)
 			} else if err != nil || out.Rows() != 4 {
 				t.Errorf("%s as %v: %v", name, kind, err)
 			}
@@ -97,9 +90,7 @@ func TestLenientArrowTypes(t *testing.T) {
 		s := oneColumn("none", schema.Boolean, 0, 0)
 		s.Lenient, s.Columns[0].OnInvalid, s.Columns[0].Missing = true, schema.Clamp, []string{""}
 		s.Unit, s.MaxRowsPerUnit = name, 1
-		if _, err := readArrow(data, s, ReadOptions{}); err != nil {
-			t.Errorf("%s as the unit: %v", name, err)
-		}
+		stattest.Passes(t, stattest.Err(readArrow(data, s, ReadOptions{})), "%s as the unit", name)
 	}
 	if refused < 100 {
 		t.Errorf("a strict schema refuses %d: too few for a test", refused)

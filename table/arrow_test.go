@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -67,17 +68,13 @@ func arrowStream(t testing.TB, o ...ipc.Option) []byte {
 	s := arrow.NewSchema(fields, nil)
 	w := ipc.NewWriter(&b, append(o, ipc.WithSchema(s))...)
 	batch := array.NewRecord(s, columns, 2)
-	if err := errors.Join(w.Write(batch), w.Write(batch), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, errors.Join(w.Write(batch), w.Write(batch), w.Close()))
 	return b.Bytes()
 }
 
 func arrowPath(t testing.TB, data []byte) string {
 	path := filepath.Join(t.TempDir(), "t.arrow")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -104,9 +101,7 @@ func TestArrowTypes(t *testing.T) {
 		}
 	}
 	err := ScanText(arrowPath(t, arrowStream(t, ipc.WithZstd())), ScanOptions{}, nil)
-	if !errors.Is(err, errArrowZstd) {
-		t.Errorf("Zstandard: %v", err)
-	}
+	stattest.Wraps(t, err, errArrowZstd, "Zstandard")
 }
 
 // A type that is not supported is an error in a column that the schema names, and nowhere else.
@@ -119,10 +114,8 @@ func TestArrowUnsupported(t *testing.T) {
 	x, _, err := array.FromJSON(memory.DefaultAllocator, list, strings.NewReader("[[1]]"))
 	y, _, err2 := array.FromJSON(memory.DefaultAllocator, arrow.PrimitiveTypes.Int8,
 		strings.NewReader("[1]"))
-	if err := errors.Join(err, err2, w.Write(array.NewRecord(s, []arrow.Array{x, y}, 1)),
-		w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, errors.Join(err, err2, w.Write(array.NewRecord(s, []arrow.Array{x, y}, 1)),
+		w.Close()))
 	for name, want := range map[string]error{"a": errArrowNested, "b": nil} {
 		s := oneColumn(name, schema.Integer, 0, 9)
 		if _, _, err := Read(context.Background(), arrowPath(t, b.Bytes()), s,

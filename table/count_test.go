@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // randomTable makes a table of codes without a schema, for the counting
@@ -66,13 +68,7 @@ func TestCountToAgreesWithTheDefinition(t *testing.T) {
 func TestCountToRefusesAWrongLength(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(1, 2)), 10, []int{2, 3}, 0)
 	for _, n := range []int{0, 1, 5, 7} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("a marginal of 6 cells was counted into %d", n)
-				}
-			}()
-			tab.CountTo(make([]int64, n), []int{0, 1})
-		}()
+		stattest.Panics(t, func() { tab.CountTo(make([]int64, n), []int{0, 1}) },
+			"a marginal of 6 cells counted into %d", n)
 	}
 }

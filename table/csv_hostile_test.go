@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -60,9 +59,7 @@ func TestHostileCSV(t *testing.T) {
 			err = read(bytes.NewReader(text[:1<<20]), -1)
 		}
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
-		}
+		stattest.Wraps(t, err, c.want, "%s", c.name)
 		if used := after.TotalAlloc - before.TotalAlloc; used > memoryLimit {
 			t.Errorf("%s: %d MB allocated", c.name, used>>20)
 		} else {

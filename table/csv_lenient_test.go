@@ -151,10 +151,8 @@ func TestLenientNeighbours(t *testing.T) {
 						in = lenientFile(s, slices.Insert(slices.Clone(rows), at, bad))
 					}
 					for _, block := range []int{1, 50, 700, 1 << 12} {
-						if err := checkNeighbour(good, readLenient(t, in, s, block), at, lines); err != nil {
-							t.Errorf("bad row %d %.40q at %d, header %t, unit %t, block %d: %v", i, bad, at, header,
-								unit, block, err)
-						}
+						stattest.Passes(t, checkNeighbour(good, readLenient(t, in, s, block), at, lines),
+							"bad row %d %.40q at %d, header %t, unit %t, block %d", i, bad, at, header, unit, block)
 					}
 					if at == 2 {
 						_, err := readText(in, &strict, ReadOptions{maxCell: 32}, 1<<12)

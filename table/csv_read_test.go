@@ -146,9 +146,7 @@ func TestReadCSVOneColumn(t *testing.T) {
 		Kind: schema.Categorical, Categories: []string{"x"}, Missing: []string{""}}}}
 	tab, _, err := ReadCSV(context.Background(), strings.NewReader("a\nx\n\"\"\nx\n\r\n\nx\n\n"), -1,
 		s, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	if got, want := text(t, tab), "x;(missing);x;(missing);(missing);x;(missing);"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -195,9 +193,7 @@ func TestReadCSVBoundsMemory(t *testing.T) {
 			in.rest = ','
 		}
 		_, _, err := ReadCSV(context.Background(), in, -1, abc(), ReadOptions{maxCell: 1000})
-		if !errors.Is(err, schema.ErrSchema) {
-			t.Errorf("start %q: error %v", start, err)
-		}
+		stattest.Wraps(t, err, schema.ErrSchema, "start %q", start)
 		if n := in.n.Load(); n > 4*blockSize {
 			t.Errorf("start %q: read %d bytes of an endless cell", start, n)
 		}
@@ -279,9 +275,7 @@ func TestReadCSVStopsWhenCancelled(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			_, _, err := readCSV(ctx, r, -1, abc(), ReadOptions{}, 4096)
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
-			}
+			stattest.Wraps(t, err, context.DeadlineExceeded, "")
 			if d := time.Since(start); d > 2*time.Second {
 				t.Errorf("took %v", d)
 			}
@@ -306,24 +300,18 @@ func TestReadCSVRefusesSeparators(t *testing.T) {
 	for _, comma := range []byte{'"', '\r', '\n', 0x80, 0xff} {
 		s := abc()
 		s.CSV.Comma = comma
-		if _, err := readText("a,b,c\n", s, ReadOptions{}, blockSize); err == nil {
-			t.Errorf("separator %q was accepted", comma)
-		}
-		if err := checkComma(comma); err == nil {
-			t.Errorf("checkComma accepts %q", comma)
-		}
+		stattest.Fails(t, stattest.Err(readText("a,b,c\n", s, ReadOptions{}, blockSize)),
+			"separator %q was accepted", comma)
+		stattest.Fails(t, checkComma(comma), "checkComma accepts %q", comma)
 	}
 	s := abc()
 	s.CSV.Comma = 0
-	if _, err := readText("a,b,c\n", s, ReadOptions{}, blockSize); err != nil {
-		t.Errorf("the default separator: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(readText("a,b,c\n", s, ReadOptions{}, blockSize)),
+		"the default separator")
 }
 
 func TestReadCSVManyColumns(t *testing.T) {
 	in := bytes.Repeat([]byte(","), maxColumns)
 	_, _, err := ReadCSV(context.Background(), bytes.NewReader(in), -1, abc(), ReadOptions{})
-	if !errors.Is(err, errTooMany) {
-		t.Errorf("got %v", err)
-	}
+	stattest.Wraps(t, err, errTooMany, "")
 }

@@ -2,13 +2,13 @@ package table_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/rand/v2"
 	"os"
 	"strings"
 
-	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -55,12 +55,12 @@ func ExampleNewWriter() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w := stattest.Must(table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)),
-		table.WriterOptions{}))
-	if err := w.Write(t); err != nil {
+	w, err := table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)),
+		table.WriterOptions{})
+	if err != nil {
 		log.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.Write(t), w.Close()); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

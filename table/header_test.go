@@ -16,9 +16,7 @@ func TestHeader(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	got, err := Header(write("a.csv", "\xef\xbb\xbfage;\"se;x\"\n1;2;this row has too many cells\n"),
@@ -33,12 +31,8 @@ func TestHeader(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Header(filepath.Join(dir, "none.csv"), ','); err == nil {
-		t.Error("no file: no error")
-	}
-	if _, err := Header(write("b.csv", "a\n"), '"'); err == nil {
-		t.Error("a quote as comma: no error")
-	}
+	stattest.Fails(t, stattest.Err(Header(filepath.Join(dir, "none.csv"), ',')), "no file: no error")
+	stattest.Fails(t, stattest.Err(Header(write("b.csv", "a\n"), '"')), "a quote as comma: no error")
 }
 
 // TestHeaderBeforeRows: what a schema needs of the first line is known without a row, and the error
@@ -63,9 +57,7 @@ func TestHeaderBeforeRows(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 		s.CSV.NoHeader = true
-		if err := headerOf(t, path, s); err != nil {
-			t.Errorf("%q, of rows alone: %v", text, err)
-		}
+		stattest.Passes(t, headerOf(t, path, s), "%q, of rows alone", text)
 		s.CSV.NoHeader = false
 	}
 }

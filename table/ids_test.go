@@ -28,9 +28,8 @@ func TestIDBlanks(t *testing.T) {
 	of := schema.Schema{Unit: "id", MaxRowsPerUnit: 9, Columns: people.Columns[1:]}
 	for ext, f := range map[string]Format{".csv": CSV, ".parquet": Parquet, ".arrow": Arrow} {
 		file := written(t, f, in)
-		if _, err := rereadFile(t, ext, file, &of); err == nil {
-			t.Errorf("%s: a strict schema takes blanks for an id", ext)
-		}
+		stattest.Fails(t, stattest.Err(rereadFile(t, ext, file, &of)),
+			"%s: a strict schema takes blanks for an id", ext)
 		lenient := of
 		lenient.Lenient = true
 		tab, err := rereadFile(t, ext, file, &lenient)
@@ -44,9 +43,7 @@ func TestIDBlanks(t *testing.T) {
 		}
 		good, err := FromColumns(&people, []Codes{codes.slice(0, len(whose)), NewCodes(2, len(whose))},
 			nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		tab, err = rereadFile(t, ext, written(t, f, good), &of)
 		if err != nil || !slices.Equal(tab.Units(), whose) {
 			t.Errorf("%s: strict units %v, want %v: %v", ext, tab.Units(), whose, err)

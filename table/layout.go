@@ -19,6 +19,7 @@ type layout struct {
 	ignored []int                      // 1-based positions of those that the schema does not name
 	texts   int                        // how many of them become texts
 	unit    int                        // of the texts: which are ids; −1: none
+	keys    []string                   // of the schema's columns of texts: their names
 
 	schema *schema.Schema // nil if all columns become texts
 	sizes  []int          // this and what follows by column of the schema
@@ -52,8 +53,8 @@ func (l *layout) maxRows(length int64) int64 {
 	return atLeast(maxCells, length) / int64(len(l.sizes)+max(1, l.texts))
 }
 
-// newLayout is for the columns of a schema.
-func newLayout(s *schema.Schema) (*layout, error) {
+// newLayout is for the columns of a schema. The columns of keys become texts, in place of its unit.
+func newLayout(s *schema.Schema, keys []string) (*layout, error) {
 	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
@@ -67,8 +68,11 @@ func newLayout(s *schema.Schema) (*layout, error) {
 		l.rows = rows
 	}
 	var columns []destination
-	if s.Unit != "" {
-		l.texts, l.unit = 1, 0
+	for i, name := range keys {
+		columns = append(columns, destination{name: name, to: toText, at: i})
+	}
+	if l.texts, l.keys = len(keys), keys; keys == nil && s.Unit != "" {
+		l.texts, l.unit, l.keys = 1, 0, []string{s.Unit}
 		columns = append(columns, destination{name: s.Unit, to: toUnit})
 	}
 	for _, f := range rows.Columns() {
@@ -76,7 +80,7 @@ func newLayout(s *schema.Schema) (*layout, error) {
 		case f.Column >= 0:
 			columns = append(columns, destination{f.Name, toCode, f.Column, l.codecs[f.Column],
 				l.rows != nil && rows.Related(f.Column)})
-		case f.Name == s.Unit:
+		case slices.Contains(l.keys, f.Name):
 		default:
 			columns = append(columns, destination{name: f.Name})
 		}
@@ -136,9 +140,14 @@ func (l *layout) checkAbsent(names []string) error {
 		}
 		return fmt.Sprintf("%q", name)
 	}
-	if u := l.schema.Unit; u != "" && !slices.Contains(names, u) {
-		return fmt.Errorf("table: the file has no column %s, which holds the privacy unit%s: %w",
-			missed(u), near, schema.ErrSchema)
+	for _, key := range l.keys {
+		if what := "the privacy unit"; !slices.Contains(names, key) {
+			if l.unit < 0 {
+				what = "ids"
+			}
+			return fmt.Errorf("table: the file has no column %s, which holds %s%s: %w", missed(key), what,
+				near, schema.ErrSchema)
+		}
 	}
 	has := slices.ContainsFunc(l.place, func(at int) bool { return at >= 0 })
 	var missing []string
@@ -241,12 +250,7 @@ type assembly struct {
 	parts []part
 	rows  int
 	words []numbering // of each column of texts, so far
-	ids   *IDs
 }
-
-// IDs numbers the ids of the units of several tables, which then have the same number in each. The
-// zero value has none. Only one read at a time may use it.
-type IDs struct{ numbering }
 
 // add appends p, whose numbers of texts it replaces by those of the whole table.
 func (a *assembly) add(p part) error {
@@ -254,9 +258,6 @@ func (a *assembly) add(p part) error {
 	a.parts = append(a.parts, p)
 	if a.words == nil {
 		a.words = make([]numbering, len(p.texts))
-		if a.ids != nil && a.unit >= 0 {
-			a.words[a.unit] = a.ids.numbering
-		}
 	}
 	for i := range p.texts {
 		t := &p.texts[i]
@@ -275,8 +276,10 @@ func (a *assembly) add(p part) error {
 // table joins the parts column by column, freeing them on the way.
 func (a *assembly) table() *Table {
 	t := &Table{schema: a.schema, sizes: a.sizes, rows: a.rows, cols: make([]Codes, len(a.sizes))}
-	if a.ids != nil && a.words != nil && a.unit >= 0 {
-		a.ids.numbering = a.words[a.unit]
+	if a.unit < 0 && a.words != nil {
+		for i, w := range a.words {
+			t.keys = append(t.keys, TextColumn{w.words, a.numbers(i)})
+		}
 	}
 	a.words = nil
 	for i, size := range a.sizes {
@@ -296,8 +299,8 @@ func (a *assembly) table() *Table {
 		}
 		t.cols[i] = col
 	}
-	if a.schema.Unit != "" {
-		t.units = a.numbers(0)
+	if a.unit >= 0 {
+		t.units = a.numbers(a.unit)
 	}
 	return t
 }

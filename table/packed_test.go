@@ -22,12 +22,8 @@ func packed(t testing.TB, parts ...string) []byte {
 	var b bytes.Buffer
 	for _, part := range parts {
 		w := gzip.NewWriter(&b)
-		if _, err := io.WriteString(w, part); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Must(io.WriteString(w, part))
+		stattest.Check(t, w.Close())
 	}
 	return b.Bytes()
 }
@@ -68,9 +64,8 @@ func TestLenientPackedNeighbours(t *testing.T) {
 		for i, bad := range badRows(s) {
 			at := []int{0, 2, len(rows)}[i%3]
 			with := read(slices.Insert(slices.Clone(rows), at, "\x01"+bad))
-			if err := checkNeighbour(good, with, at, 1+strings.Count(bad, "\n")); err != nil {
-				t.Errorf("unit %t, %.40q at %d: %v", unit, bad, at, err)
-			}
+			stattest.Passes(t, checkNeighbour(good, with, at, 1+strings.Count(bad, "\n")),
+				"unit %t, %.40q at %d", unit, bad, at)
 		}
 	}
 }
@@ -85,17 +80,14 @@ func TestPackedDamage(t *testing.T) {
 			t.Fatalf("cut at %d of %d: %v", n, len(data), err)
 		}
 	}
-	if _, err := rereadFile(t, ".csv.gz", []byte(relatedHead), s); !errors.Is(err, errDamagedPack) {
-		t.Errorf("a plain file: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(rereadFile(t, ".csv.gz", []byte(relatedHead), s)), errDamagedPack,
+		"a plain file")
 	u, err := unpack(io.MultiReader(bytes.NewReader(data[:40]),
 		iotest.ErrReader(&fs.PathError{Err: io.ErrClosedPipe})), 100)
 	for b := make([]byte, 10); err == nil; {
 		_, err = u.Read(b)
 	}
-	if !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("an error of reading: %v", err)
-	}
+	stattest.Wraps(t, err, io.ErrClosedPipe, "an error of reading")
 }
 
 // lines are n empty lines.

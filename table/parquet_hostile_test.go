@@ -202,9 +202,7 @@ func zeros(t testing.TB, codec int, n int) []byte {
 		k := stattest.Must(w.Write(buf[:min(n, len(buf))]))
 		n -= k
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, w.Close())
 	return b.Bytes()
 }
 
@@ -223,9 +221,7 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 		OnInvalid: schema.Clamp}}
 	unit.Unit, unit.MaxRowsPerUnit = "a", 1
 	path := t.TempDir() + "/h.parquet"
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, data, 0o600))
 	for name, read := range map[string]func() error{
 		"read": func() error {
 			_, err := parquetOf(data, s, ReadOptions{workers: 2})
@@ -404,9 +400,7 @@ func TestHostilePages(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name != "negative page" {
-				if _, err := openTyped(t.Context(), inParquet(bytes.NewReader(hostile(tt.c)))); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Must(openTyped(t.Context(), inParquet(bytes.NewReader(hostile(tt.c)))))
 			}
 			data := hostile(tt.c)
 			errs := readHostile(t, data)
@@ -433,18 +427,12 @@ func TestHostileUnits(t *testing.T) {
 	data := hostile(chunkSpec{2, 0, 5000, dataPage(0, 5000, int64(len(ids)), ids)})
 	for ids, want := range map[int64]error{4990: errTooMuch, 5010: nil} {
 		p, err := openTyped(t.Context(), inParquet(bytes.NewReader(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := stattest.Must(newLayout(s))
-		if err := l.bind(p.names()); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
+		l := stattest.Must(newLayout(s, nil))
+		stattest.Check(t, l.bind(p.names()))
 		p.left.Store(ids*(unitCost+4) + int64(len(data)))
 		err = l.readTyped(p, ReadOptions{}.withDefaults(), func(part) error { return nil })
-		if !errors.Is(err, want) {
-			t.Errorf("room for %d of 5000 ids: %v", ids, err)
-		}
+		stattest.Wraps(t, err, want, "room for %d of 5000 ids", ids)
 	}
 }
 
@@ -461,8 +449,6 @@ func TestUnsupportedCodec(t *testing.T) {
 		data := hostile(chunkSpec{2, codec, 1, dataPage(0, 1, 8, make([]byte, 8))})
 		begin := func() error { t.Error("it begins"); return nil }
 		_, err := parquetOf(data, oneColumn("a", schema.Integer, 0, 9), ReadOptions{Begin: begin})
-		if !errors.Is(err, errCodec) {
-			t.Errorf("codec %d: %v", codec, err)
-		}
+		stattest.Wraps(t, err, errCodec, "codec %d", codec)
 	}
 }

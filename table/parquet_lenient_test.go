@@ -41,9 +41,7 @@ func checkBadTexts(
 		"NaN", strings.Repeat("1", 33), strings.Repeat("é", 20)} {
 		for _, at := range []int{0, 2, len(cells)} {
 			with := read(slices.Insert(slices.Clone(cells), at, cell))
-			if err := checkNeighbour(good, with, at, 1); err != nil {
-				t.Errorf("%s, %q at %d: %v", name, cell, at, err)
-			}
+			stattest.Passes(t, checkNeighbour(good, with, at, 1), "%s, %q at %d", name, cell, at)
 			id := isText([]byte(cell)) && cell != "" && len(cell) <= 32
 			if want := good.Rows() + 1; s.Unit != "" && !id {
 				if with.Rows() != good.Rows() {
@@ -98,9 +96,7 @@ func TestLenientParquetTypes(t *testing.T) {
 	refused := 0
 	for name, data := range testFiles(t) {
 		p, err := openTyped(t.Context(), inParquet(bytes.NewReader(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		rows := 0
 		for _, g := range p.runs.(*parquetFile).groups {
 			rows += int(g.rows)
@@ -113,9 +109,7 @@ func TestLenientParquetTypes(t *testing.T) {
 				s := lenientKind(f.name, kind)
 				tab, err := parquetOf(data, s, ReadOptions{})
 				if unfitting(s, f.leaf) {
-					if !errors.Is(err, schema.ErrSchema) {
-						t.Errorf("%s, %s as %v is not refused: %v", name, f.name, kind, err)
-					}
+					stattest.Wraps(t, err, schema.ErrSchema, "%s, %s as %v is not refused", name, f.name, kind)
 				} else if err != nil || tab.Rows() != rows {
 					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)
 				}
@@ -127,9 +121,8 @@ func TestLenientParquetTypes(t *testing.T) {
 			s := oneColumn("none", schema.Boolean, 0, 0)
 			s.Lenient, s.Columns[0].OnInvalid = true, schema.Clamp
 			s.Unit, s.MaxRowsPerUnit = f.name, 1
-			if _, err := parquetOf(data, s, ReadOptions{}); err != nil {
-				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
-			}
+			stattest.Passes(t, stattest.Err(parquetOf(data, s, ReadOptions{})),
+				"%s, %s as the unit", name, f.name)
 			err = inParquet(bytes.NewReader(data)).scan(
 				ScanOptions{Lenient: true, Columns: len(p.columns)},
 				func([]string, []string) error { return nil })

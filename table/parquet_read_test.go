@@ -163,9 +163,7 @@ func codecsOf(t *testing.T, s *schema.Schema) []*schema.Codec {
 func readFile(t *testing.T, path string, s *schema.Schema) *Table {
 	t.Helper()
 	tab, _, err := Read(context.Background(), path, s, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	return tab
 }
 
@@ -281,9 +279,7 @@ func TestReadParquetStopsWhenCancelled(t *testing.T) {
 		return nil
 	}}
 	_, _, err := Read(ctx, "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9), o)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	stattest.Wraps(t, err, context.Canceled, "")
 	if _, _, err = Read(ctx, "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9),
 		o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestWriteParquet: Arrow's own reader, which decoy has no part in, finds the values, the nulls and
@@ -33,9 +35,7 @@ func TestWriteParquet(t *testing.T) {
 				text = strings.Replace(text, "null,", "", 1)
 			}
 			a, _, err := array.FromJSON(memory.DefaultAllocator, kind, strings.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, err)
 			fields = append(fields, arrow.Field{Name: kind.Name(), Type: kind, Nullable: nullable})
 			columns = append(columns, a)
 		}
@@ -45,11 +45,8 @@ func TestWriteParquet(t *testing.T) {
 		if err != nil || to.Write(want) != nil || to.Close() != nil {
 			t.Fatal(err)
 		}
-		got, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(b.Bytes()),
-			parquet.NewReaderProperties(nil), pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := stattest.Must(pqarrow.ReadTable(context.Background(), bytes.NewReader(b.Bytes()),
+			parquet.NewReaderProperties(nil), pqarrow.ArrowReadProperties{}, memory.DefaultAllocator))
 		for i, f := range got.Schema().Fields() {
 			if !arrow.TypeEqual(f.Type, types[i]) || f.Nullable != nullable {
 				t.Errorf("%v is read as %v, nullable %v", types[i], f.Type, f.Nullable)

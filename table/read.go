@@ -18,10 +18,10 @@ type ReadOptions struct {
 	// optional; called when all that is public of the file has been looked at (that it is there, its
 	// format, the names and types of its columns), and before a row is: its error ends the read
 	Begin   func() error
-	IDs     *IDs // optional: of units of tables that were read before
-	workers int  // goroutines that turn text into codes; 0 = GOMAXPROCS
-	maxCell int  // longest cell in bytes; 0 = 1 MiB
-	block   int  // bytes of a CSV file that are parsed at a time; 0 = blockSize
+	keys    []string // columns whose texts are kept, in place of the unit: see ReadLinked
+	workers int      // goroutines that turn text into codes; 0 = GOMAXPROCS
+	maxCell int      // longest cell in bytes; 0 = 1 MiB
+	block   int      // bytes of a CSV file that are parsed at a time; 0 = blockSize
 }
 
 func (o ReadOptions) begin() error {
@@ -112,11 +112,11 @@ func Read(
 func (f *opened) table(
 	ctx context.Context, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	l, err := newLayout(s)
+	l, err := newLayout(s, o.keys)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	a := assembly{layout: l, ids: o.IDs}
+	a := assembly{layout: l}
 	if err := f.read(ctx, l, o, a.add); err != nil {
 		return nil, Report{}, err
 	}

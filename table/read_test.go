@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -36,21 +37,13 @@ func TestRead(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{"a.csv": "a,b,c\nx,1,0\n", "b.CSV": "a,b,c\nx,1,0\n",
 		"text.parquet": "a,b,c\nx,1,0\n", "text.arrow": "a,b,c\nx,1,0\n"} {
-		if err := os.WriteFile(in(name), []byte(text), 0o400); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(in(name), []byte(text), 0o400))
 	}
-	if err := os.Mkdir(in("dir.csv"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(in("pipe.csv"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.Mkdir(in("dir.csv"), 0o700))
+	stattest.Check(t, syscall.Mkfifo(in("pipe.csv"), 0o600))
 	for _, name := range []string{"a.csv", "b.CSV"} {
 		tab, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		if got := text(t, tab); got != "x|1|0;" {
 			t.Errorf("%s: got %s", name, got)
 		}
@@ -92,9 +85,7 @@ func TestRead(t *testing.T) {
 
 func TestReadStandardInput(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	stdin := os.Stdin
 	os.Stdin = r
 	defer func() { os.Stdin = stdin }()
@@ -103,9 +94,7 @@ func TestReadStandardInput(t *testing.T) {
 		w.Close()
 	}()
 	tab, _, err := Read(context.Background(), "-", abc(), ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	if got := text(t, tab); got != "x|1|0;" {
 		t.Errorf("got %s", got)
 	}

@@ -92,9 +92,7 @@ func written(t testing.TB, f Format, in *Table) []byte { return write(t, f, 5, i
 func fileOf(t testing.TB, ext string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t"+ext)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -202,9 +200,7 @@ func TestRelatedRefusesOrMends(t *testing.T) {
 			s := relatedOf(t)
 			_, err := rereadFile(t, ".csv", file, s)
 			if tt.column == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, err)
 			} else if want := fmt.Sprintf("line 3, column %d (%q)", 1+strings.Count(strings.Split(
 				","+relatedHead, ","+tt.column)[0], ","), tt.column); !errors.Is(err, schema.ErrSchema) ||
 				!strings.Contains(err.Error(), want) {
@@ -254,10 +250,7 @@ rules:
 	for ext, f := range map[string]Format{".csv": CSV, ".parquet": Parquet, ".arrow": Arrow} {
 		read := func(sex ...uint8) *Table {
 			n := []uint8{9, 9, 9}[:len(sex)]
-			in, err := FromColumns(file, []Codes{{U8: sex}, {U8: n}}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := stattest.Must(FromColumns(file, []Codes{{U8: sex}, {U8: n}}, nil))
 			out, err := rereadFile(t, ext, written(t, f, in), s)
 			if err != nil {
 				t.Fatal(ext, err)
@@ -269,9 +262,8 @@ rules:
 			t.Fatal(ext, got)
 		}
 		for at := range 3 {
-			if err := checkNeighbour(good, read(slices.Insert([]uint8{0, 0}, at, 1)...), at, 1); err != nil {
-				t.Errorf("%s, a row at %d: %v", ext, at, err)
-			}
+			stattest.Passes(t, checkNeighbour(good, read(slices.Insert([]uint8{0, 0}, at, 1)...), at, 1),
+				"%s, a row at %d", ext, at)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -67,18 +68,15 @@ func TestScanTextErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := scanned(t, "a,b\n", true, '"'); err == nil {
-		t.Error("a quote as the separator was accepted")
-	}
+	stattest.Fails(t, stattest.Err(scanned(t, "a,b\n", true, '"')),
+		"a quote as the separator was accepted")
 }
 
 // The error of fn ends the scan and comes back.
 func TestScanTextStops(t *testing.T) {
 	errEnough := errors.New("enough")
 	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte("a\n1\n2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, []byte("a\n1\n2\n"), 0o600))
 	for _, path := range []string{path, "testdata/types-groups.parquet"} {
 		calls := 0
 		err := ScanText(path, ScanOptions{}, func([]string, []string) error { calls++; return errEnough })

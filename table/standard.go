@@ -12,19 +12,19 @@ import (
 
 // Standard is what the standard input or output holds under this path: CSV under "-"; under
 // "arrow:-" an Arrow file or stream; and under "arrow:-2" to "arrow:-9" the k-th of several Arrow
-// streams, one behind the other. It is 0 for the path of a file. An input of Arrow is held in
-// memory, and so may be read more than once.
+// streams, one behind the other. A name may follow, as that of a linked table in
+// "arrow:-2/visits.arrow". It is 0 for the path of a file. An input of Arrow is held in memory, and
+// so may be read more than once.
 func Standard(path string) (f Format, k int) {
 	if path == "-" {
 		return CSV, 1
 	}
-	number, isArrow := strings.CutPrefix(path, "arrow:-")
+	stream, _, _ := strings.Cut(path, "/")
+	number, isArrow := strings.CutPrefix(stream, "arrow:-")
 	switch {
-	case !isArrow:
-		return 0, 0
-	case number == "":
+	case isArrow && number == "":
 		return Arrow, 1
-	case len(number) == 1 && number[0] >= '2' && number[0] <= '9':
+	case isArrow && len(number) == 1 && number[0] >= '2' && number[0] <= '9':
 		return Arrow, int(number[0] - '0')
 	}
 	return 0, 0

@@ -14,7 +14,7 @@ func TestStandard(t *testing.T) {
 	}{
 		"-": {CSV, 1}, "arrow:-": {Arrow, 1}, "arrow:-2": {Arrow, 2}, "arrow:-9": {Arrow, 9},
 		"": {}, "arrow:-1": {}, "arrow:-10": {}, "arrow:-x": {}, "arrow:--": {}, "aarrow:-": {},
-		"./arrow:-": {}, "-.csv": {}, "-.parquet": {},
+		"./arrow:-": {}, "-.csv": {}, "-.parquet": {}, "arrow:-2/v.arrow": {Arrow, 2}, "arrow:-a/v": {},
 	} {
 		if f, k := Standard(path); f != want.f || k != want.k {
 			t.Errorf("%q: %v %d, want %v", path, f, k, want)

@@ -104,6 +104,8 @@ type Table struct {
 	rows   int
 	cols   []Codes
 	units  []uint32
+	keys   []TextColumn     // of linked tables, until they are numbered
+	ids    map[int][]uint32 // by made column, to be written; none: the number of the row
 	codec  *schema.RowCodec // what codes stand for; nil: as schema has it
 	known  []schema.Value   // of column order, to be written; nil: they are drawn
 	order  int
@@ -156,7 +158,8 @@ func gather[T any](dst, src []T, rows []int) {
 // column. The table keeps the slices: the caller must not change them afterwards. A code outside
 // its column's range is an error.
 func FromColumns(s *schema.Schema, cols []Codes, units []uint32) (*Table, error) {
-	return fromColumns(&Table{schema: s, sizes: s.Sizes(), cols: cols, units: units})
+	return fromColumns(&Table{schema: s, sizes: s.Sizes(), cols: cols, units: units,
+		rows: len(units)})
 }
 
 // Refined is FromColumns for codes of the codec of s or of one that draws other values
@@ -169,11 +172,13 @@ func Refined(s *schema.Schema, codec *schema.RowCodec, cols []Codes) (*Table, er
 	return fromColumns(&Table{schema: s, sizes: sizes, cols: cols, codec: codec})
 }
 
-// InOrder is a table to be written of which the rows have units of these numbers and, unless values
-// is nil, these values in a column, in which their codes are not looked at.
-func (t *Table) InOrder(units []uint32, column int, values []schema.Value) *Table {
+// InOrder is a table to be written of which the rows have units of these numbers, some made columns
+// these ids and, unless values is nil, these values in a column, in which codes are not looked at.
+func (t *Table) InOrder(
+	units []uint32, ids map[int][]uint32, column int, values []schema.Value,
+) *Table {
 	out := *t
-	out.units, out.order, out.known = units, column, values
+	out.units, out.ids, out.order, out.known = units, ids, column, values
 	return &out
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -79,14 +80,7 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	for _, row := range []int{-1, 10} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("row %d was selected", row)
-				}
-			}()
-			tab.Select([]int{0, row})
-		}()
+		stattest.Panics(t, func() { tab.Select([]int{0, row}) }, "row %d", row)
 	}
 }
 

@@ -97,9 +97,12 @@ func (d *decoder) check(t *Table) error {
 
 // draw draws the values of a row of t.
 func (d *decoder) draw(t *Table, row int) {
-	at := schema.Place{Row: d.rows, Unit: d.rows, Known: -1}
-	if t.units != nil {
-		at.Unit = int(t.units[row])
+	at := schema.Place{Row: d.rows, Known: -1}
+	if t.ids != nil {
+		at.IDs = slices.Repeat([]int{d.rows}, len(d.schema.Made))
+		for made, of := range t.ids {
+			at.IDs[made] = int(of[row])
+		}
 	}
 	if t.known != nil {
 		at.Known = t.order

@@ -95,13 +95,9 @@ func write(t testing.TB, f Format, seed uint64, s *schema.Schema, tables ...*Tab
 	var b bytes.Buffer
 	w := stattest.Must(NewWriter(&b, f, s, rand.New(rand.NewPCG(seed, 6)), WriterOptions{}))
 	for _, tab := range tables {
-		if err := w.Write(tab); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, w.Write(tab))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, w.Close())
 	return b.Bytes()
 }
 
@@ -169,20 +165,15 @@ func TestWriterDrawsInOneOrder(t *testing.T) {
 		"b.parquet")}
 	for i, data := range [][]byte{whole, write(t, Parquet, 5, s, tab), write(t, Parquet, 5, s,
 		tab.Select(rows[:3]), tab.Select(rows[3:]))} {
-		if err := os.WriteFile(paths[i], data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(paths[i], data, 0o600))
 	}
 	texts := make([]string, len(paths))
 	for i, path := range paths {
 		var b strings.Builder
-		err := ScanText(path, ScanOptions{}, func(_, row []string) error {
+		stattest.Check(t, ScanText(path, ScanOptions{}, func(_, row []string) error {
 			fmt.Fprintln(&b, strings.ReplaceAll(strings.Join(row, "|"), "?", ""))
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		texts[i] = b.String()
 	}
 	if texts[0] != texts[1] || texts[1] != texts[2] {
@@ -195,14 +186,9 @@ func TestParquetBatches(t *testing.T) {
 	s := adult()
 	tab := randomCodes(t, s, 1003, rand.New(rand.NewPCG(1, 2)))
 	var b bytes.Buffer
-	w, err := NewWriter(&b, Parquet, s, rand.New(rand.NewPCG(3, 4)), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(NewWriter(&b, Parquet, s, rand.New(rand.NewPCG(3, 4)), WriterOptions{}))
 	w.(*typedWriter).maxBatch = 100
-	if err := errors.Join(w.Write(tab), w.Write(tab), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, errors.Join(w.Write(tab), w.Write(tab), w.Close()))
 	p, err := openTyped(t.Context(), inParquet(bytes.NewReader(b.Bytes())))
 	if err != nil || len(p.runs.(*parquetFile).groups) != 21 {
 		t.Fatalf("other than 21 row groups, or %v", err)
@@ -249,9 +235,7 @@ func TestCSVQuoting(t *testing.T) {
 		rows[i] = uint8(i)
 	}
 	tab, err := FromColumns(s, []Codes{{U8: rows}, NewCodes(1, len(rows))}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	want := "\"a;b\";\"\ufeffb\"\n;z\nx,y;z\n\"x;y\";z\n\"\"\"\";z\n\"\n\";z\n\"\r\";z\n\" " +
 		"x\";z\n\"x \";z\n\"\ufeffx\";z\nx y;z\n"
 	if got := string(write(t, CSV, 1, s, tab)); got != want {
@@ -286,13 +270,8 @@ func TestSpreadsheetSafe(t *testing.T) {
 		"'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
 		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
 	var b bytes.Buffer
-	w, err := NewWriter(&b, CSV, s, rand.New(rand.NewPCG(1, 2)), WriterOptions{Safe: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Write(tab), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	w := stattest.Must(NewWriter(&b, CSV, s, rand.New(rand.NewPCG(1, 2)), WriterOptions{Safe: true}))
+	stattest.Check(t, errors.Join(w.Write(tab), w.Close()))
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
@@ -327,29 +306,22 @@ func TestWriterErrors(t *testing.T) {
 					err = w.Close()
 				}
 			}
-			if !errors.Is(err, errFull) {
-				t.Errorf("format %d, a disk of %d bytes: got %v", f, n, err)
-			}
+			stattest.Wraps(t, err, errFull, "format %d, a disk of %d bytes", f, n)
 		}
 		w := stattest.Must(NewWriter(&bytes.Buffer{}, f, s, u, WriterOptions{}))
-		if err := w.Write(randomCodes(t, abc(), 3, u)); err == nil {
-			t.Errorf("format %d: a table of another schema was written", f)
-		}
-		if err := w.Write(randomCodes(t, adult(), 3, u)); err != nil {
-			t.Errorf("format %d: a table of an equal schema: %v", f, err)
-		}
-		if _, err := NewWriter(&bytes.Buffer{}, f, s, nil, WriterOptions{}); err == nil {
-			t.Errorf("format %d: numbers without a source", f)
-		}
+		stattest.Fails(t, w.Write(randomCodes(t, abc(), 3, u)),
+			"format %d: a table of another schema was written", f)
+		stattest.Passes(t, w.Write(randomCodes(t, adult(), 3, u)),
+			"format %d: a table of an equal schema", f)
+		stattest.Fails(t, stattest.Err(NewWriter(&bytes.Buffer{}, f, s, nil, WriterOptions{})),
+			"format %d: numbers without a source", f)
 	}
-	if _, err := NewWriter(&bytes.Buffer{}, 0, s, u, WriterOptions{}); err == nil {
-		t.Error("no format was accepted")
-	}
+	stattest.Fails(t, stattest.Err(NewWriter(&bytes.Buffer{}, 0, s, u, WriterOptions{})),
+		"no format was accepted")
 	bad := abc()
 	bad.CSV.Comma = '"'
-	if _, err := NewWriter(&bytes.Buffer{}, CSV, bad, u, WriterOptions{}); err == nil {
-		t.Error("a quote as the separator was accepted")
-	}
+	stattest.Fails(t, stattest.Err(NewWriter(&bytes.Buffer{}, CSV, bad, u, WriterOptions{})),
+		"a quote as the separator was accepted")
 	if _, err := NewWriter(&bytes.Buffer{}, CSV, &schema.Schema{CSV: schema.CSV{Comma: ','},
 		Columns: []schema.Column{{Name: "a"}}}, u, WriterOptions{}); err == nil {
 		t.Error("an invalid schema was accepted")
@@ -361,21 +333,14 @@ func TestTextsAreThoseOfCSV(t *testing.T) {
 	s := relatedOf(t)
 	in := repaired(t, randomRows(t, s, 50))
 	var texts []string
-	d, err := newDecoder(s, rand.New(rand.NewPCG(5, 6)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := stattest.Must(newDecoder(s, rand.New(rand.NewPCG(5, 6))))
 	for _, c := range d.columns {
 		texts = append(texts, c.Name)
 	}
 	var b bytes.Buffer
 	w, err := NewWriter(&b, Arrow, s, rand.New(rand.NewPCG(5, 6)), WriterOptions{Texts: texts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Write(in), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
+	stattest.Check(t, errors.Join(w.Write(in), w.Close()))
 	f := stattest.Must(openTyped(t.Context(), inBytes(b.Bytes())))
 	got := strings.Join(f.names(), ",") + "\n"
 	err = inBytes(b.Bytes()).scan(ScanOptions{}, func(_, row []string) error {
@@ -430,24 +395,19 @@ func adult() *schema.Schema {
 	return s
 }
 
-// TestInOrder: rows are written with the number of their unit, and a column with given values, from
-// which others follow.
+// TestInOrder: ids are written with their numbers, and a column with given values, from which
+// others follow.
 func TestInOrder(t *testing.T) {
-	units := &schema.Schema{Unit: "key", Made: []schema.Made{{Name: "key", Kind: 1, Pattern: "P#"}}}
-	s := (&schema.Schema{CSV: schema.CSV{Comma: ','}, Unit: "id", MaxRowsPerUnit: 9,
+	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Unit: "id", MaxRowsPerUnit: 9,
 		Columns: []schema.Column{{Name: "day", Kind: schema.Integer, Min: 0, Max: 99, Bins: 2},
 			{Name: "end", Kind: schema.Integer, After: "day", Min: 5, Max: 5}},
-		Made: []schema.Made{{At: 1, Name: "visit", Kind: 1, Pattern: "V##"}}}).WithKey(units)
-	tab, err := FromColumns(s, []Codes{NewCodes(2, 3), NewCodes(1, 3)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab = tab.InOrder([]uint32{7, 7, 12}, 0, []schema.Value{{Int: 3}, {Int: 88}, {Int: 1}})
+		Made: []schema.Made{{Name: "id", Kind: 1, Pattern: "P#"},
+			{At: 2, Name: "visit", Kind: 1, Pattern: "V##"}}}
+	tab := stattest.Must(FromColumns(s, []Codes{NewCodes(2, 3), NewCodes(1, 3)}, nil))
+	tab = tab.InOrder(nil, map[int][]uint32{0: {7, 7, 12}}, 0,
+		[]schema.Value{{Int: 3}, {Int: 88}, {Int: 1}})
 	want := "id,day,visit,end\nP7,3,V00,8\nP7,88,V01,93\nP12,1,V02,6\n"
 	if got := string(write(t, CSV, 1, s, tab)); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if again := s.WithKey(s); len(again.Made) != 2 {
-		t.Errorf("the key is made twice: %v", again.Made)
 	}
 }

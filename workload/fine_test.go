@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -26,8 +27,7 @@ columns:
 // drawn values, on a table and on a model. Null: the number of drawn values that satisfy it is
 // binomial; a false alarm has a probability below 1e-6 each at 5 standard deviations.
 func TestFineConditions(t *testing.T) {
-	s, err := schema.Parse([]byte(fineSchema))
-	check(t, err)
+	s := stattest.Must(schema.Parse([]byte(fineSchema)))
 	codecs, _ := s.Codecs()
 	u := rand.New(rand.NewPCG(1, 2))
 	const n = 20_000
@@ -40,8 +40,7 @@ func TestFineConditions(t *testing.T) {
 		}
 		cols = append(cols, c)
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	check(t, err)
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	values := make([][4]schema.Value, n)
 	for i := range values {
 		for k, c := range codecs {
@@ -73,10 +72,8 @@ func TestFineConditions(t *testing.T) {
 		if (items[0].Fine == nil) != (text == "age >= 20") {
 			t.Errorf("%s: cuts %v", text, items[0].Fine)
 		}
-		w, err := New(s, items)
-		check(t, err)
-		got, err := w.OnTable(tab)
-		check(t, err)
+		w := stattest.Must(New(s, items))
+		got := stattest.Must(w.OnTable(tab))
 		want := 0.0
 		for _, v := range values {
 			if holds(v) {
@@ -100,10 +97,8 @@ func TestFineConditions(t *testing.T) {
 			tables, cliques = append(tables, one), append(cliques, []int{c})
 			ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: one, Sigma: 1})
 		}
-		m, err := marginal.FromFactors(sizes, cliques, tables, n)
-		check(t, err)
-		g, err := marginal.NewGrouping(sizes, ms, 0)
-		check(t, err)
+		m := stattest.Must(marginal.FromFactors(sizes, cliques, tables, n))
+		g := stattest.Must(marginal.NewGrouping(sizes, ms, 0))
 		on, err := w.OnModel(m, g)
 		if err != nil || math.Abs(on[0][0]-got[0][0]) > .1*n {
 			t.Errorf("%s: on the model %v, %v; on the table %v", text, on, err, got)
@@ -122,8 +117,7 @@ func between(s *schema.Schema, text string) error {
 
 // A file of questions to a model may cut bins, one that a method measures may not.
 func TestFineFile(t *testing.T) {
-	s, err := schema.Parse([]byte(fineSchema))
-	check(t, err)
+	s := stattest.Must(schema.Parse([]byte(fineSchema)))
 	file := "decoy_workload: 1\nqueries:\n  - where: age >= 33 and age < 61\n" +
 		"  - where: weight > 3.3\n"
 	w, err := parse([]byte(file), s, true)
@@ -135,26 +129,19 @@ func TestFineFile(t *testing.T) {
 		strings.Count(fmt.Sprint(err), "cuts the bin") != 2 {
 		t.Error(err)
 	}
-	if _, err := parse([]byte(strings.Replace(file, "33", "many", 1)), s, true); !errors.Is(err,
-		ErrInvalid) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(parse([]byte(strings.Replace(file, "33", "many", 1)), s, true)),
+		ErrInvalid, "")
 }
 
 // Whole numbers have no value between two of them, whether the bins may be cut or not.
 func TestNoWholeValue(t *testing.T) {
-	s, err := schema.Parse([]byte(fineSchema))
-	check(t, err)
+	s := stattest.Must(schema.Parse([]byte(fineSchema)))
 	for _, text := range []string{"age = 33.5", "age != 33.5", "age in (33, 33.5)"} {
 		_, err := Conditions(s, text)
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "has no value 33.5") {
 			t.Errorf("%s: %v", text, err)
 		}
-		if err := between(s, text); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s, between bins only: %v", text, err)
-		}
+		stattest.Wraps(t, between(s, text), ErrInvalid, "%s, between bins only", text)
 	}
-	if _, err := Conditions(s, "age = 33.0"); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(Conditions(s, "age = 33.0")), "")
 }

@@ -13,17 +13,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = stattest.Check
 
 const people = `
 decoy: 1
@@ -39,16 +35,14 @@ columns:
 
 func peopleSchema(t testing.TB) *schema.Schema {
 	t.Helper()
-	s, err := schema.Parse([]byte(people))
-	check(t, err)
+	s := stattest.Must(schema.Parse([]byte(people)))
 	return s
 }
 
 // cases are lists of texts from testdata, the last of each being what is to come of the others.
 func cases(t *testing.T, name string) [][]string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/cases.yaml")
-	check(t, err)
+	text := stattest.Must(os.ReadFile("testdata/cases.yaml"))
 	var lists map[string][][]string
 	check(t, yaml.Unmarshal(text, &lists))
 	if len(lists[name]) == 0 {
@@ -100,8 +94,7 @@ func TestComparisons(t *testing.T) {
 
 // TestPrecedence: not before and before or.
 func TestPrecedence(t *testing.T) {
-	w, err := Parse(file("where: kids = 0 or not sex = F and kids = 1"), peopleSchema(t))
-	check(t, err)
+	w := stattest.Must(Parse(file("where: kids = 0 or not sex = F and kids = 1"), peopleSchema(t)))
 	for kids := range uint16(3) {
 		for sex := range uint16(2) {
 			got := table.Holds(w.Item(0).Where,
@@ -125,9 +118,8 @@ func TestParseEntries(t *testing.T) {
 			t.Errorf("%s: %d items, the first is %q", tt[0], w.Len(), w.Item(0).Name)
 		}
 	}
-	w, err := Parse(file("where: age >= 20 and age < 40", "{prefix: kids, weight: 3}"),
-		s)
-	check(t, err)
+	w := stattest.Must(Parse(file("where: age >= 20 and age < 40", "{prefix: kids, weight: 3}"),
+		s))
 	if got := allowed(t, w.Item(0).Where, 1, 11); got != "00110000000" {
 		t.Errorf("range allows %s", got)
 	}
@@ -151,9 +143,7 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Parse(make([]byte, maxFile+1), s); !errors.Is(err, ErrInvalid) {
-		t.Errorf("long file: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Parse(make([]byte, maxFile+1), s)), ErrInvalid, "long file")
 	_, err := Parse(file(strings.Repeat("prefix: x\n  - ", 40)+"prefix: y"), s)
 	if n := strings.Count(err.Error(), "\n"); n != maxProblems {
 		t.Errorf("%d lines of problems", n)
@@ -173,9 +163,7 @@ func TestNewRefuses(t *testing.T) {
 		"condition":      {{Where: table.Condition{Column: 0, Allow: make([]bool, 3)}}},
 		"too many items": make([]Item, maxItems+1),
 	} {
-		if _, err := New(s, items); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(New(s, items)), ErrInvalid, "%s", name)
 	}
 }
 
@@ -204,13 +192,12 @@ func TestMarginals(t *testing.T) {
 // mixed is a workload with every kind of item.
 func mixed(t testing.TB, s *schema.Schema) *Workload {
 	t.Helper()
-	w, err := Parse(file("marginal: [kids, sex]", "marginals: all columns",
+	w := stattest.Must(Parse(file("marginal: [kids, sex]", "marginals: all columns",
 		"marginals: all triples", "prefix: age", "prefix: pay",
 		"where: sex = F and kids > 2", "where: sex = F or kids > 2 or pay < 4 or born < 2000-03-01",
 		"where: not (age is missing or age < 50 and kids = 0) and `is working` = true and pay >= 2",
 		"where: (age < 20 or age >= 80) and (sex = M or kids = 0 and kids = 1)",
-		"where: sex in (F, M)", "where: kids < 0"), s)
-	check(t, err)
+		"where: sex in (F, M)", "where: kids < 0"), s))
 	return w
 }
 
@@ -225,8 +212,7 @@ func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 		}
 		cols = append(cols, c)
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	check(t, err)
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	return tab
 }
 
@@ -250,8 +236,7 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	s := peopleSchema(t)
 	w := mixed(t, s)
 	tab := randomTable(t, s, 3000)
-	rows, err := w.OnTable(tab)
-	check(t, err)
+	rows := stattest.Must(w.OnTable(tab))
 	all := []int{0, 1, 2, 3, 4, 5}
 	cells := 1
 	for _, n := range s.Sizes() {
@@ -270,12 +255,10 @@ func TestThreeWaysToAnswer(t *testing.T) {
 			it.Cols = slices.Sorted(slices.Values(it.Cols))
 		}
 		items = append(items, it)
-		n, err := w.cells(i)
-		check(t, err)
+		n := stattest.Must(w.cells(i))
 		dense[i] = make([]float64, n)
 	}
-	d, err := NewDense(s.Sizes(), all, items)
-	check(t, err)
+	d := stattest.Must(NewDense(s.Sizes(), all, items))
 	for range 2 { // twice: buffers are used again
 		d.AnswersTo(dense, full)
 	}
@@ -286,16 +269,10 @@ func TestThreeWaysToAnswer(t *testing.T) {
 			ordered[i], dense[i] = nil, nil
 		}
 	}
-	if err := close(ordered, dense, 1e-6); err != nil {
-		t.Errorf("rows and dense: %v", err)
-	}
-	m, err := marginal.FromFactors(s.Sizes(), [][]int{all}, [][]float64{full}, 3000)
-	check(t, err)
-	model, err := w.OnModel(m, marginal.NoGroups(s.Sizes()))
-	check(t, err)
-	if err := close(rows, model, 1e-6); err != nil {
-		t.Errorf("rows and model: %v", err)
-	}
+	stattest.Passes(t, close(ordered, dense, 1e-6), "rows and dense")
+	m := stattest.Must(marginal.FromFactors(s.Sizes(), [][]int{all}, [][]float64{full}, 3000))
+	model := stattest.Must(w.OnModel(m, marginal.NoGroups(s.Sizes())))
+	stattest.Passes(t, close(rows, model, 1e-6), "rows and model")
 }
 
 // TestOnGroupedModel compares answers of a model with merged codes with a large sample of its rows:
@@ -313,8 +290,7 @@ func TestOnGroupedModel(t *testing.T) {
 		}
 		oneWay = append(oneWay, m)
 	}
-	g, err := marginal.NewGrouping(sizes, oneWay, 2)
-	check(t, err)
+	g := stattest.Must(marginal.NewGrouping(sizes, oneWay, 2))
 	for _, m := range oneWay {
 		ms = append(ms, g.GroupMeasurement(m))
 	}
@@ -328,8 +304,7 @@ func TestOnGroupedModel(t *testing.T) {
 	}
 	model, err := marginal.Fit(context.Background(), g.Sizes(), ms, marginal.Options{Total: 100000})
 	check(t, err)
-	got, err := w.OnModel(model, g)
-	check(t, err)
+	got := stattest.Must(w.OnModel(model, g))
 	u := rand.New(rand.NewPCG(7, 8))
 	raw := model.Sample(100000, u)
 	g.Expand(raw, u)
@@ -341,10 +316,8 @@ func TestOnGroupedModel(t *testing.T) {
 		}
 		cols = append(cols, col)
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	check(t, err)
-	sampled, err := w.OnTable(tab)
-	check(t, err)
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
+	sampled := stattest.Must(w.OnTable(tab))
 	for i := range got {
 		for k, x := range got[i] {
 			if d := math.Abs(x - sampled[i][k]); d > .5+5.5*math.Sqrt(x*(1-x/100000)+1) {
@@ -372,11 +345,9 @@ func TestExpandRefuses(t *testing.T) {
 				table.Condition{Column: i, Allow: yes}})
 		}
 	}
-	m, err := marginal.FromFactors(sizes, cliques, tables, 1000)
-	check(t, err)
+	m := stattest.Must(marginal.FromFactors(sizes, cliques, tables, 1000))
 	for _, n := range []int{10, 14} {
-		w, err := New(s, []Item{{Where: parts[:n]}})
-		check(t, err)
+		w := stattest.Must(New(s, []Item{{Where: parts[:n]}}))
 		got, err := w.OnModel(m, marginal.NoGroups(sizes))
 		switch {
 		case n == 14 && !errors.Is(err, ErrTooLarge):
@@ -442,24 +413,18 @@ func TestDenseRefuses(t *testing.T) {
 		"column of a marginal": {Cols: []int{2}},
 		"order":                {Cols: []int{1, 0}},
 	} {
-		if _, err := NewDense(sizes, []int{0, 1}, []Item{it}); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(NewDense(sizes, []int{0, 1}, []Item{it})), ErrInvalid, "%s", name)
 	}
-	if _, err := NewDense([]int{60000, 60000}, []int{0, 1}, nil); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("too large: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(NewDense([]int{60000, 60000}, []int{0, 1}, nil)), ErrTooLarge,
+		"too large")
 }
 
 func TestCellsAsCounts(t *testing.T) {
 	s := peopleSchema(t)
 	tab := randomTable(t, s, 500)
-	marginal, err := New(s, []Item{{Cols: []int{3, 0}}})
-	check(t, err)
-	items, err := marginal.Item(0).Counts(s.Sizes(), 10)
-	check(t, err)
-	w, err := New(s, items)
-	check(t, err)
+	marginal := stattest.Must(New(s, []Item{{Cols: []int{3, 0}}}))
+	items := stattest.Must(marginal.Item(0).Counts(s.Sizes(), 10))
+	w := stattest.Must(New(s, items))
 	cells, _ := marginal.OnTable(tab)
 	counts, _ := w.OnTable(tab)
 	for i := range counts {
@@ -467,9 +432,8 @@ func TestCellsAsCounts(t *testing.T) {
 			t.Errorf("cell %d: %v, the marginal has %v", i, counts[i][0], cells[0][i])
 		}
 	}
-	if _, err := marginal.Item(0).Counts(s.Sizes(), 9); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("10 cells, limit 9: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(marginal.Item(0).Counts(s.Sizes(), 9)), ErrTooLarge,
+		"10 cells, limit 9")
 	if one, err := items[0].Counts(s.Sizes(), 0); err != nil || len(one) != 1 {
 		t.Errorf("a count as counts: %v, %v", one, err)
 	}
@@ -486,9 +450,7 @@ func TestSignsInValues(t *testing.T) {
 	} {
 		items, err := Conditions(s, text)
 		if want == nil {
-			if !errors.Is(err, ErrInvalid) {
-				t.Errorf("%s: %v", text, err)
-			}
+			stattest.Wraps(t, err, ErrInvalid, "%s", text)
 			continue
 		}
 		if err != nil {
@@ -549,9 +511,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if w.Len() < 300 {
-			if _, err := w.OnTable(tab); err != nil {
-				t.Error(err)
-			}
+			stattest.Passes(t, stattest.Err(w.OnTable(tab)), "")
 		}
 	})
 }

@@ -27,9 +27,7 @@ func TestNumbers(t *testing.T) {
 		{"Φ(−61)", phi(number(-61)), "0"},
 	} {
 		want, _, err := big.ParseFloat(c.want, 10, 200, big.ToNearestEven)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		diff := new(big.Float).Sub(c.got, want)
 		if diff.Abs(diff); diff.Sign() != 0 && diff.MantExp(nil) > want.MantExp(nil)-90 {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)

@@ -90,9 +90,7 @@ func readOracle(t *testing.T) oracle {
 	t.Helper()
 	b := stattest.Must(os.ReadFile("../testdata/oracle.json"))
 	var o oracle
-	if err := json.Unmarshal(b, &o); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, json.Unmarshal(b, &o))
 	return o
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // reference is a table of published and recomputed values for T steps of the subsampled Gaussian. A
@@ -396,11 +397,7 @@ func TestEpsilonErrors(t *testing.T) {
 		{"noise lost to underflow, mixed", events(times(gaussian(1e-200), 1), times(laplace(1), 1)),
 			1e-9, accountant.AddRemove, accountant.ErrUnbounded},
 	} {
-		if _, err := Epsilon(row.c, row.delta, row.adj); !errors.Is(err, row.want) {
-			t.Errorf("%s: %v, want %v", row.name, err, row.want)
-		}
+		stattest.Wraps(t, stattest.Err(Epsilon(row.c, row.delta, row.adj)), row.want, "%s", row.name)
 	}
-	if _, err := DeltaAt(g, 1, 3); !errors.Is(err, accountant.ErrEvent) {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(DeltaAt(g, 1, 3)), accountant.ErrEvent, "")
 }

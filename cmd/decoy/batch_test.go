@@ -85,10 +85,7 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 func TestNobodyOverspends(t *testing.T) {
 	w := newWorkplace(t, 200, 3, 4)
 	const limit = 10
-	if code, talk := w.run("ledger limit in.csv.ledger --unit row --epsilon 10 " +
-		"--delta 1e-6"); code != 0 {
-		t.Fatal(talk)
-	}
+	w.says(exitOK, "ledger limit in.csv.ledger --unit row --epsilon 10 --delta 1e-6")
 	until := time.Now().Add(3 * time.Second)
 	if *long {
 		until = time.Now().Add(20 * time.Second)
@@ -149,9 +146,7 @@ func TestOnePurchase(t *testing.T) {
 		func() { killed.Process.Signal(syscall.SIGKILL) })
 	w.run("batch jobs.yaml") // beside it
 	ended(t, killed)
-	if code, talk := w.run("batch jobs.yaml"); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, talk)
-	}
+	w.says(exitOK, "batch jobs.yaml")
 	l := w.ledger("in.csv.ledger")
 	bought, _ := filepath.Glob(w.path("*.schema.yaml"))
 	if n := len(l.Runs()); n != 4 || l.Spent().Epsilon != 6 || len(bought) != 1 {

@@ -20,6 +20,7 @@ import (
 	"aead.dev/minisign"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
@@ -48,8 +49,7 @@ func readParts(t *testing.T, path string) (f file) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	_, err = d.Token()
 	for check(t, err); d.More(); {
-		key, err := d.Token()
-		check(t, err)
+		key := stattest.Must(d.Token())
 		p := part{key: key.(string)}
 		check(t, d.Decode(&p.value))
 		f.manifest = append(f.manifest, p)
@@ -59,10 +59,8 @@ func readParts(t *testing.T, path string) (f file) {
 
 func member(t *testing.T, z *zip.Reader, name string) []byte {
 	t.Helper()
-	r, err := z.Open(name)
-	check(t, err)
-	b, err := io.ReadAll(r)
-	check(t, err)
+	r := stattest.Must(z.Open(name))
+	b := stattest.Must(io.ReadAll(r))
 	return b
 }
 
@@ -83,10 +81,8 @@ func (f file) bytes(t *testing.T) []byte {
 	z := zip.NewWriter(&packed)
 	for _, m := range []release.Member{{Name: "manifest.json", Body: out.Bytes()},
 		{Name: "parameters.bin", Body: f.parameters}} {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
-		check(t, err)
-		_, err = w.Write(m.Body)
-		check(t, err)
+		w := stattest.Must(z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store}))
+		stattest.Must(w.Write(m.Body))
 	}
 	check(t, z.Close())
 	return packed.Bytes()
@@ -117,16 +113,14 @@ func (f file) sealed(t *testing.T) file {
 	}
 	var es []ledger.Entry
 	check(t, json.Unmarshal(all["ledger"], &es))
-	outputs, err := ledger.HashOutputs(all, es[:max(0, len(es)-1)])
-	check(t, err)
+	outputs := stattest.Must(ledger.HashOutputs(all, es[:max(0, len(es)-1)]))
 	if es == nil { // a joint model
 		return f.with(file{manifest: []part{{"outputs", fmt.Appendf(nil, "%q", outputs)}}}, "outputs")
 	}
 	last := es[len(es)-1]
 	last.Outputs = outputs
 	es[len(es)-1] = last.Seal(es[len(es)-2])
-	text, err := json.Marshal(es)
-	check(t, err)
+	text := stattest.Must(json.Marshal(es))
 	return f.with(file{manifest: []part{{"ledger", text}}}, "ledger")
 }
 
@@ -195,11 +189,9 @@ func delivered(t *testing.T) (dir string, kinds map[string][]string) {
 	made.Do(func() {
 		dir, kinds := deliver(t)
 		files := fstest.MapFS{}
-		names, err := filepath.Glob(filepath.Join(dir, "*"))
-		check(t, err)
+		names := stattest.Must(filepath.Glob(filepath.Join(dir, "*")))
 		for _, name := range names {
-			text, err := os.ReadFile(name)
-			check(t, err)
+			text := stattest.Must(os.ReadFile(name))
 			files[filepath.Base(name)] = &fstest.MapFile{Data: text, Mode: 0o600}
 		}
 		made.files, made.kinds = files, kinds
@@ -393,8 +385,7 @@ func otherCharges(t *testing.T, text []byte, every int) map[string][]byte {
 			es[i] = es[i].Seal(before)
 			before = es[i]
 		}
-		b, err := json.Marshal(es)
-		check(t, err)
+		b := stattest.Must(json.Marshal(es))
 		out[what] = b
 	}
 	for i := 2; i < len(es)-1; i += min(every, 1+len(es)/8) {
@@ -443,15 +434,13 @@ func TestNothingBesideTheRun(t *testing.T) {
 		}
 	}
 	// made by a version before: the ledger has its run, and that is all that can be said
-	m, err := release.Open(kinds["mst"][0])
-	check(t, err)
+	m := stattest.Must(release.Open(kinds["mst"][0]))
 	var lines, before = bytes.Buffer{}, ledger.Entry{}
 	for i, e := range m.Ledger {
 		e.Answer, e.Outputs = "", ""
 		before = e.Seal(before)
 		m.Ledger[i] = before
-		text, err := json.Marshal(before)
-		check(t, err)
+		text := stattest.Must(json.Marshal(before))
 		lines.Write(append(text, '\n'))
 	}
 	check(t, os.WriteFile("old.ledger", lines.Bytes(), 0o600))
@@ -487,10 +476,8 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 	check(t, err)
 	writeKeys(t, public, key)
 	says(t, exitOK, "release mst0.decoy --sign a.key --out a.zip --ledger in.csv.ledger")
-	archive, err := os.ReadFile("a.zip")
-	check(t, err)
-	members, err := release.OpenSigned(archive, public)
-	check(t, err)
+	archive := stattest.Must(os.ReadFile("a.zip"))
+	members := stattest.Must(release.OpenSigned(archive, public))
 	a, b := readParts(t, kinds["mst"][0]), readParts(t, kinds["mst"][1])
 	plain := b.with(a, "claim", "ledger", "created")
 	for _, f := range []file{plain, plain.sealed(t)} {
@@ -520,8 +507,7 @@ func TestSpliceOfEveryVerb(t *testing.T) {
 // TestEarlierFilesAreNotBound: files of the version before outputs were bound are opened, sampled
 // and verified, and never called ok.
 func TestEarlierFilesAreNotBound(t *testing.T) {
-	files, err := filepath.Glob("testdata/unbound/*")
-	check(t, err)
+	files := stattest.Must(filepath.Glob("testdata/unbound/*"))
 	if len(files) < 6 {
 		t.Fatalf("%d files", len(files))
 	}
@@ -534,8 +520,7 @@ func TestEarlierFilesAreNotBound(t *testing.T) {
 		if filepath.Ext(path) != ".decoy" {
 			continue
 		}
-		m, err := release.Open(path)
-		check(t, err)
+		m := stattest.Must(release.Open(path))
 		if m.Claim.Epsilon != 0.1 {
 			t.Errorf("%s: %v", path, m.Claim)
 		}
@@ -571,10 +556,8 @@ func TestForgedNoise(t *testing.T) {
 	for _, kind := range []string{"mst", "aim", "mwem"} {
 		a, b := readParts(t, kinds[kind][0]), readParts(t, kinds[kind][1])
 		unpaid(kind, b.with(a, "claim", "ledger"))
-		genuine, err := release.Open(kinds[kind][0])
-		check(t, err)
-		forged, err := release.Open(kinds[kind][1])
-		check(t, err)
+		genuine := stattest.Must(release.Open(kinds[kind][0]))
+		forged := stattest.Must(release.Open(kinds[kind][1]))
 		p := forged.Params().(*release.Marginal)
 		text, err := json.Marshal(answering(t, genuine.Ledger, p.Measured, forged.Schema().Sizes()))
 		check(t, err)
@@ -584,8 +567,7 @@ func TestForgedNoise(t *testing.T) {
 		for i := range p.Measured {
 			p.Measured[i].Sigma = paid[min(i, len(paid)-1)].Sigma
 		}
-		b.parameters, err = p.MarshalBinary()
-		check(t, err)
+		b.parameters = stattest.Must(p.MarshalBinary())
 		text = fmt.Appendf(nil, `{"kind":%q,"bytes":%d,"sha256":"%x"}`, p.Kind(), len(b.parameters),
 			sha256.Sum256(b.parameters))
 		b = b.with(file{manifest: []part{{"parameters", text}}}, "parameters")
@@ -611,10 +593,8 @@ func TestReleasesTellOfLostSpending(t *testing.T) {
 	do(exitOK, fit+"three")
 	const all = " one two three one.zip two.zip --key a.pub"
 	do(exitOK, "ledger verify l"+all)
-	text, err := os.ReadFile("l")
-	check(t, err)
-	whole, err := ledger.Parse(bytes.NewReader(text))
-	check(t, err)
+	text := stattest.Must(os.ReadFile("l"))
+	whole := stattest.Must(ledger.Parse(bytes.NewReader(text)))
 	runs := whole.Runs()
 	last := len(whole.Entries) - 1
 	charge := slices.IndexFunc(whole.Entries, func(e ledger.Entry) bool {
@@ -667,11 +647,9 @@ func TestReleasesTellOfLostSpending(t *testing.T) {
 // writeKeys writes a.pub and a.key.
 func writeKeys(t *testing.T, public minisign.PublicKey, key minisign.PrivateKey) {
 	t.Helper()
-	text, err := public.MarshalText()
-	check(t, err)
+	text := stattest.Must(public.MarshalText())
 	check(t, os.WriteFile("a.pub", text, 0o600))
-	text, err = key.MarshalText()
-	check(t, err)
+	text = stattest.Must(key.MarshalText())
 	check(t, os.WriteFile("a.key", text, 0o600))
 }
 
@@ -694,9 +672,7 @@ func answering(
 					}
 					counts = append(counts, cells)
 				}
-				var err error
-				e.Answer, err = privacy.HashMeasured("", sizes, queries, ms[0].Sigma, counts)
-				check(t, err)
+				e.Answer = stattest.Must(privacy.HashMeasured("", sizes, queries, ms[0].Sigma, counts))
 				ms = ms[e.Event.Count:]
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // block is a fenced block of a document.
@@ -135,8 +138,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func runDocument(t *testing.T, path string) (ran, skipped int) {
-	text, err := os.ReadFile(path)
-	check(t, err)
+	text := stattest.Must(os.ReadFile(path))
 	dir := t.TempDir()
 	for _, b := range blocks(string(text)) {
 		at := fmt.Sprintf("%s:%d", filepath.Base(path), b.line)
@@ -199,42 +201,78 @@ func runProgram(t *testing.T, dir, at string, b block) {
 }
 
 // TestModule follows the page of the library from an empty folder beside a clone: the module is set
-// up as it says, and its first program runs there.
+// up as it says, and its first program runs there. In that module it compiles the page's other
+// programs, the examples of all packages and testdata/outside, which together use every package.
 func TestModule(t *testing.T) {
 	if !*long {
 		t.Skip("-long: sets up a module and builds it")
 	}
-	text, err := os.ReadFile("../../docs/library.md")
-	check(t, err)
-	clone, err := filepath.Abs("../..")
-	check(t, err)
+	text := stattest.Must(os.ReadFile("../../docs/library.md"))
+	clone := stattest.Must(filepath.Abs("../.."))
 	dir := t.TempDir()
 	check(t, os.Symlink(clone, filepath.Join(dir, "decoy")))
 	script := "set -eu\n"
-	program := ""
+	programs, imported := 0, ""
+	put := func(path string, source []byte) {
+		path = filepath.Join(dir, "programs", path)
+		check(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, source, 0o600)))
+		imported += string(source)
+	}
 	for _, b := range blocks(string(text)) {
 		switch {
 		case strings.HasPrefix(b.skip, "TestModule"):
 			script += strings.Join(b.lines, "\n") + "\n"
-		case b.language == "go" && program == "":
-			program = strings.Join(b.lines, "\n") + "\n"
+		case b.language == "go":
+			path := fmt.Sprintf("%d/main.go", programs)
+			put(strings.TrimPrefix(path, "0/"), []byte(strings.Join(b.lines, "\n")))
+			programs++
 		}
 	}
-	if program == "" || strings.Count(script, "\n") < 6 {
-		t.Fatalf("the page has no program or no commands:\n%s", script)
+	if programs < 2 || strings.Count(script, "\n") < 6 {
+		t.Fatalf("the page has no programs or no commands:\n%s", script)
 	}
-	script = strings.Replace(script, "go mod tidy", "cat > main.go <<'PROGRAM'\n"+program+
-		"PROGRAM\ndecoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml\ngo mod tidy", 1)
-	cmd := exec.Command("sh", "-c", script+"decoy verify icu.decoy\nwc -l synthetic-icu.csv\n")
+	main, err := os.ReadFile("testdata/outside/main.go")
+	check(t, err)
+	put("outside/main.go", main)
+	packages := publicPackages(t, clone)
+	for _, p := range packages {
+		if example, err := os.ReadFile(filepath.Join(clone, p, "example_test.go")); err == nil {
+			put(p+"/example_test.go", example)
+		}
+	}
+	for _, p := range packages {
+		if !strings.Contains(imported, `"github.com/decoy-dp/decoy/`+p+`"`) {
+			t.Errorf("no program outside the module uses %s: testdata/outside may", p)
+		}
+	}
+	script = strings.Replace(script, "go mod tidy", "mv ../programs/* .\n"+
+		"decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml\ngo mod tidy", 1)
+	cmd := exec.Command("sh", "-c", script+
+		"decoy verify icu.decoy\nwc -l synthetic-icu.csv\ngo vet ./...\ngo build -o /dev/null ./outside")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOWORK=off",
+		"GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-mod=readonly", ""))
 	output, err := cmd.CombinedOutput()
-	if err != nil && strings.Contains(string(output), "GOPROXY=off") {
-		t.Skip("the modules that go mod tidy asks for are not on this machine")
+	if err != nil && regexp.MustCompile("GOPROXY=off|dial tcp|no such host").Match(output) {
+		t.Skip("the modules that go mod tidy asks for are not on this machine, nor is there a proxy")
 	}
 	if err != nil || !strings.Contains(string(output), "the claim holds") {
 		t.Errorf("%v\n%s", err, output)
 	}
+}
+
+// publicPackages are the folders of packages that another module may import.
+func publicPackages(t *testing.T, root string) (of []string) {
+	list := exec.Command("go", "list", "-f", "{{if ne .Name \"main\"}}{{.ImportPath}}{{end}}", "./...")
+	list.Dir = root
+	out, err := list.Output()
+	check(t, err)
+	for _, p := range strings.Fields(string(out)) {
+		if p = strings.TrimPrefix(p, "github.com/decoy-dp/decoy/"); !strings.Contains(p+"/", "internal/") {
+			of = append(of, p)
+		}
+	}
+	return of
 }
 
 var inline = regexp.MustCompile("(?s)`(decoy [a-z][^`]*)`")
@@ -242,18 +280,14 @@ var inline = regexp.MustCompile("(?s)`(decoy [a-z][^`]*)`")
 // TestInlineCommands checks the commands that stand in the text of the documents: the verb and the
 // flags exist. They are not run.
 func TestInlineCommands(t *testing.T) {
-	paths, err := filepath.Glob("../../docs/*.md")
-	check(t, err)
+	paths := stattest.Must(filepath.Glob("../../docs/*.md"))
 	n := 0
 	for _, path := range append(paths, "../../README.md") {
-		text, err := os.ReadFile(path)
-		check(t, err)
+		text := stattest.Must(os.ReadFile(path))
 		prose := regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(string(text), "")
 		for _, m := range inline.FindAllStringSubmatch(prose, -1) {
 			n++
-			if err := parses(strings.Fields(m[1])[1:]); err != nil {
-				t.Errorf("%s: `%s`: %v", filepath.Base(path), m[1], err)
-			}
+			stattest.Passes(t, parses(strings.Fields(m[1])[1:]), "%s: `%s`", filepath.Base(path), m[1])
 		}
 	}
 	t.Logf("%d commands in the text", n)

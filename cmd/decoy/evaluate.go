@@ -149,11 +149,13 @@ func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error
 	defer figures.Abort()
 	e.options.Tool = tool()
 	r, err := compute()
-	switch {
-	case err != nil:
+	if err != nil {
 		return suitable(err)
-	case page == nil && figures == nil:
-		return r.text(t.stdout)
+	}
+	if figures == nil {
+		if err := r.text(t.stdout); err != nil {
+			return err
+		}
 	}
 	const note = ", which is not private: keep it as safe as the real table"
 	if err := t.deliver(page, note, r.page); err != nil {
@@ -252,7 +254,8 @@ func (r reader) codes(name, path string, s *schema.Schema) (*table.Table, error)
 	out, ignored, err := table.Read(r.ctx, path, s,
 		table.ReadOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, configs.Bare(path, err))
+		lines := strings.ReplaceAll(configs.Bare(path, err).Error(), "\n", "\n"+name+": ")
+		return nil, &configs.Reworded{Text: name + ": " + lines, Err: err}
 	}
 	r.t.sayIgnored(name+": ", ignored.Ignored)
 	return out, nil
@@ -354,28 +357,13 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if e.holdout == "" {
 		name = "--train"
 	}
-	elsewhere, err := configs.Counter(e.Input, e.Ledger, true)
-	if !elsewhere {
-		return e.private(cmd, name, e.Input)
-	}
-	if err == nil && e.options.Target != "" {
-		err = usagef("--target: its figures need rows, and %s %s is a table elsewhere, of which "+
-			"there are counts: leave --target out, or give an extract", name, e.Input)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := configs.LoadSchema(e.Schema)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := configs.CountedRows(cmd.Context(), e.Input, s,
-		analysis.PublishedSets(s), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := e.ledgerOf(cmd, e.Input)
-	return rows, l, err
+	return e.counted(cmd, name, e.Input, func(s *schema.Schema) ([][]int, []int, error) {
+		if e.options.Target != "" {
+			return nil, nil, usagef("--target: its figures need rows, and %s %s is a table elsewhere, of "+
+				"which there are counts: leave --target out, or give an extract", name, e.Input)
+		}
+		return analysis.PublishedSets(s), nil, nil
+	}, e.described)
 }
 
 // publishable refuses flags with which nothing can be published.

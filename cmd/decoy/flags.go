@@ -16,6 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -39,7 +40,7 @@ func (j *jobFlags) flags() flags {
 		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "out-dir": &j.OutDir,
 		"input": &j.Input, "model": &j.Model,
 		"header-is-public": &j.HeaderIsPublic, "unit": &j.Unit,
-		"max-rows-per-unit": &j.MaxRowsPerUnit}
+		"max-rows-per-unit": &j.MaxRowsPerUnit, "link": &j.Links, "order": &j.Orders}
 	for _, name := range shorthand {
 		out[name] = new(string)
 	}
@@ -86,24 +87,46 @@ func (j *jobFlags) sayDelta(t *terminal, rows float64) {
 func (j *jobFlags) private(
 	cmd *cobra.Command, name, path string,
 ) (*privacy.Rows, *ledger.File, error) {
-	if err := checkTable(name, path); err != nil {
-		return nil, nil, err
-	}
-	s, err := configs.LoadSchema(j.Schema)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := j.ledgerOf(cmd, path)
-	return privacy.File(path, s), l, err
+	return j.counted(cmd, name, path, nil, j.described)
 }
 
-// ledgerOf is the ledger that pays for a run on the table at path.
-func (j *jobFlags) ledgerOf(cmd *cobra.Command, path string) (*ledger.File, error) {
-	l, err := configs.LedgerOf(j.Ledger, path)
+// described is the schema of --schema.
+func (j *jobFlags) described() (*schema.Schema, error) { return configs.LoadSchema(j.Schema) }
+
+// counted is private of a table that may also lie elsewhere, of which what ask says is counted
+// there; nil: it must be a file. of is its schema.
+func (j *jobFlags) counted(
+	cmd *cobra.Command, name, path string,
+	ask func(*schema.Schema) (sets [][]int, upTo []int, err error), of func() (*schema.Schema, error),
+) (rows *privacy.Rows, l *ledger.File, err error) {
+	elsewhere := false
+	if ask != nil {
+		elsewhere, err = configs.Counter(path, j.Ledger, true)
+	}
+	if !elsewhere {
+		err = checkTable(name, path)
+	}
+	var s *schema.Schema
+	if err == nil {
+		s, err = of()
+	}
+	if err == nil {
+		l, err = configs.LedgerOf(j.Ledger, path)
+	}
 	if err == nil {
 		err = apart(cmd, l)
 	}
-	return l, err
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !elsewhere:
+		return privacy.File(path, s), l, nil
+	}
+	sets, upTo, err := ask(s)
+	if err == nil {
+		rows, err = configs.CountedRows(cmd.Context(), path, s, sets, upTo)
+	}
+	return rows, l, err
 }
 
 // account is what a run on input pays from.

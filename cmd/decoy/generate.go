@@ -78,11 +78,17 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	shown := t.privateProgress()
 	o := g.options(cmd.Context(), t, j, account, outputs, shown)
-	_, begun, ignored, err := j.Run(cmd.Context(), o, func(r *analysis.Inferred, yaml []byte) error {
-		sayBought(t, j, r)
-		t.say("bought: a schema of %s, of about %.0f rows", schemaSize(r.Schema()), r.Rows)
+	deliver := func(all []*analysis.Inferred, yaml []byte) error {
+		for _, r := range all {
+			if r == nil {
+				continue
+			}
+			sayBought(t, j, r)
+			t.say("bought: a schema of %s, of about %.0f rows", schemaSize(r.Schema()), r.Rows)
+		}
 		return outputs.WriteSchema(yaml, t.force, t.say)
-	})
+	}
+	_, begun, ignored, err := j.Run(cmd.Context(), o, deliver)
 	if err != nil {
 		return account.Explain(err, begun)
 	}
@@ -108,7 +114,7 @@ func (g *generate) options(
 			if err := g.sayModel(ctx, t, m, forecast); err != nil {
 				return err
 			}
-			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
+			if s := m.Schema(); s.Unit != "" && j.Linked == nil && j.Out != "" && j.Rows == 0 {
 				t.say("rows beyond %d of one %s are left out, so the number of rows that is written may "+
 					"differ from the table's; --rows N writes N", s.MaxRowsPerUnit, s.Unit)
 			}
@@ -163,9 +169,11 @@ func fitCommand(t *terminal) *cobra.Command {
 func (g *generate) purchase(cmd *cobra.Command, t *terminal, j *configs.Task) error {
 	err := j.Buy(cmd.Context())
 	if err == nil {
-		sayHeader(t, g.Unit, j.Purchase.Table.Names())
-		t.say("a third of the budget buys a schema: a column needs about %d rows that hold a value",
-			wholeRows(j.Purchase.Plan.Needs().Kind))
+		unit, _ := j.Purchase.Table.Unit()
+		sayHeader(t, unit, j.Purchase.Table.Names())
+		rows := map[bool]string{true: "units with a row that holds", false: "rows that hold"}
+		t.say("a third of the budget buys a schema: a column needs about %d %s a value",
+			wholeRows(j.Purchase.Plan.Needs().Kind), rows[j.Linked != nil])
 	}
 	return err
 }

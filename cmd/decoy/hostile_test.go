@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 )
@@ -26,7 +27,12 @@ func decoy(args ...string) (code int, stdout, stderr string) {
 func says(t *testing.T, want int, line string, texts ...string) string {
 	t.Helper()
 	code, out, text := decoy(strings.Fields(line)...)
-	text = out + text
+	return said(t, want, line, code, out+text, texts)
+}
+
+// said checks what a command line has returned and printed.
+func said(t *testing.T, want int, line string, code int, text string, texts []string) string {
+	t.Helper()
 	if code != want {
 		t.Errorf("decoy %s: exit code %d, want %d\n%s", line, code, want, text)
 	}
@@ -38,20 +44,14 @@ func says(t *testing.T, want int, line string, texts ...string) string {
 	return text
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = stattest.Check
 
 // fitted is a model of a public example, in a file.
 func fitted(t *testing.T) (path string, m *release.Model) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "m.decoy")
 	says(t, exitOK, "fit --quiet --dataset icu-readmission --epsilon 1 --model "+path)
-	m, err := release.Open(path)
-	check(t, err)
+	m = stattest.Must(release.Open(path))
 	return path, m
 }
 

@@ -72,12 +72,20 @@ func (c cost) String() string {
 	return text
 }
 
-func (p *plan) run(cmd *cobra.Command, t *terminal, _ []string) error {
+func (p *plan) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if _, err := p.method(cmd); err != nil {
 		return err
 	}
 	p.sayWeak(t)
+	if len(args) > 0 {
+		p.Input, p.Inputs = args[0], args
+	}
 	task, err := configs.Check(p.Job)
+	if err == nil && task.Domain == nil {
+		if err = task.Buy(cmd.Context()); err == nil {
+			return t.print(inferNeeds{p.Budget(), task.Purchase.Plan.Columns, task.Purchase.Plan.Needs()})
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -169,6 +177,9 @@ func (r roughly) String() string {
 
 func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 	sizes := s.Sizes()
+	if len(sizes) == 0 {
+		return rowNeeds{}
+	}
 	slices.Sort(sizes)
 	median := sizes[len(sizes)/2]
 	one, two := usableSigmas*sigmaOf(f, 1), usableSigmas*sigmaOf(f, 2)

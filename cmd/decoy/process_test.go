@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -88,6 +89,13 @@ func (w workplace) run(args string) (int, string) {
 	return ended(w.t, cmd), stderr.String()
 }
 
+// says is [says] of a process.
+func (w workplace) says(want int, args string, texts ...string) {
+	w.t.Helper()
+	code, text := w.run(args)
+	said(w.t, want, args, code, text, texts)
+}
+
 // ended waits for the end of a process and returns its exit code, -1 if it was killed.
 func ended(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
@@ -141,8 +149,7 @@ func (w workplace) statuses(name string) []string {
 
 // temporaries lists the temporary files in the directory.
 func (w workplace) temporaries() []string {
-	names, err := filepath.Glob(w.path(".*.tmp"))
-	check(w.t, err)
+	names := stattest.Must(filepath.Glob(w.path(".*.tmp")))
 	return names
 }
 
@@ -151,9 +158,7 @@ func (w workplace) temporaries() []string {
 func TestLimitReadsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 1, 2, 3)
-	if code, text := w.run("ledger limit my.ledger --unit row --epsilon 1 --delta 1e-6"); code != 0 {
-		t.Fatalf("ledger limit: exit code %d\n%s", code, text)
-	}
+	w.says(exitOK, "ledger limit my.ledger --unit row --epsilon 1 --delta 1e-6")
 	r, pipe, err := os.Pipe()
 	check(t, err)
 	const rows = "1,2\n"
@@ -190,10 +195,8 @@ func TestHeldLock(t *testing.T) {
 	lock := flock.New(w.path("in.csv.ledger"))
 	check(t, lock.Lock())
 	began := time.Now()
-	code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")
-	if code != exitLocked || !strings.Contains(text, "waited 10s: another process has it locked") {
-		t.Errorf("exit code %d, want %d\n%s", code, exitLocked, text)
-	}
+	const generate = "generate in.csv --schema s.yaml --epsilon 1 --out out.csv"
+	w.says(exitLocked, generate, "waited 10s: another process has it locked")
 	if took := time.Since(began); took < 10*time.Second || took > 40*time.Second {
 		t.Errorf("gave up after %v, want 10 seconds", took)
 	}
@@ -201,9 +204,7 @@ func TestHeldLock(t *testing.T) {
 	if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 		t.Errorf("the run left an output")
 	}
-	if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv"); code != 0 {
-		t.Errorf("with the lock free: exit code %d\n%s", code, text)
-	}
+	w.says(exitOK, generate)
 }
 
 // TestRunsAtOnce runs several processes on one ledger.
@@ -224,9 +225,7 @@ func TestRunsAtOnce(t *testing.T) {
 			t.Parallel()
 			w := newWorkplace(t, 200, 3, 4)
 			if c.limit != "" {
-				if code, text := w.run("ledger limit in.csv.ledger --unit row " + c.limit); code != 0 {
-					t.Fatal(text)
-				}
+				w.says(exitOK, "ledger limit in.csv.ledger --unit row "+c.limit)
 			}
 			var wg sync.WaitGroup
 			codes := make([]int, runs)
@@ -347,9 +346,7 @@ func TestInterrupt(t *testing.T) {
 			if c.resume == "" {
 				return
 			}
-			if code, text := w.run(c.resume + flags + " --resume"); code != 0 {
-				t.Errorf("continuing: exit code %d\n%s", code, text)
-			}
+			w.says(exitOK, c.resume+flags+" --resume")
 			state(ledger.StatusDone)
 		})
 	}
@@ -371,9 +368,7 @@ func TestNobodyListens(t *testing.T) {
 	if code := ended(t, cmd); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if _, err := os.Stat(w.path("out.csv")); err != nil {
-		t.Error("no output")
-	}
+	stattest.Passes(t, stattest.Err(os.Stat(w.path("out.csv"))), "no output")
 	if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
 		t.Errorf("runs %v, want one done", got)
 	}

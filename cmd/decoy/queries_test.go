@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -19,34 +20,29 @@ import (
 // asked is an embedded table and a workload of it.
 func asked(t *testing.T) (*table.Table, *workload.Workload) {
 	t.Helper()
-	d, err := datasets.Get("icu-mortality")
-	check(t, err)
-	tab, err := d.Table()
-	check(t, err)
-	w, err := workload.Parse([]byte(`decoy_workload: 1
+	d := stattest.Must(datasets.Get("icu-mortality"))
+	tab := stattest.Must(d.Table())
+	w := stattest.Must(workload.Parse([]byte(`decoy_workload: 1
 queries:
   - marginals: all columns
   - marginals: all pairs
   - prefix: gcs
   - where: sofa >= 4 and sofa < 10
-`), tab.Schema())
-	check(t, err)
+`), tab.Schema()))
 	return tab, w
 }
 
 // refit fits a method and reads the model back from its file, as queries answer does.
 func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *release.Model {
 	t.Helper()
-	f, err := synth.New(method, nil)
-	check(t, err)
+	f := stattest.Must(synth.New(method, nil))
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
 		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon,
 			Delta: 1e-9}, Tool: "test"}})
 	check(t, err)
 	var file bytes.Buffer
 	check(t, m.Write(&file))
-	m, err = release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	check(t, err)
+	m = stattest.Must(release.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 	return m
 }
 
@@ -83,14 +79,12 @@ func TestIntervalsCover(t *testing.T) {
 		t.Skip("-long: six fits, and a thousand answers of each")
 	}
 	tab, w := asked(t)
-	truth, err := w.OnTable(tab)
-	check(t, err)
+	truth := stattest.Must(w.OnTable(tab))
 	for _, method := range []string{"aim", "mst", "mwem"} {
 		var c coverage
 		for range 2 {
 			m := refit(t, method, tab, 10)
-			got, err := m.Answers(w)
-			check(t, err)
+			got := stattest.Must(m.Answers(w))
 			c.add(got, truth)
 		}
 		covered, halved, ratio := c.covered/c.numbers, c.halved/c.numbers, math.Sqrt(c.square/c.numbers)
@@ -110,16 +104,13 @@ func TestIntervalsOfHiddenCells(t *testing.T) {
 		t.Skip("-long: sixteen fits")
 	}
 	tab, _ := asked(t)
-	w, err := workload.Parse([]byte("decoy_workload: 1\nqueries:\n  - marginal: [gcs]\n"),
-		tab.Schema())
-	check(t, err)
-	truth, err := w.OnTable(tab)
-	check(t, err)
+	w := stattest.Must(workload.Parse([]byte("decoy_workload: 1\nqueries:\n  - marginal: [gcs]\n"),
+		tab.Schema()))
+	truth := stattest.Must(w.OnTable(tab))
 	for _, method := range []string{"aim", "mst"} {
 		held := 0
 		for range 8 {
-			got, err := refit(t, method, tab, 1).Intervals(w)
-			check(t, err)
+			got := stattest.Must(refit(t, method, tab, 1).Intervals(w))
 			for k, x := range truth[0] {
 				if in := got[k].Interval; in[0] <= x && x <= in[1] {
 					held++
@@ -141,10 +132,8 @@ func TestSamplingErrors(t *testing.T) {
 	tab, w := asked(t)
 	m := refit(t, "mst", tab, 1)
 	p := m.Params().(*release.Marginal)
-	exact, err := w.OnModel(p.Model, p.Grouping)
-	check(t, err)
-	got, err := m.SampledAnswers(context.Background(), w, 2000, 7, func(float64) {})
-	check(t, err)
+	exact := stattest.Must(w.OnModel(p.Model, p.Grouping))
+	got := stattest.Must(m.SampledAnswers(context.Background(), w, 2000, 7, func(float64) {}))
 	var c coverage
 	c.add(got, exact)
 	if share := c.covered / c.numbers; share < .95 || c.square/c.numbers < .05 {

@@ -12,6 +12,7 @@ import (
 
 	"aead.dev/minisign"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -27,10 +28,8 @@ func TestVerifyRelease(t *testing.T) {
 	says(t, exitOK, "release m.decoy --ledger l --sign a.key --rows 40 --seed 3 --out r.zip")
 	const verify = "verify r.zip --key a.pub"
 	says(t, exitOK, verify)
-	data, err := os.ReadFile("r.zip")
-	check(t, err)
-	members, err := release.OpenSigned(data, public)
-	check(t, err)
+	data := stattest.Must(os.ReadFile("r.zip"))
+	members := stattest.Must(release.OpenSigned(data, public))
 	replaced := func(name, old, by string) []release.Member {
 		t.Helper()
 		out := slices.Clone(members)
@@ -75,11 +74,9 @@ func TestVerifyRelease(t *testing.T) {
 	for _, m := range members {
 		names = append(names, m.Name)
 	}
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	check(t, err)
+	z := stattest.Must(zip.NewReader(bytes.NewReader(data), int64(len(data))))
 	for _, f := range z.File {
-		at, err := f.DataOffset()
-		check(t, err)
+		at := stattest.Must(f.DataOffset())
 		for _, change := range []int64{at + int64(f.UncompressedSize64)/2, at - int64(len(f.Name))/2} {
 			bad := bytes.Clone(data)
 			bad[change] ^= 1
@@ -129,8 +126,7 @@ func TestPageOfAModel(t *testing.T) {
 				"%[2]s.decoy", table, method))
 			for _, name := range []string{"1.html", "2.html"} {
 				says(t, exitOK, "inspect "+method+".decoy --report "+method+name)
-				page, err := os.ReadFile(method + name)
-				check(t, err)
+				page := stattest.Must(os.ReadFile(method + name))
 				pages = append(pages, string(page))
 			}
 			if pages[0] != pages[1] {

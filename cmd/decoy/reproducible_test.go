@@ -53,7 +53,7 @@ func copySources(dir string) error {
 		rel, _ := filepath.Rel(root, path)
 		if d.IsDir() {
 			switch d.Name() {
-			case ".git", "dist", "dist-extras", "testdata", "bench", "python", "spark":
+			case ".git", "dist", "testdata", "bench", "python", "spark":
 				return fs.SkipDir
 			}
 			return os.MkdirAll(filepath.Join(dir, rel), 0o700)

@@ -42,9 +42,8 @@ func TestResume(t *testing.T) {
 		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume",
 			"no unfinished run", exitUsage},
 	} {
-		if code, text := w.run(c.args); code != c.code || !strings.Contains(text, c.want) {
-			t.Errorf("%s: exit code %d, want %d\n%s", name, code, c.code, text)
-		}
+		t.Log(name)
+		w.says(c.code, c.args, c.want)
 	}
 	for kills := range 3 {
 		cmd, _ := w.start(generate+" --resume", nil)
@@ -53,18 +52,13 @@ func TestResume(t *testing.T) {
 		cmd.Process.Kill()
 		ended(t, cmd)
 	}
-	code, text := w.run(generate + " --resume --model m.model")
-	if code != 0 || !strings.Contains(text, "continuing run") {
-		t.Fatalf("exit code %d\n%s", code, text)
-	}
+	w.says(exitOK, generate+" --resume --model m.model", "continuing run")
 	l := w.ledger("in.csv.ledger")
 	runs := l.Runs()
 	if len(runs) != 1 || runs[0].Status != ledger.StatusDone || l.Spent().Epsilon != 1 {
 		t.Errorf("%+v", runs)
 	}
-	if code, text := w.run("verify m.model"); code != 0 {
-		t.Error(text)
-	}
+	w.says(exitOK, "verify m.model")
 	if left, err := os.ReadDir(w.dir); err != nil || strings.Contains(fmt.Sprint(left), "journal") {
 		t.Errorf("left: %v, %v", left, err)
 	}
@@ -84,9 +78,7 @@ func TestResumeLinked(t *testing.T) {
 	w.await("people.csv.ledger", ledger.EntryCharge, 1)
 	cmd.Process.Kill()
 	ended(t, cmd)
-	if code, text := w.run(generate); code != exitUsage || !strings.Contains(text, "--resume") {
-		t.Errorf("a new run: exit code %d\n%s", code, text)
-	}
+	w.says(exitUsage, generate, "--resume")
 	cmd, _ = w.start(generate+" --resume", nil)
 	w.await("people.csv.ledger", ledger.EntryResume, 1)
 	time.Sleep(50 * time.Millisecond)

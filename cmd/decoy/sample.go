@@ -42,8 +42,8 @@ func (s *sample) open(path string) (*release.Model, error) {
 		return nil, err
 	}
 	for _, name := range s.texts {
-		named := func(c schema.FileColumn) bool { return c.Name == name }
-		if !slices.ContainsFunc(rows.Columns(), named) {
+		of := func(c schema.FileColumn) bool { return c.Name == name }
+		if !slices.ContainsFunc(rows.Columns(), of) {
 			return nil, usagef("--texts: the model has no column %q", name)
 		}
 	}
@@ -82,21 +82,18 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 		t.say("%s", condition)
 	}
 	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
-	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.progress().of("writing rows"))
-	if err == nil {
-		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)
-	}
-	return err
+	return out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.say,
+		t.progress().of("writing rows"))
 }
 
 // linked draws linked tables.
 func (s *sample) linked(cmd *cobra.Command, t *terminal, m *release.Model) error {
-	if s.OutDir == "" || s.Out != "" || s.where != "" || s.texts != nil {
-		return usagef("the model is of linked tables: --out-dir names a folder for them, and --out, " +
-			"--where and --texts are for one table")
+	if (s.OutDir == "") != m.Linked().Alone || (s.Out == "") == m.Linked().Alone || s.where != "" {
+		return usagef("the model is of linked tables: --out-dir names a folder for them, or --out the " +
+			"file of one that has an order, and --where is for single rows")
 	}
-	out, err := configs.CreateLinked(s.OutDir, m.Linked(), t.stdout, t.force,
-		table.WriterOptions{Safe: s.SpreadsheetSafe})
+	out, err := configs.CreateLinked(s.OutDir, s.Out, m.Linked(), t.stdout, t.force,
+		table.WriterOptions{Safe: s.SpreadsheetSafe, Texts: s.texts})
 	for _, one := range out {
 		defer one.Abort()
 	}

@@ -36,7 +36,7 @@ func schemaCheckCommand(t *terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return checkOne(read, s, strings.Join(args[1:], ""))
+		return checkOne(read, schema.LinkedTable{Schema: s}, s, strings.Join(args[1:], ""))
 	})
 }
 
@@ -47,17 +47,18 @@ func checkLinked(read reader, path string, files []string) error {
 		return err
 	}
 	if len(files) == 0 {
-		files = make([]string, len(l.Tables))
+		files = make([]string, len(l.Described()))
 	} else if files, err = configs.LinkedFiles("TABLE", l, files...); err != nil {
 		return err
 	}
-	for i, one := range l.Tables {
-		read.t.say("table %s", one.Name)
-		if err := checkOne(read, one.Schema, files[i]); err != nil {
+	for i, one := range l.Described() {
+		inFile, _ := l.Written(len(l.Tables)-len(l.Described())+i, one.Schema)
+		inFile.Unit = one.Keys()[0]
+		if err := checkOne(read, one, inFile, files[i]); err != nil {
 			return err
 		}
 	}
-	if files[0] == "" {
+	if files[0] == "" || l.Alone {
 		return nil
 	}
 	tables, err := linked.Read(read.ctx, l, files)
@@ -66,30 +67,37 @@ func checkLinked(read reader, path string, files []string) error {
 	}
 	read.t.say("%s: %d rows have an id of a row before, and one row of an id is used", tables.Name,
 		tables.Doubled)
-	for _, c := range tables.Children {
-		orphans := 0
+	for i, c := range tables.Children {
+		orphans, parents := 0, l.Tables[i+1].Parent
 		for _, unit := range c.Parent {
 			if unit < 0 {
 				orphans++
 			}
 		}
 		read.t.say("%s: %d of %d rows have an id that %s has not, and are left out", c.Name, orphans,
-			len(c.Parent), tables.Name)
+			len(c.Parent), parents)
+		if c.Doubled > 0 {
+			read.t.say("%s: %d rows have an id of a row before, and rows of that key are those of both: "+
+				"number the rows of all units apart, or name the id of the unit, too: id: [%s]",
+				c.Name, c.Doubled, strings.Join(l.Tables[i+1].Keys(), ", "))
+		}
 	}
 	return nil
 }
 
-// checkOne checks the file of a table, unless it is "", and shows its schema.
-func checkOne(read reader, s *schema.Schema, file string) error {
-	t, out := read.t, checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit),
-		s.Lenient, columnsOf(s), s.Constraints(), advice(s), s}
+// checkOne checks the file of a table, unless it is "", and shows its schema; inFile has the
+// columns of ids, too.
+func checkOne(read reader, of schema.LinkedTable, inFile *schema.Schema, file string) error {
+	s := of.Schema
+	t, out := read.t, checkedSchema{of.Name, of.Parent, of.Order.By, len(s.Columns), cells(s), s.Unit,
+		max(1, s.MaxRowsPerUnit), s.Lenient, columnsOf(s), s.Constraints(), advice(s), s}
 	for _, text := range out.Advice {
 		t.say("advice: %s", text)
 	}
 	if file != "" {
 		t.say("not private: whether %s fits, and where not, follows from its rows without noise; "+
 			"this is for whoever holds them", file)
-		if err := fits(read, file, s); err != nil {
+		if err := fits(read, file, inFile); err != nil {
 			return err
 		}
 	}
@@ -102,7 +110,7 @@ func checkOne(read reader, s *schema.Schema, file string) error {
 func fits(read reader, path string, s *schema.Schema) error {
 	strict := s.Clone()
 	strict.Lenient = false
-	if _, err := read.codes("TABLE", path, strict); err != nil {
+	if _, err := read.codes(path, path, strict); err != nil {
 		return err
 	}
 	read.t.say("every row of %s fits", path)
@@ -115,7 +123,7 @@ func fits(read reader, path string, s *schema.Schema) error {
 	if !clamps {
 		return nil
 	}
-	if _, err := read.codes("TABLE", path, strict); err != nil {
+	if _, err := read.codes(path, path, strict); err != nil {
 		read.t.say("but on_invalid: clamp moves cells of it to the nearest value, or makes them "+
 			"missing: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
@@ -124,6 +132,9 @@ func fits(read reader, path string, s *schema.Schema) error {
 
 // checkedSchema is a schema that is valid.
 type checkedSchema struct {
+	Table          string                         `json:"table,omitempty"`
+	Parent         string                         `json:"parent,omitempty"`
+	Order          string                         `json:"order,omitempty"`
 	Columns        int                            `json:"columns"`
 	Cells          float64                        `json:"cells"`
 	Unit           string                         `json:"unit,omitempty"`
@@ -154,7 +165,7 @@ func (t *terminal) sayGuarantee(m *release.Model) {
 // tablesOf are the tables that a model is of: one without a name, or linked ones.
 func tablesOf(m *release.Model) []schema.LinkedTable {
 	if l := m.Linked(); l != nil {
-		return l.Tables
+		return l.Described()
 	}
 	return []schema.LinkedTable{{Schema: m.Schema()}}
 }

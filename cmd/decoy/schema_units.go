@@ -7,8 +7,6 @@ import (
 
 	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -38,7 +36,10 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	case args[0] == configs.Standard:
 		return usagef("INPUT must be a file")
 	}
-	rows, ledger, err := u.table(cmd, args[0])
+	rows, ledger, err := u.counted(cmd, "INPUT", args[0],
+		func(s *schema.Schema) ([][]int, []int, error) {
+			return nil, analysis.UnitRanges(s.MaxRowsPerUnit), nil
+		}, u.described)
 	switch {
 	case err != nil:
 		return err
@@ -59,38 +60,17 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	return run.end(s, err)
 }
 
-// table is the private table, and the ledger that pays.
-func (u *schemaUnits) table(
-	cmd *cobra.Command, input string,
-) (rows *privacy.Rows, l *ledger.File, err error) {
-	elsewhere, err := configs.Counter(input, u.Ledger, true)
-	if !elsewhere {
-		err = checkTable("INPUT", input)
+// described is the schema of the table.
+func (u *schemaUnits) described() (*schema.Schema, error) {
+	if u.unit == "" {
+		return u.jobFlags.described()
 	}
-	var s *schema.Schema
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case u.unit == "":
-		s, err = configs.LoadSchema(u.Schema)
-	default: // whatever else is in a row is all one
-		s = configs.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
-		if err = s.Validate(); err != nil {
-			err = usagef("--unit: %w", err)
-		}
+	// whatever else is in a row is all one
+	s := configs.Undescribed([]string{"(row)"}, schema.CSV{}, u.unit, u.maxRows)
+	if err := s.Validate(); err != nil {
+		return nil, usagef("--unit: %w", err)
 	}
-	if err == nil {
-		l, err = u.ledgerOf(cmd, input)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if !elsewhere {
-		return privacy.File(input, s), l, nil
-	}
-	rows, err = configs.CountedRows(cmd.Context(), input, s, nil,
-		analysis.UnitRanges(s.MaxRowsPerUnit))
-	return rows, l, err
+	return s, nil
 }
 
 // shownUnits is the report.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error) {
@@ -26,15 +28,13 @@ func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error
 // give, is refused with the error that they give, before anything is read or spent. The good ones
 // mean what their last lines say.
 func TestConfigMistakes(t *testing.T) {
-	paths, err := filepath.Glob("testdata/config/*.yaml")
-	check(t, err)
+	paths := stattest.Must(filepath.Glob("testdata/config/*.yaml"))
 	if len(paths) < 60 {
 		t.Fatalf("only %d files", len(paths))
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			check(t, err)
+			text := stattest.Must(os.ReadFile(path))
 			said := map[string][]string{"verb": {"generate"}}
 			for line := range strings.Lines(string(text)) {
 				key, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "# "), ": ")
@@ -48,8 +48,7 @@ func TestConfigMistakes(t *testing.T) {
 			}
 			var stdout, stderr strings.Builder
 			if said["want"] == nil {
-				flags, err := filledFor(t, "generate", "--config", path)
-				check(t, err)
+				flags := stattest.Must(filledFor(t, "generate", "--config", path))
 				flags.VisitAll(func(f *pflag.Flag) {
 					fmt.Fprintln(&stdout, f.Name, f.Value, placeOf(f))
 				})

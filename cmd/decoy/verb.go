@@ -128,10 +128,10 @@ func operandsOf(usage, manual string) cobra.PositionalArgs {
 			names = append(names, name)
 		}
 	}
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(names) && (len(names) == 0 ||
 			!strings.Contains(usage, names[len(names)-1]+"...")) {
-			return usagef("unexpected operand %q", args[len(names)])
+			return usagef("unexpected operand %q; usage: %s", args[len(names)], cmd.UseLine())
 		}
 		for _, name := range names[min(len(args), len(names)):] {
 			if !strings.Contains(usage, "["+name) && !strings.Contains(usage, name+"|--") &&

@@ -11,8 +11,9 @@ type Family struct {
 	Off   float64 `json:"off"`   // mean of its parts
 	Floor float64 `json:"floor"` // mean of theirs
 	Limit float64 `json:"limit"` // up to which Off is good
-	Good  bool    `json:"good"`  // as good as chance lets one ask for
-	Parts []Part  `json:"parts"`
+	// as good as chance lets one ask for, and no part has a group
+	Good  bool   `json:"good"`
+	Parts []Part `json:"parts"`
 }
 
 // Part is one distance of a family.
@@ -24,7 +25,8 @@ type Part struct {
 	// what a person would count, if there is such: see [Families]
 	Real      *float64 `json:"real,omitempty"`
 	Synthetic *float64 `json:"synthetic,omitempty"`
-	Mean      bool     `json:"mean,omitempty"` // these are means, not shares
+	Mean      bool     `json:"mean,omitempty"`  // these are means, not shares
+	Group     *group   `json:"group,omitempty"` // of units that is far off; nil: none is
 	// the distributions themselves, of few values
 	Labels          []string  `json:"labels,omitempty"`
 	RealShares      []float64 `json:"real_shares,omitempty"`
@@ -59,8 +61,8 @@ const resamples = 4 // whose mean is the floor
 //   - third-next: as transition, three rows on, which a chain that looks back one row gets wrong;
 //   - distinct values: how many values of a column a unit has (Real and Synthetic: the mean);
 //   - orphans and order: the shares of rows without a parent, of rows before which the file has a
-//     later one of the same unit, and of parents whose key is there before. Off is their sum, and
-//     good if none is beyond twice its share of the real files;
+//     later one of the same unit, and of parents whose key is there before, which are good if none
+//     is beyond twice its share of the real files;
 //   - child × child: every two columns of a row.
 //
 // A child table whose only column is the order has no part in transition, third-next and distinct
@@ -80,8 +82,12 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	}
 	parts := map[string][]Part{OrphansOrder: broken(real, synthetic, all)}
 	for _, c := range all {
+		var parents [][]int
+		for _, units := range drawn {
+			parents = append(parents, c.of(0, units))
+		}
 		for _, m := range c.measures() {
-			parts[m.family] = append(parts[m.family], c.part(m, drawn[:]))
+			parts[m.family] = append(parts[m.family], c.part(m, parents))
 		}
 	}
 	var out []Family
@@ -89,17 +95,14 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 		distinctValues, OrphansOrder, childChild} {
 		f := Family{Name: name, Parts: parts[name]}
 		n, within := float64(len(f.Parts)), true
-		if name == OrphansOrder {
-			n = 1
-		}
 		for _, p := range f.Parts {
 			f.Off, f.Floor = f.Off+p.Off/n, f.Floor+p.Floor/n
-			within = within && p.Off <= 2*p.Floor
+			within = within && p.Group == nil && (name != OrphansOrder || p.Off <= 2*p.Floor)
 		}
 		if f.Limit = Limit(f.Floor); name == OrphansOrder {
-			f.Limit = 2 * f.Floor
+			f.Limit = min(1, 2*f.Floor)
 		}
-		f.Good = f.Off <= f.Limit && (within || name != OrphansOrder)
+		f.Good = f.Off <= f.Limit && within
 		out = append(out, f)
 	}
 	return out, nil
@@ -115,9 +118,13 @@ func broken(real, synthetic *Tables, all []*comparison) (out []Part) {
 	add(real.Name, "keys that were there before", real.Doubled, real.Doubled+real.Parents.Rows(),
 		synthetic.Doubled, synthetic.Doubled+synthetic.Parents.Rows())
 	for i, c := range all {
-		a, b := c.history[0], c.history[1]
+		a, b, other := c.history[0], c.history[1], synthetic.Children[i]
+		if c.Keyed {
+			add(c.Name, "keys that were there before", c.Doubled, c.Rows.Rows(), other.Doubled,
+				other.Rows.Rows())
+		}
 		add(c.Name, "rows without a parent", a.Orphans, len(c.Parent), b.Orphans,
-			len(synthetic.Children[i].Parent))
+			len(other.Parent))
 		add(c.Name, "rows behind a later one", a.behind, a.steps, b.behind, b.steps)
 	}
 	return out
@@ -177,6 +184,7 @@ func (c *comparison) part(m measure, drawn [][]int) Part {
 	if m.same || m.mean {
 		out.Real, out.Synthetic = m.person(real), m.person(synthetic)
 	}
+	out.Group = c.group(m)
 	if m.drawn {
 		out.Labels, out.RealShares, out.SyntheticShares = m.b.labels, real, synthetic
 	}

@@ -2,6 +2,7 @@ package linked
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -230,6 +231,29 @@ var damages = []struct {
 			}
 			return with(people, h)
 		}},
+	{"a quarter of the rows where the risk is highest, of 6 % of the people",
+		[]string{FanOut, parentChild, transition, gapOfRows, thirdNext, distinctValues},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i, p := range people {
+				if p.parent[2] == 3 {
+					h[i] = h[i][:(len(h[i])+3)/4]
+				}
+			}
+			return with(people, h)
+		}},
+	{"a quarter of one diagnosis, at one age", []string{parentChild},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i, p := range people {
+				for j := range h[i] {
+					if v := &h[i][j]; p.parent[1] == 4 && v.diagnosis == 2 && u.IntN(4) > 0 {
+						v.diagnosis = 3
+					}
+				}
+			}
+			return with(people, h)
+		}},
 	{"2 % orphans", []string{OrphansOrder}, func(p []person, _ *rand.Rand) []person { return p }},
 }
 
@@ -254,6 +278,10 @@ func TestDamages(t *testing.T) {
 				t.Logf("%-18s %.4f, floor %.4f, good up to %.4f", f.Name, f.Off, f.Floor, f.Limit)
 				if want := !slices.Contains(d.off, f.Name); f.Good != want {
 					t.Errorf("%s: good is %v, want %v", f.Name, f.Good, want)
+				}
+				if group := strings.HasPrefix(d.name, "a quarter"); group && f.Name == d.off[0] &&
+					f.Off > f.Limit {
+					t.Errorf("%s: it is off without its groups", f.Name)
 				}
 			}
 		})
@@ -340,21 +368,91 @@ tables:
       - {name: state, kind: boolean}
 `
 
-// read reads two tables that are given as text.
-func read(t *testing.T, patients, visits string) (*Tables, error) {
+// read reads two tables that are given as text, or three, of which the last is of the second.
+func read(t *testing.T, texts ...string) (*Tables, error) {
 	t.Helper()
-	l, err := schema.ParseLinked([]byte(described))
+	text := described
+	if len(texts) == 3 {
+		text = strings.Replace(text, "rows: 3}", "rows: 3}\n    id: [who, no]", 1) + `  - name: drugs
+    parent: visits
+    key: [who, no]
+    order: {by: nr, rows: 2}
+    columns:
+      - {name: nr, kind: integer, min: 0, max: 9}
+      - {name: drug, kind: categorical, categories: [a, b, c]}
+`
+	}
+	l, err := schema.ParseLinked([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	paths := []string{filepath.Join(dir, "patients.csv"), filepath.Join(dir, "visits.csv")}
-	for i, text := range []string{patients, visits} {
+	var paths []string
+	for i, text := range texts {
+		paths = append(paths, filepath.Join(t.TempDir(), l.Tables[i].Name+".csv"))
 		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return Read(t.Context(), l, paths)
+}
+
+// TestThreeTables: drugs are compared with the visits that they belong to, beside a resample of
+// patients: other patients of the population are good, and drugs that are swapped among visits are
+// seen where rows are compared with their parents, and nowhere else. Keys that come twice, and
+// drugs of no visit, are counted; those of a visit that does not count are not used.
+func TestThreeTables(t *testing.T) {
+	written := func(seed uint64, swap bool) *Tables {
+		u := rand.New(rand.NewPCG(seed, 60))
+		patients, visits, drugs := "id,sex\n", "who,no,day,state\n", "who,no,nr,drug\n"
+		for i := range 4000 {
+			patients += fmt.Sprintf("%d,%s\n", i, []string{"f", "m"}[i%2])
+			for k := range u.IntN(4) {
+				ill := u.IntN(2) == 0
+				visits += fmt.Sprintf("%d,%d,%d,%v\n", i, k, 100*k+u.IntN(90), ill)
+				if swap {
+					ill = u.IntN(2) == 0
+				}
+				drug := map[bool]int{true: u.IntN(2), false: 1 + u.IntN(2)}[ill]
+				for nr := range u.IntN(3) {
+					drugs += fmt.Sprintf("%d,%d,%d,%s\n", i, k, nr, []string{"a", "b", "c"}[drug])
+				}
+			}
+		}
+		got, err := read(t, patients, visits, drugs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	real := written(1, false)
+	for seed, swap := range []bool{false, true} {
+		families, err := Families(real, written(uint64(seed+2), swap), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, p := range f.Parts {
+				want := swap && f.Name == parentChild && p.Of == "state × drug"
+				if off := p.Off > Limit(p.Floor); off != want {
+					t.Errorf("swapped %v: %s: %s %s is %.3f off, of a floor of %.3f", swap, f.Name, p.Table,
+						p.Of, p.Off, p.Floor)
+				}
+			}
+		}
+		if all, err := Predict(real, real, nil, 1); err != nil || all[len(all)-1].Table != "drugs" {
+			t.Errorf("predictions %v: %v", all, err)
+		}
+	}
+	got, err := read(t, "id,sex\n7,f\n", "who,no,day,state\n7,1,9,true\n7,1,10,true\n7,2,11,true\n"+
+		"7,3,12,true\n", "who,no,nr,drug\n7,1,0,a\n7,3,0,b\n7,4,0,b\n,1,0,c\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	visits, drugs := &got.Children[0], &got.Children[1]
+	if h := got.History(drugs); visits.Doubled != 1 || h.Orphans != 2 || h.Unused != 1 ||
+		!slices.Equal(h.Rows, []int{0}) || !slices.Equal(drugs.Units, []int{0, 0, 0}) {
+		t.Errorf("%d visits come twice; drugs %+v of %v", visits.Doubled, h, drugs.Units)
+	}
 }
 
 // TestRead counts in the order of the file: ids that come twice, rows of nobody, rows behind a
@@ -402,11 +500,11 @@ func TestRead(t *testing.T) {
 	}
 	for _, bad := range []struct{ patients, visits, want string }{
 		{"id,sex\n", visits, "patients: no rows"},
-		{"sex\nf\n", visits, "patients: "},
-		{patients, "who,day,state\n7,1,x\n", "visits: "},
+		{"sex\nf\n", visits, "patients.csv: "},
+		{patients, "who,day,state\n7,1,x\n", "visits.csv: "},
 	} {
 		if _, err := read(t, bad.patients, bad.visits); err == nil ||
-			!strings.HasPrefix(err.Error(), bad.want) {
+			!strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %s…", err, bad.want)
 		}
 	}

@@ -51,9 +51,9 @@ func Predict(
 	made := u.Perm(synthetic.Parents.Rows())
 	for _, c := range all {
 		for _, t := range c.tasks(targets) {
-			test, err1 := c.examples(t, 0, units[:len(units)/testShare])
-			train, err2 := c.examples(t, 0, units[len(units)/testShare:])
-			other, err3 := c.examples(t, 1, made)
+			test, err1 := c.examples(t, 0, c.of(0, units[:len(units)/testShare]))
+			train, err2 := c.examples(t, 0, c.of(0, units[len(units)/testShare:]))
+			other, err3 := c.examples(t, 1, c.of(1, made))
 			if err := errors.Join(err1, err2, err3); err != nil {
 				return nil, fmt.Errorf("linked: %w", err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
@@ -12,65 +13,70 @@ import (
 
 // Read reads linked tables whose files are in the order of l.Tables, for those who may see every
 // row. A row of the first table whose id was there before is left out, and counted. Errors name the
-// table; those about what is in a file wrap [schema.ErrSchema].
+// file; those about what is in a file wrap [schema.ErrSchema].
 func Read(ctx context.Context, l *schema.Linked, paths []string) (*Tables, error) {
-	views, err := schema.Views(l)
+	tables, err := table.ReadLinked(ctx, l, paths, func() error { return nil })
 	if err != nil {
 		return nil, err
-	}
-	var tables []*table.Table
-	ids := &table.IDs{}
-	for i, t := range l.Tables {
-		s := t.Schema
-		if i > 0 {
-			s = views[i].Fine()
-		}
-		rows, _, err := table.Read(ctx, paths[i], s, table.ReadOptions{IDs: ids})
-		if err == nil && rows.Rows() == 0 {
-			err = fmt.Errorf("no rows to compare: %w", eval.ErrTables)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Name, err)
-		}
-		tables = append(tables, rows)
 	}
 	return Of(l, tables)
 }
 
-// Of is [Read] of tables that are there: the first, and the others by [schema.View.Fine]. They
-// number their units alike.
-func Of(l *schema.Linked, tables []*table.Table) (*Tables, error) {
-	parents := tables[0]
-	unitOf := map[uint32]int{} // the row of the first table that each id has
-	var keep []int
-	for row, id := range parents.Units() {
-		if _, before := unitOf[id]; !before {
-			unitOf[id] = len(keep)
-			keep = append(keep, row)
+// Of is [Read] of tables that are there.
+func Of(l *schema.Linked, tables []table.Linked) (*Tables, error) {
+	out := &Tables{Name: l.Tables[0].Name}
+	of := make([]map[uint32]int, len(tables)) // the parent that each id is, of rows the first of it
+	units := make([][]int, len(tables))       // of parents
+	for i, rows := range tables {
+		t, doubled := l.Tables[i], 0
+		if rows.Rows() == 0 {
+			return nil, fmt.Errorf("%s: no rows to compare: %w", t.Name, eval.ErrTables)
 		}
-	}
-	out := &Tables{Name: l.Tables[0].Name, Parents: parents.Select(keep),
-		Doubled: parents.Rows() - len(keep)}
-	for i, rows := range tables[1:] {
-		t := l.Tables[i+1]
-		c := Child{Name: t.Name, Rows: rows, By: rows.Schema().Index(t.Order.By), Most: t.Order.Rows}
+		var first []int // row of each id
+		of[i] = map[uint32]int{}
+		for row, id := range rows.ID {
+			if _, before := of[i][id]; before {
+				doubled++
+			} else if id != table.Nobody {
+				of[i][id] = len(first)
+				first = append(first, row)
+			}
+		}
+		if i == 0 {
+			out.Parents, out.Doubled = rows.Select(first), doubled
+			continue
+		}
+		above := l.Of(i)
+		c := Child{Name: t.Name, Rows: rows.Table, Above: above, Units: units[above], Doubled: doubled,
+			Keyed: rows.ID != nil, By: rows.Schema().Index(t.Order.By), Most: t.Order.Rows}
 		codec, err := schema.NewCodec(rows.Schema().Columns[c.By])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		missing, may := codec.MissingCode()
-		for row, id := range rows.Units() {
-			unit, known := unitOf[id]
+		for row, id := range rows.Key {
+			parent, known := of[above][id]
 			if !known {
-				unit = -1
+				parent = -1
 			}
 			at := math.NaN()
 			if code := rows.Column(c.By).At(row); !may || code != missing {
 				at, _ = codec.Bin(code)
 			}
-			c.Parent, c.Order = append(c.Parent, unit), append(c.Order, at)
+			c.Parent, c.Order = append(c.Parent, parent), append(c.Order, at)
 		}
 		out.Children = append(out.Children, c)
+		place := slices.Repeat([]int{-2}, rows.Rows()) // among the rows that count
+		for at, row := range out.History(&c).Rows {
+			unit := c.Parent[row]
+			if above > 0 {
+				unit = c.Units[unit]
+			}
+			place[row], units[i] = at, append(units[i], unit)
+		}
+		for id, k := range of[i] {
+			of[i][id] = place[first[k]]
+		}
 	}
 	return out, nil
 }

@@ -25,18 +25,23 @@ type Tables struct {
 type Child struct {
 	Name   string
 	Rows   *table.Table
-	Parent []int // the row of Parents that each row belongs to; -1: none has its key
+	Above  int   // whose rows its parents are: 0 Parents, n those that count of the n-th child table
+	Units  []int // of each of these parents: the row of Parents that it belongs to; nil of Parents
+	Parent []int // the parent of each row; -1: none has its key, -2: it does not count
 	By     int   // the column of Rows that says the order
 	// the values of that column as the file has them, in the units of [schema.Codec.Bin]; NaN where a
 	// cell has none, and then the row does not count
 	Order []float64
-	Most  int // rows of a unit that count, from its first on; 0: all
+	Most  int // rows of a parent that count, from its first on; 0: all
+	// whether rows have ids, of which so many were there before
+	Keyed   bool
+	Doubled int
 }
 
-// History is the rows of a child table that count, by unit and in order.
+// History is the rows of a child table that count, by parent and in order.
 type History struct {
 	Rows    []int // those of the table
-	From    []int // where in Rows those of each unit begin, and the end
+	From    []int // where in Rows those of each parent begin, and the end
 	Orphans int   // rows of the file without a parent
 	Unused  int   // rows of the file that have a parent, and do not count
 	// rows of the file that another row of their unit is before, and those behind a later one
@@ -45,16 +50,18 @@ type History struct {
 
 // History puts the rows of a child table in order.
 func (t *Tables) History(c *Child) *History {
-	h := &History{From: []int{0}}
-	byUnit := make([][]int, t.Parents.Rows())
+	h, byUnit := &History{From: []int{0}}, make([][]int, t.Parents.Rows())
+	if c.Above > 0 {
+		byUnit = make([][]int, len(c.Units))
+	}
 	latest := make([]float64, len(byUnit))
 	for row, unit := range c.Parent {
 		at := c.Order[row]
 		switch {
-		case unit < 0:
+		case unit == -1:
 			h.Orphans++
 			continue
-		case math.IsNaN(at):
+		case unit < 0 || math.IsNaN(at):
 			continue
 		case byUnit[unit] == nil:
 			latest[unit] = at
@@ -78,7 +85,7 @@ func (t *Tables) History(c *Child) *History {
 	return h
 }
 
-// compare is the order of two rows of a unit. Those of one place are in the order of their codes,
+// compare is the order of two rows of a parent. Those of one place are in the order of their codes,
 // as where they are fitted: that of the file has no say.
 func (c *Child) compare(a, b int) int {
 	order := cmp.Compare(c.Order[a], c.Order[b])
@@ -107,11 +114,12 @@ const none = math.MaxUint8 // where there is nothing to count
 type comparison struct {
 	*Child   // the real one
 	history  [sides]*History
-	parents  []column // of units, as the next three
-	rows     column   // how many, up to mostRows
-	number   column   // how many, in numberParts parts
-	distinct []column // how many values of each of the columns
-	columns  []column // of rows, as gap: by how much the order grows from the row before
+	units    [sides][]int // of Child
+	parents  []column     // of units, as the next three
+	rows     column       // how many, up to mostRows
+	number   column       // how many, in numberParts parts
+	distinct []column     // how many values of each of the columns
+	columns  []column     // of rows, as gap: by how much the order grows from the row before
 	gap      column
 }
 
@@ -132,9 +140,12 @@ func compare(tables [sides]*Tables) (out []*comparison, err error) {
 	}
 	for i := 0; err == nil && i < len(a.Children); i++ {
 		c := &comparison{Child: &a.Children[i], parents: parents}
+		if c.Above > 0 {
+			c.parents = out[c.Above-1].columns
+		}
 		var rows [sides]*table.Table // in order
 		for side, t := range tables {
-			c.history[side] = t.History(&t.Children[i])
+			c.history[side], c.units[side] = t.History(&t.Children[i]), t.Children[i].Units
 			rows[side] = t.Children[i].Rows.Select(c.history[side].Rows)
 		}
 		if c.columns, err = columnsOf(c.Name, rows[0], rows[1]); err == nil {
@@ -145,12 +156,30 @@ func compare(tables [sides]*Tables) (out []*comparison, err error) {
 	return out, err
 }
 
+// of are the parents of some units of a side.
+func (c *comparison) of(side int, units []int) (parents []int) {
+	if c.Above == 0 {
+		return units
+	}
+	all := map[int][]int{}
+	for parent, unit := range c.units[side] {
+		all[unit] = append(all[unit], parent)
+	}
+	for _, unit := range units {
+		parents = append(parents, all[unit]...)
+	}
+	return parents
+}
+
 // columnsOf are the columns of a table, in groups of the codes of real rows.
 func columnsOf(name string, a, b *table.Table) (out []column, err error) {
 	s := a.Schema()
 	if !slices.Equal(s.Names(), b.Schema().Names()) || !slices.Equal(s.Sizes(), b.Schema().Sizes()) {
 		return nil, fmt.Errorf("linked: %s: the synthetic table has other columns: %w", name,
 			eval.ErrTables)
+	}
+	if len(s.Columns) == 0 { // of units of which nothing is known
+		return nil, nil
 	}
 	codecs, err := s.Codecs()
 	if err != nil {

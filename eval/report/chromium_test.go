@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // browser runs headless Chromium on a page and returns what it prints: the page as it stands, and
@@ -48,12 +50,8 @@ func writePage(t *testing.T, r *Report, extra string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	var b bytes.Buffer
-	if err := r.HTML(&b); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(b.Bytes(), extra...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, r.HTML(&b))
+	stattest.Check(t, os.WriteFile(path, append(b.Bytes(), extra...), 0o600))
 	return path
 }
 
@@ -95,15 +93,10 @@ func TestPageInBrowser(t *testing.T) {
 			args = append(args, "--blink-settings=preferredColorScheme=0")
 		}
 		browser(t, page, args...)
-		f, err := os.Open(shot)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := stattest.Must(os.Open(shot))
 		img, err := png.Decode(f)
 		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		colours := map[[3]uint32]bool{}
 		for y := range img.Bounds().Dy() {
 			for x := range img.Bounds().Dx() {
@@ -141,13 +134,11 @@ func TestNarrow(t *testing.T) {
 			html.EscapeString(fmt.Sprintf("<style>%s</style><main>%s</main>", pageStyle, body)))
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, []byte(frames+`<script>onload = () => {
+	stattest.Check(t, os.WriteFile(path, []byte(frames+`<script>onload = () => {
 			document.title = [...document.querySelectorAll("iframe")].map(f => {
 				const e = f.contentDocument.querySelector(".scroll") ?? f.contentDocument.documentElement;
 				return e.scrollWidth > e.clientWidth ? "wide" : "fits"; }).join() }</script>`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	if dom, _ := browser(t, path, "--window-size=1500,900", "--dump-dom"); !strings.Contains(dom,
 		"<title>fits,fits,fits") {
 		t.Errorf("a page or a table is cut off: %.200s", dom)

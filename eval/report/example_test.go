@@ -48,3 +48,37 @@ func Example() {
 	// Are real rows copied? poor
 	// true <nil> true
 }
+
+// One call measures all that eval.Metrics lists: each metric has its values, or why it has none.
+func ExampleCompute() {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},
+	}}
+	rows := func(codes ...uint8) report.Table {
+		t, err := table.FromColumns(s, []table.Codes{{U8: codes}}, nil)
+		if err != nil {
+			panic(err)
+		}
+		return report.Table{Rows: t}
+	}
+	r, err := report.Compute(context.Background(), report.Tables{
+		Train: rows(0, 0, 1, 1), Synthetic: rows(0, 0, 0, 1)}, report.Options{})
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range r.Metrics {
+		switch m.Name {
+		case "TVComplement", "MarginalError", "NNAA", "TSTR":
+			if m.LeftOut != "" {
+				fmt.Println(m.Name, m.LeftOut)
+				continue
+			}
+			fmt.Printf("%s %.2f\n", m.Name, m.Values[0].Value)
+		}
+	}
+	// Output:
+	// TVComplement 0.75
+	// MarginalError 0.25
+	// TSTR needs a target column to predict
+	// NNAA 0.47
+}

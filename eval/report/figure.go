@@ -65,7 +65,7 @@ func (f lines) plot() plot {
 	return p
 }
 
-// ticks writes below the axis as many of the texts as have room, the last of all.
+// ticks marks all below the axis, and writes as many of the texts as have room, the last of all.
 func (p plot) ticks(all []tick) {
 	const letter, space = 5.4, 8.
 	width := func(t tick) float64 { return letter * float64(len([]rune(t.text))) }
@@ -79,12 +79,12 @@ func (p plot) ticks(all []tick) {
 		case 1:
 			anchor, from, to = "end", x-width(t), x
 		}
+		p.line(x, p.down, x, p.down+3, "axis")
 		last := len(all) - 1
 		if from < end+space || i < last && to > p.x(1)-width(all[last])-space {
 			continue
 		}
 		end = to
-		p.line(x, p.down, x, p.down+3, "axis")
 		p.text(x, p.down+13, "tick", anchor, t.text, 22)
 	}
 }
@@ -104,7 +104,7 @@ type shares struct {
 	of    []float64
 }
 
-// plot draws the axis from 0 to the largest share, and five of the edges.
+// plot draws the axis from 0 to the largest share, and the edges: groups may be of unequal width.
 func (f steps) plot() plot {
 	top, n := 1e-9, len(f.tips)
 	for _, s := range f.series {
@@ -123,9 +123,8 @@ func (f steps) plot() plot {
 	}
 	l := lines{label: f.label, width: f.width, height: f.height, left: f.left, right: 6, up: 10,
 		down: 34, across: []tick{{0, percent(0.)}, {.5, percent(.5 * top)}, {1, percent(top)}}}
-	for k := range 5 {
-		at := k * n / 4
-		l.below = append(l.below, tick{float64(at) / float64(n), f.edges[at]})
+	for k, edge := range f.edges {
+		l.below = append(l.below, tick{float64(k) / float64(n), edge})
 	}
 	for k, s := range f.series {
 		line := slices.Concat([][2]float64{{0, 0}}, outline(s.of, nil, 0), [][2]float64{{1, 0}})

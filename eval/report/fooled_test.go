@@ -57,9 +57,7 @@ func patientSchema() *schema.Schema {
 // tableFrom reads rows of text as a file would be.
 func tableFrom(t *testing.T, s *schema.Schema, rows [][]string) Table {
 	t.Helper()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Validate())
 	codecs := stattest.Must(s.Codecs())
 	cols := make([]table.Codes, len(codecs))
 	for k, c := range codecs {
@@ -116,11 +114,8 @@ func TestDatesThatEndFirst(t *testing.T) {
 	broken := stays(1000)
 	shuffle(broken, 1)
 	for _, rows := range [][][]string{stays(1000), broken} {
-		r, err := Compute(t.Context(), Tables{Train: tableFrom(t, s, stays(1000)),
-			Synthetic: tableFrom(t, s, rows)}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := stattest.Must(Compute(t.Context(), Tables{Train: tableFrom(t, s, stays(1000)),
+			Synthetic: tableFrom(t, s, rows)}, Options{}))
 		said := strings.Contains(r.Summary[1].Answer, "% of the synthetic rows and in 0 % of the real "+
 			`ones: "after: came" in the schema`)
 		if said != (&rows[0] == &broken[0]) || said == (r.Summary[1].Status == good) {

@@ -27,9 +27,7 @@ func measureAlike(t *testing.T, in Tables, o Options) []finding {
 	t.Helper()
 	w := stattest.Must(start(in, o))
 	for _, measure := range []func() error{w.shapes, w.pairs, w.associate, w.rare} {
-		if err := measure(); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, measure())
 	}
 	return w.summary()
 }
@@ -60,14 +58,10 @@ func TestHalvesOfTables(t *testing.T) {
 			half := func(rows [][]string) Table {
 				name := filepath.Join(t.TempDir(), "half.csv")
 				f := stattest.Must(os.Create(name))
-				if err := csv.NewWriter(f).WriteAll(append([][]string{all[0]}, rows...)); err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, csv.NewWriter(f).WriteAll(append([][]string{all[0]}, rows...)))
 				f.Close()
 				coded, _, err := table.Read(t.Context(), name, s, table.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				stattest.Check(t, err)
 				return Table{Rows: coded, Values: stattest.Must(eval.NewValues(s, all[0],
 					slices.Values(rows)))}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -140,7 +141,9 @@ func (r *linkedReport) judge(i int, out *finding) {
 	out.Rule = fmt.Sprintf(
 		"The figure is a total variation distance: 0 is equal, 1 is nothing in common. Good up to %s: "+
 			"twice what a resample of the real units is off by, and 0.02. Poor beyond that by %.2f. A "+
-			"single part that is so far beyond its own limit makes it mixed, and twice as far poor.",
+			"single part that is so far beyond its own limit makes it mixed, and twice as far poor. It is "+
+			"mixed, too, if of 5 %% of the units or more a share of rows, or the number of rows, is off by "+
+			"more than half, and by more than two samples of units explain.",
 		fixed(f.Limit), linkedPoor)
 	if len(f.Parts) == 0 {
 		out.say("There is no column to compare.")
@@ -167,6 +170,13 @@ func (r *linkedReport) judge(i int, out *finding) {
 		worst = f.Parts[0]
 	}
 	out.say("%s", r.inWords(i, worst))
+	if g := worstFirst(f.Parts, apart)[0].Group; g != nil && g.Of == linked.Rows {
+		out.say("Units with %s have %s rows on average, and %s here.", g.Units, short(g.Real),
+			short(g.Synthetic))
+	} else if g != nil {
+		out.say("Rows of units with %s have %s in %s of the real cases, and in %s here.", g.Units, g.Of,
+			percent(g.Real), percent(g.Synthetic))
+	}
 }
 
 // worstFirst sorts what is off by so much.
@@ -174,6 +184,14 @@ func worstFirst[T any](all []T, off func(T) float64) []T {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b T) int {
 		return cmp.Compare(off(b), off(a))
 	})
+}
+
+// apart is how far the group of a part is off.
+func apart(p linked.Part) float64 {
+	if p.Group == nil {
+		return 0
+	}
+	return math.Abs(p.Group.Real-p.Group.Synthetic) / (p.Group.Real + p.Group.Synthetic)
 }
 
 func partOff(p linked.Part) float64    { return p.Off }
@@ -286,7 +304,7 @@ const mostParts = 14 // of a family that are drawn
 // drawn are the pictures of a family: shares by value, of each table, or in one picture what a
 // person would count, or the distances themselves.
 func (r *linkedReport) drawn(parts []linked.Part, question string) (out []template.HTML) {
-	d := rows{label: question, width: 400, left: 148, right: 84, to: 1e-9}
+	d := rows{label: question, width: 400, left: room(parts, r.name), right: 84, to: 1e-9}
 	parts = worstFirst(parts, partOff)
 	for _, p := range parts {
 		if p.Labels != nil {
@@ -312,6 +330,15 @@ func (r *linkedReport) drawn(parts []linked.Part, question string) (out []templa
 	return []template.HTML{d.draw()}
 }
 
+// room is the width that names need, up to half of a picture.
+func room[T any](all []T, name func(T) string) float64 {
+	longest := 0
+	for _, x := range all {
+		longest = max(longest, len([]rune(name(x))))
+	}
+	return min(200, 6*float64(longest)+8)
+}
+
 // shares draws the two distributions of a part.
 func (r *linkedReport) shares(question string, p linked.Part) template.HTML {
 	f := steps{label: question + " " + p.Table, width: 400, height: 190, left: 44,
@@ -328,7 +355,7 @@ func (r *linkedReport) shares(question string, p linked.Part) template.HTML {
 
 // predictions draws the AUROC of what is predicted.
 func (r *linkedReport) predictions(question string) template.HTML {
-	f := rows{label: question, width: 400, left: 178, right: 20, to: 1,
+	f := rows{label: question, width: 400, left: room(r.Predictions, predicted), right: 20, to: 1,
 		ticks: numberTicks(0, .25, .5, .75, 1)}
 	for _, p := range worstFirst(r.Predictions, lost)[:min(mostParts, len(r.Predictions))] {
 		f.rows = append(f.rows, row{name: predicted(p),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -46,9 +45,7 @@ func people(
 			s.Columns[i].Name = other
 		}
 	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, s.Validate())
 	u := rand.New(rand.NewPCG(seed, 0))
 	cols := make([]table.Codes, len(s.Columns))
 	for i, size := range s.Sizes() {
@@ -179,12 +176,8 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := r.HTML(&b); err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
-		if err := r.Text(&b); err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		stattest.Passes(t, r.HTML(&b), "%s", tt.name)
+		stattest.Passes(t, r.Text(&b), "%s", tt.name)
 	}
 }
 
@@ -278,15 +271,12 @@ func TestBadInput(t *testing.T) {
 			Options{Target: "x"},
 			eval.ErrColumn},
 	} {
-		if _, err := Compute(context.Background(), tt.in, tt.o); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-		}
+		stattest.Wraps(t, stattest.Err(Compute(context.Background(), tt.in, tt.o)), tt.want,
+			"%s", tt.name)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Compute(ctx, in, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Compute(ctx, in, o)), context.Canceled, "cancelled")
 }
 
 // TestSubsamplesAreSaid checks that a cut is made, and written down.
@@ -310,17 +300,13 @@ func TestJSON(t *testing.T) {
 	in, o := full(t)
 	var a, b bytes.Buffer
 	r := compute(t, in, o)
-	if err := r.JSON(&a); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, r.JSON(&a))
 	compute(t, in, o).JSON(&b)
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Error("the same tables and seed give another report")
 	}
 	var top map[string]json.RawMessage
-	if err := json.Unmarshal(a.Bytes(), &top); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, json.Unmarshal(a.Bytes(), &top))
 	var names []string
 	for k := range top {
 		names = append(names, k)
@@ -341,9 +327,7 @@ func TestJSON(t *testing.T) {
 	var back Report
 	d := json.NewDecoder(&a)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&back); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, d.Decode(&back))
 	back.JSON(&a)
 	a.Reset()
 	back.JSON(&a)
@@ -390,9 +374,7 @@ func hostileReport(t testing.TB) *Report {
 func TestHostileNamesStayText(t *testing.T) {
 	var b bytes.Buffer
 	r := hostileReport(t)
-	if err := r.HTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, r.HTML(&b))
 	page := b.String()
 	for _, bad := range []string{"<script", "<img", "<b onclick", "\u202E", "<u>", `' onload='`,
 		"<no value>"} {
@@ -435,9 +417,7 @@ func TestHostileNamesStayText(t *testing.T) {
 func TestPageNeedsNoNetwork(t *testing.T) {
 	var b bytes.Buffer
 	in, o := full(t)
-	if err := compute(t, in, o).HTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, compute(t, in, o).HTML(&b))
 	outside := regexp.MustCompile(`(?i)https?:|url\(|@import|src=|<link|<script|NaN|%!`)
 	if found := outside.FindAllString(b.String(), -1); found != nil {
 		t.Errorf("the page contains %q", found)

@@ -1,7 +1,6 @@
 package critic
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -91,10 +90,7 @@ func TestSumIsExact(t *testing.T) {
 // network counts cells. What is no network of these rows is refused.
 func TestOf(t *testing.T) {
 	u := newRand(32)
-	e, err := NewEncoderOf([]int{3, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stattest.Must(NewEncoderOf([]int{3, 2}))
 	given := stattest.Must(New(e, Options{Hidden: []int{4, 3}, Slope: .2}, u))
 	c, err := Of(e, given.Network())
 	if err != nil || !slices.Equal(c.Parameters(), given.Parameters()) || c.Slope() != .2 {
@@ -122,8 +118,6 @@ func TestOf(t *testing.T) {
 		"no layer":   func() (*Critic, error) { return Of(e, bounds.Network{}) },
 		"slope":      func() (*Critic, error) { return Of(e, slope) },
 	} {
-		if _, err := f(); !errors.Is(err, bounds.ErrNetwork) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(f()), bounds.ErrNetwork, "%s", name)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 const module = "github.com/decoy-dp/decoy"
@@ -55,15 +57,15 @@ var allowed = map[string][]string{
 	},
 	"privacy/internal/mechtest": {
 		"privacy", "privacy/internal/gatetest", "accountant",
-		"accountant/pld", "bounds", "gan/critic", "table",
+		"accountant/pld", "bounds", "gan/critic", "table", "internal/stattest",
 	},
 	"privacy/gradient": {
 		"privacy", "privacy/internal/ellipsoid", "table", "noise", "accountant", "bounds", "gan/critic",
 	},
 	"privacy/linked": {"privacy", "privacy/internal/access", "schema", "table"},
 	"privacy/text": {
-		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
-		"internal/engine",
+		"privacy", "privacy/internal/access", "privacy/linked", "schema", "table", "noise", "accountant",
+		"ledger", "internal/engine",
 	},
 	"marginal":   {"internal/kernels", "internal/matrix"},
 	"gan":        {"gan/critic", "internal/kernels", "internal/matrix", "marginal"},
@@ -87,7 +89,7 @@ var allowed = map[string][]string{
 		"internal/disk", "internal/engine", "internal/engine/sql",
 		"internal/spelling", "internal/yamlfile",
 	},
-	"synth/synthtest": {"schema", "table"},
+	"synth/synthtest": {"schema", "table", "internal/stattest"},
 	"eval":            {"schema", "table", "internal/matrix"},
 	"eval/linked":     {"schema", "table", "eval"},
 	"eval/report":     {"schema", "table", "eval", "eval/linked"},
@@ -173,12 +175,9 @@ type file struct {
 // new import behind the test cache.
 func sources(t *testing.T) []file {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := stattest.Must(filepath.Abs("../.."))
 	var out []file
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	stattest.Check(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -199,10 +198,7 @@ func sources(t *testing.T) []file {
 		rel = filepath.ToSlash(rel)
 		out = append(out, file{path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), ast: f})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if len(out) < 20 {
 		t.Fatalf("found only %d files: the walk is broken", len(out))
 	}
@@ -373,9 +369,7 @@ func TestRulesCanFail(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f, err := parser.ParseFile(token.NewFileSet(), tt.path, tt.src, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		files := []file{{path: tt.path, pkg: filepath.ToSlash(filepath.Dir(tt.path)), ast: f}}
 		if got := imports(files); len(got) != tt.imports {
 			t.Errorf("%s: import violations %q, want %d", tt.name, got, tt.imports)

@@ -34,9 +34,7 @@ func TestArchitecture(t *testing.T) {
 	rest := importRow.ReplaceAllString(string(text[at[0]:]), "")
 	want := string(text[:at[0]]) + importTable(what) + rest
 	if *write {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(page, []byte(want), 0o644))
 	} else if want != string(text) {
 		t.Error("the imports have changed: " +
 			"go test ./internal/arch -run TestArchitecture -args -write")

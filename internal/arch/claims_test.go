@@ -65,9 +65,7 @@ func TestClaimCode(t *testing.T) {
 			of := codeLine.FindStringSubmatch(line)[1]
 			return fmt.Sprintf("| `%s` | `%s` |", of, hashes[of])
 		})
-		if err := os.WriteFile(page, []byte(before+codeSection+code), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(page, []byte(before+codeSection+code), 0o644))
 	}
 }
 
@@ -100,9 +98,7 @@ func hashesOf(t *testing.T) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for name, source := range text {
 		text[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(source)))[:12]
 	}
@@ -154,9 +150,7 @@ func receiver(x ast.Expr) string {
 func printed(t *testing.T, files *token.FileSet, node ast.Node) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := (&printer.Config{Mode: printer.RawFormat}).Fprint(&b, files, node); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, (&printer.Config{Mode: printer.RawFormat}).Fprint(&b, files, node))
 	var out strings.Builder
 	for line := range strings.Lines(b.String()) {
 		if strings.TrimSpace(line) != "" {
@@ -171,9 +165,7 @@ func TestHashesAreOfCode(t *testing.T) {
 	hash := func(source string) string {
 		files := token.NewFileSet()
 		f, err := parser.ParseFile(files, "x.go", "package x\n"+source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		return printed(t, files, declared(f)["t.F"])
 	}
 	const start = "func (a *t[Q]) F() int {\n\tx := 1\n\tlong := []int{\n\t\t1,\n\t\t22,\n\t}\n"

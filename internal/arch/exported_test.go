@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // outside gives an empty package for each that is not of this module: what their names mean does
@@ -99,16 +101,13 @@ type exported struct {
 // without those of internal/arch's tools and of programs.
 func exportedNames(t *testing.T) []exported {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := stattest.Must(filepath.Abs("../.."))
 	o := &outside{
 		root: root, files: token.NewFileSet(), known: map[string]*types.Package{},
 		uses: map[types.Object]map[string]bool{},
 	}
 	var folders []string
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	stattest.Check(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
@@ -120,10 +119,7 @@ func exportedNames(t *testing.T) []exported {
 			folders = append(folders, filepath.ToSlash(rel))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, rel := range folders {
 		o.Import(module + "/" + rel)
 	}

@@ -21,7 +21,7 @@ var (
 func TestEveryFuzzTargetRuns(t *testing.T) {
 	const root = "../.."
 	have := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	stattest.Check(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -40,10 +40,7 @@ func TestEveryFuzzTargetRuns(t *testing.T) {
 			have["./"+filepath.ToSlash(rel)+" "+string(m[1])] = true
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	script := stattest.Must(os.ReadFile(filepath.Join(root, ".ci", "run")))
 	listed := map[string]bool{}
 	for _, m := range fuzzLine.FindAllSubmatch(script, -1) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/privacy/threshold"
@@ -24,10 +25,7 @@ func TestLeaksDoNotCompile(t *testing.T) {
 		t.Fatalf("found %d programs: %v", len(dirs), err)
 	}
 	for _, dir := range dirs {
-		src, err := os.ReadFile(filepath.Join(dir, "main.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := stattest.Must(os.ReadFile(filepath.Join(dir, "main.go")))
 		first, _, _ := strings.Cut(string(src), "\n")
 		want, isLeak := strings.CutPrefix(first, "// want: ")
 		out, err := exec.Command("go", "build", "-o", os.DevNull, "./"+filepath.ToSlash(dir)).

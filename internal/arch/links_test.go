@@ -24,9 +24,7 @@ func TestLinksLead(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	links := 0
 	for _, page := range pages {
 		text := stattest.Must(os.ReadFile(page))

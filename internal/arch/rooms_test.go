@@ -139,7 +139,7 @@ func measure(t *testing.T, root string) *house {
 	packages := map[string]bool{}
 	modules := []string{}
 	walk := func(visit func(file string)) {
-		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		stattest.Check(t, filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -150,10 +150,7 @@ func measure(t *testing.T, root string) *house {
 				visit(filepath.ToSlash(rel))
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	walk(func(file string) {
 		if path.Base(file) == "go.mod" {
@@ -357,9 +354,7 @@ func TestRoomSizes(t *testing.T) {
 		t.Errorf("%s, which is for tests", i)
 	}
 	if *write && lowered.String() != string(text) {
-		if err := os.WriteFile(roomsFile, []byte(lowered.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(roomsFile, []byte(lowered.String()), 0o644))
 	}
 }
 

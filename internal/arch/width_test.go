@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // columns is how wide a line is at most; a tab counts as one.
@@ -17,7 +19,7 @@ const columns = 100
 // cannot be broken.
 func TestLinesAreNarrow(t *testing.T) {
 	wide, files := 0, 0
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	stattest.Check(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -40,10 +42,7 @@ func TestLinesAreNarrow(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if files < 300 {
 		t.Errorf("found only %d files", files)
 	}

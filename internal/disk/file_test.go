@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,18 +32,14 @@ func content(t *testing.T, path string) string {
 
 func writeText(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // deadPID is the number of a process that has ended and been waited for.
 func deadPID(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, cmd.Run())
 	return cmd.Process.Pid
 }
 
@@ -62,9 +57,7 @@ func TestCommitReplaces(t *testing.T) {
 		os.Getpid()); got != want {
 		t.Errorf("directory: %s, want %s", got, want)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, f.Commit())
 	f.Abort() // does nothing now
 	if got := content(t, target); got != "new" {
 		t.Errorf("the target holds %q, want new", got)
@@ -72,9 +65,7 @@ func TestCommitReplaces(t *testing.T) {
 	if got := names(t, dir); got != "out.csv" {
 		t.Errorf("directory: %s, want out.csv alone", got)
 	}
-	if err := f.Commit(); err == nil {
-		t.Error("a second Commit was accepted")
-	}
+	stattest.Fails(t, f.Commit(), "a second Commit was accepted")
 }
 
 func TestAbortLeavesNothing(t *testing.T) {
@@ -101,9 +92,7 @@ func TestStaleTemporaries(t *testing.T) {
 	writeText(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
 	writeText(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
 	f := stattest.Must(Create(target, 0o644))
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, f.Commit())
 	got := names(t, dir)
 	for _, c := range []struct {
 		name string
@@ -133,9 +122,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	whole := filepath.Join(dir, "whole")
 	writeText(t, filepath.Join(dir, "file"), "old")
-	if err := os.Symlink("file", whole); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.Symlink("file", whole))
 	for _, c := range []struct{ name, target, want string }{
 		{"directory", dir, "not a regular file"},
 		{"no such directory", filepath.Join(dir, "none", "out.csv"), "no such"},
@@ -171,13 +158,9 @@ func TestModeIsKept(t *testing.T) {
 	} {
 		target := filepath.Join(t.TempDir(), "out.csv")
 		writeText(t, target, "old")
-		if err := os.Chmod(target, c.old); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.Chmod(target, c.old))
 		f := stattest.Must(Create(target, c.perm))
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, f.Commit())
 		if info, err := os.Stat(target); err != nil || info.Mode() != c.want {
 			t.Errorf("%v written with %v is %v, want %v (%v)", c.old, c.perm, info.Mode(), c.want, err)
 		}
@@ -188,16 +171,10 @@ func TestCreateNew(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "out.csv")
 	f, err := CreateNew(target, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	writeText(t, target, "of another process")
-	if err := f.Commit(); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Commit over a file that came in between: %v", err)
-	}
-	if _, err := CreateNew(target, 0o644); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("CreateNew over a file: %v", err)
-	}
+	stattest.Wraps(t, f.Commit(), fs.ErrExist, "Commit over a file that came in between")
+	stattest.Wraps(t, stattest.Err(CreateNew(target, 0o644)), fs.ErrExist, "CreateNew over a file")
 	if content(t, target) != "of another process" || names(t, dir) != "out.csv" {
 		t.Errorf("the file holds %q, the directory %s", content(t, target), names(t, dir))
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,11 +20,11 @@ import (
 
 // The helper is a program of its own by which decoy has a table counted in Spark, a module with the
 // libraries that it needs. It is given a [Request] on its standard input, and writes
-// [Reply] lines. The counts that it sends are exact. They go through a pipe into the memory of the
+// a [Reply]. The counts that it sends are exact. They go through a pipe into the memory of the
 // gate, and nowhere else.
 
 // version is that of the two programs' talk: both must be of one.
-const version = 4
+const version = 5
 
 // Verb is what a helper is called with.
 const Verb = "count"
@@ -45,13 +44,11 @@ type Request struct {
 	Check bool `json:"check,omitempty"`
 }
 
-// Reply is a line: how far it is, or a part of the answer, which is the number of rows and the
-// sums, or an error, which is the last. The end is a line that says so.
+// Reply is the answer, which is the number of rows and the sums, or an error.
 type Reply struct {
 	Counts []int64 `json:"counts,omitempty"`
 	Error  string  `json:"error,omitempty"`
 	Data   bool    `json:"data,omitempty"` // the error is that the rows break the schema
-	Done   bool    `json:"done,omitempty"`
 }
 
 // schemes are how a source begins that is a table in another system.
@@ -74,7 +71,7 @@ var (
 	secrets = regexp.MustCompile(`(?i)(password|passwd|pwd|secret|token)\w*\s*=`)
 )
 
-const host = `(\[[0-9a-fA-F:.]*\]|[^][:@/?#,]*)(:[0-9]+)?`
+const host = `(\[[0-9a-fA-F:.]*\]|[^][:@/?#,]*)(:[0-9]{1,5})?`
 
 // CheckAddress says what is wrong with the form of an address, whatever its system. Its error does
 // not repeat the address, which may have a password in any place.
@@ -105,17 +102,13 @@ const Helper = "decoy-spark"
 // Program is the path of the helper, "" if it is not there. It is looked for beside this program,
 // then on the PATH.
 func Program() string {
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), Helper)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside
+	self, _ := os.Executable()
+	for _, name := range []string{filepath.Join(filepath.Dir(self), Helper), Helper} {
+		if path, err := exec.LookPath(name); err == nil { // which on Windows adds .exe
+			return path
 		}
 	}
-	path, err := exec.LookPath(Helper)
-	if err != nil {
-		return ""
-	}
-	return path
+	return ""
 }
 
 // patience is how long a program that was interrupted may take to stop what it began.
@@ -139,8 +132,8 @@ func Count(ctx context.Context, program string, r Request) ([]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	counts, err := read(out)
-	if err != nil && ctx.Err() == nil {
+	var said Reply
+	if err = json.NewDecoder(out).Decode(&said); err != nil && ctx.Err() == nil {
 		cmd.Process.Kill() // it has nothing more to say
 	}
 	ended := cmd.Wait()
@@ -148,31 +141,13 @@ func Count(ctx context.Context, program string, r Request) ([]int64, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, err
+		return nil, errors.New("engine: the helper ended before it had counted")
+	case said.Error != "" && said.Data:
+		return nil, fmt.Errorf("%s: %w", said.Error, schema.ErrSchema)
+	case said.Error != "":
+		return nil, errors.New(said.Error)
 	case ended != nil:
 		return nil, fmt.Errorf("engine: %s ended with an error", filepath.Base(program))
 	}
-	return counts, nil
-}
-
-// errShort is a talk that broke off.
-var errShort = errors.New("engine: the helper ended before it had counted")
-
-// read reads the replies.
-func read(from io.Reader) (counts []int64, err error) {
-	for lines := json.NewDecoder(from); ; {
-		var r Reply
-		if err := lines.Decode(&r); err != nil {
-			return nil, errShort
-		}
-		switch {
-		case r.Error != "" && r.Data:
-			return nil, fmt.Errorf("%s: %w", r.Error, schema.ErrSchema)
-		case r.Error != "":
-			return nil, errors.New(r.Error)
-		case r.Done:
-			return counts, nil
-		}
-		counts = append(counts, r.Counts...)
-	}
+	return said.Counts, nil
 }

@@ -29,15 +29,15 @@ func TestCount(t *testing.T) {
 		script, want string
 		is           error
 	}{
-		"counts": {`echo '{"counts":[1,2]}{"counts":[-3]}{"done":true}'`, "", nil},
-		"it is told": {`grep -q '"version":4,"source":"sc:.*"question":{"kind":"k"' &&
+		"counts": {`echo '{"counts":[1,2,-3]}'`, "", nil},
+		"it is told": {`grep -q '"version":5,"source":"sc:.*"question":{"kind":"k"' &&
 			echo '{"error":"x"}'`, "x", nil},
 		"an error": {`echo '{"error":"spark: no"}'; exit 1`, "spark: no", nil},
 		"bad rows": {`echo '{"error":"no","data":true}'`, "no: ", schema.ErrSchema},
-		"cut off":  {`echo '{"counts":[1]}{"counts":[1]}'`, "before it had counted", nil},
+		"cut off":  {`echo '{"counts":[1,'`, "before it had counted", nil},
 		"no JSON":  {`echo panic: secret`, "before it had counted", nil},
 		"silence":  {`exit 3`, "before it had counted", nil},
-		"bad end":  {`echo '{"counts":[1]}{"counts":[1]}{"done":true}'; exit 3`, "ended with an", nil},
+		"bad end":  {`echo '{"counts":[1]}'; exit 3`, "ended with an", nil},
 	} {
 		counts, err := Count(context.Background(), script(t, c.script), r)
 		switch {
@@ -112,7 +112,8 @@ func TestCheckAddress(t *testing.T) {
 		"postgres://h/d/t?SSLPassword=hunter2", "postgres://h/d/t?a=%zzhunter2",
 		"sc://h:15002/;token=hunter2/t", "sc://h/s3://key:hunter2@box/v.parquet", "sc://me:hunter2@h/t",
 		"duckdb:x.db?table=t&s3_secret_access_key=hunter2", "duckdb:x.db?table=t;token=hunter2",
-		"duckdb:x.db?table=hunter2&table=t", "sc://h/t?worker=/hunter2&worker=/b"} {
+		"postgres://me:123456789/d/t", "duckdb:x.db?table=hunter2&table=t",
+		"sc://h/t?worker=/hunter2&worker=/b"} {
 		if err := CheckAddress(bad); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", bad, err)
 		}

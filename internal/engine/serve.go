@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -35,31 +34,21 @@ func Serve(count func(ctx context.Context, r Request) ([]int64, error)) int {
 	return 0
 }
 
-// part is how many numbers of an answer a line has at most.
-const part = 1 << 20
-
 // answer answers one request.
 func answer(
 	ctx context.Context, in io.Reader, out io.Writer,
 	count func(ctx context.Context, r Request) ([]int64, error),
 ) error {
-	lines := json.NewEncoder(out)
-	var counts []int64
 	var r Request
+	var said Reply
 	err := json.NewDecoder(in).Decode(&r)
 	if err != nil || r.Version != version {
 		err = errors.New("engine: the program that counts is of another version than decoy")
 	} else {
-		counts, err = count(ctx, r)
+		said.Counts, err = count(ctx, r)
 	}
 	if err != nil {
-		return errors.Join(err, lines.Encode(Reply{Error: err.Error(),
-			Data: errors.Is(err, schema.ErrSchema)}))
+		said = Reply{Error: err.Error(), Data: errors.Is(err, schema.ErrSchema)}
 	}
-	for some := range slices.Chunk(counts, part) {
-		if err := lines.Encode(Reply{Counts: some}); err != nil {
-			return err
-		}
-	}
-	return lines.Encode(Reply{Done: true})
+	return errors.Join(err, json.NewEncoder(out).Encode(said))
 }

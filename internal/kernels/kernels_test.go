@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 func random(u *rand.Rand, n int) []float32 {
@@ -144,14 +146,7 @@ func TestOuter(t *testing.T) {
 		},
 		"rounded in fewer": func() { RoundTo(make([]int64, 2), make([]float32, 3), 1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		stattest.Panics(t, f, "%s", name)
 	}
 }
 

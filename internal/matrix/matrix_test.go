@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // eachUnit runs f once with plain Go, and once with the vector unit if this machine has it.
@@ -268,14 +269,7 @@ func TestPanics(t *testing.T) {
 		"lengths":  func() { expTo(make([]float32, 1), make([]float32, 2)) },
 		"blocks":   func() { SoftmaxTo(New(1, 3), nil, []int{0, 2}, 1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		stattest.Panics(t, f, "%s", name)
 	}
 }
 

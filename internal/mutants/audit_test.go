@@ -94,23 +94,16 @@ func TestAuditCatchesMutants(t *testing.T) {
 	if !*long {
 		t.Skip("skipped: runs with -args -long")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := stattest.Must(filepath.Abs("../.."))
 	dir := t.TempDir()
 	schema := filepath.Join(dir, "s.yaml")
-	if err := os.WriteFile(schema, []byte(auditSchema), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, os.WriteFile(schema, []byte(auditSchema), 0o600))
 	edits := map[string][]edit{}
 	for _, m := range audited {
 		edits[m.name] = m.edits
 	}
 	overlay, alone, err := weave(root, dir, edits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	program := build(t, root, dir, overlay)
 	seen := map[string]bool{}
 	for _, m := range audited {
@@ -150,9 +143,7 @@ func replaced(t *testing.T, root, dir string, edits []edit) string {
 			t.Fatalf("the text to change occurs %d times in %s", n, e.file)
 		}
 		mutant := strings.Replace(string(src), e.old, e.new, 1)
-		if err := os.WriteFile(changed[path], []byte(mutant), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(changed[path], []byte(mutant), 0o600))
 	}
 	overlay := stattest.Must(overlayOf(dir, changed))
 	return overlay

@@ -93,9 +93,7 @@ func TestMutantsAreFresh(t *testing.T) {
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", filepath.FromSlash(folder), "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for _, path := range files {
 		src := stattest.Must(os.ReadFile(path))
 		if strings.Contains(string(src), "\nfunc "+name+"(") {

@@ -103,18 +103,18 @@ func count() error {
 		return err
 	}
 	if r.Check {
-		return out.Encode(engine.Reply{Done: true})
+		return out.Encode(engine.Reply{})
 	}
 	t, _, err := table.Read(context.Background(), "in.csv", s, table.ReadOptions{})
 	if err != nil {
 		return out.Encode(engine.Reply{Error: "a cell", Data: true})
 	}
-	out.Encode(engine.Reply{Counts: []int64{int64(t.Rows())}})
+	said := engine.Reply{Counts: []int64{int64(t.Rows())}}
 	if sets, cells, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
 		for i, set := range sets {
 			counts := make([]int64, cells[i])
 			t.CountTo(counts, set)
-			out.Encode(engine.Reply{Counts: counts})
+			said.Counts = append(said.Counts, counts...)
 		}
 	} else {
 		sum, err := sums.New(s, r.Question)
@@ -122,9 +122,9 @@ func count() error {
 			return err
 		}
 		sum.Add(t)
-		out.Encode(engine.Reply{Counts: sum.Answer})
+		said.Counts = append(said.Counts, sum.Answer...)
 	}
-	return out.Encode(engine.Reply{Done: true})
+	return out.Encode(said)
 }
 
 // build makes a program of decoy.

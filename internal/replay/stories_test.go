@@ -121,6 +121,12 @@ func TestVerbs(t *testing.T) {
 				"--model m.decoy",
 			"verify m.decoy", "inspect m.decoy", "sample m.decoy --seed 4 --out-dir more",
 		}, []string{"units", "no unit"}},
+		{"linked without a schema", []string{
+			"generate people.csv in.csv --header-is-public --link in.id=people.id --order in.age " +
+				"--epsilon 50 --seed 7 --out-dir out --model m.decoy",
+			"generate in.csv --header-is-public --unit id --order age --epsilon 50 --seed 7 --out out.csv",
+			"verify m.decoy", "inspect m.decoy",
+		}, []string{"units"}},
 		{"constraints", []string{
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +

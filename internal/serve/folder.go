@@ -46,8 +46,9 @@ func (f *folder) place(k kind, name string) error {
 	switch {
 	case name == "":
 		return problemf("%s: choose a file", k.name)
-	case !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00\n\r"):
-		return problemf("%s: the name must be of a file below the folder that is served", k.name)
+	case !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\,\x00\n\r"):
+		return problemf("%s: the name must be of a file below the folder that is served, without a "+
+			"comma or a backslash", k.name)
 	case strings.HasPrefix(name, "-"):
 		return problemf("%s: the name must not begin with a dash", k.name)
 	case !slices.ContainsFunc(k.endings, ends):

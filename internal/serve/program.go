@@ -8,7 +8,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,20 +22,21 @@ type choice map[string]string
 
 // choices are what may be chosen; files are those of them that name files.
 var (
-	choices = strings.Fields("table schema header-is-public unit max-rows-per-unit epsilon delta " +
-		"target method out rows model holdout")
-	files = map[string]kind{"table": tables, "train": tables, "holdout": tables,
-		"synthetic": outputs, "out": outputs, "schema": schemas, "model": models, "report": reports}
+	choices = strings.Fields("table more schema header-is-public unit max-rows-per-unit epsilon " +
+		"delta target method out out-dir rows model holdout of to order")
+	files = map[string]kind{"table": tables, "more": tables, "train": tables, "holdout": tables,
+		"synthetic": outputs, "out": outputs, "out-dir": {"folder", []string{""}}, "schema": schemas,
+		"model": models, "report": reports}
 )
 
 // steps are the command lines of the verbs that read or write what was chosen: operands, and flags
-// with dashes. What ends in < is a file that is read, what ends in > one that is written. Flags of
-// which nothing was chosen are left out.
+// with dashes. What ends in < is a file that is read, what ends in > one that is written. What was
+// not chosen is left out. Linked tables are two files with a comma between.
 var steps = map[string]string{
 	"schema infer": "table< --header-is-public --unit --max-rows-per-unit --epsilon --delta",
 	"plan":         "--schema< --epsilon --delta --method --target",
-	"generate": "table< --schema< --header-is-public --unit --max-rows-per-unit --epsilon --delta " +
-		"--method --target --out> --model>",
+	"generate": "table< more< --schema< --link --order --header-is-public --unit " +
+		"--max-rows-per-unit --epsilon --delta --method --target --out> --out-dir> --model>",
 	"sample":   "model< --rows --out>",
 	"evaluate": "--train< --holdout< --synthetic< --schema< --target --report> --json",
 }
@@ -43,6 +47,9 @@ func choiceOf(form url.Values) choice {
 		if value := strings.TrimSpace(form.Get(name)); value != "" {
 			c[name] = value
 		}
+	}
+	if c["of"] != "" {
+		c["link"] = c["of"] + "=" + c["to"]
 	}
 	return c
 }
@@ -68,13 +75,21 @@ func (f *folder) command(verb string, c choice) (args, written []string, err err
 		name := strings.TrimLeft(flag, "-")
 		value := c[name]
 		switch {
+		case name == "out" && c["out-dir"] != "", value == "" && name != "table" && name != "out":
+			continue
+		case name == "out-dir":
+			written = append(written, path.Join(value, path.Base(c["table"])),
+				path.Join(value, path.Base(c["more"])))
+			fallthrough
 		case strings.HasSuffix(part, ">"):
 			err = cmp.Or(err, f.place(files[name], value))
-			written = append(written, value)
-		case value == "" && flag != name:
-			continue
+			if name != "out-dir" {
+				written = append(written, value)
+			}
 		case strings.HasSuffix(part, "<"):
-			err = cmp.Or(err, f.have(files[name], value))
+			for one := range strings.SplitSeq(value, ",") {
+				err = cmp.Or(err, f.have(files[name], one))
+			}
 		}
 		switch {
 		case flag == name:
@@ -91,14 +106,7 @@ func (f *folder) command(verb string, c choice) (args, written []string, err err
 // program is decoy itself, run in the folder.
 type program struct {
 	path, dir string
-	turns     chan struct{} // one is taken by each short verb that runs
-}
-
-// atOnce short verbs run at a time, however many a browser asks for.
-const atOnce = 2
-
-func newProgram(path, dir string) program {
-	return program{path, dir, make(chan struct{}, atOnce)}
+	turn      *sync.Mutex // of short verbs, of which one runs, however many a browser asks for
 }
 
 // command is one run of the program, which is interrupted when ctx ends, or killed where nothing
@@ -114,11 +122,9 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 		}
 		return nil
 	}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "DECOY_") {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "DECOY_")
+	})
 	apart(cmd)
 	return cmd
 }
@@ -127,10 +133,9 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 // buffer goes what it prints as it is; nil: that is not looked at. The talk is the lines of its
 // standard error. What the browser gives up while it waits for its turn is never begun.
 func (p program) ask(ctx context.Context, into any, args ...string) (talk []string, err error) {
-	select {
-	case p.turns <- struct{}{}:
-		defer func() { <-p.turns }()
-	case <-ctx.Done():
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -162,12 +167,15 @@ func (p program) ask(ctx context.Context, into any, args ...string) (talk []stri
 }
 
 // said is a line that the program wrote on standard error, for a person at a page: without its name
-// before it, and without a pointer to --help.
+// before it, without a pointer to --help, and with labels in place of flags.
 func said(line string) string {
-	line = strings.TrimPrefix(strings.TrimSpace(line), "decoy: ")
-	line, _, _ = strings.Cut(line, "; see 'decoy ")
-	return line
+	line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "decoy: "), "; see 'decoy ")
+	return labels.Replace(line)
 }
+
+// labels are what a page calls flags.
+var labels = strings.NewReplacer("--max-rows-per-unit", "maximum rows per person", "--unit",
+	"column that identifies the person", "--epsilon", "ε", "--delta", "δ", "--target", "outcome")
 
 // shown is the command line as a person would type it.
 func shown(args []string) string {

@@ -33,7 +33,6 @@ type view struct {
 	Resumable         bool
 	Talk              []string // lines of standard error that are not progress
 	Outputs           []string // none before it is done
-	Preview           string   // first lines of a table that it wrote, as it left them
 
 	Verdicts []struct{ Question, Status string } // of a comparison
 }
@@ -53,7 +52,6 @@ func (v view) Working() bool { return v.State == running || v.State == stopping 
 // runs are those that this page has begun. The lock is of all that they are.
 type runs struct {
 	program program
-	folder  *folder
 	ctx     context.Context // of the server
 	working sync.WaitGroup
 	mu      sync.Mutex
@@ -168,7 +166,6 @@ func (a *runs) follow(r *run, cmd *exec.Cmd, errs io.Reader, out *bytes.Buffer) 
 	switch {
 	case cmd.ProcessState.Success():
 		r.State, r.Percent, r.Outputs = done, 100, r.outputs
-		r.Preview = a.folder.preview(r.outputs[0])
 		json.Unmarshal(out.Bytes(), &struct{ Summary any }{&r.Verdicts}) // of other verbs it is none
 		return
 	case r.State == stopping:

@@ -27,14 +27,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
-//go:embed page
+//go:embed page/*.html
 var pages embed.FS
+
+//go:embed page/*.css page/*.js page/*.svg
+var assets embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"lines": func(text string) []string { return strings.Split(text, "\n") },
@@ -45,7 +49,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
 	"base":  path.Base,
+	"stem":  func(name string) string { return stem(path.Base(name)) },
 	"words": strings.Fields,
+	"judge": judge,
 	"in":    func(word, list string) bool { return slices.Contains(strings.Fields(list), word) },
 	"head":  func(p page, title string, step int) page { p.Title, p.Step = title, step; return p },
 }).ParseFS(pages, "page/*.html"))
@@ -75,8 +81,8 @@ func Listen(dir, path string, port int) (*Server, error) {
 		root.Close()
 		return nil, err
 	}
-	f, p := &folder{root, dir}, newProgram(path, dir)
-	return &Server{folder: f, program: p, runs: &runs{program: p, folder: f}, listener: l,
+	f, p := &folder{root, dir}, program{path, dir, new(sync.Mutex)}
+	return &Server{folder: f, program: p, runs: &runs{program: p}, listener: l,
 		token: rand.Text()}, nil
 }
 
@@ -89,13 +95,8 @@ func (s *Server) Address() string {
 // each can be resumed at no further cost. It returns when they have stopped.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.folder.root.Close()
-	server := &http.Server{
-		Handler:           s.guard(s.routes()),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       time.Minute,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-	}
+	server := &http.Server{Handler: s.guard(s.routes()), ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	var stop context.CancelFunc
 	s.runs.ctx, stop = context.WithCancel(ctx)
 	defer s.runs.working.Wait()
@@ -143,14 +144,7 @@ func (s *Server) routes() http.Handler {
 			}
 		})
 	}
-	assets := http.FileServerFS(pages)
-	mux.HandleFunc("GET /page/", func(w http.ResponseWriter, r *http.Request) {
-		if path.Ext(r.URL.Path) == ".html" || strings.HasSuffix(r.URL.Path, "/") { // no templates
-			http.NotFound(w, r)
-			return
-		}
-		assets.ServeHTTP(w, r)
-	})
+	mux.Handle("GET /page/", http.FileServerFS(assets))
 	return mux
 }
 

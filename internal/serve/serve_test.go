@@ -14,8 +14,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -50,19 +52,24 @@ type visitor struct {
 // visit serves a folder with an example in it, and lets a visitor in.
 func visit(t *testing.T) *visitor {
 	t.Helper()
-	dir := t.TempDir()
-	v := &visitor{t: t, dir: dir, ended: make(chan error, 1)}
+	v := &visitor{t: t, dir: t.TempDir()}
 	v.decoy("datasets", "export", "icu-mortality", "--out", "p.csv", "--schema-out", "p.yaml")
-	s, err := Listen(dir, binary, 0)
-	check(t, err)
+	v.open()
+	return v
+}
+
+// open serves the folder.
+func (v *visitor) open() {
+	s, err := Listen(v.dir, binary, 0)
+	check(v.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	v.s, v.cancel = s, cancel
-	go func() { v.ended <- s.Serve(ctx) }()
-	t.Cleanup(func() { cancel(); <-v.ended; v.ended <- nil })
+	ended := make(chan error, 1)
+	v.s, v.cancel, v.ended = s, cancel, ended
+	go func() { ended <- s.Serve(ctx) }()
+	v.t.Cleanup(func() { cancel(); <-ended; ended <- nil })
 	jar, _ := cookiejar.New(nil)
 	v.client = &http.Client{Jar: jar}
 	v.get(s.Address()).says(200)
-	return v
 }
 
 func (v *visitor) decoy(args ...string) string {
@@ -164,8 +171,7 @@ func TestOnlyWithTheToken(t *testing.T) {
 	port := strconv.Itoa(v.s.listener.Addr().(*net.TCPAddr).Port)
 	forged.AddCookie(&http.Cookie{Name: cookiePrefix + port, Value: "wrong"})
 	v.read(stranger.Do(forged)).says(403)
-	stranger.CheckRedirect = func(*http.Request,
-		[]*http.Request) error {
+	stranger.CheckRedirect = func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	r, err := stranger.Get(v.s.Address())
@@ -338,7 +344,7 @@ func TestWholeWay(t *testing.T) {
 	}
 	page("/", "p.csv", "ε 0 of 1.5")
 	page("/schema?table=p.csv", "p.yaml")
-	page("/schema?table=p.csv&do=edit", "✓ 3 columns", "p-2.yaml")
+	page("/schema?table=p.csv&do=edit", "name: admitted", "p-2.yaml")
 	page("/schema?table=p.csv&schema=p.yaml&do=edit", "✓ 12 columns")
 	page("/plan?table=p.csv&schema=p.yaml", "15 people", "p-synthetic.csv",
 		"<span>--schema=p.yaml</span>")
@@ -389,13 +395,13 @@ func TestWholeWay(t *testing.T) {
 	v.get("/download?file=" + r.outputs[0]).says(422)
 	page("/runs", "s.decoy", "p.csv.ledger", "evaluate")
 
-	// What has taken the place of an output is not shown.
+	// What has taken the place of an output is not shown: the rows are drawn from the model.
 	v.write("s.csv", secret+"\n1\n")
 	page("/result?model=s.decoy", preview)
 }
 
-// TestStopAndContinue stops a run half way by the button, continues it, and stops it again by
-// ending the server: it is paid once.
+// TestStopAndContinue stops a run half way by the button, continues it, stops it again by ending
+// the server, and finishes it in a new one by the same steps: it is paid once.
 func TestStopAndContinue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: runs that take seconds")
@@ -441,6 +447,12 @@ func TestStopAndContinue(t *testing.T) {
 	if got := v.s.runs.now(second); got.State == "done" {
 		t.Skip("the run ended before the server did")
 	}
+	v.open()
+	v.run("/run", form...)
+	v.get("/run/1").says(200, "its budget is spent", "Continue it")
+	if got := v.s.runs.now(v.run("/run/1/again")); got.State != "done" {
+		t.Errorf("in a new server the run is %+v", got)
+	}
 	out := v.decoy("ledger", "show", "p.csv.ledger")
 	if !strings.Contains(out, "spent   epsilon 1, delta") {
 		t.Errorf("the ledger says %s", out)
@@ -470,8 +482,8 @@ func TestTwoTabs(t *testing.T) {
 }
 
 func TestShown(t *testing.T) {
-	if got := shown([]string{"generate", "a b.csv",
-		"--target=it's"}); got != `decoy generate 'a b.csv' '--target=it'\''s'` {
+	got := shown([]string{"generate", "a b.csv", "--target=it's"})
+	if got != `decoy generate 'a b.csv' '--target=it'\''s'` {
 		t.Error(got)
 	}
 }
@@ -526,7 +538,8 @@ func TestBudget(t *testing.T) {
 		v.get("/plan?table=p.csv&schema=p.yaml&"+wrong).says(200, "must be")
 	}
 	r := v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "-1", "out", "o.csv")
-	if talk := strings.Join(v.s.runs.now(r).Talk, " "); !strings.Contains(talk, "must be above 0") {
+	talk := strings.Join(v.s.runs.now(r).Talk, " ")
+	if !strings.Contains(talk, "ε -1 must be above 0") {
 		t.Errorf("a run with a negative budget says %s", talk)
 	}
 	body := v.get("/plan?table=p.csv&schema=p.yaml&epsilon=20").says(200, "such a guarantee is weak")
@@ -553,6 +566,63 @@ func TestBought(t *testing.T) {
 	if got := strings.Join(v.s.runs.now(r).Talk, " "); !strings.Contains(got, "not valid UTF-8") {
 		t.Errorf("the run says %s", got)
 	}
+}
+
+// TestLinkedTables makes two tables at once, and says before a run which file or choice is missing.
+func TestLinkedTables(t *testing.T) {
+	v := visit(t)
+	people, visits := "id,sex\n", "of,day,state\n"
+	for i := range 400 {
+		people += fmt.Sprintf("%d,%s\n", i, []string{"f", "m"}[i%2])
+		visits += fmt.Sprintf("%d,%d,ill\n%[1]d,%[3]d,well\n", i, i%9, 20+i%8)
+	}
+	v.write("people.csv", people)
+	v.write("visits.csv", visits)
+	v.write("clinic.yaml", `decoy: 1
+unit: id
+tables:
+  - {name: people, columns: [{name: sex, kind: categorical, categories: [f, m]}]}
+  - {name: visits, parent: people, key: of, order: {by: day, rows: 3}, columns: [
+      {name: day, kind: integer, min: 0, max: 40, bins: 8},
+      {name: state, kind: categorical, categories: [ill, well]}]}
+`)
+	for query, want := range map[string]string{"&schema=clinic.yaml": "does not fit one table",
+		"&more=visits.csv&schema=p.yaml":          "two that are linked",
+		"&more=nobody.csv&header-is-public=yes":   "nobody.csv",
+		"&more=visits,b.csv&header-is-public=yes": "without a comma",
+	} {
+		v.get("/plan?table=people.csv"+query).says(422, want)
+	}
+	v.get("/schema?table=people.csv").says(200, `<select name="more">`, "<option>visits.csv</option>")
+	v.get("/schema?table=people.csv&schema=clinic.yaml&do=edit").says(200, "✓ 3 columns",
+		"visits.state")
+	v.get("/plan?table=people.csv&more=visits.csv&header-is-public=yes").says(200,
+		`<select name="of" required>`, `value="visits.of"`, `value="people.id"`, `value="visits.day"`)
+	v.get("/plan?table=people.csv&more=visits.csv&schema=clinic.yaml").says(200, "15 people",
+		`name="out-dir" value="people-synthetic"`)
+	args, written, err := v.s.folder.command("generate", choiceOf(url.Values{"table": {"people.csv"},
+		"more": {"visits.csv"}, "of": {"visits.of"}, "to": {"people.id"}, "order": {"visits.day"},
+		"header-is-public": {"yes"}, "out-dir": {"o"}, "model": {"o.decoy"}}))
+	check(t, err)
+	if got, want := shown(args), "decoy generate people.csv visits.csv --link=visits.of=people.id "+
+		"--order=visits.day --header-is-public --epsilon=1 --out-dir=o --model=o.decoy"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if want := []string{"o/people.csv", "o/visits.csv", "o.decoy"}; !slices.Equal(written, want) {
+		t.Errorf("it writes %q, not %q", written, want)
+	}
+
+	v.run("/run", "table", "people.csv", "more", "visits.csv", "schema", "clinic.yaml", "out-dir",
+		"made")
+	v.get("/run/1").says(200, "✓ Done", "/result?model=made.decoy")
+	v.get("/result?model=made.decoy").says(200, "in all tables", "/download?file=made%2fvisits.csv",
+		"<b>people.csv</b> and <b>visits.csv</b>", "decoy</span> <span>sample")
+	if got := v.get("/download?file=made/visits.csv").says(200); !strings.HasPrefix(got, "of,day,") {
+		t.Errorf("the table is %.20q", got)
+	}
+	v.get("/download?file=visits.csv").says(422)
+	v.run("/evaluate", "run", "1")
+	v.get("/result?model=made.decoy").says(200, "Has every row a unit, and its place?")
 }
 
 // TestLedgerIsNoFile: a pipe in the place of a ledger, which nobody writes into, holds no page up.
@@ -591,7 +661,7 @@ func slow(t *testing.T) (p program, began func() int) {
 	script := filepath.Join(dir, "program")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho x >>began\nwhile [ ! -e go ]; do "+
 		"sleep .02; done\necho '{}'\n"), 0o700))
-	return newProgram(script, dir), func() int {
+	return program{script, dir, new(sync.Mutex)}, func() int {
 		b, _ := os.ReadFile(filepath.Join(dir, "began"))
 		return len(b) / 2
 	}
@@ -621,39 +691,36 @@ func TestFewProcesses(t *testing.T) {
 		}
 	}
 	ask(ctx)
-	until(t, "two begin", func() bool { return began() == atOnce })
+	until(t, "one begins", func() bool { return began() == 1 })
 	cancel()
 	for range 20 {
 		if err := <-errs; err != context.Canceled {
 			t.Errorf("a question that was given up: %v", err)
 		}
 	}
-	if n := began(); n != atOnce || len(p.turns) != 0 {
-		t.Errorf("%d processes began, %d at a time; %d turns are taken", n, atOnce, len(p.turns))
+	if n := began(); n != 1 {
+		t.Errorf("%d processes began, one at a time", n)
 	}
 	ask(context.Background())
-	until(t, "two more begin", func() bool { return began() == 2*atOnce })
+	until(t, "one more begins", func() bool { return began() == 2 })
 	check(t, os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600))
 	for range 20 {
 		check(t, <-errs)
 	}
-	if n := began(); n != atOnce+20 {
-		t.Errorf("%d processes began for 20 questions", n-atOnce)
+	if n := began(); n != 21 {
+		t.Errorf("%d processes began for 20 questions", n-1)
 	}
 }
 
 // TestFewRuns: no more than a few runs are at work at once.
 func TestFewRuns(t *testing.T) {
 	p, began := slow(t)
-	root, err := os.OpenRoot(p.dir)
-	check(t, err)
-	defer root.Close()
-	all := &runs{program: p, folder: &folder{root, p.dir}, ctx: context.Background()}
+	all := &runs{program: p, ctx: context.Background()}
 	for i := range mostWorking {
 		_, err := all.start("sample", nil, []string{strconv.Itoa(i)}, choice{})
 		check(t, err)
 	}
-	_, err = all.start("sample", nil, []string{"more"}, choice{})
+	_, err := all.start("sample", nil, []string{"more"}, choice{})
 	if err == nil || !strings.Contains(err.Error(), "the most at a time") {
 		t.Errorf("one run more: %v", err)
 	}

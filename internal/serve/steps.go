@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"maps"
 	"math"
@@ -29,14 +30,6 @@ type account struct {
 	Limit   *accountant.Budget // nil: none is set
 	Runs    []ledger.Summary
 	Problem string // why the ledger could not be read
-}
-
-// Left is what may still be spent of a limit.
-func (a *account) Left() float64 { return math.Max(0, a.Limit.Epsilon-a.Spent.Epsilon) }
-
-// Share of the limit that is spent, 0 to 100.
-func (a *account) Share() int {
-	return int(math.Round(100 * math.Min(1, a.Spent.Epsilon/math.Max(a.Limit.Epsilon, 1e-300))))
 }
 
 // ledger is the account of a table, nil if it has none yet.
@@ -70,27 +63,16 @@ func (q *request) tables() error {
 	return q.show("table.html", list)
 }
 
-// anExample is the text that a schema which is written begins with.
-const anExample = `decoy: 1
-lenient: true
-columns:
-  - {name: sex, kind: categorical, categories: [female, male], missing: ["", NA]}
-  - {name: age, kind: integer, min: 0, max: 110}
-  - {name: admitted, kind: date, format: YYYY-MM-DD, min: 2020-01-01, max: 2029-12-31}
-`
-
 // schema is step 2: what is publicly known of the columns. A schema is bought in the run, chosen,
 // or written as text.
 func (q *request) schema() error {
 	c := q.choice
 	err := q.folder.have(tables, c["table"])
-	body := map[string]any{"Schemas": q.folder.files(schemas)}
+	body := map[string]any{"Schemas": q.folder.files(schemas), "Tables": q.others(c["table"])}
 	if q.value("do") == "edit" {
-		text := anExample
 		if err == nil && !c.Bought() {
-			text, err = q.folder.text(c["schema"])
+			body["Text"], err = q.folder.text(c["schema"])
 		}
-		body["Text"], body["Checked"] = text, judge(text)
 		body["Name"] = cmp.Or(c["schema"], q.folder.free(stem(c["table"]), ".yaml"))
 	}
 	if err != nil {
@@ -105,9 +87,8 @@ func (f *folder) text(name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	const most = mostBody / 2
-	b, err := io.ReadAll(io.LimitReader(file, most+1))
-	if len(b) > most {
+	b, err := io.ReadAll(io.LimitReader(file, mostBody))
+	if len(b) > mostBody/2 {
 		return "", problemf("%s is too long for this page: edit it in an editor", name)
 	}
 	return string(b), err
@@ -116,15 +97,27 @@ func (f *folder) text(name string) (string, error) {
 // judgement is what is to be said of a text that should be a schema.
 type judgement struct {
 	Problem string
-	Schema  *schema.Schema
-	Columns []schema.ColumnOverview
+	Schema  *schema.Schema          // nil of linked tables
+	Columns []schema.ColumnOverview // of linked tables with their name before
 }
 
 // judge reads a schema, as 'schema check' does.
 func judge(text string) (out judgement) {
-	var err error
-	if out.Schema, err = schema.Parse([]byte(text)); err == nil {
-		out.Columns, err = out.Schema.Overview()
+	s, err := schema.Parse([]byte(text))
+	tables := []schema.LinkedTable{{Schema: s}}
+	if out.Schema = s; errors.Is(err, schema.ErrLinked) {
+		var l *schema.Linked
+		if l, err = schema.ParseLinked([]byte(text)); err == nil {
+			out.Schema, tables = nil, l.Tables
+		}
+	}
+	for i := 0; i < len(tables) && err == nil; i++ {
+		var columns []schema.ColumnOverview
+		columns, err = tables[i].Schema.Overview()
+		for _, c := range columns {
+			c.Name = strings.TrimPrefix(tables[i].Name+"."+c.Name, ".")
+			out.Columns = append(out.Columns, c)
+		}
 	}
 	if err != nil {
 		out.Problem = strings.TrimSpace(err.Error())
@@ -161,7 +154,7 @@ func (q *request) save() error {
 // count lies 19 times of 20.
 type group struct {
 	Size, Low, High, Width int
-	Words, Class           string
+	Class                  string
 }
 
 // groups draws groups of 15, 50 and 500 rows, of which the noise of one count has a standard
@@ -169,12 +162,11 @@ type group struct {
 func groups(sigma float64) (out []group) {
 	for _, n := range []float64{15, 50, 500} {
 		low, high := math.Max(0, n-1.96*sigma), n+1.96*sigma
-		g := group{int(n), int(math.Round(low)), int(math.Round(high)), int(high - low), "seen well",
-			"good"}
+		g := group{int(n), int(math.Round(low)), int(math.Round(high)), int(high - low), "good"}
 		if 3*sigma > n {
-			g.Words, g.Class = "lost in the noise", "poor"
+			g.Class = "poor"
 		} else if 10*sigma > n {
-			g.Words, g.Class = "seen, roughly", "mixed"
+			g.Class = "mixed"
 		}
 		out = append(out, g)
 	}
@@ -196,6 +188,7 @@ type outcome struct {
 	}
 	Schema  judgement
 	Names   []string // of the columns, one of which may be the outcome
+	More    []string // of the columns of a linked table, if the header is public
 	Likely  string   // the one that most likely is; ""
 	Groups  []group
 	Ledger  *account
@@ -212,13 +205,20 @@ func (q *request) outcome() (*outcome, error) {
 	out := &outcome{Choice: c, Ledger: q.folder.ledger(c["table"])}
 	if err := q.folder.have(tables, c["table"]); err != nil || c.Bought() {
 		if err == nil && c["header-is-public"] != "" {
-			args, _, _ := q.folder.command("schema infer", c)
-			if out.Talk, err = q.program.ask(q.r.Context(), nil, append(args, "--dry-run")...); err != nil {
-				out.Problem = err.Error()
-				return out, nil
+			names := func(file string) ([]string, string) {
+				return configs.Outcomes(nil, filepath.Join(q.folder.dir, filepath.FromSlash(file)), c["unit"])
 			}
-			path := filepath.Join(q.folder.dir, filepath.FromSlash(c["table"]))
-			out.Names, out.Likely = configs.Outcomes(nil, path, c["unit"])
+			if c["more"] != "" {
+				err = q.folder.have(tables, c["more"])
+				out.More, _ = names(c["more"])
+			} else {
+				args, _, _ := q.folder.command("schema infer", c)
+				if out.Talk, err = q.program.ask(q.r.Context(), nil, append(args, "--dry-run")...); err != nil {
+					out.Problem = err.Error()
+					return out, nil
+				}
+			}
+			out.Names, out.Likely = names(c["table"])
 		}
 		return out, err
 	}
@@ -228,6 +228,10 @@ func (q *request) outcome() (*outcome, error) {
 	}
 	if out.Schema = judge(text); out.Schema.Problem != "" {
 		return nil, problem(out.Schema.Problem)
+	}
+	if (out.Schema.Schema == nil) != (c["more"] != "") {
+		return nil, problemf("%s does not fit one table, or two that are linked: choose again what the "+
+			"people have rows in", c["schema"])
 	}
 	out.Names, out.Likely = configs.Outcomes(out.Schema.Schema, "", "")
 	args, _, err := q.folder.command("plan", c)
@@ -256,19 +260,26 @@ func (q *request) plan() error {
 	if q.part() {
 		return q.write(200, "figures", out)
 	}
-	if q.choice["out"] == "" {
-		q.choice["out"] = q.folder.free(stem(q.choice["table"])+"-synthetic", ".csv")
+	name, ending := "out", ".csv"
+	if q.choice["more"] != "" {
+		name, ending = "out-dir", ""
+	}
+	if q.choice[name] == "" {
+		q.choice[name] = q.folder.free(stem(q.choice["table"])+"-synthetic", ending)
 	}
 	return q.show("plan.html", out)
 }
 
-// modelOf is where the model of a synthetic table is kept, boughtOf a schema that its run bought.
-func modelOf(out string) string  { return stem(out) + ".decoy" }
-func boughtOf(out string) string { return stem(out) + ".schema.yaml" }
+// others are the tables of the folder but for one, and those that a run of this page wrote.
+func (q *request) others(table string) []entry {
+	return slices.DeleteFunc(q.folder.files(tables), func(e entry) bool {
+		return e.Name == table || q.runs.of(e.Name) != nil
+	})
+}
 
 // generate is step 4: run.
 func (q *request) generate() error {
-	q.choice["model"] = modelOf(q.choice["out"])
+	q.choice["model"] = stem(cmp.Or(q.choice["out-dir"], q.choice["out"])) + ".decoy"
 	return q.begin("generate")
 }
 
@@ -285,10 +296,8 @@ func (q *request) start(verb string, args, written []string) (err error) {
 	if q.run, err = q.runs.start(verb, args, written, q.choice); err != nil {
 		return err
 	}
-	return q.toRun()
+	return q.redirect("/run/" + q.run.ID)
 }
-
-func (q *request) toRun() error { return q.redirect("/run/" + q.run.ID) }
 
 // again resumes a run that stopped, at no further cost.
 func (q *request) again() error {
@@ -296,21 +305,13 @@ func (q *request) again() error {
 	if !v.Resumable {
 		return problemf("This run cannot be resumed.")
 	}
-	args := slices.Clone(q.run.args)
-	if !slices.Contains(args, "--resume") {
-		args = append(args, "--resume")
-	}
 	q.choice = v.Choice
-	return q.start(v.Verb, args, q.run.outputs)
+	return q.start(v.Verb, append(slices.Clip(q.run.args), "--resume"), q.run.outputs)
 }
 
 func (q *request) showRun() error {
 	if q.part() {
 		return q.write(200, "state", q.runs.now(q.run))
-	}
-	select { // a run that is soon done has the time to be
-	case <-q.run.done:
-	case <-time.After(300 * time.Millisecond):
 	}
 	v := q.runs.now(q.run)
 	q.choice = v.Choice
@@ -319,7 +320,7 @@ func (q *request) showRun() error {
 
 func (q *request) stop() error {
 	q.runs.interrupt(q.run)
-	return q.toRun()
+	return q.redirect("/run/" + q.run.ID)
 }
 
 func (q *request) history() error {
@@ -341,7 +342,9 @@ func (q *request) result() error {
 	if _, err := q.program.ask(q.r.Context(), &claim, "inspect", model); err != nil {
 		return err
 	}
-	body := map[string]any{"Model": model, "Claim": claim,
+	var rows bytes.Buffer
+	q.program.ask(q.r.Context(), &rows, "sample", model, "--rows=6", "--out=-") // not of linked ones
+	body := map[string]any{"Model": model, "Claim": claim, "Rows": rows.String(),
 		"Free": q.folder.free(stem(model)+"-sample", ".csv")}
 	if _, err := q.program.ask(q.r.Context(), nil, "verify", model); err != nil {
 		body["Wrong"] = err.Error()
@@ -349,12 +352,10 @@ func (q *request) result() error {
 	if r := q.runs.of(model); r != nil {
 		v := q.runs.now(r)
 		body["Run"], q.choice = v, v.Choice
-		body["Tables"] = slices.DeleteFunc(q.folder.files(tables), func(e entry) bool {
-			return e.Name == v.Choice["table"] || q.runs.of(e.Name) != nil
-		})
+		body["Tables"] = q.others(v.Choice["table"])
 	}
 	if r := q.runs.last(func(v view) bool {
-		return v.Verb == "evaluate" && v.State == done && modelOf(v.Choice["out"]) == model
+		return v.Verb == "evaluate" && v.State == done && v.Choice["model"] == model
 	}); r != nil {
 		body["Report"] = q.runs.now(r)
 	}
@@ -387,11 +388,14 @@ func (q *request) evaluate() error {
 		return errMissing
 	}
 	c := maps.Clone(made.Choice)
-	if c.Bought() {
-		c["schema"] = boughtOf(c["out"])
+	if c["link"] != "" {
+		c["schema"] = path.Join(c["out-dir"], "tables.schema.yaml")
+	} else if c.Bought() {
+		c["schema"] = stem(c["model"]) + ".schema.yaml"
 	}
-	c["train"], c["synthetic"], c["holdout"] = c["table"], c["out"], q.choice["holdout"]
-	c["report"], c["json"] = q.folder.free(stem(c["out"])+"-NOT-PRIVATE", ".html"), "-"
+	c["train"], c["holdout"] = strings.TrimSuffix(c["table"]+","+c["more"], ","), q.choice["holdout"]
+	c["synthetic"] = strings.Join(made.outputs[:len(made.outputs)-1], ",")
+	c["report"], c["json"] = q.folder.free(stem(c["model"])+"-NOT-PRIVATE", ".html"), "-"
 	q.choice = c
 	return q.begin("evaluate")
 }
@@ -429,17 +433,4 @@ func (q *request) send(k kind, name, mime string) error {
 	q.w.Header().Set("Content-Type", mime)
 	http.ServeContent(q.w, q.r, "", time.Time{}, f)
 	return nil
-}
-
-// preview is the first lines of a synthetic CSV file, which may be shown to anyone; "" of others.
-func (f *folder) preview(name string) string {
-	const most, mostBytes = 7, 4 << 10
-	file, err := f.open(kind{"synthetic table", []string{".csv"}}, name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	text, _ := io.ReadAll(io.LimitReader(file, mostBytes))
-	lines := strings.SplitAfterN(string(text), "\n", most+1)
-	return strings.Join(lines[:len(lines)-1], "")
 }

@@ -11,8 +11,8 @@ import (
 const longest = 256
 
 // Nearest is the name at the smallest distance of text, the first of several, or "" where that is
-// more than a third of the longer of both. One that differs in upper and lower case alone is the
-// nearest.
+// more than a third of the longer of both, and neither begins with the other (three letters at
+// least). One that differs in upper and lower case alone is the nearest.
 func Nearest(text string, names []string) string {
 	best, least := "", -1
 	if len(text) > longest {
@@ -21,6 +21,10 @@ func Nearest(text string, names []string) string {
 	for _, n := range names {
 		if strings.EqualFold(text, n) {
 			return n
+		}
+		if least < 0 && best == "" && min(len(n), len(text)) >= 3 &&
+			(strings.HasPrefix(n, text) || strings.HasPrefix(text, n)) {
+			best = n
 		}
 		if 2*len(n) > 3*len(text) {
 			continue // it is too long to be near

@@ -5,7 +5,7 @@ import "testing"
 func TestNearest(t *testing.T) {
 	names := []string{"steps", "hidden", "rate"}
 	for text, want := range map[string]string{"step": "steps", "hiden": "hidden", "rates": "rate",
-		"x": "", "": "", "RATE": "rate"} {
+		"x": "", "": "", "RATE": "rate", "hiddenlayers": "hidden", "hid": "hidden", "ra": ""} {
 		if got := Nearest(text, names); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

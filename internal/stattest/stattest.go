@@ -1,16 +1,19 @@
-// Package stattest holds the statistical tests that the tests of other packages share.
+// Package stattest holds what the tests of other packages share: statistical tests and, at the end
+// of the file, what is said of errors.
 //
-// Every test returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under the
-// null ok is false with probability at most [FalseAlarm], so a caller states the null and the
+// A statistical test returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under
+// the null ok is false with probability at most [FalseAlarm], so a caller states the null and the
 // sample size, fails when ok is false, and also shows that a wrong null (a scale 30 % off) gives ok
 // false. A test that fails is never retried: at this rate a failure is a bug. Nothing here is for
 // data: wrong shapes, NaN and samples too small to decide anything panic.
 package stattest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -190,4 +193,48 @@ func Must[T any](x T, err error) T {
 		panic(err)
 	}
 	return x
+}
+
+// Check ends a test with err if there is one.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Err is the error of a call with one more result.
+func Err[T any](_ T, err error) error { return err }
+
+// Wraps reports an error, of what the format says, that does not wrap want.
+func Wraps(t testing.TB, err, want error, format string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf(format+": error %v, want %v", append(args, err, want)...)
+	}
+}
+
+// Passes reports an error, of what the format says.
+func Passes(t testing.TB, err error, format string, args ...any) {
+	t.Helper()
+	Wraps(t, err, nil, format, args...)
+}
+
+// Fails reports, with what the format says, that there is no error.
+func Fails(t testing.TB, err error, format string, args ...any) {
+	t.Helper()
+	if err == nil {
+		t.Errorf(format, args...)
+	}
+}
+
+// Panics reports a function that returns, of what the format says.
+func Panics(t testing.TB, f func(), format string, args ...any) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf(format+": no panic", args...)
+		}
+	}()
+	f()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
@@ -58,7 +59,7 @@ func TestClippedSumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, calls(p, n))
 		var draws []float64
 		for range n {
-			got := must(ClippedSum(s, p, PenaltyPlan{}, c.Network()))
+			got := stattest.Must(ClippedSum(s, p, PenaltyPlan{}, c.Network()))
 			truth := clippedOf(got.Certificate, c, tab)
 			for k, c := range got.Certificate.Scales() {
 				draws = append(draws, float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(z*c))
@@ -75,7 +76,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 8))
 	sch, c := gatetest.Schema("", 0), newCritic(6, 2, 3, 4)
 	for _, nb := range mechtest.Relations {
-		cert := must(bounds.Certify(c.Network(), mechtest.Blocks(c), bounds.Config{
+		cert := stattest.Must(bounds.Certify(c.Network(), mechtest.Blocks(c), bounds.Config{
 			Mode: bounds.Ball(.3), Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit}))
 		worst := mechtest.Farthest(cert, 800, func() (a, b []int64) {
 			ra, rb := mechtest.PairOf(u, nb)
@@ -148,7 +149,7 @@ func TestPenaltySumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, calls(p, n))
 		var gradients, penalties []float64
 		for range n {
-			got := must(ClippedSum(s, p, beside, c.Network()))
+			got := stattest.Must(ClippedSum(s, p, beside, c.Network()))
 			truth := mechtest.Encoded
 			if mode.Clipped() {
 				truth = clippedOf
@@ -185,12 +186,10 @@ func TestPenaltySumSensitivity(t *testing.T) {
 		return sum
 	}
 	for _, nb := range mechtest.Relations {
-		cert := must(bounds.Certify(c.Network(), mechtest.Blocks(c),
+		cert := stattest.Must(bounds.Certify(c.Network(), mechtest.Blocks(c),
 			bounds.Config{Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit}))
 		sum, paid, err := plan.sum(nb, 1, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		scales := make([]float64, cert.Coordinates())
 		cert.ScalesTo(scales, plan.GradientMultiplier(1))
 		worst, alone := 0., 0.
@@ -213,9 +212,7 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 	tab, c := someTable(t, 30), newCritic(4, 2, 3, 4)
 	p := PenaltyPlan{Share: .2, Reach: 1, Generated: generated(9)}
 	sum, _, err := p.sum(mechtest.Relations[0], 2, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	columns := mechtest.ColumnsOf(tab)
 	first := sum.Of(columns, nil, 30)
 	for range 20 {
@@ -249,25 +246,21 @@ func TestPenaltySumRefuses(t *testing.T) {
 			change(&beside)
 			for _, mode := range []bounds.Mode{bounds.Residual, bounds.Ball(1)} {
 				p.Mode = mode
-				if _, err := ClippedSum(s, p, beside, c.Network()); err == nil {
-					t.Errorf("%s, mode %v: no error", name, mode)
-				}
+				stattest.Fails(t, stattest.Err(ClippedSum(s, p, beside, c.Network())),
+					"%s, mode %v: no error", name, mode)
 			}
 		}
 		p.Mode = bounds.Residual
-		if _, err := ClippedSum(s, p, good, linear); err == nil {
-			t.Error("a penalty of a linear network")
-		}
-		got := must(ClippedSum(s, p, good, c.Network()))
+		stattest.Fails(t, stattest.Err(ClippedSum(s, p, good, linear)), "a penalty of a linear network")
+		got := stattest.Must(ClippedSum(s, p, good, c.Network()))
 		want, err := bounds.CertifyPenalty(
 			c.Network(), bounds.PenaltyConfig{Adjacency: adj, UnitRows: 3, Reach: .5},
 		)
 		if err != nil || got.Penalty.TotalStd() != want.TotalStd() {
 			t.Errorf("%v: certified for another relation: %v", adj, err)
 		}
-		if _, err := ClippedSum(s, p, good, c.Network()); err == nil {
-			t.Error("a second release was granted")
-		}
+		stattest.Fails(t, stattest.Err(ClippedSum(s, p, good, c.Network())),
+			"a second release was granted")
 	}
 }
 
@@ -333,11 +326,4 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 			t.Errorf("a sum with a penalty with a bias of %v: %v, or it was charged", bias, err)
 		}
 	}
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
@@ -23,7 +24,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	const releases, lost = 4, 2
 	tab := someTable(t, 200)
 	s := tab.Schema()
-	e := must(critic.NewEncoder(s))
+	e := stattest.Must(critic.NewEncoder(s))
 	p := Plan{Rate: 1, NoiseMultiplier: 50}
 	down := errors.New("the cluster is down")
 	dir := t.TempDir()
@@ -47,7 +48,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 			return append([]int64{200}, a.Answer...), nil
 		}}
 	run := func(resume bool) (out [][]int64, err error) {
-		s := must(privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
+		s := stattest.Must(privacy.Open(context.Background(), privacy.FromEngine(s, from.Sealed()),
 			privacy.Options{Budget: mechtest.Wide, Plan: accountant.Composition{calls(p, releases)},
 				Ledger: l, Journal: dir + "/journal", Resume: resume}))
 		for k := range releases {
@@ -72,7 +73,7 @@ func TestLostEngineIsAskedAgain(t *testing.T) {
 	if !slices.EqualFunc(first, again[:lost], slices.Equal[[]int64]) {
 		t.Error("answers that were given have changed")
 	}
-	file := must(l.Read())
+	file := stattest.Must(l.Read())
 	runs := file.Runs()
 	if len(runs) != 1 || runs[0].Status != ledger.StatusDone ||
 		len(runs[0].Charged) != 1 || runs[0].Charged[0].Count != releases ||

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
@@ -27,7 +28,7 @@ func TestCertifiedSumNoise(t *testing.T) {
 		s := mechtest.On(t, tab, 0, calls(p, n))
 		var draws []float64
 		for range n {
-			got := must(CertifiedSum(s, p, c.Network()))
+			got := stattest.Must(CertifiedSum(s, p, c.Network()))
 			truth := mechtest.Encoded(got.Certificate, c, tab)
 			for k, c := range got.Certificate.Scales() {
 				draws = append(draws, float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(z*c))
@@ -45,7 +46,7 @@ func TestCertifiedSumSensitivity(t *testing.T) {
 	sch, c := gatetest.Schema("", 0), newCritic(6, 2, 3, 4)
 	for _, nb := range mechtest.Relations {
 		for _, mode := range unclipped {
-			cert := must(bounds.Certify(c.Network(), mechtest.Blocks(c),
+			cert := stattest.Must(bounds.Certify(c.Network(), mechtest.Blocks(c),
 				bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit}))
 			worst := mechtest.Farthest(cert, 500, func() (a, b []int64) {
 				ra, rb := mechtest.PairOf(u, nb)
@@ -86,7 +87,7 @@ func TestCertifiedSumKnowsItsRelation(t *testing.T) {
 		s := mechtest.On(t, tab, adj, calls(p, 2))
 		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Ball(1)} {
 			p.Mode = mode
-			got := must(ClippedSum(s, p, PenaltyPlan{}, c.Network()))
+			got := stattest.Must(ClippedSum(s, p, PenaltyPlan{}, c.Network()))
 			want, err := bounds.Certify(c.Network(), mechtest.Blocks(c),
 				bounds.Config{Mode: mode, Adjacency: adj, UnitRows: 3})
 			if err != nil || got.Certificate.TotalStd() != want.TotalStd() {
@@ -104,20 +105,15 @@ func TestSmallTables(t *testing.T) {
 	}
 	clipped := func(s *mechtest.Small, beside PenaltyPlan) (Pair, *critic.Critic) {
 		c, p := newCritic(2, 2, 2), Plan{Mode: bounds.Ball(.1), Rate: 1, NoiseMultiplier: 1}
-		got, err := ClippedSum(mechtest.On(s.T, s.Table, s.NB.Adjacency, calls(p, 1)), p, beside,
-			c.Network())
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		got := stattest.Must(ClippedSum(mechtest.On(s.T, s.Table, s.NB.Adjacency, calls(p, 1)), p, beside,
+			c.Network()))
 		return got, c
 	}
 	mechtest.RunSmall(t, []mechtest.SmallRow{
 		row("CertifiedSum", "", func(s *mechtest.Small) mechtest.Value {
 			c, p := newCritic(2, 2, 2), Plan{Mode: bounds.Box(), Rate: 1, NoiseMultiplier: 1}
-			got, err := CertifiedSum(mechtest.On(s.T, s.Table, s.NB.Adjacency, calls(p, 1)), p, c.Network())
-			if err != nil {
-				s.T.Fatal(err)
-			}
+			got := stattest.Must(
+				CertifiedSum(mechtest.On(s.T, s.Table, s.NB.Adjacency, calls(p, 1)), p, c.Network()))
 			return mechtest.InUnits(mechtest.Encoded(got.Certificate, c, s.Table), got.Certificate)
 		}),
 		row("ClippedSum", "", func(s *mechtest.Small) mechtest.Value {

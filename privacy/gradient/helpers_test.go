@@ -43,17 +43,9 @@ func refuses(
 	t.Helper()
 	c := newCritic(4, 2, 3, 4)
 	for name, p := range bad {
-		if err := call(p, c); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		stattest.Fails(t, call(p, c), "%s: no error", name)
 	}
-	if err := call(good, newCritic(4, 2, 2)); err == nil {
-		t.Error("a critic of other columns")
-	}
-	if err := call(good, c); err != nil {
-		t.Errorf("the budget is gone: %v", err)
-	}
-	if err := call(good, c); err == nil {
-		t.Error("a second release was granted")
-	}
+	stattest.Fails(t, call(good, newCritic(4, 2, 2)), "a critic of other columns")
+	stattest.Passes(t, call(good, c), "the budget is gone")
+	stattest.Fails(t, call(good, c), "a second release was granted")
 }

@@ -25,30 +25,10 @@ import (
 // exp(−1000).
 const tiny = noise.MinScale
 
-// clinic is patients with visits, of which three count, and with doses.
-const clinic = `decoy: 1
-unit: id
-tables:
-  - name: patients
-    columns:
-      - {name: sex, kind: categorical, categories: [f, m]}
-  - name: visits
-    parent: patients
-    key: patient
-    order: {by: day, rows: 3}
-    remember: [what]
-    columns:
-      - {name: what, kind: categorical, categories: [cold, flu], missing: [""]}
-      - {name: day, kind: date, min: 2020-01-01, max: 2020-04-09, bins: 2, missing: [""]}
-  - name: doses
-    parent: patients
-    key: id
-    weight: 2
-    order: {by: at, rows: 4}
-    columns:
-      - {name: at, kind: integer, min: 0, max: 9, bins: 5}
-      - {name: drug, kind: categorical, categories: [a, b, c, d, e, f, g, h]}
-`
+// clinic is patients with visits, of which three count, and with doses; visits have drugs.
+func clinic() *schema.Linked {
+	return stattest.Must(schema.LoadLinked("../../schema/testdata/clinic.yaml"))
+}
 
 func parsed(t testing.TB, text string) *schema.Linked {
 	t.Helper()
@@ -129,24 +109,33 @@ func differ(got, want map[string]int64) (out string) {
 
 // hostile are tables with every mistake that a file may hold.
 var hostile = map[string]string{
-	"patients": "id,sex\nb,m\na,m\n,f\na,f\nc,f\n d ,m\n",
-	"visits": "patient,what,day\n" +
-		"a,flu,2020-03-01\n" + // place 3
-		"a,cold,2020-01-01\n" + // place 1
-		"zz,flu,2020-01-02\n" + // an orphan
-		",flu,2020-01-02\n" + // nobody's
-		"a,flu,2020-03-05\n" + // behind the third
-		"a,cold,2020-01-04\n" + // place 2
-		"b,flu,not a day\n" + // without an order
-		"b,,2020-04-09\n" +
-		"d,flu,2020-01-31\n" +
-		"d,cold,2020-01-31\n", // the same day: by its other codes before flu
+	"patients": "id,sex\nb,m\na,m\n,f\na,f\nc,f\n d ,m\ne,f\n",
+	"visits": "patient,visit,what,day\n" +
+		"a,1,flu,2020-03-01\n" + // place 3
+		"a,2,cold,2020-01-01\n" + // place 1
+		"zz,1,flu,2020-01-02\n" + // an orphan
+		",1,flu,2020-01-02\n" + // nobody's
+		"a,4,flu,2020-03-05\n" + // behind the third
+		"a,3,cold,2020-01-04\n" + // place 2
+		"b,1,flu,not a day\n" + // without an order
+		"b,,,2020-04-09\n" + // without an id
+		"d,1,flu,2020-01-31\n" +
+		"d,1,cold,2020-01-31\n" + // the same day and id: by its other codes before flu
+		// equal but for their drugs, by which the second is the last
+		"e,1,cold,2020-01-01\ne,2,cold,2020-01-01\ne,3,cold,2020-01-01\ne,4,cold,2020-01-01\n",
 	"doses": "id,at,drug\na,9,b\na,0,a\na,0,a\na,2,c\n",
+	"drugs": "who,visit,nr,dose\n" +
+		"a,1,1,hi\na,1,0,lo\na,1,3,lo\n" + // the last is behind the second
+		"a,2,2,lo\n" +
+		"a,4,1,lo\nb,1,1,hi\nzz,1,1,hi\nc,9,1,lo\n" + // of no visit that is used
+		"b,,0,lo\n,1,0,lo\n,,0,lo\n" + // nobody's
+		"d, 1,0,lo\n" + // of both visits of d
+		"e,1,0,lo\ne,2,1,hi\ne,4,0,lo\ne,4,1,hi\n",
 }
 
 // TestRules: what becomes of rows is what Files says, counted by hand. No mistake is an error.
 func TestRules(t *testing.T) {
-	l := parsed(t, clinic)
+	l := clinic()
 	rows := stattest.Must(Files(l, files(t, l, hostile)))
 	const full, none = 1 << 16, "(missing)"
 	jan, mar := "[2020-01-01, 2020-02-20)", "[2020-02-20, 2020-04-09]"
@@ -156,14 +145,29 @@ func TestRules(t *testing.T) {
 		"patients: m 1 " + none + " " + mar + " 0 " + none + " " + none:  1,
 		"patients: f 0 " + none + " " + none + " 0 " + none + " " + none: 1,
 		"patients: m 2 cold " + jan + " 0 " + none + " " + none:          1,
+		"patients: f 3 cold " + jan + " 0 " + none + " " + none:          1,
 		// sex, rows, place, before, seen cold, flu and missing, gap, next
 		"visits: f 3 1 cold " + jan + " true false false [3, 4) cold " + jan:  full / 2,
 		"visits: f 3 2 cold " + jan + " true false false [48, 64) flu " + mar: full / 2,
 		"visits: m 2 1 cold " + jan + " true false false [0, 1) flu " + jan:   full,
+		"visits: f 3 1 cold " + jan + " true false false [0, 1) cold " + jan:  full / 2,
+		"visits: f 3 2 cold " + jan + " true false false [0, 1) cold " + jan:  full / 2,
 		// a drug that is as it was has code 8
 		"doses: f 4 1 [0, 2) a [0, 1) [0, 2) 8": 2 * full / 3,
 		"doses: f 4 2 [0, 2) a [2, 3) [2, 4) 2": 2 * full / 3,
 		"doses: f 4 3 [2, 4) c [6, 8) [8, 9] 1": 2 * full / 3,
+		// sex, visit, drugs, first
+		"visits.children: f cold " + jan + " 1 2 lo":                         full / 3,
+		"visits.children: f cold " + jan + " 0 " + none + " " + none:         full/3 + full/3,
+		"visits.children: f cold " + jan + " 1 0 lo":                         full / 3,
+		"visits.children: f cold " + jan + " 2 0 lo":                         full / 3,
+		"visits.children: f flu " + mar + " 2 0 lo":                          full / 3,
+		"visits.children: m " + none + " " + mar + " 0 " + none + " " + none: full,
+		"visits.children: m cold " + jan + " 1 0 lo":                         full / 2,
+		"visits.children: m flu " + jan + " 1 0 lo":                          full / 2,
+		// sex, visit, rows, place, before, gap, next
+		"drugs: f flu " + mar + " 2 1 0 lo [1, 2) 1 hi":  full,
+		"drugs: f cold " + jan + " 2 1 0 lo [1, 2) 1 hi": full,
 	}
 	if got := counted(t, l, rows); differ(got, want) != "" {
 		t.Error(differ(got, want))
@@ -173,7 +177,7 @@ func TestRules(t *testing.T) {
 // TestOrderTellsNothing: rows in another order, ids of another name and a patient who comes first
 // in another file leave the counts as they are, in 50 random files.
 func TestOrderTellsNothing(t *testing.T) {
-	l, u := parsed(t, clinic), rand.New(rand.NewPCG(3, 4))
+	l, u := clinic(), rand.New(rand.NewPCG(3, 4))
 	var want map[string]int64
 	lines := map[string][]string{}
 	heads := map[string]string{}
@@ -187,7 +191,7 @@ func TestOrderTellsNothing(t *testing.T) {
 			u.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			texts[name] = heads[name] + "\n" + strings.Join(list, "\n") + "\n"
 			if try%2 == 1 {
-				for _, id := range []string{"a", "b", "d"} {
+				for _, id := range []string{"a", "b", "d", "e"} {
 					texts[name] = strings.ReplaceAll(texts[name], "\n"+id+",", "\n"+id+id+",")
 				}
 				texts[name] = strings.ReplaceAll(texts[name], "\n d ,", "\ndd ,")
@@ -206,7 +210,7 @@ func TestOrderTellsNothing(t *testing.T) {
 // TestHeadersAreLookedAtFirst: what is wrong with the header of any file is said before anything is
 // spent; what is wrong with a row is never said, and no text of a row is in an error.
 func TestHeadersAreLookedAtFirst(t *testing.T) {
-	l := parsed(t, clinic)
+	l := clinic()
 	open := func(paths []string) (*ledger.File, error) {
 		file := ledger.NewFile(filepath.Join(t.TempDir(), "ledger"))
 		s, err := privacy.Open(t.Context(), stattest.Must(Files(l, paths)), privacy.Options{Budget: wide,
@@ -218,6 +222,7 @@ func TestHeadersAreLookedAtFirst(t *testing.T) {
 	}
 	for name, texts := range map[string]map[string]string{
 		"no key":     {"visits": "id,what,day\na,flu,2020-01-01\n"},
+		"no visit":   {"drugs": "who,nr,dose\na,0,lo\n"},
 		"no column":  {"doses": "id,when,drug\na,canary,a\n"},
 		"no unit":    {"patients": "sex\nf\n"},
 		"empty file": {"doses": ""},
@@ -239,11 +244,12 @@ func TestHeadersAreLookedAtFirst(t *testing.T) {
 			}
 		})
 	}
-	if _, err := open([]string{"a.csv", "b.csv", "c.csv"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := open([]string{"a.csv", "b.csv", "c.csv", "d.csv"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no files: %v", err)
 	}
 	file, err := open(files(t, l, map[string]string{"patients": "id,sex\ncanary,canary\n\n,\n",
-		"visits": "patient,what,day\ncanary\ncanary,canary,canary,canary\n\"",
+		"visits": "patient,visit,what,day\ncanary\ncanary,canary,canary,canary,canary\n\"",
+		"drugs":  "who,visit,nr,dose\ncanary,canary,canary,canary\n",
 		"doses":  "id,at,drug\n\xff,\xff\n"}))
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +259,7 @@ func TestHeadersAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-// small is patients with visits of few codes.
+// small is patients with visits of few codes, and with drugs of these.
 const small = `decoy: 1
 unit: id
 tables:
@@ -263,14 +269,30 @@ tables:
     parent: patients
     key: id
     weight: %d
+    id: visit
     order: {by: day, rows: %d}
     columns:
       - {name: what, kind: categorical, categories: [x, y]}
       - {name: day, kind: integer, min: 0, max: 1}
+  - name: drugs
+    parent: visits
+    key: visit
+    weight: %d
+    order: {by: nr, rows: 2}
+    columns: [{name: nr, kind: integer, min: 0, max: 1}]
 `
 
-// smallUnit is the rows of a unit: what it has in the first table, and in the other.
-type smallUnit struct{ sex, visits []uint8 }
+// smallUnit is the rows of a unit: what it has in the first table, and which visits.
+type smallUnit struct {
+	sex    []uint8
+	visits []smallVisit
+}
+
+// smallVisit is a visit, and its drugs.
+type smallVisit struct {
+	code  uint8
+	drugs []uint8
+}
 
 // multisets are those of up to most of n things.
 func multisets(n, most int) (out [][]uint8) {
@@ -298,22 +320,43 @@ func smallCounts(
 	u *rand.Rand, ask func(v *schema.View) []privacy.Query,
 ) (out [][]int64) {
 	t.Helper()
-	schemas := []*schema.Schema{l.Tables[0].Schema, views[1].Fine()}
-	cols := [][]table.Codes{{{U8: []uint8{}}}, {{U8: []uint8{}}, {U8: []uint8{}}}}
-	ids := [][]uint32{{}, {}}
+	schemas := []*schema.Schema{l.Tables[0].Schema, views[1].Fine(), views[2].Fine()}
+	cells, keys, ids := [3][][]uint8{}, [3][]uint32{}, []uint32{} // ids: of visits
+	add := func(i, key int, row ...uint8) {
+		cells[i], keys[i] = append(cells[i], row), append(keys[i], uint32(key))
+	}
 	for id, unit := range units {
 		for _, x := range unit.sex {
-			cols[0][0].U8, ids[0] = append(cols[0][0].U8, x), append(ids[0], uint32(id))
+			add(0, id, x)
 		}
-		for _, x := range unit.visits {
-			cols[1][0].U8, cols[1][1].U8 = append(cols[1][0].U8, x/2), append(cols[1][1].U8, x%2)
-			ids[1] = append(ids[1], uint32(id))
+		for _, v := range unit.visits {
+			for _, x := range v.drugs {
+				add(2, len(ids), x)
+			}
+			ids = append(ids, uint32(len(ids)))
+			add(1, id, v.code/2, v.code%2)
 		}
 	}
-	var tables []*table.Table
-	for i := range cols {
-		one := stattest.Must(table.FromColumns(schemas[i], cols[i], ids[i]))
-		tables = append(tables, one.Select(u.Perm(one.Rows())))
+	var tables []table.Linked
+	for i, s := range schemas {
+		order := u.Perm(len(cells[i]))
+		one, cols := table.Linked{}, make([]table.Codes, len(s.Columns))
+		for c, n := range s.Sizes() {
+			cols[c] = table.NewCodes(n, len(order))
+		}
+		for at, row := range order {
+			for c, x := range cells[i][row] {
+				cols[c].Set(at, uint16(x))
+			}
+			if one.Key = append(one.Key, keys[i][row]); i == 1 {
+				one.ID = append(one.ID, ids[row])
+			}
+		}
+		if i == 0 {
+			one.ID = one.Key
+		}
+		one.Table = stattest.Must(table.FromColumns(s, cols, nil))
+		tables = append(tables, one)
 	}
 	var plan accountant.Composition
 	for _, v := range views {
@@ -323,30 +366,49 @@ func smallCounts(
 		}
 	}
 	s := stattest.Must(privacy.Open(t.Context(), rowsOf(l, views,
-		func(_ context.Context, begin func() error) ([]*table.Table, error) { return tables, begin() }),
+		func(_ context.Context, begin func() error) ([]table.Linked, error) { return tables, begin() }),
 		privacy.Options{Budget: wide, Plan: plan, Price: free, Adjacency: adj}))
 	for _, v := range views {
-		one := stattest.Must(s.View(v.Name))
-		out = append(out, stattest.Must(one.MeasureAll(ask(v), tiny))...)
+		if one := stattest.Must(s.View(v.Name)); ask(v) != nil {
+			out = append(out, stattest.Must(one.MeasureAll(ask(v), tiny))...)
+		}
 	}
 	return out
 }
 
 // TestSmallLinked takes every pair of linked tables of up to three units, each of up to two rows in
-// the first table and three in the other, that differ in one unit, and compares how far the counts
-// of views move with what is charged: it is never more, and is reached. The rows are in a new order
-// in every table. Two units are shared where few kinds of them are taken, one where all are.
+// the first table and three in the second, or two with up to two in the third each, that differ in
+// one unit, and compares how far the counts of views move with what is charged: it is never more,
+// and is reached. The rows are in a new order in every table. Two units are shared where few kinds
+// of them are taken, one where all are.
 func TestSmallLinked(t *testing.T) {
-	var few, all []smallUnit
-	for i, visits := range multisets(4, 3) {
+	var few, all, deep []smallUnit
+	for i, codes := range multisets(4, 3) {
+		var visits []smallVisit
+		for _, code := range codes {
+			visits = append(visits, smallVisit{code: code})
+		}
 		for k, sex := range [][]uint8{{0}, nil, {1}, {0, 1}, {1, 1}} {
 			if all = append(all, smallUnit{sex, visits}); k == 0 || k == 1 && i%9 == 3 {
 				few = append(few, smallUnit{sex, visits})
 			}
 		}
 	}
-	questions := func(v *schema.View) (out []privacy.Query) {
+	drugs := multisets(2, 2)
+	for i, kinds := range multisets(2*len(drugs), 2) {
+		var visits []smallVisit
+		for _, k := range kinds {
+			visits = append(visits, smallVisit{k % 2 * 2, drugs[k/2]})
+		}
+		if deep = append(deep, smallUnit{[]uint8{0}, visits}); i%9 == 3 {
+			deep = append(deep, smallUnit{nil, visits})
+		}
+	}
+	questions := func(v *schema.View, drugs int) (out []privacy.Query) {
 		n := len(v.Schema.Columns)
+		if drugs == 0 && (v.Table > 1 || v.Table == 1 && v.Parents()) {
+			return nil
+		}
 		out = append(out, privacy.Total{}, privacy.Marginal{Cols: []int{n - 2, n - 1}})
 		if v.Table > 0 {
 			out = append(out, privacy.Marginal{Cols: []int{0, v.Given - 1, v.Given, n - 1}})
@@ -355,24 +417,26 @@ func TestSmallLinked(t *testing.T) {
 	}
 	u := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []struct {
-		weight, rows, shared int
-		adj                  accountant.Adjacency
-		kinds                []smallUnit
+		weight, rows, drugs, shared int // drugs: the weight of these; 0: there are none
+		adj                         accountant.Adjacency
+		kinds                       []smallUnit
 	}{
-		{1, 3, 2, accountant.AddRemove, few}, {2, 3, 1, accountant.AddRemove, all},
-		{1, 2, 1, accountant.AddRemove, all}, {1, 3, 1, accountant.ReplaceOne, few},
-		{2, 3, 1, accountant.ReplaceOne, few[:20]},
+		{1, 3, 0, 2, accountant.AddRemove, few}, {2, 3, 0, 1, accountant.AddRemove, all},
+		{1, 2, 0, 1, accountant.AddRemove, all}, {1, 3, 0, 1, accountant.ReplaceOne, few},
+		{2, 3, 0, 1, accountant.ReplaceOne, few[:20]},
+		{1, 2, 1, 1, accountant.AddRemove, deep}, {1, 2, 1, 1, accountant.ReplaceOne, deep},
 	} {
-		t.Run(fmt.Sprint(c.weight, c.rows, c.shared, c.adj), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.weight, c.rows, c.drugs, c.shared, c.adj), func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("-short: enumerates linked tables")
 			}
-			l := parsed(t, fmt.Sprintf(small, c.weight, c.rows))
+			l := parsed(t, fmt.Sprintf(small, c.weight, c.rows, max(1, c.drugs)))
 			views := stattest.Must(schema.Views(l))
+			ask := func(v *schema.View) []privacy.Query { return questions(v, c.drugs) }
 			var reach []func(a, b []int64) // of each question
 			for _, v := range views {
 				nb := privacy.NeighboursOf(v.Schema, c.adj)
-				for _, q := range questions(v) {
+				for _, q := range ask(v) {
 					l2 := tiny / nb.MeasureEvent(q, tiny).(accountant.Gaussian).NoiseMultiplier
 					far, name := 0., fmt.Sprint(v.Name, q)
 					t.Cleanup(func() {
@@ -404,7 +468,7 @@ func TestSmallLinked(t *testing.T) {
 					units = append(units, c.kinds[k])
 				}
 				of := func(more ...smallUnit) [][]int64 {
-					return smallCounts(t, l, views, c.adj, slices.Concat(units, more), u, questions)
+					return smallCounts(t, l, views, c.adj, slices.Concat(units, more), u, ask)
 				}
 				other := of()
 				for k, more := range c.kinds {
@@ -418,5 +482,83 @@ func TestSmallLinked(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestManyRows: a person of 100,000 rows weighs no more than C, and one of more rows than there are
+// parts of a row weighs nothing.
+func TestManyRows(t *testing.T) {
+	for _, c := range []struct{ weight, visits, want int }{
+		{1, 400, 0}, {2, 400, 400 * 249}, {2, 200, 200 * 249 * (2 << 16 / (200 * 249))},
+	} {
+		text := strings.Replace(fmt.Sprintf(small, 1, 1000, c.weight), "rows: 2", "rows: 250", 1)
+		l := parsed(t, text)
+		views := stattest.Must(schema.Views(l))
+		unit := smallUnit{sex: []uint8{1}}
+		for range c.visits {
+			unit.visits = append(unit.visits, smallVisit{drugs: slices.Repeat([]uint8{0, 1}, 125)})
+		}
+		ask := func(v *schema.View) []privacy.Query {
+			if v.Steps && v.Table == 2 {
+				return []privacy.Query{privacy.Total{}}
+			}
+			return nil
+		}
+		u := rand.New(rand.NewPCG(9, 9))
+		got := smallCounts(t, l, views, 0, []smallUnit{unit}, u, ask)[0][0]
+		if got != int64(c.want) || got > int64(c.weight)<<16 {
+			t.Errorf("%d visits of 250 drugs weigh %d, want %d", c.visits, got, c.want)
+		}
+	}
+}
+
+// TestAlone: of a table of rows alone, each id is one unit, however many rows it has and wherever
+// they are; a unit more moves the view of the units by one, and that of the steps by at most C.
+func TestAlone(t *testing.T) {
+	l := parsed(t, `decoy: 1
+unit: id
+order: {by: day, rows: 3}
+columns:
+  - {name: what, kind: categorical, categories: [x, y]}
+  - {name: day, kind: integer, min: 0, max: 9}
+`)
+	u := rand.New(rand.NewPCG(7, 8))
+	of := func(units [][]uint8) map[string]int64 {
+		lines := []string{}
+		for id, rows := range units {
+			for _, x := range rows {
+				lines = append(lines, fmt.Sprintf("%c%d,%c,%d\n", 'a'+id%3, id, 'x'+x/2, x%2))
+			}
+		}
+		u.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		path := filepath.Join(t.TempDir(), "rows.csv")
+		text := "id,what,day\n,x,1\n" + strings.Join(lines, "")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return counted(t, l, stattest.Must(Files(l, []string{path})))
+	}
+	kinds := multisets(4, 4)
+	far := map[string]int64{}
+	for k := range 3 {
+		shared := [][]uint8{kinds[(5*k+1)%len(kinds)], kinds[(11*k+3)%len(kinds)]}[:1+k%2]
+		without := of(shared)
+		for _, one := range kinds {
+			with, moved := of(append(slices.Clone(shared), one)), map[string]int64{}
+			for cell, n := range with {
+				view, _, _ := strings.Cut(cell, ":")
+				if moved[view] += n - without[cell]; n < without[cell] {
+					t.Fatalf("%v: %s falls", one, cell)
+				}
+			}
+			if want := int64(min(len(one), 1)); moved["units"] != want || moved["rows"] > 1<<16 {
+				t.Fatalf("%v: units move by %d, want %d; steps by %d", one, moved["units"], want,
+					moved["rows"])
+			}
+			far["rows"] = max(far["rows"], moved["rows"])
+		}
+	}
+	if far["rows"] != 1<<16 {
+		t.Errorf("steps move by %d at most", far["rows"])
 	}
 }

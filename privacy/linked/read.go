@@ -5,7 +5,6 @@ package linked
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/decoy-dp/decoy/privacy"
@@ -16,33 +15,30 @@ import (
 
 // Files names the private files of linked tables, in the order of l.Tables, to be read by
 // [privacy.Open] when the headers of all of them have been looked at. The session has the views of
-// [schema.Views] by their names. What becomes of a row is decided by the rows of its id alone,
+// [schema.Views] by their names. What becomes of a row is decided by the rows of its units alone,
 // whatever their order in the files:
 //
-//   - a row whose id is empty is left out, and so is one of a child table whose id the first table
-//     has not, or whose order is missing;
+//   - a row of which an id is empty is nobody's, or nobody's parent;
 //   - of several rows of the first table with one id the least is kept: of the least code in the
 //     first column in which they differ;
+//   - a row of a child table belongs to every row of the parent table whose id is its key; without
+//     one, or if its order is missing, it is left out;
 //   - rows of a child table follow each other by their order, then by their other codes, and those
-//     behind the first Order.Rows are left out.
+//     of a parent behind the first Order.Rows are left out.
 func Files(l *schema.Linked, paths []string) (*privacy.Rows, error) {
 	views, err := schema.Views(l)
 	if err != nil {
 		return nil, err
 	}
-	schemas := []*schema.Schema{l.Tables[0].Schema}
-	for _, v := range views[1:] {
-		schemas = append(schemas, v.Fine())
-	}
-	return rowsOf(l, views, func(ctx context.Context, begin func() error) ([]*table.Table, error) {
-		return read(ctx, schemas, paths, begin)
+	return rowsOf(l, views, func(ctx context.Context, begin func() error) ([]table.Linked, error) {
+		return table.ReadLinked(ctx, l.ForPrivate(), paths, begin)
 	}), nil
 }
 
 // rowsOf is the rows of tables that load reads.
 func rowsOf(
 	l *schema.Linked, views []*schema.View,
-	load func(ctx context.Context, begin func() error) ([]*table.Table, error),
+	load func(ctx context.Context, begin func() error) ([]table.Linked, error),
 ) *privacy.Rows {
 	joint := func(ctx context.Context, begin func() error, _ access.Bound) (*access.Joint, error) {
 		tables, err := load(ctx, begin)
@@ -60,107 +56,130 @@ func rowsOf(
 		Schema: &schema.Schema{Unit: l.Unit, MaxRowsPerUnit: 1}})
 }
 
-// read reads tables, whose units have the same numbers. It calls begin when it has found nothing
-// wrong with the header of any file, and before it reads a row.
-func read(
-	ctx context.Context, schemas []*schema.Schema, paths []string, begin func() error,
-) ([]*table.Table, error) {
-	ids, tables := &table.IDs{}, make([]*table.Table, len(schemas))
-	var from func(i int) error
-	from = func(i int) (err error) {
-		if i == len(schemas) {
-			return begin()
-		}
-		var rest error // whose files errors name already
-		tables[i], _, err = table.Read(ctx, paths[i], schemas[i].ForPrivate(), table.ReadOptions{
-			IDs: ids, Begin: func() error { rest = from(i + 1); return rest }})
-		if err != nil && rest == nil {
-			err = fmt.Errorf("%s: %w", paths[i], err)
-		}
-		return err
-	}
-	return tables, from(0)
+// reader makes the rows of views.
+type reader struct {
+	l      *schema.Linked
+	views  []*schema.View
+	tables []table.Linked
+	below  [][]int   // the child tables of each table
+	of     [][][]int // of each table, by the number of a key: its rows, in their order
+	made   []*builder
 }
 
-// less compares two rows of a table by their codes in column by, then in all others.
-func less(t *table.Table, by, a, b int) int {
-	order := cmp.Compare(t.Column(by).At(a), t.Column(by).At(b))
+// compare compares two rows of a table by their order, then by all codes, then by the rows below
+// them. Rows that are equal are so in every view.
+func (r *reader) compare(i, a, b int) int {
+	t, by := r.tables[i], r.tables[i].Column(r.by(i))
+	order := cmp.Compare(by.At(a), by.At(b))
 	for c := 0; order == 0 && c < len(t.Schema().Columns); c++ {
 		order = cmp.Compare(t.Column(c).At(a), t.Column(c).At(b))
+	}
+	for k := 0; order == 0 && k < len(r.below[i]); k++ {
+		j := r.below[i][k]
+		order = slices.CompareFunc(r.rows(j, a), r.rows(j, b), func(a, b int) int {
+			return r.compare(j, a, b)
+		})
 	}
 	return order
 }
 
-// rooted is the row of each unit in the first table, and the unit of each id; −1: none.
-func rooted(t *table.Table) (rows, unit []int) {
-	for row, id := range t.Units() {
-		for int(id) >= len(unit) {
-			unit = append(unit, -1)
-		}
-		switch u := unit[id]; {
-		case u < 0:
-			unit[id] = len(rows)
-			rows = append(rows, row)
-		case less(t, 0, row, rows[u]) < 0:
-			rows[u] = row
-		}
+// rows are those of child table i that belong to a row of its parent, in their order.
+func (r *reader) rows(i, parent int) []int {
+	id := r.tables[r.l.Of(i)].ID[parent]
+	if int64(id) >= int64(len(r.of[i])) {
+		return nil
 	}
-	return rows, unit
+	return r.of[i][id]
 }
 
-// histories are the rows of each of n units in a child table, in their order.
-func histories(t *table.Table, order schema.Order, n int, unit []int) [][]int {
-	out, by := make([][]int, n), t.Schema().Index(order.By)
-	column, missing := t.Column(by), t.Schema().Sizes()[by]
-	if len(t.Schema().Columns[by].Missing) > 0 {
-		missing--
+// order sets the rows of each key of table i; those of its child tables have been set. Of the first
+// table it is one row of each id.
+func (r *reader) order(i int) {
+	t, keys, missing := r.tables[i], r.tables[i].Key, func(int) bool { return false }
+	if by := r.by(i); i == 0 {
+		keys = t.ID
+	} else if len(t.Schema().Columns[by].Missing) > 0 {
+		column, code := t.Column(by), t.Schema().Sizes()[by]-1
+		missing = func(row int) bool { return int(column.At(row)) == code }
 	}
-	for row, id := range t.Units() {
-		if int(id) < len(unit) && unit[id] >= 0 && int(column.At(row)) != missing {
-			out[unit[id]] = append(out[unit[id]], row)
+	for row, id := range keys {
+		if id == table.Nobody || missing(row) {
+			continue
 		}
+		for int(id) >= len(r.of[i]) {
+			r.of[i] = append(r.of[i], nil)
+		}
+		r.of[i][id] = append(r.of[i][id], row)
 	}
-	for u, rows := range out {
-		slices.SortFunc(rows, func(a, b int) int { return less(t, by, a, b) })
-		out[u] = rows[:min(len(rows), order.Rows)]
+	for id, rows := range r.of[i] {
+		slices.SortFunc(rows, func(a, b int) int { return r.compare(i, a, b) })
+		r.of[i][id] = rows[:min(len(rows), r.l.Tables[i].Schema.MaxRowsPerUnit)]
 	}
-	return out
 }
+
+// by is the column by which the rows of table i have their order.
+func (r *reader) by(i int) int { return max(0, r.tables[i].Schema().Index(r.l.Tables[i].Order.By)) }
 
 // viewed are the views of tables, in their order.
 func viewed(
-	l *schema.Linked, views []*schema.View, tables []*table.Table,
+	l *schema.Linked, views []*schema.View, tables []table.Linked,
 ) (out []*table.Table) {
-	rows, unit := rooted(tables[0])
-	of := make([][][]int, len(tables))
-	for i := 1; i < len(tables); i++ {
-		of[i] = histories(tables[i], l.Tables[i].Order, len(rows), unit)
+	r := &reader{l, views, tables, make([][]int, len(tables)), make([][][]int, len(tables)), nil}
+	for i := range tables[1:] {
+		r.below[l.Of(i+1)] = append(r.below[l.Of(i+1)], i+1)
 	}
-	for i, v := range views {
-		b := newBuilder(v.Schema)
-		for u, row := range rows {
-			one := codesOf(tables[0], row)
-			if i > 0 {
-				b.addSteps(u, v.Past(), one, tables[i], of[i][u])
-				continue
-			}
-			n, first := make([]int, len(tables)-1), make([][]uint16, len(tables)-1)
-			for k := range n {
-				if n[k] = len(of[k+1][u]); n[k] > 0 {
-					first[k] = codesOf(tables[k+1], of[k+1][u][0])
-				}
-			}
-			b.add(u, v.Unit(one, n, first))
+	for i := range slices.Backward(tables) {
+		r.order(i)
+	}
+	for _, v := range views {
+		r.made = append(r.made, newBuilder(v.Schema))
+	}
+	for unit, rows := range r.of[0] {
+		for _, row := range rows {
+			r.add(unit, 0, row, nil)
 		}
+	}
+	for _, b := range r.made {
 		out = append(out, b.table())
 	}
 	return out
 }
 
-// codesOf is the codes of a row.
-func codesOf(t *table.Table, row int) (codes []uint16) {
-	for c := range t.Schema().Columns {
-		codes = append(codes, t.Column(c).At(row))
+// add adds what a row of table i, and the rows below it, are in the views: those of one unit, as a
+// past says them that knows of no other. above is what is known of its parent. No step is left out:
+// each has the row before it.
+func (r *reader) add(unit, i, row int, above []uint16) {
+	known := r.codes(i, row)
+	if i > 0 {
+		known = r.views[i].Known(above, known)
+	}
+	n, first := make([]int, len(r.below[i])), make([][]uint16, len(r.below[i]))
+	for k, j := range r.below[i] {
+		past, rows := r.views[j].Past(), r.rows(j, row)
+		n[k] = len(rows)
+		for place, row := range rows {
+			next := r.codes(j, row)
+			if place == 0 {
+				first[k] = next
+				past.Start(known, n[k], next)
+			} else {
+				r.made[j].add(unit, past.Step(next))
+				past.Add(next)
+			}
+			r.add(unit, j, row, known)
+		}
+	}
+	for v, view := range r.views {
+		if view.Parents() && view.Table == i {
+			r.made[v].add(unit, view.Parent(known, n, first))
+		}
+	}
+}
+
+// codes is the codes of a row of table i.
+func (r *reader) codes(i, row int) (codes []uint16) {
+	for c := range r.tables[i].Schema().Columns {
+		codes = append(codes, r.tables[i].Column(c).At(row))
 	}
 	return codes
 }
@@ -190,22 +209,6 @@ func (b *builder) add(unit int, row []uint16) {
 		}
 	}
 	b.units = append(b.units, uint32(unit))
-}
-
-// addSteps adds the steps of a unit with these rows in t, as a past says them that knows of no
-// other unit. Nothing is left out of them: each has the row before it.
-func (b *builder) addSteps(
-	unit int, p *schema.Past, one []uint16, t *table.Table, rows []int,
-) {
-	for i, row := range rows {
-		next := codesOf(t, row)
-		if i == 0 {
-			p.Start(one, len(rows), next)
-			continue
-		}
-		b.add(unit, p.Step(next))
-		p.Add(next)
-	}
 }
 
 // table is the rows of the view.

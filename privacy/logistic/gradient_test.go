@@ -220,14 +220,9 @@ func TestGradientRefuses(t *testing.T) {
 		"NaN":   {[]float64{0, 0, 0, 0, 0, 0, math.NaN()}, 2},
 		"sigma": {w, math.Inf(1)}, "no noise": {w, 0}, "less noise": {w, 1.9},
 	} {
-		if _, err := Gradient(s, binary, bad.w, bad.sigma); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		stattest.Fails(t, stattest.Err(Gradient(s, binary, bad.w, bad.sigma)), "%s is accepted", name)
 	}
-	if _, err := Gradient(s, binary, w, 2); err != nil {
-		t.Errorf("the planned call: %v", err)
-	}
-	if _, err := Gradient(s, binary, w, 2); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a call beyond the plan: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(Gradient(s, binary, w, 2)), "the planned call")
+	stattest.Wraps(t, stattest.Err(Gradient(s, binary, w, 2)), privacy.ErrPlan,
+		"a call beyond the plan")
 }

@@ -383,19 +383,13 @@ func TestMinimumRefuses(t *testing.T) {
 	} {
 		x := good
 		change(&x)
-		if _, err := Minimum(t.Context(), s, binary, x); !errors.Is(err, privacy.ErrPlan) {
-			t.Errorf("%+v is not planned: %v", x, err)
-		}
+		stattest.Wraps(t, stattest.Err(Minimum(t.Context(), s, binary, x)), privacy.ErrPlan,
+			"%+v is not planned", x)
 	}
-	if _, err := Minimum(t.Context(), s, Problem{}, good); err == nil {
-		t.Error("no problem is accepted")
-	}
-	if _, err := Minimum(t.Context(), s, binary, good); err != nil {
-		t.Errorf("the planned call: %v", err)
-	}
-	if _, err := Minimum(t.Context(), s, binary, good); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a call beyond the plan: %v", err)
-	}
+	stattest.Fails(t, stattest.Err(Minimum(t.Context(), s, Problem{}, good)), "no problem is accepted")
+	stattest.Passes(t, stattest.Err(Minimum(t.Context(), s, binary, good)), "the planned call")
+	stattest.Wraps(t, stattest.Err(Minimum(t.Context(), s, binary, good)), privacy.ErrPlan,
+		"a call beyond the plan")
 	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 {
 		t.Errorf("charges in the ledger %v, want 1", got)
 	}
@@ -431,18 +425,14 @@ func TestMinimumEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || w != nil {
 		t.Errorf("weights %v, error %v", w, err)
 	}
-	if _, err := Minimum(t.Context(), s, p, slow); !errors.Is(err, context.Canceled) {
-		t.Errorf("after that: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Minimum(t.Context(), s, p, slow)), context.Canceled, "after that")
 	var counts []int64
 	for _, rows := range []int{0, 3, 1500} {
 		tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(rows), nil)
 		fast := Perturbation{Penalty: 1, Output: 200}
 		composition := accountant.Charge{Event: MinimumEvent(mechtest.Relations[0], p, fast), Count: 1}
 		l := looks{t.Context(), &atomic.Int64{}}
-		if _, err := Minimum(l, mechtest.On(t, tab, 0, composition), p, fast); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Must(Minimum(l, mechtest.On(t, tab, 0, composition), p, fast))
 		counts = append(counts, l.n.Load())
 	}
 	if counts[0] != counts[1] || counts[0] != counts[2] {

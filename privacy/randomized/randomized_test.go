@@ -202,9 +202,7 @@ func TestAnswerRefuses(t *testing.T) {
 		"NaN":           {open(accountant.ReplaceOne), lists, math.NaN(), privacy.ErrPlan},
 		"a negative ε":  {open(accountant.ReplaceOne), lists, -1, privacy.ErrPlan},
 	} {
-		if _, err := Answer(tt.s, tt.lists, tt.epsilon); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
-		}
+		stattest.Wraps(t, stattest.Err(Answer(tt.s, tt.lists, tt.epsilon)), tt.want, "%s", name)
 		if got := tt.s.Ledger().Runs()[0].Charged; len(got) != 0 {
 			t.Errorf("%s is charged %v", name, got)
 		}
@@ -217,21 +215,15 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 	s := open(accountant.ReplaceOne)
-	if _, err := Answer(s, lists, 1); err != nil {
-		t.Error(err)
-	}
-	if _, err := Answer(s, lists, 1); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a second answer in a run: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(Answer(s, lists, 1)), "")
+	stattest.Wraps(t, stattest.Err(Answer(s, lists, 1)), privacy.ErrPlan, "a second answer in a run")
 	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0] != charge {
 		t.Errorf("charged %v, want %v", got, charge)
 	}
 	fails := errors.New("no noise")
 	for _, direct := range []bool{false, true} {
 		err := respond(make([]int64, 3), 0, direct, func([]int64) (int, error) { return 0, fails })
-		if !errors.Is(err, fails) {
-			t.Errorf("a choice that fails (direct %v): %v", direct, err)
-		}
+		stattest.Wraps(t, err, fails, "a choice that fails (direct %v)", direct)
 	}
 	for cells, want := range map[int]bool{MaxCells / 2: true, MaxCells/2 + 1: false} {
 		if _, err := Cells([]int{cells, 2}, []int{1, 0}); (err == nil) != want {

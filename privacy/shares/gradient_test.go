@@ -57,9 +57,7 @@ func TestGradientNoise(t *testing.T) {
 		}
 		for range steps {
 			totals, _, errs := p.sum(q)
-			if err := errors.Join(errs...); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, errors.Join(errs...))
 			got := totals[3]
 			sigmas := deviations(got.Gradient.Certificate, rho, 3)
 			if slices.Min(sigmas) == slices.Max(sigmas) {
@@ -148,9 +146,7 @@ func TestGradientsThatAreNone(t *testing.T) {
 	} {
 		q := toy(bounds.Residual, .5, 2, 3, 4)
 		change(&q)
-		if _, err := q.compile(s, terms); !errors.Is(err, errTerms) {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(q.compile(s, terms)), errTerms, "%s", name)
 	}
 	q := toy(bounds.Residual, 1e25, 2, 3, 4)
 	if got := compiled(t, s, q, terms).cost; got.Sigma != leastSteps || got.Rho() > q.Rho {
@@ -187,9 +183,7 @@ func TestFedSGDIsTheCentralOne(t *testing.T) {
 	train := func(sum func(q Question, step int, asked counting) []int64) []byte {
 		f, err := synth.Checked(&synth.WGAN{Steps: 4, DistilSteps: 10, GeneratorSteps: 2, PostSteps: 5,
 			Hidden: []int{8}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		step := 0
 		m, err := f.Train(context.Background(), whole.Schema(), whole.Neighbours(), 1, synth.Source{
 			Marginals: func() (synth.Model, error) { return evenModel(t, whole), nil },

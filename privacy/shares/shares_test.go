@@ -35,9 +35,7 @@ func parties(t *testing.T, sums int, tables ...*table.Table) *trial {
 	p := &trial{terms: Terms{Colluding: 1, PerPerson: 1, Budget: budget, Rho: .5 * float64(sums)}}
 	for range tables {
 		_, key, err := ed25519.GenerateKey(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		p.keys = append(p.keys, key)
 		p.terms.Identities = append(p.terms.Identities, key.Public().(ed25519.PublicKey))
 	}
@@ -73,9 +71,7 @@ func (p *trial) agree(t *testing.T) [][]byte {
 		signatures = append(signatures, ed25519.Sign(p.keys[i], seen))
 	}
 	for _, r := range p.runs {
-		if err := r.Confirm(signatures); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, r.Confirm(signatures))
 	}
 	return signatures
 }
@@ -119,16 +115,13 @@ func exact(t *testing.T, s *privacy.Session, q Question) []int64 {
 func queriesFor(t *testing.T, q Question) []access.Counted {
 	t.Helper()
 	tab := gatetest.Table(t, gatetest.Schema("", 0), nil, nil)
-	return mechtest.Must(access.QueriesOf(mechtest.On(t, tab, 0), queriesOf(q.Marginals)))
+	return stattest.Must(access.QueriesOf(mechtest.On(t, tab, 0), queriesOf(q.Marginals)))
 }
 
 func counted(t *testing.T, s *privacy.Session, asked counting) []int64 {
 	t.Helper()
-	out, err := access.ReleaseInts(s, access.Call{Of: access.Ask("test")}, asked.cost.Cells,
-		asked.count)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := stattest.Must(access.ReleaseInts(s, access.Call{Of: access.Ask("test")}, asked.cost.Cells,
+		asked.count))
 	return out
 }
 
@@ -203,9 +196,7 @@ func TestNoise(t *testing.T) {
 	for range steps {
 		totals, _, errs := p.sum(columns)
 		for i, err := range errs {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, err)
 			if fmt.Sprint(totals[i]) != fmt.Sprint(totals[0]) {
 				t.Fatalf("party %d has another sum", i)
 			}
@@ -320,9 +311,7 @@ func TestCopiedKey(t *testing.T) {
 			}
 		}
 		for i, r := range p.runs[1:] {
-			if err := r.Confirm(signatures); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, r.Confirm(signatures))
 			near, want := 0, exact(t, p.sessions[i+1], columns)
 			r.Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
 				for k, x := range signed(xs) {
@@ -349,12 +338,10 @@ func TestCharged(t *testing.T) {
 		}
 	}
 	terms := p.terms
-	if _, err := Open(p.sessions[0], terms); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a second run in a session: %v", err)
-	}
-	if _, err := Open(mechtest.On(t, someTable(t, 3), 0), terms); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a session without the event: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Open(p.sessions[0], terms)), privacy.ErrPlan,
+		"a second run in a session")
+	stattest.Wraps(t, stattest.Err(Open(mechtest.On(t, someTable(t, 3), 0), terms)), privacy.ErrPlan,
+		"a session without the event")
 	p.agree(t)
 	for range 2 {
 		if _, _, errs := p.sum(columns); errors.Join(errs...) != nil {
@@ -395,9 +382,7 @@ func TestTerms(t *testing.T) {
 		terms := p.terms
 		terms.Identities = slices.Clone(terms.Identities)
 		tt.change(&terms)
-		if _, err := Open(s, terms); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
-		}
+		stattest.Wraps(t, stattest.Err(Open(s, terms)), tt.want, "%s", name)
 		if got := s.Ledger().Runs()[0].Charged; len(got) > 0 {
 			t.Errorf("%s is charged %v", name, got)
 		}
@@ -424,21 +409,13 @@ func TestOrder(t *testing.T) {
 		return p, signatures
 	}
 	p := parties(t, 1, tables...)
-	if err := asks(p); !errors.Is(err, errOrder) {
-		t.Errorf("a sum before the keys: %v", err)
-	}
-	if err := p.runs[0].Confirm(nil); !errors.Is(err, errOrder) {
-		t.Errorf("signatures before the keys: %v", err)
-	}
+	stattest.Wraps(t, asks(p), errOrder, "a sum before the keys")
+	stattest.Wraps(t, p.runs[0].Confirm(nil), errOrder, "signatures before the keys")
 	for name, keys := range map[string][][]byte{"another run's": oldKeys, "none": nil,
 		"two": p.publicKeys()[:2]} {
 		p := parties(t, 1, tables...)
-		if _, err := p.runs[0].Begin(keys); !errors.Is(err, errParties) {
-			t.Errorf("%s keys: %v", name, err)
-		}
-		if _, err := p.runs[0].Begin(p.publicKeys()); !errors.Is(err, errOrder) {
-			t.Errorf("after %s keys: %v", name, err)
-		}
+		stattest.Wraps(t, stattest.Err(p.runs[0].Begin(keys)), errParties, "%s keys", name)
+		stattest.Wraps(t, stattest.Err(p.runs[0].Begin(p.publicKeys())), errOrder, "after %s keys", name)
 	}
 	for name, change := range map[string]func(p *trial, s [][]byte) [][]byte{
 		"another run's": func(*trial, [][]byte) [][]byte { return replayed },
@@ -451,45 +428,31 @@ func TestOrder(t *testing.T) {
 		},
 	} {
 		p, signatures := fresh()
-		if err := p.runs[0].Confirm(change(p, signatures)); !errors.Is(err, errParties) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := asks(p); !errors.Is(err, errOrder) {
-			t.Errorf("a sum after signatures that are %s: %v", name, err)
-		}
+		stattest.Wraps(t, p.runs[0].Confirm(change(p, signatures)), errParties, "%s", name)
+		stattest.Wraps(t, asks(p), errOrder, "a sum after signatures that are %s", name)
 	}
 	_, signatures := fresh() // a key that makes every secret the same
 	low := parties(t, 1, tables...)
 	keys := low.publicKeys()
 	keys[1] = make([]byte, 32)
 	seen, err := low.runs[0].Begin(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for i := range signatures {
 		signatures[i] = ed25519.Sign(low.keys[i], seen)
 	}
-	if err := low.runs[0].Confirm(signatures); !errors.Is(err, errParties) {
-		t.Errorf("a key of low order: %v", err)
-	}
+	stattest.Wraps(t, low.runs[0].Confirm(signatures), errParties, "a key of low order")
 	gone := errors.New("gone")
 	p = parties(t, 2, tables...)
 	p.agree(t)
 	_, err = p.runs[0].Sum(columns, func([]uint64, string) ([]uint64, error) { return nil, gone })
-	if !errors.Is(err, gone) {
-		t.Errorf("a sum that does not come back: %v", err)
-	}
-	if err := asks(p); !errors.Is(err, errOrder) {
-		t.Errorf("a sum after one that did not come back: %v", err)
-	}
+	stattest.Wraps(t, err, gone, "a sum that does not come back")
+	stattest.Wraps(t, asks(p), errOrder, "a sum after one that did not come back")
 	p = parties(t, 2, tables...)
 	p.agree(t)
 	_, err = p.runs[0].Sum(columns, func(xs []uint64, _ string) ([]uint64, error) {
 		return xs[1:], nil
 	})
-	if !errors.Is(err, errParties) {
-		t.Errorf("a sum of another length: %v", err)
-	}
+	stattest.Wraps(t, err, errParties, "a sum of another length")
 	for _, q := range []Question{{Rho: .5}, {Marginals: columns.Marginals},
 		{Rho: math.NaN(), Marginals: columns.Marginals}, {Rho: -1, Marginals: columns.Marginals},
 		{Rho: .5, Marginals: []privacy.Marginal{{Cols: []int{9}}}},
@@ -505,9 +468,7 @@ func TestOrder(t *testing.T) {
 		"shares.Run shares.Run shares.Run" {
 		t.Errorf("it prints as %s", s)
 	}
-	if _, err := p.runs[0].MarshalText(); !errors.Is(err, access.ErrPrivate) {
-		t.Errorf("it is encoded: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(p.runs[0].MarshalText()), access.ErrPrivate, "it is encoded")
 }
 
 // TestOtherQuestion: where the parties ask different things, or have different sums of before, what

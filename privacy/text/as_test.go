@@ -28,10 +28,7 @@ func TestUnitsOfNoRows(t *testing.T) {
 	}
 	s := openText(t, empty, accountant.AddRemove,
 		accountant.Composition{{Event: accountant.GDPFilter{Mu: 1e4}, Count: 1}})
-	coded, err := s.As(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	coded := stattest.Must(s.As(to))
 	got, err := coded.Measure(privacy.ContributionHistogram{UpTo: []int{1, 49}}, 3*tiny)
 	if err != nil || !slices.Equal(got, []int64{0, 0, 0}) {
 		t.Errorf("units of no rows: %v, %v", got, err)
@@ -73,9 +70,7 @@ func TestAs(t *testing.T) {
 		} {
 			other := to.Clone()
 			change(other)
-			if _, err := s.As(other); !errors.Is(err, schema.ErrInvalid) {
-				t.Errorf("%s: %v", name, err)
-			}
+			stattest.Wraps(t, stattest.Err(s.As(other)), schema.ErrInvalid, "%s", name)
 		}
 		coded := stattest.Must(s.As(to))
 		if counts, err := coded.Measure(privacy.Marginal{Cols: []int{0}}, sigma); err != nil ||
@@ -87,12 +82,8 @@ func TestAs(t *testing.T) {
 			[]int64{3, 0, 1}) {
 			t.Fatalf("units of a row, of up to 49, of more: %v: %v", counts, err)
 		}
-		if _, err := s.Kinds(0, sigma); err == nil {
-			t.Error("the texts are still there")
-		}
-		if _, err := s.As(to); err == nil {
-			t.Error("it goes over twice")
-		}
+		stattest.Fails(t, stattest.Err(s.Kinds(0, sigma)), "the texts are still there")
+		stattest.Fails(t, stattest.Err(s.As(to)), "it goes over twice")
 		if got := len(s.Ledger().Entries); got != 5 {
 			t.Errorf("%d entries, want an opening, a reservation and three charges", got)
 		}
@@ -100,12 +91,9 @@ func TestAs(t *testing.T) {
 			coded.Finish(errors.New("killed"), nil)
 			continue
 		}
-		if err := s.Finish(nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := coded.Measure(privacy.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
-			t.Errorf("closed: %v", err)
-		}
+		stattest.Check(t, s.Finish(nil, nil))
+		stattest.Wraps(t, stattest.Err(coded.Measure(privacy.Total{}, sigma)), privacy.ErrClosed,
+			"closed")
 		if l := s.Ledger(); l.Verify(nil) != nil || l.Runs()[0].Status != ledger.StatusDone {
 			t.Error("the ledger does not verify")
 		}

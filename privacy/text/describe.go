@@ -1,12 +1,14 @@
 package text
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/linked"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,6 +25,7 @@ func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
 	if err := s.column(column); err != nil {
 		return nil, err
 	}
+	column += s.first
 	m := access.Call{Length: int(schema.Classes), Noise: g}
 	m.What, m.Of = fmt.Sprintf("classes of column %d", column+1),
 		access.Ask("classes").Ints(int64(column)).Floats(sigma)
@@ -77,14 +80,55 @@ func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 		return nil, fmt.Errorf("privacy: cells are read one by one, but the schema relates columns: %w",
 			schema.ErrInvalid)
 	}
+	return s.goOver(to, func(next *access.Rows) error {
+		t, err := s.texts().Encode(to, from)
+		next.Table = func() *table.Table { return t }
+		return err
+	})
+}
+
+// goOver goes over to other rows.
+func (s *session) goOver(
+	to *schema.Schema, make func(next *access.Rows) error,
+) (*privacy.Session, error) {
 	err := access.Hold(s.s,
-		func(*schema.Schema, access.Rows) (*schema.Schema, *table.Table, error) {
-			t, err := s.texts().Encode(to, from)
-			return to, t, err
+		func(_ *schema.Schema, next access.Rows) (*schema.Schema, access.Rows, error) {
+			err := make(&next)
+			return to, next, err
 		})
 	if err != nil {
 		return nil, err
 	}
 	s.texts = nil
 	return s.s, nil
+}
+
+// AsLinked is As for linked tables, which are read anew, and whole: what counts of a unit's rows is
+// then decided by [linked.Files]. l describes the tables in their order, each with the unit that
+// it has here.
+func (s *session) AsLinked(ctx context.Context, l *schema.Linked) (*privacy.Session, error) {
+	if err := s.column(0); err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, t := range s.parts {
+		paths = append(paths, t.path)
+	}
+	if !slices.EqualFunc(l.Tables, s.parts, func(t schema.LinkedTable, own *Table) bool {
+		return t.Schema.Unit == own.unit
+	}) {
+		return nil, fmt.Errorf("privacy: the schema is not of these linked tables: %w",
+			schema.ErrInvalid)
+	}
+	rows, err := linked.Files(l, paths)
+	if err != nil {
+		return nil, err
+	}
+	return s.goOver(rows.Schema(), func(next *access.Rows) error {
+		quiet, stop := access.Deaf(ctx)
+		defer stop()
+		next.Table, next.Units = nil, nil
+		next.Joint, err = access.LoadOf(rows)(quiet, func() error { return nil }, nil)
+		return err
+	})
 }

@@ -98,19 +98,13 @@ func TestFar(t *testing.T) {
 	here := stattest.Must(openFar(t, textTable(cells, nil, 1, nil)))
 	m := schema.Magnitudes{Kind: schema.Integer, PerPower: 2}
 	for _, s := range []*Session{far, here} {
-		if _, err := s.Kinds(0, tiny); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Must(s.Kinds(0, tiny))
 	}
 	bought := func(s *Session) (counts []int64, found []Found) {
 		kinds, err := s.Kinds(0, tiny)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		counts, found, err = ask(s, 0, m, farTexts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		return append(kinds, counts...), found
 	}
 	farCounts, farFound := bought(far)
@@ -121,9 +115,8 @@ func TestFar(t *testing.T) {
 	if want := []string{engine.Classes, engine.Values, engine.Spelled}; !slices.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)
 	}
-	if _, err := far.As(&schema.Schema{}); !errors.Is(err, privacy.ErrElsewhere) {
-		t.Errorf("it goes over to a schema: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(far.As(&schema.Schema{})), privacy.ErrElsewhere,
+		"it goes over to a schema")
 }
 
 // TestFarIsOneTable: answers that do not belong together end the run.

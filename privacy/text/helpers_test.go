@@ -11,9 +11,9 @@ import (
 
 // of is a session on a column.
 func of(c table.TextColumn) *session {
-	return &session{texts: func() *table.Texts {
+	return &session{opened: &opened{texts: func() *table.Texts {
 		return &table.Texts{Columns: []table.TextColumn{c}}
-	}}
+	}}}
 }
 
 // classes are the counts of a column.

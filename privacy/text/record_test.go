@@ -150,9 +150,7 @@ func TestQuestionIsAsLongWhateverIsDrawn(t *testing.T) {
 			answer := make([]int64, 1+q.Length)
 			at := 1
 			var asked []engine.Text
-			if err := json.Unmarshal(q.Of, &asked); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, json.Unmarshal(q.Of, &asked))
 			for _, one := range asked {
 				for _, cell := range one.Cells {
 					if cell >= engine.FirstKey {
@@ -163,10 +161,7 @@ func TestQuestionIsAsLongWhateverIsDrawn(t *testing.T) {
 			}
 			return answer, nil
 		}
-		texts, err := f.spell(of, drawn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := stattest.Must(f.spell(of, drawn))
 		for column, list := range drawn {
 			for k, c := range list {
 				want := fmt.Sprint(c.cell)
@@ -229,9 +224,7 @@ func TestRunGoesOnWithItsColumns(t *testing.T) {
 		return tab
 	}
 	s := stattest.Must(journaled(t, named("age", "sex"), dir, false))
-	if _, err := s.Kinds(0, tiny); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Must(s.Kinds(0, tiny))
 	s.Finish(errors.New("killed"), nil)
 	for _, names := range [][]string{{"age"}, {"sex", "age"}, {"age", "sex", "x"}, {`age" "sex`}} {
 		_, err := journaled(t, named(names...), dir, true)
@@ -240,7 +233,5 @@ func TestRunGoesOnWithItsColumns(t *testing.T) {
 		}
 	}
 	s = stattest.Must(journaled(t, named("age", "sex"), dir, true))
-	if _, err := s.Kinds(0, tiny); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(s.Kinds(0, tiny)), "")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
@@ -31,14 +32,49 @@ type Table struct {
 	names []string // without the unit
 	unit  string
 	k     int
+	path  string
 	load  func(ctx context.Context, begin func() error) (*table.Texts, error)
-	far   *far // in place of load, of rows that are counted elsewhere
+	far   *far     // in place of load, of rows that are counted elsewhere
+	parts []*Table // in place of both: linked tables
+}
+
+// Linked is private tables of which one session asks, such as patients and their visits. A unit has
+// its id in the unit column of each, and in each one row that is drawn among its rows. Tables but
+// the first have a last column, by which the unit has so many rows there. A first table that is nil
+// is the ids of the second. The error is for a table without a unit, or of units of more rows.
+func Linked(tables ...*Table) (*Table, error) {
+	out := &Table{k: 1}
+	for i, one := range tables {
+		own := Table{unit: tables[max(i, 1)].unit, k: 1, load: noRows}
+		if one != nil {
+			own = *one
+		}
+		if own.unit == "" || own.k != 1 || own.load == nil {
+			return nil, fmt.Errorf("privacy: linked tables are files, with ids, one row of each id: %w",
+				schema.ErrInvalid)
+		}
+		if i > 0 {
+			name := "rows"
+			for slices.Contains(own.names, name) {
+				name += " "
+			}
+			own.names = append(own.Names(), name)
+		}
+		out.names, out.parts = append(out.names, own.names...), append(out.parts, &own)
+	}
+	out.unit = out.parts[0].unit
+	return out, nil
+}
+
+// noRows is a table without rows, and without a file.
+func noRows(_ context.Context, begin func() error) (*table.Texts, error) {
+	return &table.Texts{Units: []uint32{}}, begin()
 }
 
 // File names a private file (.csv or .parquet) whose columns nobody has described. The error is for
 // names or a unit that cannot be.
 func File(path string, o Options) (*Table, error) {
-	t := &Table{unit: o.Unit, k: max(1, o.MaxRowsPerUnit)}
+	t := &Table{unit: o.Unit, k: max(1, o.MaxRowsPerUnit), path: path}
 	unitAt := -1
 	for i, name := range o.Names {
 		switch {
@@ -104,11 +140,19 @@ func (t *Table) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 type Session struct{ *session }
 
 type session struct {
-	s     *privacy.Session
+	*opened
 	names []string
 	unit  string
+	first int // column of all those that were opened
+}
+
+// opened is what the session on linked tables shares with those on each of them.
+type opened struct {
+	s     *privacy.Session
+	k     int
 	texts func() *table.Texts // nil when the session is closed, or goes by a schema
 	far   *far                // in place of texts
+	parts []*Table            // of linked tables
 }
 
 // Open is [privacy.Open] for a table of texts: plan and budget are checked, the whole plan is
@@ -125,10 +169,12 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 		if t.far != nil {
 			return nil, t.far.read(begin)
 		}
-		var err error
-		if data, err = t.load(ctx, begin); err == nil && sch.Unit != "" {
-			data = data.Select(bound(data.Units))
+		parts := t.parts
+		if parts == nil {
+			parts = []*Table{&t}
 		}
+		var err error
+		data, err = texts(ctx, parts, begin, bound)
 		return nil, err
 	}
 	// its ledger names no column: a run goes on with those that it was begun on
@@ -137,8 +183,68 @@ func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error
 	if err != nil {
 		return nil, err
 	}
-	return &Session{&session{s, t.names, t.unit, func() *table.Texts { return data }, t.far}}, nil
+	return &Session{&session{names: t.names, unit: t.unit, opened: &opened{
+		s, t.k, func() *table.Texts { return data }, t.far, t.parts}}}, nil
 }
+
+// texts are those of tables, one after the other: of each unit the rows that count. begin is called
+// when there is nothing wrong with the header of any.
+func texts(
+	ctx context.Context, parts []*Table, begin func() error, bound access.Bound,
+) (*table.Texts, error) {
+	of, out := make([]*table.Texts, len(parts)), &table.Texts{}
+	var from func(i int) error
+	from = func(i int) (err error) {
+		if i == len(parts) {
+			return begin()
+		}
+		of[i], err = parts[i].load(ctx, func() error { return from(i + 1) })
+		return err
+	}
+	if err := from(0); err != nil {
+		return nil, err
+	}
+	for i, t := range of {
+		if parts[i].unit != "" {
+			all := t.Units
+			if t = t.Select(bound(all)); i > 0 {
+				t.Columns = append(t.Columns, rowsOf(all, t.Units))
+			}
+		}
+		out.Columns, out.Units = append(out.Columns, t.Columns...), t.Units
+	}
+	return out, nil
+}
+
+// rowsOf is a column of the number of rows that each of some units has among all.
+func rowsOf(all, units []uint32) (c table.TextColumn) {
+	rows, at := map[uint32]int{}, map[int]uint32{}
+	for _, u := range all {
+		rows[u]++
+	}
+	for _, u := range units {
+		n := rows[u]
+		if _, ok := at[n]; !ok {
+			at[n] = uint32(len(c.Texts))
+			c.Texts = append(c.Texts, strconv.Itoa(n))
+		}
+		c.Cells = append(c.Cells, at[n])
+	}
+	return c
+}
+
+// Of is the session on one of linked tables: the same run, which asks about its columns.
+func (s *session) Of(table int) *Session {
+	out, t := *s, s.parts[table]
+	for _, before := range s.parts[:table] {
+		out.first += len(before.names)
+	}
+	out.names, out.unit = t.names, t.unit
+	return &Session{&out}
+}
+
+// Unit is as that of the table.
+func (s *session) Unit() (name string, maxRows int) { return s.unit, s.k }
 
 // Names are the public names of the columns, the unit left out.
 func (s *session) Names() []string { return slices.Clone(s.names) }

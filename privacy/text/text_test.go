@@ -372,10 +372,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	plan := append(
 		accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, 9), Count: 2}},
 		selectionEvents(nb, d)...)
-	cost, err := pld.Epsilon(plan, 1e-8, accountant.AddRemove)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := stattest.Must(pld.Epsilon(plan, 1e-8, accountant.AddRemove))
 	o := privacy.Options{
 		Plan:   plan,
 		Ledger: file,
@@ -388,10 +385,8 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	}
 	o.Budget.Epsilon = cost.Epsilon
 	full := ledger.NewFile(filepath.Join(t.TempDir(), "full"))
-	if err := ledger.SetLimit(context.Background(), full, nb.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, ledger.SetLimit(context.Background(), full, nb.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}))
 	o.Ledger = full
 	if _, err := Open(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) ||
 		reads != 0 {
@@ -438,26 +433,16 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if got := len(s.Ledger().Entries); got != 2 {
 		t.Errorf("refused calls left %d ledger entries, want 2", got)
 	}
-	if _, err := s.Kinds(0, 9); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Must(s.Kinds(0, 9))
 	if _, _, err := ask(s, 0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1},
 		Selection{Sigma: 9}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Kinds(0, 9); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a third call of two: %v", err)
-	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Wraps(t, stattest.Err(s.Kinds(0, 9)), privacy.ErrPlan, "a third call of two")
+	stattest.Check(t, s.Finish(nil, nil))
 	l := stattest.Must(file.Read())
-	if err := l.Verify(nil); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Kinds(0, 9); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("closed: %v", err)
-	}
+	stattest.Passes(t, l.Verify(nil), "")
+	stattest.Wraps(t, stattest.Err(s.Kinds(0, 9)), privacy.ErrClosed, "closed")
 }
 
 // TestSelectionIsChargedInFull: each half of its cost must be in the plan.
@@ -495,16 +480,12 @@ func TestTextFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	good := write("good.csv", "id,a,b\n1,x,2\n1,x,3\n2,y,4\n")
 	tab, err := File(good, Options{Names: []string{"id", "a", "b"}, Unit: "id", MaxRowsPerUnit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	s := openText(
 		t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
 	)
@@ -531,9 +512,7 @@ func TestTextFile(t *testing.T) {
 		"none":           filepath.Join(dir, "none.csv"),
 	} {
 		tab, err := File(path, Options{Names: []string{"a", "b"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		file := ledger.NewFile(filepath.Join(dir, name+".ledger"))
 		_, err = Open(
 			context.Background(), tab, privacy.Options{Budget: wide, Plan: gaussian(9, 1), Ledger: file},
@@ -560,14 +539,9 @@ func TestTextRowsAreNoErrors(t *testing.T) {
 		"bad rows": {"id,a\n1\n1,x,x\n\xff,x\n\x00,x\n\n2,\"x\n3,\x00\n4,y\n", 3},
 	} {
 		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(path, []byte(tt.in), 0o600))
 		o := Options{Names: []string{"id", "a"}, Unit: "id", MaxRowsPerUnit: 1}
-		tab, err := File(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := stattest.Must(File(path, o))
 		s := openText(t, tab, 0, gaussian(9, 1))
 		if got := len(s.texts().Columns[0].Cells); got != tt.rows {
 			t.Errorf("%s: %d rows are read, not %d", name, got, tt.rows)
@@ -600,12 +574,8 @@ func TestTextPrintsNothing(t *testing.T) {
 			}
 		}
 	}
-	if _, err := tab.MarshalText(); err == nil {
-		t.Error("a table of texts can be encoded")
-	}
-	if _, err := s.MarshalText(); err == nil {
-		t.Error("a session can be encoded")
-	}
+	stattest.Fails(t, stattest.Err(tab.MarshalText()), "a table of texts can be encoded")
+	stattest.Fails(t, stattest.Err(s.MarshalText()), "a session can be encoded")
 }
 
 // TestNobodyCountsTheReading: neither a caller's context nor its callbacks are called while a file
@@ -616,9 +586,7 @@ func TestNobodyCountsTheReading(t *testing.T) {
 	for _, n := range []int{10, 200000} {
 		path := filepath.Join(dir, fmt.Sprint(n, ".parquet"))
 		rows, err := gatetest.Parquet(n)
-		if err := errors.Join(err, os.WriteFile(path, rows, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, errors.Join(err, os.WriteFile(path, rows, 0o600)))
 		c := &gatetest.PollCounter{Context: context.Background()}
 		tab := stattest.Must(File(path, Options{Names: []string{"a", "b", "c"}}))
 		s := stattest.Must(Open(c, tab, privacy.Options{Budget: wide, Plan: gaussian(5, 1)}))

@@ -77,6 +77,7 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 	}
 	of = slices.Clone(of) // what is asked stays what was paid for, whatever the caller does meanwhile
 	for i := range of {
+		of[i].Column += s.first
 		of[i].Magnitudes.Edges = slices.Clone(of[i].Magnitudes.Edges)
 	}
 	c := access.Call{What: "values of columns", Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
@@ -92,7 +93,7 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		case slices.ContainsFunc(of[:i], func(b Wanted) bool { return b.Column == w.Column }):
 			return nil, fmt.Errorf("privacy: column %d is named twice", w.Column)
 		}
-		if err := s.column(w.Column); err != nil {
+		if err := s.column(w.Column - s.first); err != nil {
 			return nil, err
 		}
 		texts := int64(0)

@@ -14,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -189,14 +188,10 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 		"threshold huge":      func() error { _, err := Open(s, 1e9, 1); return err },
 		"epsilon not planned": func() error { _, err := Open(s, 1, .9); return err },
 	} {
-		if err := call(); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		stattest.Fails(t, call(), "%s is accepted", name)
 	}
 	r, err := Open(s, 1000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	for _, bad := range []func() error{
 		func() error { _, err := r.Ask(table.Condition{Column: 9}, 1); return err },
 		func() error { _, err := r.Ask(firstIs1, math.NaN()); return err },
@@ -217,22 +212,14 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if above, err := r.Ask(firstIs1, 100000); err != nil || !above {
 		t.Errorf("%v, %v far above", above, err)
 	}
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, errSpent) {
-		t.Errorf("after a yes: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(r.Ask(firstIs1, 30)), errSpent, "after a yes")
 	if r, err = Open(s, 1000, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(s, 1000, 1); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("a round beyond the plan: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Open(s, 1000, 1)), privacy.ErrPlan, "a round beyond the plan")
 	s.Finish(nil, nil)
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("a closed session: %v", err)
-	}
-	if err := s.Ledger().Verify(nil); err != nil {
-		t.Error(err)
-	}
+	stattest.Wraps(t, stattest.Err(r.Ask(firstIs1, 30)), privacy.ErrClosed, "a closed session")
+	stattest.Passes(t, s.Ledger().Verify(nil), "")
 }
 
 func TestThresholdPrintsNothing(t *testing.T) {
@@ -243,9 +230,7 @@ func TestThresholdPrintsNothing(t *testing.T) {
 			t.Errorf("%s prints %s", verb, got)
 		}
 	}
-	if _, err := json.Marshal(r); err == nil {
-		t.Error("a threshold was encoded")
-	}
+	stattest.Fails(t, stattest.Err(json.Marshal(r)), "a threshold was encoded")
 }
 
 // TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is
@@ -257,8 +242,8 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 		Journal: filepath.Join(dir, "j"), Method: "t",
 	}
 	rows := privacy.FromTable(testTable(t, testSchema("", 0), someRows(60), nil))
-	s := mechtest.Must(privacy.Open(context.Background(), rows, o))
-	r := mechtest.Must(Open(s, 1e6, 1))
+	s := stattest.Must(privacy.Open(context.Background(), rows, o))
+	r := stattest.Must(Open(s, 1e6, 1))
 	for range 3 {
 		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
@@ -266,26 +251,23 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 	}
 	s.Finish(errors.New("killed"), nil)
 	o.Resume = true
-	s = mechtest.Must(privacy.Open(context.Background(), rows, o))
-	r = mechtest.Must(Open(s, 1e6, 1))
+	s = stattest.Must(privacy.Open(context.Background(), rows, o))
+	r = stattest.Must(Open(s, 1e6, 1))
 	for range 3 {
 		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
 		}
 	}
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, errSpent) {
-		t.Errorf("a question that was not asked before: %v", err)
-	}
-	r = mechtest.Must(Open(s, 1e6, 1))
-	if _, err := r.Ask(firstIs1, 30); err != nil {
-		t.Errorf("a round of its own: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(r.Ask(firstIs1, 30)), errSpent,
+		"a question that was not asked before")
+	r = stattest.Must(Open(s, 1e6, 1))
+	stattest.Passes(t, stattest.Err(r.Ask(firstIs1, 30)), "a round of its own")
 }
 
 // TestCopiedRoundIsTheSame: five copies of a round say "above" once.
 func TestCopiedRoundIsTheSame(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
-	r := mechtest.Must(Open(s, 0, 1))
+	r := stattest.Must(Open(s, 0, 1))
 	said := 0
 	for range 5 {
 		c := *r
@@ -302,12 +284,8 @@ func TestCopiedRoundIsTheSame(t *testing.T) {
 // down.
 func TestCyclicQuestionIsRefused(t *testing.T) {
 	r, err := Open(open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1)), 1000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	cyclic := table.And{nil}
 	cyclic[0] = cyclic
-	if _, err := r.Ask(cyclic, 0); err == nil {
-		t.Error("an expression without end is accepted")
-	}
+	stattest.Fails(t, stattest.Err(r.Ask(cyclic, 0)), "an expression without end is accepted")
 }

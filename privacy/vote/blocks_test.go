@@ -226,24 +226,20 @@ func TestBlocksRefuses(t *testing.T) {
 		}
 	}
 	s := mechtest.On(t, tab, 0, BlockEvents(2, 2)...)
-	if _, err := Blocks(context.Background(), s, 2, share, 1.9, 2); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("less noise: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Blocks(context.Background(), s, 2, share, 1.9, 2)), privacy.ErrPlan,
+		"less noise")
 	s = mechtest.On(t, tab, 0, BlockEvents(2, 2)[:1]...)
-	if _, err := Blocks(context.Background(), s, 2, share, 2, 2); !errors.Is(err, privacy.ErrPlan) {
-		t.Errorf("half the plan: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Blocks(context.Background(), s, 2, share, 2, 2)), privacy.ErrPlan,
+		"half the plan")
 	s = mechtest.On(t, tab, 0, BlockEvents(2, 3)...)
-	if _, err := Blocks(context.Background(), s, 2, share, 2, 3); err != nil {
-		t.Errorf("the planned call: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(Blocks(context.Background(), s, 2, share, 2, 3)),
+		"the planned call")
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := share
 	stopped.Of = func(*table.Table) float64 { cancel(); return 0 }
 	cut := mechtest.On(t, tab, 0, BlockEvents(2, 2)...)
-	if _, err := Blocks(ctx, cut, 9, stopped, 2, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Blocks(ctx, cut, 9, stopped, 2, 2)), context.Canceled,
+		"a cancelled call")
 	if got := cut.Ledger().Runs()[0].Charged; len(got) != 0 {
 		t.Errorf("a cancelled call is charged %v", got)
 	}

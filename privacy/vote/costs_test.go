@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave
@@ -33,9 +34,7 @@ func TestReferenceCosts(t *testing.T) {
 		}
 		s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), Plan(a, b, tt.answers))
 		sh, _ := toys(t, s, 5, 10)
-		if _, err := sh.Vote(a, b, 0); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Must(sh.Vote(a, b, 0))
 		charged := s.Ledger().Runs()[0].Charged
 		if calls(charged) != tt.queries+tt.answers {
 			t.Errorf("%s: charged %v", tt.name, charged)
@@ -58,10 +57,7 @@ func TestReferenceCosts(t *testing.T) {
 func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	const queries, lambda, delta = 100, .01, 1e-5
 	plan := Plan(Aggregator{Laplace: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
-	got, err := pld.Epsilon(plan, delta, accountant.AddRemove)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(pld.Epsilon(plan, delta, accountant.AddRemove))
 	moments := math.Inf(1)
 	for l := 1.0; l <= 400; l++ {
 		moments = min(moments, (queries*2*lambda*lambda*l*(l+1)-math.Log(delta))/l)

@@ -3,7 +3,6 @@ package vote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,16 +44,12 @@ func watched(
 	tab := gatetest.Table(t, gatetest.Schema("", 0), gatetest.SomeRows(90), nil)
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Plan: plan,
 		Budget: accountant.Budget{Epsilon: 1e12, Delta: 1e-9}, Method: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	sh, err := SplitWatched(s, k, func(shard int) Teacher[int] { return silent{class(shard)} })
 	if err == nil {
 		err = sh.Train(0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, err)
 	return s, sh
 }
 
@@ -86,15 +81,9 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	a, b := Aggregator{Sigma: 4}, Ballot{Questions: 50, Classes: 3}
 	s, sh := watched(t, Plan(a, b, 0), 60, func(shard int) uint8 { return uint8(shard % 3) })
 	path := filepath.Join(t.TempDir(), "cost.private.json")
-	if _, err := sh.Vote(a, b, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := sh.SaveCost(path, 1e-5); !errors.Is(err, errNotPrivate) {
-		t.Errorf("from an open session: %v", err)
-	}
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Must(sh.Vote(a, b, 0))
+	stattest.Wraps(t, sh.SaveCost(path, 1e-5), errNotPrivate, "from an open session")
+	stattest.Check(t, s.Finish(nil, nil))
 	for name, err := range map[string]error{
 		"a model's name": sh.SaveCost(filepath.Join(filepath.Dir(path), "cost.json"), 1e-5),
 		"delta 0":        sh.SaveCost(path, 0),
@@ -104,12 +93,8 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := sh.SaveCost(path, 1e-5); err != nil {
-		t.Fatal(err)
-	}
-	if err := sh.SaveCost(path, 1e-5); err == nil {
-		t.Error("an existing file was overwritten")
-	}
+	stattest.Check(t, sh.SaveCost(path, 1e-5))
+	stattest.Fails(t, sh.SaveCost(path, 1e-5), "an existing file was overwritten")
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)

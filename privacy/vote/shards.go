@@ -64,7 +64,7 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 		teachers[i] = build(i) // sees no row
 	}
 	in := &shards[Q]{rows: make([]*table.Table, k), teachers: teachers}
-	split := func(_ *schema.Schema, held access.Rows) (*schema.Schema, *table.Table, error) {
+	split := func(_ *schema.Schema, held access.Rows) (_ *schema.Schema, none access.Rows, err error) {
 		t := held.Table()
 		for i, rows := range partition(t, k, held.Source.Uint64N) {
 			shard := t.Select(rows)
@@ -74,12 +74,11 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 			}
 			// Made anew without the numbers of the units, which tell how many units of other shards
 			// came before.
-			var err error
 			if in.rows[i], err = table.FromColumns(t.Schema().Clone(), columns, nil); err != nil {
-				return nil, nil, access.ErrPrivate
+				return nil, none, access.ErrPrivate
 			}
 		}
-		return nil, nil, nil
+		return nil, none, nil
 	}
 	if err := access.Hold(s, split); err != nil {
 		return nil, fmt.Errorf("privacy: split: %w", err)

@@ -2,7 +2,6 @@ package vote
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -57,9 +55,7 @@ func toys(t testing.TB, s *privacy.Session, k, classes int) (*Shards[int], []*to
 		kept = append(kept, &toyTeacher{shard: shard, classes: classes})
 		return kept[shard]
 	}))
-	if err := sh.Train(0); err != nil {
-		t.Fatal(err)
-	}
+	stattest.Check(t, sh.Train(0))
 	return sh, kept
 }
 
@@ -99,9 +95,7 @@ func TestAudit_NoPartition(t *testing.T) {
 		s := open(t, tab, nil)
 		sh, teachers := toys(t, s, 5, 2)
 		for range 3 {
-			if err := sh.Train(0); err != nil {
-				t.Fatal(err)
-			}
+			stattest.Check(t, sh.Train(0))
 		}
 		rows := 0
 		for i, teacher := range teachers {
@@ -168,10 +162,8 @@ func TestSplitIsUniform(t *testing.T) {
 func TestAudit_ReshuffledShards(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), nil)
 	toys(t, s, 5, 2)
-	if _, err := Split(s, 5,
-		func(int) Teacher[int] { return &toyTeacher{} }); !errors.Is(err, privacy.ErrSplit) {
-		t.Errorf("a second split: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Split(s, 5,
+		func(int) Teacher[int] { return &toyTeacher{} })), privacy.ErrSplit, "a second split")
 }
 
 // TestAudit_OneSharedShard: with as many shards as rows no teacher sees all rows, and no two see
@@ -196,24 +188,15 @@ func TestSplitRefuses(t *testing.T) {
 	build := func(int) Teacher[int] { return &toyTeacher{classes: 2} }
 	s := open(t, testTable(t, testSchema("", 0), someRows(20), nil), gaussian(5, 1))
 	for _, k := range []int{0, -1, MaxShards + 1} {
-		if _, err := Split(s, k, build); err == nil {
-			t.Errorf("%d shards were accepted", k)
-		}
+		stattest.Fails(t, stattest.Err(Split(s, k, build)), "%d shards were accepted", k)
 	}
 	sh := stattest.Must(Split(s, 3, build))
-	if err := s.Finish(nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := sh.Train(0); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("training on a closed session: %v", err)
-	}
-	if _, err := sh.Vote(Aggregator{Sigma: 5}, Ballot{Questions: 1, Classes: 2},
-		0); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("a vote on a closed session: %v", err)
-	}
-	if _, err := Split(s, 3, build); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("a split of a closed session: %v", err)
-	}
+	stattest.Check(t, s.Finish(nil, nil))
+	stattest.Wraps(t, sh.Train(0), privacy.ErrClosed, "training on a closed session")
+	stattest.Wraps(t, stattest.Err(sh.Vote(Aggregator{Sigma: 5}, Ballot{Questions: 1, Classes: 2},
+		0)), privacy.ErrClosed, "a vote on a closed session")
+	stattest.Wraps(t, stattest.Err(Split(s, 3, build)), privacy.ErrClosed,
+		"a split of a closed session")
 }
 
 // TestNothingPrintsAShard: shards show their number only.
@@ -228,9 +211,7 @@ func TestNothingPrintsAShard(t *testing.T) {
 			}
 		}
 	}
-	if _, err := json.Marshal(sh); err == nil {
-		t.Error("shards were encoded as JSON")
-	}
+	stattest.Fails(t, stattest.Err(json.Marshal(sh)), "shards were encoded as JSON")
 	if got := fmt.Sprint(sh); got != "vote.Shards(2)" {
 		t.Errorf("prints as %q", got)
 	}
@@ -247,10 +228,8 @@ func TestForeignTeachersTellNothing(t *testing.T) {
 		"in voting": panicking{}} {
 		a := Aggregator{Sigma: .01}
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(a, b, 0))
-		sh := mechtest.Must(Split(s, 3, func(int) Teacher[int] { return teacher }))
-		if err := sh.Train(0); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		sh := stattest.Must(Split(s, 3, func(int) Teacher[int] { return teacher }))
+		stattest.Passes(t, sh.Train(0), "%s", name)
 		got, err := sh.Vote(a, b, 0)
 		if err != nil || !slices.Equal(got.Counts, []int64{3, 0, 3, 0}) {
 			t.Errorf("%s: %v, %v", name, got.Counts, err)
@@ -282,7 +261,7 @@ func (renaming) VotesTo([]uint8, int) {}
 // TestTeachersShareNoSchema: a shard's schema is its own.
 func TestTeachersShareNoSchema(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), gaussian(5, 1))
-	sh := mechtest.Must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
+	sh := stattest.Must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
 	if err := sh.Train(0); err != nil || s.Schema().Columns[0].Categories[0] != "a0" {
 		t.Errorf("%v, %q", err, s.Schema().Columns[0].Categories[0])
 	}

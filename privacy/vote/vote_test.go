@@ -256,9 +256,7 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 		if check != nil && (answered == 0 || answered == 64) {
 			t.Errorf("%s: %d of 64 answered: the test shows little", name, answered)
 		}
-		if err := s.Ledger().Verify(nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Passes(t, s.Ledger().Verify(nil), "%s", name)
 	}
 }
 
@@ -354,9 +352,7 @@ func TestVoteRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := sh.Vote(a, b, 0); err != nil {
-		t.Errorf("the budget is gone: %v", err)
-	}
+	stattest.Passes(t, stattest.Err(sh.Vote(a, b, 0)), "the budget is gone")
 }
 
 // strange votes for classes that the ballot does not have.
@@ -427,9 +423,7 @@ func TestSplitKeepsTheGatesSchema(t *testing.T) {
 	for i := range sch.Columns {
 		sch.Columns[i].Categories = sch.Columns[i].Categories[:1]
 	}
-	if _, err := Split(s, 3, func(int) Teacher[int] { return strange{} }); err != nil {
-		t.Error(err)
-	}
+	stattest.Passes(t, stattest.Err(Split(s, 3, func(int) Teacher[int] { return strange{} })), "")
 }
 
 // TestVoteRecordIsAsLongWhateverIsDrawn: the journal has as many bytes after a ballot with a check

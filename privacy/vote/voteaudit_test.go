@@ -130,9 +130,7 @@ func TestAudit_TenToTheDelta(t *testing.T) {
 		t.Errorf("exact cost %v; with 10^delta %v", exact, wrong)
 	}
 	for _, d := range []float64{math.Pow(10, delta), -5, 5} {
-		if err := (accountant.Budget{Epsilon: 1, Delta: d}).Validate(); err == nil {
-			t.Errorf("delta %v is accepted", d)
-		}
+		stattest.Fails(t, (accountant.Budget{Epsilon: 1, Delta: d}).Validate(), "delta %v is accepted", d)
 	}
 }
 

@@ -254,7 +254,7 @@ def test_schema_in_one_call() -> None:
     assert [line.strip() for line in sdv.yaml.splitlines() if "kind:" in line] == [
         "kind: real", "kind: categorical", "kind: date", "kind: integer"]
     assert "ward" in sdv.yaml and "categories:" in sdv.yaml and '"id"' not in sdv.yaml
-    with pytest.raises(decoy.UsageError, match="several tables"):
+    with pytest.raises(decoy.UsageError, match="several tables one must be no child"):
         decoy.Schema.from_sdv({"tables": {"a": {"columns": {}}, "b": {"columns": {}}}})
     bought = decoy.Schema.infer(frame(5000), epsilon=5.0, ledger="l", partial=draft)
     syn = decoy.generate(frame(5000), epsilon=5.0, ledger="l", schema=bought)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -21,8 +22,14 @@ def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run([_program.program(), "datasets", "export", "icu-mortality", "--out", "p.csv",
                     "--schema-out", "patients.yaml", "--quiet"], check=True)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.S)
-    assert len(blocks) == 2
-    names: dict[str, object] = {"df": pd.read_csv("p.csv")}
+    assert len(blocks) == 3
+    linked = re.findall(r"<<'END'\n(.*?)END\n", (DOCS / "linked.md").read_text(), re.S)[0]
+    Path("clinic.yaml").write_text(textwrap.dedent(linked))
+    visits = [(i, 10 * k, "ill" if (i + k) % 3 else "well") for i in range(500) for k in range(i % 5)]
+    names: dict[str, object] = {
+        "df": pd.read_csv("p.csv"),
+        "patients": pd.DataFrame({"id": range(500), "sex": ["f", "m"] * 250}),
+        "visits": pd.DataFrame(visits, columns=["patient", "day", "state"])}
     for block in blocks:
         exec(compile(block, "python.md", "exec"), names)
     assert str(names["m"].claim) in blocks[0]  # type: ignore[attr-defined]

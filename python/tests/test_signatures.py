@@ -19,13 +19,26 @@ import pytest
 
 import decoy
 from decoy import _program
+from decoy._arguments import arguments
 from decoy._errors import in_python
-from decoy._options import KEYWORDS
 
 PYTHON = Path(__file__).parents[1]
 
 SCHEMA = decoy.Schema("decoy: 1\ncolumns:\n  - {name: a, kind: categorical, categories: [x, y]}\n"
                       "  - {name: n, kind: integer, min: 0, max: 9}\n")
+
+
+LINKED = """\
+decoy: 1
+unit: id
+tables:
+  - {name: patients, columns: [{name: a, kind: categorical, categories: [x, y]}]}
+  - name: visits
+    parent: patients
+    key: patient
+    order: {by: n, rows: 3}
+    columns: [{name: n, kind: integer, min: 0, max: 9}]
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +120,20 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (fit(pl.Series([1])), decoy.UsageError, r"a Series is one column"),
     (fit(pl.LazyFrame({"a": [1]})), decoy.UsageError, r"call collect\(\)"),
     (fit(pa.chunked_array([[1]])), decoy.UsageError, r"a ChunkedArray is one column"),
-    (fit({"patients": frame()}), decoy.UsageError, r"linked tables.* not supported yet"),
+    (fit({"p": frame()}, schema=None), decoy.UsageError, r"linked tables need schema=, or links="),
+    (fit({}), decoy.UsageError, r"the dict of linked tables is empty"),
+    (fit({"p": frame()["a"]}), decoy.UsageError, r"^p: a Series is one column"),
+    (fit({"p": {"q": frame()}}), decoy.UsageError, r"^p: a dict of frames is linked tables, and"),
+    (fit({1: frame()}), decoy.UsageError, r"by their names, such as 'visits', not 1"),
+    (fit({"../p": frame()}), decoy.UsageError, r"by their names, such as 'visits', not '\.\./p'"),
+    (fit({f"p{k}": frame() for k in range(10)}), decoy.UsageError, r"at most nine frames"),
+    (fit({"people": frame(), "visits": frame()}, schema=LINKED), decoy.UsageError,
+     r"the frame of people is none of the tables patients, visits of the schema"),
+    (fit({"patients": frame()}, schema=LINKED), decoy.UsageError, r"the table visits"),
+    (fit({"patients": frame(), "visits": frame()}, schema=LINKED), decoy.DataError,
+     r"patients.*no column \"id\""),
+    (lambda: decoy.evaluate(train={"patients": frame()}, synthetic=frame(), schema=LINKED),
+     decoy.UsageError, r"train.*the table visits"),
     (fit(np.zeros((3, 2))), decoy.UsageError, r"a frame of pandas, polars or pyarrow, not ndarray"),
     (fit(None), decoy.UsageError, r"not None"),
     (fit(with_column(pd.arrays.SparseArray([0] * 300))), decoy.DataError,
@@ -140,7 +166,8 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (fit(frame(), target="b"), decoy.UsageError, r'target: the schema has no column "b"'),
     (fit(frame(), unit="id"), decoy.UsageError, r"^unit= is for a table without a schema"),
     (fit(frame(), schema={"columns": {}}), decoy.UsageError, r"decoy\.Schema\.from_sdv"),
-    (fit(frame(), schema=SCHEMA.yaml), decoy.UsageError, r"decoy\.Schema\(text\)"),
+    (fit(frame(), schema="a\nb"), decoy.UsageError, r"^schema"),
+    (fit(frame(), schema={"decoy": 1, "columns": []}), decoy.UsageError, r"^schema: line 1: a schema needs at least one column"),
     (fit(frame(), schema=decoy.Schema.from_dtypes(frame())), decoy.UsageError,
      r"^schema: line 3.*decoy\.Schema\.infer\(frame, partial=\.\.\.\)"),
     (fit(frame(), ledger=""), decoy.UsageError, r"ledger= is empty"),
@@ -212,7 +239,13 @@ def test_a_file_and_its_address() -> None:
     assert out.verdicts and "html" in Path("r.html").read_text()[:100]
 
 
-def test_the_table_of_keywords() -> None:
-    assert KEYWORDS["steps"] == ("--set=steps", "int")
-    assert KEYWORDS["smalldb_rows"] == ("--set=rows", "int")
-    assert KEYWORDS["max_rows_per_unit"] == ("--max-rows-per-unit", "int")
+def test_keywords_as_flags() -> None:
+    given = {"steps": 3, "smalldb_rows": 4, "max_rows_per_unit": np.int8(5), "epsilon": 1,
+             "order": ["visits.date", "tests.at"], "links": ("visits.patient_id=patients.id",),
+             "sets": ["a*b", "c"], "unit": None, "schema": "s.yaml", "progress": True}
+    assert arguments(given) == [
+        "--set=steps=3", "--set=rows=4", "--max-rows-per-unit=5", "--epsilon=1.0",
+        "--order=visits.date", "--order=tests.at", "--link=visits.patient_id=patients.id",
+        "--set=sets=a*b,c"]
+    with pytest.raises(decoy.UsageError, match="links= must be a list, not 'a.b=c.d'"):
+        arguments({"links": "a.b=c.d"})

@@ -194,8 +194,13 @@ func nastyCSV(n int, which func(i int) int) string {
 // inTurn has all rows differ as much as they can.
 func inTurn(i int) int { return i }
 
-// bothRoads has hostile cells counted by Spark's SQL and by workers.
+// bothRoads has hostile cells counted by Spark's SQL and by workers of another build.
 func (c *cluster) bothRoads(t *testing.T) {
+	other := c.dir + "/decoy-spark-of-another-build"
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", other, "../cmd/decoy-spark")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	words := []string{
 		"", " ", "?", "a", "A", "a ", "it's", `a\b`, "ä", "a\u0308", "3", "+3", "3.", ".5",
 		"-4", "007", "-9.0", "true", "TRUE", "t", "no", "1e3", "1e999", "-1e999", "1e-999",
@@ -239,7 +244,7 @@ func (c *cluster) bothRoads(t *testing.T) {
 		for _, s := range []*schema.Schema{plain, of} {
 			before := len(c.processes("count-worker"))
 			got := stattest.Must(c.count(context.Background(), "hostile", s, pairs(s)))
-			want := stattest.Must(c.count(context.Background(), "hostile?worker="+c.program, s, pairs(s)))
+			want := stattest.Must(c.count(context.Background(), "hostile?worker="+other, s, pairs(s)))
 			if !slices.Equal(got, want) || got[0] < int64(len(words)) || before != 0 {
 				t.Errorf("other counts in SQL: %d and %d rows, of %.60s\n%v\n%v", got[0], want[0], columns,
 					got, want)
@@ -300,7 +305,7 @@ func TestCluster(t *testing.T) {
 		const cell = "zzsecretzz"
 		bad := c.file(t, "bad.csv", strings.Replace(nastyCSV(50, inTurn), "2020-03-01", cell, 1), 0o644)
 		for source, want := range map[string]string{
-			bad + "?worker=/no": "the query has failed",
+			bad + "?worker=/no": "the statement has failed",
 			"no_such_table":     "the source is not there",
 			c.dir + "/no.csv":   "the source is not there",
 			c.program + ".key":  "does not end in",
@@ -480,6 +485,9 @@ func (c *cluster) processes(word string) (pids []int) {
 	}
 	return pids
 }
+
+// executor is a word in the command line of an executor.
+const executor = "CoarseGrainedExecutorBackend"
 
 // killExecutors kills the executors in which slow workers run.
 func (c *cluster) killExecutors() (n int) {

@@ -3,7 +3,10 @@ package driver
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"os"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,15 +18,40 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// tokenVariable is the environment variable of a bearer token. It is sent over TLS only.
-const tokenVariable = "DECOY_SPARK_TOKEN"
+// headers are sent with every call, over TLS only.
+type headers map[string]string
+
+// headersOf reads what the environment has: a bearer token, and NAME=VALUE,NAME=VALUE.
+func headersOf(token, list string) (headers, error) {
+	h := headers{}
+	if token != "" {
+		h["authorization"] = "Bearer " + token
+	}
+	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !headerName.MatchString(name) || !ok {
+			return nil, errors.New("spark: DECOY_SPARK_HEADERS is not NAME=VALUE,NAME=VALUE")
+		}
+		h[strings.ToLower(name)] = value
+	}
+	return h, nil
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9_.-]+$")
+
+func (h headers) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return h, nil
+}
+
+func (headers) RequireTransportSecurity() bool { return true }
 
 // connection is a channel to Spark Connect. It looks at the messages for what the client does not
 // do: it can end the session.
 type connection struct {
 	*channel.BaseBuilder
-	source *Source
-	conn   *grpc.ClientConn
+	source  *Source
+	headers headers
+	conn    *grpc.ClientConn
 
 	mu      sync.Mutex
 	session string
@@ -34,7 +62,12 @@ func newConnection(s *Source) (*connection, error) {
 	if err != nil {
 		return nil, errAddress
 	}
-	return &connection{BaseBuilder: base, source: s}, nil
+	h, err := headersOf(os.Getenv("DECOY_SPARK_TOKEN"), os.Getenv("DECOY_SPARK_HEADERS"))
+	if err == nil && len(h) > 0 && !s.TLS {
+		err = errors.New("spark: DECOY_SPARK_TOKEN and DECOY_SPARK_HEADERS are sent over TLS alone: " +
+			"say ?tls=true, or unset them")
+	}
+	return &connection{BaseBuilder: base, source: s, headers: h}, err
 }
 
 // User is who Spark Connect takes us for.
@@ -52,24 +85,13 @@ func (c *connection) Build(context.Context) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(128 << 20))}
 	if c.source.TLS {
 		secure = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
-		if token := os.Getenv(tokenVariable); token != "" {
-			options = append(options, grpc.WithPerRPCCredentials(bearer(token)))
-		}
+		options = append(options, grpc.WithPerRPCCredentials(c.headers))
 	}
 	var err error
 	c.conn, err = grpc.NewClient(c.source.Host, append(options,
 		grpc.WithTransportCredentials(secure))...)
 	return c.conn, err
 }
-
-// bearer is a token.
-type bearer string
-
-func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{"authorization": "Bearer " + string(b)}, nil
-}
-
-func (bearer) RequireTransportSecurity() bool { return true }
 
 // stream looks at the messages of a call.
 func (c *connection) stream(

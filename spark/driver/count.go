@@ -1,11 +1,13 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -95,7 +97,8 @@ var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.sessi
 func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	for _, set := range settings {
 		if _, err := j.session.Sql(ctx, set); err != nil {
-			return nil, failure("no connection to "+j.source.Host, err)
+			host, _, _ := net.SplitHostPort(j.source.Host) // a port may be a password without its @
+			return nil, failure("no connection to "+host, err)
 		}
 	}
 	if _, err := j.session.Sql(ctx, j.source.viewOf(j.schema.CSV)); err != nil {
@@ -113,13 +116,9 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 		return nil, err
 	}
 	if q != nil {
-		counts, err := q.Run(ctx, j.texts)
-		if err != nil && !errors.Is(err, engine.ErrCounts) {
-			err = failure("the query has failed: nothing of the rows has left the cluster", err)
-		}
-		return counts, err
+		return q.Run(ctx, j.texts, j.checking)
 	}
-	word, err := j.bind(columns, program)
+	word, err := j.bind(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +140,17 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	if err != nil || j.checking {
 		return nil, err
 	}
-	told, err := j.collect(ctx, counting(lines, "exec "+program+" "+Verb, word))
+	command := "exec " + program + " " + Verb + " 2>/dev/null"
+	told, err := sqltext.Cells(ctx, j.texts, counting(lines, command, word))
 	if err != nil {
 		return nil, err
 	}
 	if len(told) == 0 { // Spark starts no child for a part without rows
-		return j.nothing(ctx)
+		told, err = sqltext.Cells(ctx, j.texts, "SELECT 0, COUNT(*) FROM ("+lines+")")
+		if err != nil || told[0] > 0 {
+			return nil, cmp.Or(err, errTotal)
+		}
+		return make([]int64, 1+j.question.Length), nil
 	}
 	return j.check(told)
 }
@@ -166,7 +170,7 @@ func (j *job) inSQL(columns []column) (*sqltext.Query, error) {
 		return nil, nil
 	}
 	q, err := sqltext.AskSpark(j.schema, j.question, fmt.Sprintf("%x", j.nonce), view,
-		kindsOf(columns), j.checking)
+		kindsOf(columns))
 	if !units && (err != nil || q.Columns > maxColumns || q.Cells > maxCells) {
 		return nil, nil // what is wrong is then said of the workers' query
 	}
@@ -182,44 +186,22 @@ func kindsOf(columns []column) map[string]string {
 	return kinds
 }
 
-// texts has a statement run, whose rows have two cells, and hands these on as texts.
+// texts has a statement run, and hands on the first two cells of its rows as texts.
 func (j *job) texts(ctx context.Context, statement string, each func(row []string) error) error {
+	var rows []types.Row
 	frame, err := j.session.Sql(ctx, statement)
-	if err != nil {
-		return err
+	if err == nil {
+		rows, err = frame.Collect(ctx)
 	}
-	rows, err := frame.Collect(ctx)
+	if err != nil {
+		return failure("the source cannot be read", err)
+	}
 	for _, r := range rows {
-		if err == nil {
-			err = each([]string{fmt.Sprint(r.At(0)), fmt.Sprint(r.At(1))})
+		if err := each([]string{fmt.Sprint(r.At(0)), fmt.Sprint(r.At(1))}); err != nil {
+			return err
 		}
 	}
-	return err
-}
-
-// rows are the rows of a query; what says what has failed if it has.
-func (j *job) rows(ctx context.Context, what, query string) ([]types.Row, error) {
-	frame, err := j.session.Sql(ctx, query)
-	if err != nil {
-		return nil, failure(what, err)
-	}
-	rows, err := frame.Collect(ctx)
-	if err != nil {
-		return nil, failure(what, err)
-	}
-	return rows, nil
-}
-
-// nothing is the answer about a table of which no task told anything, if it has no rows.
-func (j *job) nothing(ctx context.Context) ([]int64, error) {
-	rows, err := j.rows(ctx, "the source cannot be read", "SELECT 1 FROM "+view+" LIMIT 1")
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) > 0 {
-		return nil, errTotal
-	}
-	return make([]int64, 1+j.question.Length), nil
+	return nil
 }
 
 // namesOf is the answer to a question of kind engine.Columns.
@@ -244,24 +226,19 @@ const maxPlan = 4 << 20
 
 // columns are the columns of the source.
 func (j *job) columns(ctx context.Context) (out []column, err error) {
-	rows, err := j.rows(ctx, "the source cannot be described", "DESCRIBE TABLE "+view)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		name, isText := r.At(0).(string)
-		kind, isKind := r.At(1).(string)
-		if !isText || !isKind || name == "" || strings.HasPrefix(name, "#") {
-			break // what follows are partitions
+	partitions := false // which follow the columns, and are among them
+	err = j.texts(ctx, "DESCRIBE TABLE "+view, func(row []string) error {
+		if partitions = partitions || row[0] == "" || strings.HasPrefix(row[0], "#"); !partitions {
+			out = append(out, column{row[0], row[1]})
 		}
-		out = append(out, column{name, kind})
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // bind decides which columns of the source go to the workers, and returns the plan as their word.
 // Its error is that of a local run whose file has these columns.
-func (j *job) bind(columns []column, program string) (word string, err error) {
+func (j *job) bind(columns []column) (word string, err error) {
 	rows := *j.schema // of which a unit has lost some before
 	rows.Unit, rows.MaxRowsPerUnit = "", 0
 	text, err := rows.YAML()
@@ -269,9 +246,6 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		return "", err
 	}
 	j.plan = worker.Plan{Schema: string(text), Nonce: j.nonce, Question: j.question}
-	if j.plan.Program, err = worker.Digest(program); err != nil {
-		return "", errors.New("spark: this program cannot read itself")
-	}
 	wanted := []string{}
 	asked, texts := engine.AskedTexts(j.question)
 	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
@@ -305,35 +279,7 @@ func (j *job) bind(columns []column, program string) (word string, err error) {
 		j.cells = append(j.cells, cell)
 		j.plan.Columns = append(j.plan.Columns, worker.Column{Name: want, Type: t})
 	}
-	if word, err = j.plan.Encode(); err != nil {
-		return "", err
-	}
-	decoded, err := worker.Decode(word)
-	if err != nil {
-		return "", err
-	}
-	if texts {
-		return word, nil
-	}
-	return word, worker.Empty(decoded)
-}
-
-// collect runs the query.
-func (j *job) collect(ctx context.Context, query string) (map[int64]int64, error) {
-	rows, err := j.rows(ctx, "the query has failed: nothing of the rows has left the cluster", query)
-	if err != nil {
-		return nil, err
-	}
-	told := make(map[int64]int64, len(rows))
-	for _, r := range rows {
-		cell, isCell := r.At(0).(int64)
-		n, isCount := r.At(1).(int64)
-		if _, twice := told[cell]; !isCell || !isCount || twice {
-			return nil, errForm
-		}
-		told[cell] = n
-	}
-	return told, nil
+	return j.plan.Encode()
 }
 
 var (
@@ -345,7 +291,8 @@ var (
 // check turns what all tasks told into an answer, and refuses what cannot be of one table.
 func (j *job) check(told map[int64]int64) ([]int64, error) {
 	if told[worker.BadPlan] > 0 {
-		return nil, errors.New("spark: decoy-spark on the workers is not the same file as here")
+		return nil, errors.New("spark: decoy-spark on the workers is of a version that reads cells " +
+			"in another way than the one here, or asks otherwise")
 	}
 	tasks, kernels := told[worker.TaskDone], 0
 	rows, isThere := told[worker.TaskRows]

@@ -115,10 +115,6 @@ func raggedCSV(random *rand.Rand) string {
 // TestTextsOfOneTable: which rows of a unit are kept follows from whole lines, so all questions of
 // a run about texts have the same, whichever columns they are about.
 func TestTextsOfOneTable(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	columns := []column{{"id", "string"}, {"a", "string"}, {"b", "bigint"}, {"c", "array<int>"}}
 	plan := func(head string, columns []column, asked ...int) ([]string, error) {
 		var of []engine.Text
@@ -129,7 +125,7 @@ func TestTextsOfOneTable(t *testing.T) {
 		s := parse(t, head+"columns: [{name: a, kind: boolean}, {name: b, kind: boolean}, "+
 			"{name: c, kind: boolean}]")
 		j := &job{source: &Source{}, schema: s, question: q}
-		_, err := j.bind(columns, program)
+		_, err := j.bind(columns)
 		return j.cells, err
 	}
 	unit := "unit: id\nmax_rows_per_unit: 1\n"

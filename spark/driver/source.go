@@ -4,7 +4,6 @@ package driver
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"path"
 	"regexp"
@@ -42,33 +41,22 @@ func parseSource(text string) (*Source, error) {
 	}
 	host, rest, _ := strings.Cut(rest, "/")
 	rest, query, _ := strings.Cut(rest, "?")
-	s := &Source{Host: host}
 	if host == "" || strings.ContainsAny(host, "@;") {
 		return nil, errors.New("sc://HOST:PORT/TABLE: the host is missing or has more than a name")
 	}
 	if !strings.Contains(host, ":") {
-		s.Host += ":15002"
+		host += ":15002"
 	}
 	set, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, errors.New("what follows the question mark are not settings, NAME=VALUE&...")
+	tls := set.Get("tls")
+	s := &Source{Host: host, TLS: tls == "true", User: set.Get("user"), Format: set.Get("format"),
+		Program: set.Get("worker")}
+	for _, name := range []string{"format", "tls", "user", "worker"} {
+		set.Del(name)
 	}
-	for name, values := range set {
-		value := values[len(values)-1]
-		switch name {
-		case "format":
-			s.Format = value
-		case "tls":
-			if s.TLS = value == "true"; !s.TLS && value != "false" {
-				return nil, errors.New("setting tls is true or false")
-			}
-		case "user":
-			s.User = value
-		case "worker":
-			s.Program = value
-		default:
-			return nil, fmt.Errorf("there is no setting %q: format, tls, user, worker", name)
-		}
+	if err != nil || len(set) > 0 || !slices.Contains([]string{"", "true", "false"}, tls) {
+		return nil, errors.New("what follows the question mark are not settings, NAME=VALUE&..., of " +
+			"format, tls (true or false), user and worker")
 	}
 	if s.Program != "" && !programs.MatchString(s.Program) {
 		return nil, errors.New("setting worker is an absolute path of letters, digits and _./+-")

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,5 +56,30 @@ func TestNamesAreQuoted(t *testing.T) {
 	if !strings.Contains(q, `USING 'exec /a \'b\''`) ||
 		!strings.Contains(q, `concat('plan\n', line)`) {
 		t.Error(q)
+	}
+}
+
+// TestHeaders: what the environment has is sent over TLS alone, and not repeated.
+func TestHeaders(t *testing.T) {
+	for list, want := range map[string]string{
+		"":                 "map[authorization:Bearer t]",
+		"x-id=a=b, X-Two=": "map[authorization:Bearer t x-id:a=b x-two:]",
+		"zzsecretzz":       "not NAME=VALUE", "a=1,zz secretzz=2": "not NAME=VALUE",
+	} {
+		h, err := headersOf("t", list)
+		got, _ := h.GetRequestMetadata(t.Context())
+		text := fmt.Sprint(got, err)
+		if !strings.Contains(text, want) || strings.Contains(text, "secret") {
+			t.Errorf("%q: %s", list, text)
+		}
+	}
+	t.Setenv("DECOY_SPARK_HEADERS", "x-two=zzsecretzz")
+	_, err := newConnection(&Source{Host: "h:1"})
+	if err == nil || !strings.Contains(err.Error(), "tls=true") {
+		t.Error(err)
+	}
+	c, err := newConnection(&Source{Host: "h:1", TLS: true})
+	if err != nil || c.headers["x-two"] != "zzsecretzz" || !c.headers.RequireTransportSecurity() {
+		t.Error(c, err)
 	}
 }

@@ -100,7 +100,7 @@ func (c *cluster) lost(t *testing.T, path string) {
 	lost := *c
 	lost.binary = dir + "/decoy"
 	out := lost.decoy(t, 1, fit)
-	if !strings.Contains(out, "the query has failed") || !strings.Contains(out, "--resume") ||
+	if !strings.Contains(out, "the statement has failed") || !strings.Contains(out, "--resume") ||
 		asked() != 5 {
 		t.Fatalf("%d calls: %s", asked(), out)
 	}

@@ -12,11 +12,10 @@ import (
 // answered is what a task tells of lines when it is asked a question.
 func answered(t *testing.T, head string, q engine.Question, lines ...string) map[int]int64 {
 	t.Helper()
-	path := program(t)
 	var out bytes.Buffer
-	w := word(t, path, head, func(p *Plan) { p.Question = q })
+	w := word(t, head, func(p *Plan) { p.Question = q })
 	in := strings.NewReader(w + "\n" + strings.Join(append(lines, ""), "\n"))
-	if err := count(path, in, &out); err != nil {
+	if err := count(in, &out); err != nil {
 		t.Fatal(err)
 	}
 	return told(t, out.String())
@@ -66,7 +65,6 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
-	path := program(t)
 	for name, q := range map[string]engine.Question{
 		"no kind":          {Kind: "rows", Length: 3},
 		"units of rows":    engine.AskUnits([]int{1}),
@@ -74,10 +72,8 @@ func TestTexts(t *testing.T) {
 		"a far column":     engine.AskTexts(engine.Classes, []engine.Text{{Column: 2}}),
 		"a length too far": {Kind: engine.Classes, Length: maxAnswer + 1},
 	} {
-		_, problem := newCounter(word(t, path, "", func(p *Plan) { p.Question = q }),
-			path, nil)
-		if problem != BadPlan {
-			t.Errorf("%s: %d", name, problem)
+		if _, err := newCounter(word(t, "", func(p *Plan) { p.Question = q }), nil); err == nil {
+			t.Errorf("%s is counted", name)
 		}
 	}
 }

@@ -174,14 +174,3 @@ func (b *block) file() ([]byte, error) {
 	}
 	return file.Bytes(), nil
 }
-
-// Empty is the table of no row with these columns: its error says which columns of the schema are
-// not there.
-func Empty(p *Plan) error {
-	b, err := newBlock(p.Columns)
-	if err != nil {
-		return err
-	}
-	_, err = b.table(p)
-	return err
-}

@@ -36,7 +36,7 @@ func asked(t *testing.T, s *schema.Schema, inputs bool) (*critic.Critic, engine.
 // TestSums: what tasks say, added up, is the sum over the table that a critic adds here by the same
 // kernel, to the last bit, however the rows are divided, and also beyond 64 bits.
 func TestSums(t *testing.T) {
-	path, u := program(t), rand.New(rand.NewPCG(1, 2))
+	u := rand.New(rand.NewPCG(1, 2))
 	s, err := schema.Parse(fmt.Appendf(nil, yaml, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -64,13 +64,13 @@ func TestSums(t *testing.T) {
 	if bias := want[n-1]; bias != int64(len(lines))<<52 { // modulo 2^64
 		t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
 	}
-	w := word(t, path, "", func(p *Plan) { p.Question = q })
+	w := word(t, "", func(p *Plan) { p.Question = q })
 	for _, cut := range []int{0, 1, 2500, 4999} {
 		cells, rows := make([]int64, 2*q.Length), int64(0)
 		for _, part := range [][]string{lines[:cut], lines[cut:]} {
 			var out bytes.Buffer
 			in := strings.NewReader(w + "\n" + strings.Join(part, ""))
-			if err := count(path, in, &out); err != nil {
+			if err := count(in, &out); err != nil {
 				t.Fatal(err)
 			}
 			got := told(t, out.String())
@@ -94,7 +94,6 @@ func TestSums(t *testing.T) {
 
 // TestForeignQuestions: a question that is not one about the schema is told as a bad plan.
 func TestForeignQuestions(t *testing.T) {
-	path := program(t)
 	s, _ := schema.Parse(fmt.Appendf(nil, yaml, ""))
 	of := func(change func(g *engine.Gradient)) engine.Question {
 		c, _ := asked(t, s, true)
@@ -115,8 +114,10 @@ func TestForeignQuestions(t *testing.T) {
 		"a slope that is no": of(func(g *engine.Gradient) { g.Slope = 2 }),
 	} {
 		var out bytes.Buffer
-		w := word(t, path, "", func(p *Plan) { p.Question = q })
-		err := count(path, strings.NewReader(w+"\nz\x011\n"), &out)
+		p := stattest.Must(decode(word(t, "", nil)))
+		p.Question = q
+		w := stattest.Must(p.word())
+		err := count(strings.NewReader(w+"\nz\x011\n"), &out)
 		if err != nil || out.String() != "-3\t1\n" {
 			t.Errorf("%s: %v, %q", name, err, out.String())
 		}

@@ -12,8 +12,6 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/decoy-dp/decoy/internal/engine/sums"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,45 +21,40 @@ import (
 const (
 	TaskDone = -1       // 1: the task has come to its end
 	TaskRows = -2       // rows that were counted
-	BadPlan  = -3       // 1: the plan cannot be read, or is of another program
+	BadPlan  = -3       // 1: the plan cannot be read, or its cells are read in another way
 	KernelIs = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
 )
 
 // Run is the worker: it counts the lines of standard input, of which the first is the plan, and
 // does not return. Its exit status is 0, also where it tells of something wrong, which would be
-// wrong again; it is 1 where the task should be tried again.
+// wrong again; it is 1 where the task should be tried again. Whoever starts it throws its standard
+// error away, so that no text of it, nor of Go's run time, gets into the logs of Spark.
 func Run() {
-	// Whatever happens now, no text of it gets into the logs of Spark.
-	if null, err := os.Open(os.DevNull); err == nil { // nor of the run time's
-		_ = unix.Dup2(int(null.Fd()), int(os.Stderr.Fd()))
-	}
 	debug.SetTraceback("none")
 	runtime.GOMAXPROCS(1) // a task has one core
 	status := 1
 	func() {
 		defer func() { _ = recover() }()
-		program, err := os.Executable()
-		if err == nil && count(program, os.Stdin, os.Stdout) == nil {
+		if count(os.Stdin, os.Stdout) == nil {
 			status = 0
 		}
 	}()
 	os.Exit(status)
 }
 
-// count counts the lines of in as the plan in the first says, and writes the counts to out. program
-// is the path of this program.
-func count(program string, in io.Reader, out io.Writer) error {
+// count counts the lines of in as the plan in the first says, and writes the counts to out.
+func count(in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	lines := scan(in)
 	if !lines.Scan() && lines.Err() != nil {
 		return errLine
 	}
-	c, problem := newCounter(lines.Text(), program, w)
-	if problem != 0 {
+	c, err := newCounter(lines.Text(), w)
+	if err != nil {
 		if _, err := io.Copy(io.Discard, in); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d\t1\n", problem)
+		fmt.Fprintf(w, "%d\t1\n", BadPlan)
 		return w.Flush()
 	}
 	if err := c.take(lines); err != nil {
@@ -87,23 +80,17 @@ type counter struct {
 // blockRows is how many rows are turned into codes at a time.
 const blockRows = 1 << 15
 
-// newCounter is a counter for the plan of a word, or what is wrong with that.
-func newCounter(word, program string, out io.Writer) (c *counter, problem int) {
-	p, err := Decode(word)
+// newCounter is a counter for the plan of a word.
+func newCounter(word string, out io.Writer) (*counter, error) {
+	p, err := decode(word)
 	if err != nil {
-		return nil, BadPlan
+		return nil, err
 	}
-	if digest, err := Digest(program); err != nil || digest != p.Program {
-		return nil, BadPlan
-	}
-	c = &counter{plan: p, out: out}
+	c := &counter{plan: p, out: out}
 	if err = c.answer(); err == nil {
 		c.counted, err = newBlock(p.Columns)
 	}
-	if err != nil {
-		return nil, BadPlan
-	}
-	return c, 0
+	return c, err
 }
 
 // maxLine is the longest line that is read.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 const yaml = `decoy: 1
@@ -20,21 +20,10 @@ const yaml = `decoy: 1
   - {name: b, kind: integer, min: 0, max: 9}
 `
 
-// program is a file that stands for the program.
-func program(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "decoy-spark")
-	if err := os.WriteFile(path, []byte("program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // word is a plan for a schema with such a head.
-func word(t *testing.T, program, head string, change func(*Plan)) string {
+func word(t *testing.T, head string, change func(*Plan)) string {
 	t.Helper()
-	digest := stattest.Must(Digest(program))
-	p := Plan{Program: digest, Schema: fmt.Sprintf(yaml, head),
+	p := Plan{Schema: fmt.Sprintf(yaml, head),
 		Question: engine.AskSets([][]int{{0}, {1}, {0, 1}}, []int{5, 10}), Nonce: []byte("a nonce")}
 	p.Columns = append(p.Columns, Column{"a", Text}, Column{"b", Int})
 	if change != nil {
@@ -61,11 +50,10 @@ func told(t *testing.T, out string) map[int]int64 {
 }
 
 func TestCounts(t *testing.T) {
-	path := program(t)
 	in := strings.Join([]string{`x\ny` + "\x011", `\\` + "\x012", `\1` + "\x012", "z\x013",
 		"\x014", `\N` + "\x014", ""}, "\n")
 	var out bytes.Buffer
-	if err := count(path, strings.NewReader(word(t, path, "", nil)+"\n"+in), &out); err != nil {
+	if err := count(strings.NewReader(word(t, "", nil)+"\n"+in), &out); err != nil {
 		t.Fatal(err)
 	}
 	got := told(t, out.String())
@@ -84,24 +72,20 @@ func TestCounts(t *testing.T) {
 
 // TestTells: what is wrong is told by a number alone.
 func TestTells(t *testing.T) {
-	path := program(t)
-	for name, c := range map[string]struct {
-		word, path, in string
-		want           int
-	}{
-		"no plan": {"nonsense", path, "", BadPlan},
-		"a set too far": {word(t, path, "", func(p *Plan) { p.Question.Of = []byte("[[2]]") }), path,
-			"", BadPlan},
-		"a cell too few": {word(t, path, "", func(p *Plan) { p.Question.Length-- }), path, "", BadPlan},
-		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
-			BadPlan},
+	other := stattest.Must(decode(word(t, "", nil)))
+	other.Reads = "0"
+	for name, word := range map[string]string{
+		"no plan":           "nonsense",
+		"a set too far":     word(t, "", func(p *Plan) { p.Question.Of = []byte("[[2]]") }),
+		"a cell too few":    word(t, "", func(p *Plan) { p.Question.Length-- }),
+		"other codes there": stattest.Must(other.word()),
 	} {
 		var out bytes.Buffer
-		if err := count(c.path, strings.NewReader(c.word+"\n"+c.in), &out); err != nil {
+		if err := count(strings.NewReader(word+"\n"), &out); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := told(t, out.String()); got[c.want] != 1 || got[0] != 0 {
-			t.Errorf("%s: %v, want cell %d", name, got, c.want)
+		if got := told(t, out.String()); got[BadPlan] != 1 || got[0] != 0 {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 	for name, in := range map[string]string{
@@ -109,10 +93,35 @@ func TestTells(t *testing.T) {
 		"no number": "z\x01secret\n", "an open escape": "\\\x011\n", "a strange escape": "\\x\x011\n",
 	} {
 		var out bytes.Buffer
-		err := count(path, strings.NewReader(word(t, path, "", nil)+"\n"+in), &out)
+		err := count(strings.NewReader(word(t, "", nil)+"\n"+in), &out)
 		if !errors.Is(err, errLine) || out.Len() > 0 {
 			t.Errorf("%s: %v, %q", name, err, out.String())
 		}
+	}
+}
+
+// TestFingerprint: a schema whose cells have other codes, other bins or other types has another.
+func TestFingerprint(t *testing.T) {
+	seen := map[string]string{}
+	for name, change := range map[string]func(p *Plan){
+		"as it is": nil,
+		"another order": func(p *Plan) {
+			p.Schema = strings.Replace(p.Schema, `"\x01", z`, `z, "\x01"`, 1)
+		},
+		"a word": func(p *Plan) { p.Schema = strings.Replace(p.Schema, "9", `9, missing: ["-1"]`, 1) },
+		"a bin":  func(p *Plan) { p.Schema = strings.Replace(p.Schema, "9", "9, bins: 9", 1) },
+		"a type": func(p *Plan) { p.Columns[1].Type = Double },
+		"texts":  func(p *Plan) { p.Question = engine.AskTexts(engine.Classes, []engine.Text{{}}) },
+	} {
+		reads := stattest.Must(decode(word(t, "lenient: true\n", change))).Reads
+		if before, is := seen[reads]; is || len(reads) != 64 {
+			t.Errorf("%s: that of %s", name, before)
+		}
+		seen[reads] = name
+	}
+	none := Plan{Schema: fmt.Sprintf(yaml, ""), Columns: []Column{{"a", Text}}}
+	if _, err := none.Encode(); !errors.Is(err, schema.ErrSchema) {
+		t.Errorf("a column that is not there: %v", err)
 	}
 }
 

@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// Must is a value of which a test is sure.
-func Must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
 
 // Quick are settings with which methods take a moment, as flags; others do with their defaults.
 var Quick = map[string]string{
@@ -59,9 +52,6 @@ func Table(t testing.TB, s *schema.Schema, n int) *table.Table {
 		}
 		cols[c].U8 = codes
 	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	return tab
 }

@@ -37,10 +37,8 @@ var linkedTargets = map[string]map[string][]uint16{
 	"nlswork": {"grade": {7, 8, 9, 10}, "ln_wage": {7, 8, 9, 10, 11}}, // 15 years of school or more
 }
 
-// linkedScores are the families in their order, the two predictions, and seconds of the processor.
-type linkedScores [11]float64
-
-var linkedHeads = [len(linkedScores{})]string{"fan-out", "cross", "transition", "gap", "third-next",
+// linkedHeads are the families in their order, the two predictions, and seconds of the processor.
+var linkedHeads = [len(scores{})]string{"fan-out", "cross", "transition", "gap", "third-next",
 	"distinct", "broken", "pairs", "AUC parent", "AUC next", "CPU s"}
 
 // linkedBench compares ways to synthetic linked tables: decoy's own; "given", a row of each unit
@@ -56,11 +54,13 @@ func linkedBench(args []string) {
 	epsilons := flags.String("epsilon", "1,10", "budgets")
 	delta := flags.Float64("delta", 1e-6, "")
 	runs := flags.Int("runs", 5, "of each line")
+	done := flags.String("done", "", doneUsage)
 	flags.Parse(args)
 	if *dir == "" {
 		fmt.Println("skipped: -data names no folder of linked tables")
 		return
 	}
+	log := must(openRuns(*done))
 	for _, name := range strings.Split(*names, ",") {
 		t := openLinked(*dir, name)
 		_, floor := t.score(t.real)
@@ -70,26 +70,24 @@ func linkedBench(args []string) {
 			fmt.Printf(" %-14s", head)
 		}
 		fmt.Println()
-		printLinked("floor, real", "", []linkedScores{floor})
+		printLinked("floor, real", "", []doneRun{{Scores: floor}})
 		for _, b := range must(budgetsOf(*epsilons, *delta)) {
 			for _, way := range split(*ways) {
-				var all []linkedScores
-				for range *runs {
-					all = append(all, t.run(way, b))
-				}
-				printLinked(way, fmt.Sprint(b.Epsilon), all)
+				key := lineKey{"linked " + name, way, t.real.Parents.Rows(), b.Epsilon, b.Delta}
+				printLinked(way, fmt.Sprint(b.Epsilon), log.line(key, *runs,
+					func() (scores, error) { return t.run(way, b), nil }))
 			}
 		}
 	}
 }
 
 // printLinked prints a line.
-func printLinked(way, epsilon string, runs []linkedScores) {
+func printLinked(way, epsilon string, runs []doneRun) {
 	fmt.Printf("%-12s %7s", way, epsilon)
 	for i := range linkedHeads {
 		var x []float64
 		for _, r := range runs {
-			x = append(x, r[i])
+			x = append(x, r.Scores[i])
 		}
 		worst := slices.Max(x)
 		if strings.HasPrefix(linkedHeads[i], "AUC") {
@@ -114,7 +112,7 @@ func openLinked(dir, name string) *linkedTables {
 }
 
 // score is of synthetic tables, and beside it what chance alone makes of the real ones.
-func (t *linkedTables) score(made *linked.Tables) (out, floor linkedScores) {
+func (t *linkedTables) score(made *linked.Tables) (out, floor scores) {
 	families := must(linked.Families(t.real, made, 1))
 	for i, f := range families {
 		out[i], floor[i] = f.Off, f.Floor
@@ -130,7 +128,7 @@ func (t *linkedTables) score(made *linked.Tables) (out, floor linkedScores) {
 }
 
 // run makes synthetic tables in a way, and scores them.
-func (t *linkedTables) run(way string, b accountant.Budget) linkedScores {
+func (t *linkedTables) run(way string, b accountant.Budget) scores {
 	used := cpu()
 	var made []*table.Table
 	first, number, _ := strings.Cut(way, " ")
@@ -147,7 +145,15 @@ func (t *linkedTables) run(way string, b accountant.Budget) linkedScores {
 		made = must(m.SampleLinked(ctx, max(1, int(math.Round(m.Rows))), rand.Uint64()))
 	}
 	used = cpu() - used
-	out, _ := t.score(must(linked.Of(t.schema, made)))
+	var tables []table.Linked
+	for _, one := range made {
+		rows := table.Linked{Table: one, Key: one.Units()}
+		for row := range one.Rows() {
+			rows.ID = append(rows.ID, uint32(row))
+		}
+		tables = append(tables, rows)
+	}
+	out, _ := t.score(must(linked.Of(t.schema, tables)))
 	out[len(out)-1] = used
 	return out
 }

@@ -46,7 +46,7 @@ tables:
 	}
 	l := openLinked(dir, "")
 	const transition, broken = 2, 6 // of linkedHeads
-	got := map[string]linkedScores{}
+	got := map[string]scores{}
 	for _, way := range []string{"aim", "given", "first 1", "first 3"} {
 		got[way] = l.run(way, accountant.Budget{Epsilon: 50, Delta: 1e-6})
 		t.Logf("%s: %.3f", way, got[way])

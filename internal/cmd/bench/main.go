@@ -121,8 +121,8 @@ func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err err
 	return out, nil
 }
 
-// scores are what a run is scored by: those of [compared] or [measures].
-type scores [8]float64
+// scores are what a run is scored by: those of [compared], [measures] or [linkedHeads].
+type scores [11]float64
 
 // measure is one of them. One with a file has a picture.
 type measure struct {
@@ -231,14 +231,19 @@ func openRuns(path string) (runLog, error) {
 	return l, errors.Join(err, l.file.Truncate(int64(len(text))))
 }
 
-// of returns the runs of a line, those of the file before new ones. One that failed is the last.
+// of returns the runs of a way with a table.
 func (l *runLog) of(t *testTable, w way, b accountant.Budget, runs int) []doneRun {
-	key := lineKey{t.name, w.name, t.train.Rows(), b.Epsilon, b.Delta}
+	return l.line(lineKey{t.name, w.name, t.train.Rows(), b.Epsilon, b.Delta}, runs,
+		func() (scores, error) { return w.run(t, b) })
+}
+
+// line returns the runs of a line, those of the file before new ones. One that failed is the last.
+func (l *runLog) line(key lineKey, runs int, run func() (scores, error)) []doneRun {
 	out := l.runs[key]
 	for len(out) < runs && (len(out) == 0 || out[len(out)-1].Err == "") {
 		r := doneRun{lineKey: key}
 		var err error
-		if r.Scores, err = w.run(t, b); err != nil {
+		if r.Scores, err = run(); err != nil {
 			r.Err = err.Error()
 		}
 		out = append(out, r)

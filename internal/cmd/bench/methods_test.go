@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // TestVariants: a list is cut at the right commas, and each variant has settings that its method
@@ -20,14 +21,10 @@ func TestVariants(t *testing.T) {
 	}
 	for _, name := range append(got, "wgan mode=thesis marginal_share=.5",
 		"pategan rounds=1 questions=1 marginal_share=.999") {
-		if _, err := variant(name, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		stattest.Passes(t, stattest.Err(variant(name, nil)), "%s", name)
 	}
 	for _, bad := range []string{"", "no such method", "pategan rounds=x"} {
-		if _, err := variant(bad, nil); err == nil {
-			t.Errorf("%q is a variant", bad)
-		}
+		stattest.Fails(t, stattest.Err(variant(bad, nil)), "%q is a variant", bad)
 	}
 }
 
@@ -51,23 +48,15 @@ func TestDoneRunsAreNotRunAgain(t *testing.T) {
 	run := func(w way, b accountant.Budget, runs int) []doneRun {
 		t.Helper()
 		asked = 0
-		l, err := openRuns(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := stattest.Must(openRuns(path))
 		defer l.file.Close()
 		return l.of(on, w, b, runs)
 	}
 	if got := run(counts, b, 3); asked != 3 || got[2].Scores[0] != 3 {
 		t.Fatalf("three runs: %v, asked %d times", got, asked)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text[:len(text)-9], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	text := stattest.Must(os.ReadFile(path))
+	stattest.Check(t, os.WriteFile(path, text[:len(text)-9], 0o644))
 	if got := run(counts, b, 4); asked != 2 || got[1].Scores[0] != 2 || got[3].Scores[0] != 2 {
 		t.Errorf("two of four are done: %v, asked %d times", got, asked)
 	}
@@ -80,12 +69,8 @@ func TestDoneRunsAreNotRunAgain(t *testing.T) {
 	if run(counts, accountant.Budget{Epsilon: 2, Delta: 1e-9}, 1); asked != 1 {
 		t.Error("a run of another budget counts")
 	}
-	if err := os.WriteFile(path, []byte("no run\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openRuns(path); err == nil {
-		t.Error("a file of something else is overwritten")
-	}
+	stattest.Check(t, os.WriteFile(path, []byte("no run\n"), 0o644))
+	stattest.Fails(t, stattest.Err(openRuns(path)), "a file of something else is overwritten")
 }
 
 // TestInCodes: columns become categories, one for each code, and cells keep their codes.

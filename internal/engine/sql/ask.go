@@ -29,8 +29,7 @@ import (
 type session = func(ctx context.Context, statement string, each func(row []string) error) error
 
 // Count answers a question about the table at an address. If the question is only to be checked,
-// the statement asks for none of the rows; planning it may read some. Of what an engine says only
-// the words of some errors are repeated, none over rows, as they may quote cells.
+// no row is read. Of what an engine says nothing is repeated once rows may have been read.
 func Count(ctx context.Context, r engine.Request) ([]int64, error) {
 	s, err := schema.Parse([]byte(r.Schema))
 	if err != nil {
@@ -52,31 +51,25 @@ func (t *relation) count(
 	if err := t.describe(ctx, ask); err != nil {
 		return nil, err
 	}
-	if r.Check {
-		t.limit = noRows
-	}
 	q, err := t.ask(s, r.Question, fmt.Sprintf("%x", r.Nonce))
 	if err != nil {
 		return nil, err
 	}
-	counts, err := q.Run(ctx, ask)
-	switch {
-	case err == nil || errors.Is(err, engine.ErrCounts) || errors.Is(err, errForm):
-		return counts, err
-	case r.Check:
-		return nil, fmt.Errorf("sql: the table cannot be counted: %w", err)
-	}
-	return nil, errFailed
+	return q.Run(ctx, ask, r.Check)
 }
 
-// errFailed is the same whatever the rows are, and whatever an engine says of them.
 var errFailed = errors.New("the statement has failed; what the engine says of it may tell " +
-	"of rows, and is not shown")
+	"of rows, and is not shown: its own log has it")
 
-// Run has the statement run, whose rows ask hands on as texts. Its error may have words of the
-// engine's about cells.
-func (q *Query) Run(ctx context.Context, ask session) ([]int64, error) {
-	cells, err := cellsFrom(ctx, ask, q.text)
+// Run has the statement run, whose rows ask hands on as texts, or only has it checked.
+func (q *Query) Run(ctx context.Context, ask session, check bool) ([]int64, error) {
+	if check {
+		if err := ask(ctx, q.check, func([]string) error { return nil }); err != nil {
+			return nil, fmt.Errorf("the table cannot be counted: %w", err)
+		}
+		return nil, nil
+	}
+	cells, err := Cells(ctx, ask, q.text)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +78,11 @@ func (q *Query) Run(ctx context.Context, ask session) ([]int64, error) {
 
 // describe asks for the columns of a table.
 func (t *relation) describe(ctx context.Context, ask session) error {
-	names := []string{fmt.Sprintf(t.catalogue, t.from)}
+	from := t.from
 	if t.dialect == postgreSQL { // where it stands in a text
-		names[0] = fmt.Sprintf(t.catalogue, strings.ReplaceAll(t.from, "'", "''"))
+		from = t.literal(from)
 	}
+	names := []string{fmt.Sprintf(t.catalogue, from)}
 	for i, f := range t.files { // each has columns of its own
 		names = append(names[:i], fmt.Sprintf(t.catalogue, t.parquet(f)))
 	}
@@ -111,7 +105,7 @@ func (t *relation) describe(ctx context.Context, ask session) error {
 		}
 	}
 	if err == nil && len(t.types) == 0 {
-		err = errors.New("the table is not there, or may not be read")
+		err = fmt.Errorf("%s is not there, may not be read, or is a view without data", t.from)
 	}
 	if err != nil {
 		return fmt.Errorf("sql: %w", err)
@@ -121,8 +115,9 @@ func (t *relation) describe(ctx context.Context, ask session) error {
 
 var errForm = errors.New("sql: the engine has said something else than counts")
 
-// cellsFrom are the rows of a statement.
-func cellsFrom(ctx context.Context, ask session, statement string) (map[int64]int64, error) {
+// Cells are the rows of a statement, each a cell and its number. Its error is the same whatever the
+// rows are, and whatever an engine says of them.
+func Cells(ctx context.Context, ask session, statement string) (map[int64]int64, error) {
 	cells := map[int64]int64{}
 	err := ask(ctx, statement, func(row []string) error {
 		if len(row) != 2 {
@@ -136,6 +131,9 @@ func cellsFrom(ctx context.Context, ask session, statement string) (map[int64]in
 		cells[cell] = n
 		return nil
 	})
+	if err != nil && err != errForm {
+		err = errFailed
+	}
 	return cells, err
 }
 
@@ -194,15 +192,24 @@ func open(ctx context.Context, address string) (*relation, session, func(), erro
 	return t, p.rows, func() {}, err
 }
 
-var errTexts = errors.New("sql: DuckDB would read a file of texts that the view is of before " +
-	"anything is paid for: copy it into a table")
+var errTexts = errors.New("sql: the view is of a function or a file that DuckDB may read before " +
+	"anything is paid for: copy it into a table, or take Parquet")
 
-// texts has a row where a table is a view which, by views and macros that it names, reads texts.
-const texts = "WITH RECURSIVE o AS (SELECT view_name AS n, sql FROM duckdb_views() WHERE NOT " +
-	"internal UNION ALL SELECT function_name, macro_definition FROM duckdb_functions() WHERE NOT " +
-	"internal), used AS (SELECT %s AS sql UNION SELECT o.sql FROM used JOIN o ON contains(" +
-	"lower(used.sql), lower(replace(n, '\"', '\"\"')))) SELECT 1 FROM used WHERE regexp_matches(" +
-	"replace(lower(sql), 'read_parquet', ''), '(read|sniff)_[a-z_]*\"?\\(|[.](csv|tsv|n?d?json)')"
+// texts has a row where a table is a view which, by views and macros that it names, is of a
+// function of tables or a file that is not known to have its types beside its rows.
+const texts = `WITH RECURSIVE macro AS (SELECT function_name AS n, CASE function_type
+WHEN 'macro' THEN 'SELECT ' ELSE '' END || macro_definition AS sql FROM duckdb_functions()
+WHERE NOT internal AND function_name NOT IN (SELECT function_name FROM duckdb_functions()
+WHERE internal)), o AS (SELECT n, json_serialize_sql(sql)::VARCHAR AS tree FROM (FROM macro
+UNION ALL SELECT view_name, regexp_replace(sql, '^CREATE .*?VIEW .*? AS ', '', 's')
+FROM duckdb_views() WHERE NOT internal)), used AS (SELECT %s AS tree, true AS named
+UNION SELECT o.tree, false FROM used JOIN o ON contains(lower(replace(used.tree, '\"', '""')),
+lower('"' || replace(n, '"', '""') || '"'))), part AS (SELECT unnest(regexp_extract_all(tree,
+'"error":true|"type":"TABLE_FUNCTION".*?"function_name":"[^"]*"|"table_name":"' ||
+'(\\.|[^"\\.])*[.](\\.|[^"\\])*"')) AS p FROM used WHERE NOT named) SELECT 1 FROM part
+WHERE NOT regexp_matches(lower(p), '(:"(read_parquet|parquet_scan|delta_scan|iceberg_scan|' ||
+'postgres_scan|range|generate_series|unnest)|[.]parquet)"$') AND p NOT IN (SELECT p FROM macro
+WHERE ends_with(p, ':"' || n || '"'))`
 
 // parquet is files as DuckDB reads them.
 func (d *dialect) parquet(files ...string) string {

@@ -177,7 +177,7 @@ func (t *relation) compare(
 	if err != nil {
 		return nil, 0, err
 	}
-	found, err := cellsFrom(ctx, ask, q.text)
+	found, err := Cells(ctx, ask, q.text)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -397,18 +397,28 @@ func TestDuckDBTexts(t *testing.T) {
 		`CREATE VIEW "q""t" AS FROM PLAIN`,
 		`CREATE VIEW over AS FROM "q""t"`, "CREATE MACRO files() AS TABLE FROM read_text('"+csv+"')",
 		"CREATE VIEW macro AS SELECT 1 AS v FROM files()", "CREATE TABLE copied AS FROM plain",
-		"CREATE VIEW columns AS SELECT v, v AS read_at FROM read_parquet('"+other+"')")
+		"CREATE VIEW columns AS SELECT v, v AS read_at FROM read_parquet('"+other+"')",
+		"CREATE VIEW named AS SELECT length(file) AS v FROM glob('"+csv+"')",
+		"CREATE VIEW asked AS FROM query('SELECT 1 AS v')", `CREATE VIEW "x AS y" AS FROM copied`,
+		"CREATE VIEW scalar AS SELECT (SELECT count(*) FROM read_blob('"+csv+"')) AS v",
+		"CREATE MACRO most() AS (SELECT max(length(content)) FROM read_text('"+csv+"'))",
+		"CREATE VIEW counted AS SELECT most() AS v",
+		"CREATE MACRO numbers(n) AS TABLE FROM range(n) x(v)",
+		"CREATE VIEW plainly AS\nWITH x AS (FROM numbers(3)) SELECT v FROM x, unnest([1, 2]) u(w)",
+		"CREATE VIEW file AS FROM '"+other+"'", "COPY (SELECT 1 AS v) TO '"+csv+`"".x.csv'`,
+		`CREATE VIEW quoted AS FROM '`+csv+`"".x.csv'`)
 	if err := os.Remove(csv); err != nil {
 		t.Fatal(err)
 	}
 	of := parse(t, "columns: [{name: v, kind: integer, min: 0, max: 3}]\n")
-	for _, table := range []string{"plain", "bare", "over", "macro"} {
+	for _, table := range []string{"plain", "bare", "over", "macro", "named", "asked", "x AS y",
+		"scalar", "counted", "quoted"} {
 		err := check("duckdb:"+file+"?table="+table, of)
 		if err == nil || !strings.Contains(err.Error(), "copy it into a table") {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	for _, table := range []string{"copied", "columns"} {
+	for _, table := range []string{"copied", "columns", "plainly", "file"} {
 		if err := check("duckdb:"+file+"?table="+table, of); err != nil {
 			t.Errorf("%s: %v", table, err)
 		}

@@ -44,6 +44,7 @@ type dialect struct {
 	numbers   map[class]string
 	catalogue string // statement of names and types, of what stands behind FROM
 	prepare   string // statements that come before
+	check     string // a statement: one that has it understood, and reads no row
 }
 
 // hex is the beginning of a SHA-256 in hexadecimal, from the 1st to the 8th digit.
@@ -72,11 +73,13 @@ var postgreSQL = &dialect{
 			"WHEN %[1]s IS NOT NULL THEN 'Infinity' END"},
 	// a domain has the type below it
 	catalogue: "WITH RECURSIVE found AS (SELECT a.attname, a.attnum, a.atttypid AS type FROM " +
-		"pg_attribute a WHERE a.attrelid = to_regclass('%s') AND a.attnum > 0 AND NOT a.attisdropped " +
+		"pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.attrelid = to_regclass(%s) AND " +
+		"a.attnum > 0 AND NOT a.attisdropped AND c.relispopulated AND " +
+		"has_column_privilege(c.oid, a.attnum, 'SELECT') " +
 		"UNION ALL SELECT f.attname, f.attnum, t.typbasetype FROM found f JOIN pg_type t ON t.oid = " +
-		"f.type WHERE t.typtype = 'd') SELECT f.attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE " +
-		"t.typname END FROM found f JOIN pg_type t ON t.oid = f.type WHERE t.typtype <> 'd' " +
-		"ORDER BY f.attnum",
+		"f.type WHERE t.typtype = 'd') SELECT f.attname, CASE WHEN t.typtype = 'e' THEN 'enum' WHEN " +
+		"t.typcategory = 'A' THEN format_type(t.oid, NULL) ELSE t.typname END FROM found f " +
+		"JOIN pg_type t ON t.oid = f.type WHERE t.typtype <> 'd' ORDER BY f.attnum",
 	// names are those of the catalogue, a backslash is one in a text, and rows that the user may not
 	// see are an error
 	prepare: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = pg_catalog; " +
@@ -84,6 +87,7 @@ var postgreSQL = &dialect{
 		"SET LOCAL jit = off; SET LOCAL work_mem = '128MB'; SET LOCAL extra_float_digits = 1; " +
 		// how long it takes is for the rows to say, and a statement that has begun is paid for
 		"SET LOCAL statement_timeout = 0",
+	check: "PREPARE decoy AS %s; DEALLOCATE decoy", // planned when it is executed
 }
 
 // duckDB is that of version 1.2 or later.
@@ -112,6 +116,7 @@ var duckDB = &dialect{
 			"epoch_ns(%[1]s) %% 1000 < 0 THEN 1 ELSE 0 END AS DOUBLE) " +
 			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END"},
 	prepare:   "SET preserve_insertion_order = false;",
+	check:     "PREPARE decoy AS %s",
 	catalogue: "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM %s)",
 }
 
@@ -129,6 +134,7 @@ var spark = &dialect{
 	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
 		"float": "CAST(CAST(%s AS STRING) AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
 		moment: "CAST(unix_micros(CAST(%s AS TIMESTAMP)) AS DOUBLE)"}, // the session's zone is UTC
+	check: "DESCRIBE QUERY %s",
 }
 
 // name is a name in SQL.

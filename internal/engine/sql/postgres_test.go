@@ -263,15 +263,18 @@ func TestPostgres(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		const cell = "zzsecretzz"
 		s.exec(t, "CREATE TABLE odd AS SELECT '"+cell+"'::text AS word, 3::int AS n, '{}'::jsonb AS j, "+
-			"DATE '2020-01-01' AS day", "CREATE VIEW broken AS SELECT word::int AS n FROM odd")
+			"DATE '2020-01-01' AS day, array[1] AS list",
+			"CREATE VIEW broken AS SELECT word::int AS n FROM odd")
 		for _, c := range []struct{ table, columns, want string }{
 			{"odd", "{name: word, kind: timestamp, min: 2020-01-01, max: 2020-02-01}",
 				"of type text, which is not read"},
 			{"odd", "{name: j, kind: categorical, categories: [a, b]}", "of type jsonb"},
+			{"odd", "{name: list, kind: integer, min: 0, max: 9}", "of type integer[]"},
+			{"public/odd", "{name: n, kind: integer, min: 0, max: 9}", "SCHEMA.TABLE"},
 			{"odd", "{name: day, kind: integer, min: 0, max: 9}", "of type date"},
 			{"odd", "{name: n, kind: date, min: 2020-01-01, max: 2020-02-01}", "of type int4"},
 			{"odd", "{name: none, kind: boolean}", `no column "none"`},
-			{"none", "{name: none, kind: boolean}", "the table is not there"},
+			{"none", "{name: none, kind: boolean}", "is not there"},
 			{"broken", "{name: n, kind: integer, min: 0, max: 9}", "the statement has failed"},
 			{"odd", "{name: n, kind: integer, min: 0, max: 9}, {name: m, kind: integer, after: n, min: 0, " +
 				"max: 9}", "after or rules"},

@@ -5,6 +5,7 @@
 package sql
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,23 +24,15 @@ type relation struct {
 	from  string            // what stands behind FROM
 	files []string          // of Parquet, from which it is read; nil: of a table
 	types map[string]string // of the columns, in the words of the engine
-	limit string            // behind what reads the table: none, or noRows
 }
 
-// noRows lets no row in. Whatever an engine can refuse without a row, it refuses all the same.
-const noRows = " LIMIT 0"
-
 // AskSpark turns a question into a statement for Spark, about a table by what stands behind FROM
-// and the types of its columns, or about none of its rows. The session must be case-sensitive, and
-// its zone UTC. By seed the rows of units are chosen.
+// and the types of its columns. The session must be case-sensitive, and its zone UTC. By seed the
+// rows of units are chosen.
 func AskSpark(
-	s *schema.Schema, q engine.Question, seed, from string, types map[string]string, none bool,
+	s *schema.Schema, q engine.Question, seed, from string, types map[string]string,
 ) (*Query, error) {
-	t := &relation{dialect: spark, from: from, types: types}
-	if none {
-		t.limit = noRows
-	}
-	return t.ask(s, q, seed)
+	return (&relation{dialect: spark, from: from, types: types}).ask(s, q, seed)
 }
 
 // SparkUnits is a select, for Spark, of an expression of each row as line: of at most
@@ -57,8 +50,9 @@ func SparkUnits(
 // of its rows, above zero. Cells that no row is in may be left out.
 type Query struct {
 	text    string
-	Columns int // that the statement computes
-	Cells   int // that a row is counted in
+	check   string // has an engine see whether it can run the statement, and read no row
+	Columns int    // that the statement computes
+	Cells   int    // that a row is counted in
 	answer  func(cells map[int64]int64) ([]int64, error)
 }
 
@@ -93,8 +87,14 @@ func (t *relation) ask(s *schema.Schema, q engine.Question, seed string) (*Query
 		cells = append(cells, cell)
 	}
 	exploded := fmt.Sprintf(t.explode, fmt.Sprintf(t.array, strings.Join(cells, ", ")), from)
-	return &Query{text: "SELECT cell, COUNT(*) AS n FROM (" + exploded + ") t GROUP BY cell",
-		Columns: len(sizes), Cells: len(cells), answer: b.answer}, nil
+	return t.query(exploded, &Query{Columns: len(sizes), Cells: len(cells), answer: b.answer}), nil
+}
+
+// query counts the cells of a select.
+func (d *dialect) query(cells string, q *Query) *Query {
+	q.text = "SELECT cell, COUNT(*) AS n FROM (" + cells + ") t GROUP BY cell"
+	q.check = fmt.Sprintf(d.check, q.text)
+	return q
 }
 
 // codes is a select of the codes c0, c1, ... of the rows, and of their unit u if there is one.
@@ -113,8 +113,8 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 		n := codec.Column().Name
 		c := column{t.dialect, codec, t.types[n], t.classOf(t.types[n])}
 		if c.kind == "" {
-			return "", nil, fmt.Errorf("sql: the table has no column %q%s: %w", n, t.hint(n),
-				schema.ErrSchema)
+			return "", nil, fmt.Errorf("sql: the table has no column %q%s: %w", n,
+				cmp.Or(t.hint(n), ", or it may not be read"), schema.ErrSchema)
 		}
 		value, cell, err := c.value(t.name(n))
 		if err != nil {
@@ -134,7 +134,7 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 		}
 		values, codes = append(values, unit+" AS u"), append(codes, "u")
 	}
-	return t.each(codes, t.each(values, t.from)+t.limit), s.Sizes(), nil
+	return t.each(codes, t.each(values, t.from)), s.Sizes(), nil
 }
 
 // hint asks whether the column nearest to a name that the table does not have was meant.
@@ -226,11 +226,10 @@ func (t *relation) units(s *schema.Schema, q engine.Question) (*Query, error) {
 	for i, most := range slices.Backward(upTo) {
 		cell = fmt.Sprintf("CASE WHEN m <= %d THEN %d ELSE %s END", most, i, cell)
 	}
-	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s%s) t WHERE u IS NOT "+
-		"NULL GROUP BY u", unit, t.from, t.limit)
-	text := fmt.Sprintf("SELECT cell, COUNT(*) AS n FROM (SELECT %s AS cell FROM (%s) t) t GROUP BY "+
-		"cell", cell, rows)
-	return &Query{text: text, answer: func(cells map[int64]int64) ([]int64, error) {
+	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s) t WHERE u IS NOT "+
+		"NULL GROUP BY u", unit, t.from)
+	rows = fmt.Sprintf("SELECT %s AS cell FROM (%s) t", cell, rows)
+	return t.query(rows, &Query{answer: func(cells map[int64]int64) ([]int64, error) {
 		answer := make([]int64, 1+q.Length)
 		for cell, n := range cells {
 			if cell < 0 || cell >= int64(q.Length) || n < 0 {
@@ -240,7 +239,7 @@ func (t *relation) units(s *schema.Schema, q engine.Question) (*Query, error) {
 			answer[0] += n
 		}
 		return answer, nil
-	}}, nil
+	}}), nil
 }
 
 // blocks are sets of columns over which rows are counted: few of them have all sets that are asked

@@ -31,9 +31,10 @@ function later(f, milliseconds) {
 
 for (const text of document.querySelectorAll("[data-check]")) {
   const into = document.getElementById(text.dataset.into);
-  text.addEventListener("input", later(() =>
-    replace(into, text.dataset.check,
-      { method: "POST", body: new URLSearchParams({ text: text.value }) }), 350));
+  const check = () => replace(into, text.dataset.check,
+    { method: "POST", body: new URLSearchParams({ text: text.value }) });
+  text.addEventListener("input", later(check, 350));
+  if (!into.firstElementChild) check();
 }
 
 const figures = document.querySelector("[data-figures]");

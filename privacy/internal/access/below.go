@@ -3,12 +3,11 @@ package access
 import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // This file is for the mechanisms below package privacy alone.
 
-// gate is a *privacy.Session.
+// gate is a *privacy.Session, or *privacy.Rows.
 type gate interface{ Door() Door }
 
 // Door leads into a session. Whoever has one can do nothing with it outside of this package.
@@ -18,6 +17,7 @@ type Door struct{ inside Inside }
 type Inside struct {
 	Release func(c Call) ([]byte, error)
 	Hold    func(do Held) error
+	Load    Load // in place of all others: of rows that are not open yet
 	State   func() State
 	Compile func(queries any) ([]Counted, error) // of a []privacy.Query
 }
@@ -55,9 +55,12 @@ type State struct {
 func Hold(s gate, do Held) error { return s.Door().inside.Hold(do) }
 
 // Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
-// has the session go over to that and to the table. Each of its rows must be made of one of the
-// rows before, by a public rule.
-type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
+// has the session go over to that and to other rows. Those of a unit must be made of the rows of
+// that unit before, or of what these were chosen from, by a public rule.
+type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, next Rows, err error)
+
+// LoadOf is how rows in another form than a table are read.
+func LoadOf(rows gate) Load { return rows.Door().inside.Load }
 
 // Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
 // Neither a panic nor a runtime.Goexit gets through, and no text of them. It cannot hold a fatal

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -27,14 +28,9 @@ func TestCertifiedIsAccepted(t *testing.T) {
 		for range 1 + u.IntN(3) {
 			hidden = append(hidden, 1+u.IntN(8))
 		}
-		e, err := critic.NewEncoderOf(sizes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := stattest.Must(critic.NewEncoderOf(sizes))
 		c, err := critic.New(e, critic.Options{Hidden: hidden, Slope: float32(u.IntN(3)) / 2}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		size := power(-40, 40)
 		for i, w := range c.Parameters() {
 			if u.IntN(10) == 0 {

@@ -36,9 +36,7 @@ func TestSumElsewhere(t *testing.T) {
 	for _, nb := range []privacy.Neighbours{{Adjacency: accountant.AddRemove},
 		{Adjacency: accountant.ReplaceOne}, {Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}} {
 		sum, cert, err := Certified(nb, bounds.Residual, 2, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, err)
 		if sum.Ask().Length != cert.Parameters()+cert.Inputs() {
 			t.Fatal("another length is asked for than there are sums")
 		}
@@ -67,17 +65,12 @@ func TestSumElsewhere(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: another sum than of the rows: %v", nb, err)
 		}
-		if _, err := elsewhere(there, .5)(sum); !errors.Is(err, privacy.ErrElsewhere) {
-			t.Errorf("a sample: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(elsewhere(there, .5)(sum)), privacy.ErrElsewhere, "a sample")
 		clipped := sum
 		clipped.Ask = nil
-		if _, err := elsewhere(there, 1)(clipped); !errors.Is(err, privacy.ErrElsewhere) {
-			t.Errorf("a sum that is not asked for: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(elsewhere(there, 1)(clipped)), privacy.ErrElsewhere,
+			"a sum that is not asked for")
 		there.Joint.Sum = func(engine.Question) ([]int64, error) { return nil, broken }
-		if _, err := elsewhere(there, 1)(sum); !errors.Is(err, broken) {
-			t.Errorf("an engine that fails: %v", err)
-		}
+		stattest.Wraps(t, stattest.Err(elsewhere(there, 1)(sum)), broken, "an engine that fails")
 	}
 }

@@ -92,12 +92,8 @@ func TestNoisedSumErrors(t *testing.T) {
 
 func TestNoisedSumShape(t *testing.T) {
 	sum := stattest.Must(Sum{Scales: []float64{1, 1}, Grid: 1}.noise())
-	defer func() {
-		if recover() == nil {
-			t.Error("three numbers got the noise of two")
-		}
-	}()
-	sum.AddTo(make([]int64, 3), noise.NewSource())
+	stattest.Panics(t, func() { sum.AddTo(make([]int64, 3), noise.NewSource()) },
+		"three numbers with the noise of two")
 }
 
 // BenchmarkNoise measures a vector of 24,961 scales, made and drawn from; ns/op is for all of them.

@@ -38,10 +38,7 @@ func Table(t testing.TB, s *schema.Schema, rows [][3]uint8, units []uint32) *tab
 			cols[c].U8[i] = r[c]
 		}
 	}
-	tab, err := table.FromColumns(s, cols, units)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(s, cols, units))
 	return tab
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -139,10 +140,7 @@ func smallOf[N any](t *testing.T, units SmallTable, nb N, k int, id bool) *Small
 			}
 		}
 	}
-	tab, err := table.FromColumns(sch, cols, numbers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := stattest.Must(table.FromColumns(sch, cols, numbers))
 	return &Small[N]{t, units, nb, k, tab}
 }
 
@@ -235,9 +233,7 @@ func LaplaceClaim[N any](scale float64, event func(nb N) accountant.Event) func(
 func One[T int64 | float64, N any](s *Small[N]) func(xs []T, err error) Value {
 	return func(xs []T, err error) Value {
 		s.T.Helper()
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		stattest.Check(s.T, err)
 		out := make([]float64, len(xs))
 		for i, x := range xs {
 			out[i] = float64(x)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/table"
@@ -44,10 +45,7 @@ func OpenAs(
 			o.Price = pld.Epsilon // no closed formula has its cost
 		}
 	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab), o))
 	return s
 }
 
@@ -83,12 +81,4 @@ func ColumnsOf(tab *table.Table) (cols []table.Codes) {
 		cols = append(cols, tab.Column(i))
 	}
 	return cols
-}
-
-// Must panics on an error.
-func Must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // NewCritic has one hidden layer of so many LeakyReLU units, and standard normal weights.
 func NewCritic(hidden int, sizes ...int) *critic.Critic {
-	c := Must(critic.New(Must(critic.NewEncoderOf(sizes)),
+	c := stattest.Must(critic.New(stattest.Must(critic.NewEncoderOf(sizes)),
 		critic.Options{Hidden: []int{hidden}, Slope: .2}, rand.New(rand.NewPCG(1, 1))))
 	u := rand.New(rand.NewPCG(5, 6))
 	for i := range c.Parameters() {
@@ -26,7 +27,7 @@ func Blocks(c *critic.Critic) *bounds.Input {
 	for _, m := range c.Encoder().Sizes() {
 		fields = append(fields, bounds.Block(m))
 	}
-	return Must(bounds.NewInput(fields...))
+	return stattest.Must(bounds.NewInput(fields...))
 }
 
 // Encoded is the encoded gradient sum of a table, without noise.

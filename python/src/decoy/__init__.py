@@ -6,7 +6,6 @@ go to it through a pipe: no private row is written to disk.
 
 from __future__ import annotations
 
-from ._calls import evaluate, generate, plan
 from ._errors import (
     BudgetError,
     DataError,
@@ -16,9 +15,9 @@ from ._errors import (
     LedgerLockedError,
     UsageError,
 )
-from ._evaluation import Evaluation, Verdict
+from ._evaluation import Evaluation, Verdict, evaluate
 from ._schema import Schema
-from ._synthesizer import Claim, Synthesizer
+from ._synthesizer import Claim, Synthesizer, generate, plan
 
 __all__ = [
     "BudgetError", "Claim", "DataError", "DecoyError", "DecoyWarning", "Evaluation",

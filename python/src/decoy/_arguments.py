@@ -2,19 +2,85 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter
+from typing import Any, TypeVar
 
 from ._errors import UsageError
-from ._options import KEYWORDS
+from ._options import RENAMED, Evaluate, Fit, Infer, Plan, Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# types of keywords, as texts, by their names
+KINDS: dict[str, str] = {name: kind.__forward_arg__ for part in (Infer, Evaluate, Fit)
+                         for name, kind in part.__annotations__.items()}
+KINDS |= {"epsilon": "float", "ledger": "str | os.PathLike[str]", "rows": "int", "where": "str"}
+
+# keywords that the calls see to
+_SKIPPED = ("schema", "partial", "holdout", "model", "random_state", "progress")
+
+
+def keywords(*parts: type) -> Callable[[F], F]:
+    """Gives a function the keywords of TypedDicts in place of its **options.
+
+    They are then in its signature, its text and its TypeErrors. A part that is the base of another
+    comes after it.
+    """
+    names: dict[str, Any] = {}
+    for k, part in enumerate(parts):
+        later = set().union(*(base.__annotations__ for base in parts[k + 1:]))
+        names |= {n: kind for n, kind in part.__annotations__.items() if n not in later}
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name),
+                      annotation=kind.__forward_arg__) for name, kind in names.items()]
+
+    def decorate(function: F) -> F:
+        own = inspect.signature(function)
+        given = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        signature = own.replace(parameters=[*given, *more])
+
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            try:
+                signature.bind(*args, **options)
+            except TypeError as error:
+                raise TypeError(f"{function.__qualname__}() {error}") from None
+            return function(*args, **options)
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        texts = [inspect.cleandoc(function.__doc__ or "")]
+        for part in parts:
+            if part is Settings:
+                texts.append("\nSettings of methods, which are the method's default where None:\n")
+            texts.append(inspect.cleandoc(part.__doc__ or ""))
+        call.__doc__ = "\n".join(texts)
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+# of keywords whose default is not None
+DEFAULTS: dict[str, Any] = {"method": "auto", "progress": True}
 
 
 def arguments(given: Mapping[str, Any]) -> list[str]:
     """The flags of those keywords that are not None."""
-    return [f"{flag}={_text(name, given[name], kind)}" for name, (flag, kind) in KEYWORDS.items()
-            if given.get(name) is not None]
+    out = []
+    for name, value in given.items():
+        if name not in KINDS or name in _SKIPPED or value is None:
+            continue
+        kind = KINDS[name].removesuffix(" | None")
+        if name in ("links", "order"):  # one flag each
+            _text(name, value, kind)
+            out += [f"--{name.rstrip('s')}={one}" for one in value]
+        elif name in Settings.__annotations__:
+            out.append(f"--set={RENAMED.get(name, name)}={_text(name, value, kind)}")
+        else:
+            out.append(f"--{name.replace('_', '-')}={_text(name, value, kind)}")
+    return out
 
 
 def seed_of(random_state: Any) -> int | None:

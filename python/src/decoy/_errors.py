@@ -50,6 +50,7 @@ _WORDS = [
     (r"--([a-z-]+): (?=(--)?\1\b)", ""),  # a flag that is named twice
     (r"\bdecoy help ([a-z]+)", r"docs/\1.md"),
     (r"\bdecoy schema infer TABLE --schema FILE", "decoy.Schema.infer(frame, partial=...)"),
+    (r"\bdecoy schema infer TABLE\b", "decoy.Schema.infer(frame)"),
     (r"\bwhat fit writes, and generate --model", "what Synthesizer.save writes"),
     (r"--([a-z][a-z-]*) +([a-z]+:\S+|\S*/\S+)(?=[ :,])", r"--\1=\2"),
     (r"--([a-z][a-z-]*) +(-?\d[\w.+-]*(?<![.])|\"[^\"]*\")(?= |,|;|$)", r"--\1=\2"),

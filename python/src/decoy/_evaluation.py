@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._arguments import arguments, seed_of
+from ._arguments import arguments, keywords, seed_of
 from ._errors import DataError, UsageError
-from ._frames import source_of, to_arrow
+from ._frames import given_of
 from ._html import evaluation_page
+from ._options import Evaluate
 from ._program import run
-from ._schema import model_path, path_of
+from ._schema import SchemaLike, model_path, path_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -40,30 +44,43 @@ class Evaluation:
         return evaluation_page(self.verdicts)
 
 
-def evaluated(given: dict[str, Any]) -> Evaluation:
-    """`decoy.evaluate`, with its keywords as a dict."""
-    command, tables = ["evaluate", "--json=-"], []
+@keywords(Evaluate)
+def evaluate(
+    *, schema: SchemaLike, synthetic: Any, train: Any, **options: Unpack[Evaluate]
+) -> Evaluation:
+    """Compares a synthetic frame with the real one, and with real rows that were set aside.
+
+    The figures are of the real rows, without noise: they are NOT PRIVATE.
+
+    schema: public description of the columns: a Schema, the path of one, its text or a dict
+        (required).
+    synthetic: synthetic frame, or a dict of linked ones (required).
+    train: real frame that the synthetic one was made from, or a dict of linked ones (required).
+    """
+    command = ["evaluate", "--json=-"]
+    tables: list[Any] = []
     names: dict[str, str] = {}
-    for name in ("train", "synthetic", "holdout"):
-        if (frame := given[name]) is None and name == "holdout":
+    for name, frame in (("train", train), ("synthetic", synthetic),
+                        ("holdout", options.get("holdout"))):
+        if frame is None and name == "holdout":
             continue
         try:
-            if (place := source_of(frame)) is None:
-                tables.append(to_arrow(frame)[0])
-                place = "arrow:-" + (str(len(tables)) if len(tables) > 1 else "")
-                names |= {f"--{name} {place}": name, place: name}
+            given = given_of(frame, name, len(tables))
         except (UsageError, DataError) as error:
             raise type(error)(f"{name}: {error}") from None
-        command.append(f"--{name}={place}")
-    command += [*arguments(given), *(["--force"] if given["report"] is not None else [])]
-    if (seed := seed_of(given["random_state"])) is not None:
+        tables += given.tables
+        for place, called in given.names.items():
+            names |= {f"--{name} {place}": called, place: called}
+        command.append(f"--{name}={','.join(given.places)}")
+    command += arguments(options)
+    command += ["--force"] if options.get("report") is not None else []
+    if (seed := seed_of(options.get("random_state"))) is not None:
         command.append(f"--seed={seed}")
     with ExitStack() as files:
-        schema = files.enter_context(path_of(given["schema"], names))
-        command += [f"--schema={schema}"]
-        if given["model"] is not None:
-            command.append(f"--model={files.enter_context(model_path(given['model'], names))}")
-        out = run(command, tables, progress=given["progress"], names=names)
+        command += [f"--schema={files.enter_context(path_of(schema, names))}"]
+        if (model := options.get("model")) is not None:
+            command.append(f"--model={files.enter_context(model_path(model, names))}")
+        out = run(command, tables, progress=options.get("progress", True), names=names)
     report = json.loads(out)
     keys = ("question", "status", "answer", "rule")
     verdicts = [Verdict(*(line.get(key, "") for key in keys)) for line in report["summary"]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import reprlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,19 +50,25 @@ class Dtypes:
         """Those of some columns alone."""
         return Dtypes(self.library, {n: self.columns[n] for n in names if n in self.columns})
 
-    def json(self) -> str:
-        """The text of a file, which `Dtypes.read` reads."""
-        return json.dumps({"library": self.library, "columns": self.columns}, indent=1,
-                          ensure_ascii=False) + "\n"
+    @staticmethod
+    def write(path: Path, tables: dict[str, Dtypes]) -> None:
+        """Writes the types of a frame, or of linked ones by their tables, for `Dtypes.read`."""
+        each = {table: {"library": one.library, "columns": one.columns}
+                for table, one in tables.items()}
+        whole = each[""] if "" in each else {"tables": each}
+        path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @staticmethod
-    def read(path: Path) -> Dtypes:
-        """The types in a file. Another file is a DataError."""
+    def read(path: Path) -> dict[str, Dtypes]:
+        """The types in a file, by table. Another file is a DataError."""
         try:
             given = json.loads(path.read_text(encoding="utf-8"))
-            columns = {str(name): str(kind) for name, kind in given["columns"].items()}
-            if given["library"] in _RESTORE:
-                return Dtypes(given["library"], columns)
+            each = given["tables"] if "tables" in given else {"": given}
+            tables = {str(table): Dtypes(str(one["library"]), {
+                str(name): str(kind) for name, kind in one["columns"].items()})
+                for table, one in each.items()}
+            if all(one.library in _RESTORE for one in tables.values()):
+                return tables
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
         raise DataError(f"{path}: this is no file of the types of a frame")
@@ -82,6 +89,45 @@ def source_of(frame: Any) -> str | None:
     shown = repr(text) if len(text) < 200 and "\n" not in text else "a long text"
     raise UsageError(f"{shown} is neither a file nor an address that begins with "
                      f"{' or '.join(ADDRESSES)}")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A frame, linked frames or an address, as a call takes them to the program."""
+
+    places: list[str]  # as the program names them
+    tables: list[pa.Table]  # that go through the pipe
+    dtypes: dict[str, Dtypes]  # by table, "" of the only one; none of a file or an address
+    names: dict[str, str]  # what the places are called in Python
+
+
+def given_of(frame: Any, name: str = "the frame", before: int = 0) -> Given:
+    """What is given as an argument of that name, behind so many tables on the pipe."""
+    if (place := source_of(frame)) is not None:
+        return Given([place], [], {}, {})
+    linked = isinstance(frame, Mapping)
+    each = frame.items() if linked else [("", frame)]
+    out = Given([], [], {}, {})
+    for k, (table, one) in enumerate(each, before + 1):
+        place = f"arrow:-{k if k > 1 else ''}"
+        if linked:
+            if not isinstance(table, str) or not re.fullmatch(r"[^/\\,\"\s.][^/\\,\"]*", table):
+                raise UsageError(f"linked tables are a dict of frames by their names, such as "
+                                 f"'visits', not {reprlib.repr(table)}")
+            place += f"/{table}.arrow"
+        try:
+            arrow, dtypes = to_arrow(one)
+        except (UsageError, DataError) as error:
+            raise (type(error)(f"{table}: {error}") if linked else error) from None
+        out.places.append(place)
+        out.tables.append(arrow)
+        out.dtypes[table] = dtypes
+        out.names[place] = f"{name} of {table}" if linked else name
+    if before + len(out.tables) > 9:
+        raise UsageError("at most nine frames go to the program at once")
+    if not out.places:
+        raise UsageError("the dict of linked tables is empty")
+    return out
 
 
 def to_arrow(frame: Any) -> tuple[pa.Table, Dtypes]:
@@ -113,8 +159,7 @@ def restore(table: pa.Table, dtypes: Dtypes) -> Any:
 def _no_frame(frame: Any, kind: str) -> str:
     """Why what was given is no frame, and what would be."""
     if isinstance(frame, Mapping):
-        return ("linked tables, a dict of frames, are not supported yet: give one frame, such as "
-                "the patients with what they need of their visits joined to them")
+        return "a dict of frames is linked tables, and this takes one frame"
     if kind in ("Series", "ChunkedArray", "Array"):
         return f"a {kind} is one column: give a frame, such as df[[NAME]] or series.to_frame()"
     if kind == "LazyFrame":

@@ -1,0 +1,260 @@
+package release
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// steps draws the further rows of units. Drawn one by one they drift: each is as the model has
+// it given the rows before, which are not quite as the model has them; first of all, gaps and
+// dates do. So of a few rows one is chosen for its gap and date, towards the pairs of the view.
+// Post-processing, like all drawing.
+type steps struct {
+	*drawer
+	v      *schema.View
+	by     int
+	past   *schema.Past
+	u      *rand.Rand
+	same   []uint16 // of each column: the code of a step that says that it is as before; 0: none
+	before []uint16
+	// rows that may be next: in the table, and in the view, in groups and without "as before"
+	rows, said [][]uint16
+	taken      int
+
+	chooser *marginal.Chooser // nil: rows are as the model draws them
+	room    room
+}
+
+const (
+	stepRows  = 16 // that are drawn for each step, of which one is taken for its date
+	stepTries = 8  // how often a history is drawn that ends before it has all of its rows
+)
+
+// newSteps is for parents with so many rows each.
+func newSteps(
+	p *Marginal, v *schema.View, own schema.LinkedTable, numbers []uint16,
+	rules *schema.RowCodec, u *rand.Rand,
+) (*steps, error) {
+	s := &steps{drawer: newDrawer(p, v.Given, len(v.Schema.Columns), rules), v: v, u: u,
+		by: own.Schema.Index(own.Order.By), past: v.Past()}
+	s.plain = s.past.Plain
+	sizes := v.Schema.Sizes()
+	for j, size := range own.Schema.Sizes() {
+		if s.same = append(s.same, 0); sizes[v.Given+1+j] > size {
+			s.same[j] = uint16(size)
+		}
+	}
+	for range stepRows {
+		s.rows = append(s.rows, make([]uint16, len(s.same)))
+		s.said = append(s.said, make([]uint16, len(sizes)))
+	}
+	n, cells := 0, 0
+	for _, k := range numbers {
+		n += max(0, int(k)-1)
+	}
+	for _, size := range p.Model.Sizes() {
+		cells += size
+	}
+	codec, err := schema.NewCodec(v.Fine().Columns[s.by])
+	if err != nil || n == 0 || cells > steeredCells {
+		return s, err
+	}
+	root := v.Above
+	codes := s.sample(p, root, numbers)
+	gaps := slices.Clone(codes[v.Given])
+	p.Grouping.Columns(v.Given, v.Given+1).Expand([][]uint16{gaps}, u)
+	number := slices.Clone(codes[root])
+	p.Grouping.Columns(root, root+1).Expand([][]uint16{number}, u)
+	s.room = newRoom(codec, v.Schema.Columns[v.Given].Edges, own.Order.Rows, number, gaps)
+	s.chooser = marginal.NewChooser(marginal.CountPairs(p.Model.Sizes(), codes), n)
+	return s, nil
+}
+
+// sample is rows of the view, in groups, without "as before". As many units have a number of rows,
+// and as many of their rows each place, as will be drawn: a row of the view is weighed.
+func (s *steps) sample(p *Marginal, root int, numbers []uint16) [][]uint16 {
+	codes := p.Model.Sample(min(pairRows, countedPairs/(len(s.row)*len(s.row))), s.u)
+	places := s.v.Schema.Sizes()[root+1]
+	known := [][]uint16{slices.Clone(codes[root]), slices.Clone(codes[root+1])}
+	p.Grouping.Columns(root, root+2).Expand(known, s.u)
+	cell := func(i int) int { return int(known[0][i])*places + int(known[1][i]) }
+	size := s.v.Schema.Sizes()[root] * places
+	want, have, upTo, sum := make([]float64, size), make([]float64, size), []float64{}, 0.
+	for _, n := range numbers {
+		for place := range max(0, int(n)-1) {
+			want[int(n)*places+min(place, places-1)]++
+		}
+	}
+	for i := range known[0] {
+		have[cell(i)]++
+	}
+	for i := range known[0] {
+		sum += want[cell(i)] / have[cell(i)]
+		upTo = append(upTo, sum)
+	}
+	for j, pair := range s.v.Transitions() {
+		if s.same[j] > 0 {
+			before := slices.Clone(codes[pair[0]])
+			p.Grouping.Columns(pair[0], pair[0]+1).Expand([][]uint16{before}, s.u)
+			same := s.group(pair[1], s.same[j])
+			for i, code := range codes[pair[1]] {
+				if code == same {
+					codes[pair[1]][i] = s.group(pair[1], before[i])
+				}
+			}
+		}
+	}
+	if sum == 0 {
+		return codes // no sample has a place that will be drawn
+	}
+	for k, column := range codes {
+		out, at := make([]uint16, len(column)), 0
+		for i := range out {
+			for at+1 < len(upTo) && upTo[at] < (float64(i)+.5)/float64(len(out))*sum {
+				at++
+			}
+			out[i] = column[at]
+		}
+		codes[k] = out
+	}
+	return codes
+}
+
+// group is that of a code of column k of the view.
+func (s *steps) group(k int, code uint16) uint16 {
+	if groups := s.grouping.Groups(k); groups != nil {
+		return groups[code]
+	}
+	return code
+}
+
+// history is the rows of a unit: the first, and those that follow it. It has fewer than n where
+// the order has no room for more.
+func (s *steps) history(unit []uint16, n int, first []uint16) (rows [][]uint16) {
+	var counted [][]uint16
+	for try := 0; try < stepTries && len(rows) < n; try++ {
+		made, said := [][]uint16{first}, [][]uint16{}
+		s.past.Start(unit, n, first)
+		for len(made) < n {
+			s.before = made[len(made)-1]
+			row := s.next(n, n-len(made)-1)
+			if row == nil {
+				break
+			}
+			s.past.Add(row)
+			made, said = append(made, row), append(said, slices.Clone(s.said[0]))
+		}
+		if len(made) > len(rows) {
+			rows, counted = made, said
+		}
+	}
+	for _, row := range counted {
+		if s.chooser != nil {
+			s.chooser.Count(row)
+		}
+	}
+	return rows
+}
+
+// next is a row, whose row of the view is s.said[0], that so many others follow in a history of n;
+// nil: the past leaves none.
+func (s *steps) next(n, left int) []uint16 {
+	s.taken = 0
+	s.draw(s.past.Given(), s.offer, s.u)
+	if s.taken == 0 {
+		return nil
+	}
+	if s.chooser == nil {
+		return slices.Clone(s.rows[0])
+	}
+	chance := make([]float32, s.taken)
+	for i := range chance {
+		chance[i] = s.room.chance(n, left, s.rows[i][s.by])
+	}
+	at := s.chooser.Choose(s.said, s.v.Dates()[1:], chance, s.u)
+	s.said[0], s.said[at] = s.said[at], s.said[0]
+	return slices.Clone(s.rows[at])
+}
+
+// offer keeps what was drawn if the past leaves a place for it, and reports whether it is enough.
+func (s *steps) offer(drawn []uint16) bool {
+	if row := s.rows[s.taken]; s.past.NextTo(row, drawn, s.u) {
+		s.say(s.said[s.taken], row)
+		s.taken++
+	}
+	return s.taken == stepRows || s.taken == 1 && s.chooser == nil
+}
+
+// say writes a row as the view has it, but for "as before".
+func (s *steps) say(dst, row []uint16) {
+	for k, code := range s.past.Step(row) {
+		if j := k - s.v.Given - 1; j >= 0 && s.same[j] > 0 && code == s.same[j] {
+			code = s.before[j]
+		}
+		dst[k] = s.group(k, code)
+	}
+}
+
+// room says whether rows still fit in: a history that comes to the end of the order too soon would
+// lose its last rows. A row is drawn with the chance that those behind it have room (Doob's
+// transform), as if their gaps were those of any rows of units with as many.
+type room struct {
+	value []float64     // of each fine code of the order
+	step  float64       // of the grid
+	fits  [][][]float32 // of the rows of a unit, those that follow, and what is left of the order
+}
+
+// roomCells is the most cells of the grid.
+const roomCells = 256
+
+// newRoom is for units of up to most rows, of which a sample has these numbers and gaps.
+func newRoom(order *schema.Codec, edges []float64, most int, number, gaps []uint16) (r room) {
+	missing, may := order.MissingCode()
+	for code := range order.Size() {
+		if !may || code != int(missing) {
+			least, _ := order.Bin(uint16(code))
+			r.value = append(r.value, least)
+		}
+	}
+	span := r.value[len(r.value)-1] - r.value[0]
+	r.step = max(edges[1], span/roomCells)
+	share := make([][]float32, most+1)
+	all := make([]float32, most+1)
+	for n := range share {
+		share[n] = make([]float32, len(edges))
+	}
+	for i, n := range number {
+		share[n][gaps[i]]++
+		all[n]++
+	}
+	for n := range share {
+		fits := make([][]float32, max(1, n))
+		for left := range fits {
+			fits[left] = make([]float32, int(span/r.step)+1)
+			for s := range fits[left] {
+				if fits[left][s] = 1; left == 0 || all[n] == 0 {
+					continue
+				}
+				sum := float32(0)
+				for g, x := range share[n] {
+					if rest := s - int(math.Ceil(edges[g]/r.step)); rest >= 0 {
+						sum += float32(x / all[n] * fits[left-1][rest])
+					}
+				}
+				fits[left][s] = sum
+			}
+		}
+		r.fits = append(r.fits, fits)
+	}
+	return r
+}
+
+// chance is that so many rows fit in behind one with this fine code, of a unit of n.
+func (r *room) chance(n, left int, code uint16) float32 {
+	s := int((r.value[len(r.value)-1] - r.value[code]) / r.step)
+	return r.fits[n][left][s] + float32(float32(s+1)*1e-9) // the most room, where there is not enough
+}
