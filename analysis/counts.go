@@ -34,6 +34,9 @@ func (n noisy) add(rows, sigma float64) noisy {
 // Counts of texts are of those that passed a threshold, which biases them upwards a little where
 // they are close to it.
 func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
+	if len(r.Columns) == 0 { // units of which nothing is known
+		return nil, nil
+	}
 	codecs, err := r.Schema().Codecs()
 	if err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ type Inference struct {
 	Declared *schema.Partial // what is known already; nil: everything is open
 	Target   string          // a column of texts that keeps a category for those not found; or ""
 	Ordered  []string        // columns whose numbers, dates or times are no codes
+	// of linked tables, in place of the others: names, units, parents, the columns of their orders,
+	// and how their files are written
+	Linked *schema.Linked
 }
 
 // noise is what the answers have in common.
@@ -67,12 +70,16 @@ func Infer(
 func (p InferencePlan) Buy(
 	ctx context.Context, s *text.Session, o Inference, progress func(float64),
 ) (*Inferred, error) {
+	if o.Linked != nil {
+		return p.buyLinked(ctx, s, o.Linked, progress)
+	}
 	names := s.Names()
 	asked, err := o.Asked(names)
 	if err != nil || len(asked) != p.Columns {
 		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
 	}
 	r := &Inferred{InferencePlan: p, base: schema.Schema{Lenient: true, CSV: o.CSV}}
+	r.Tables = []*Inferred{r}
 	if unit, k := s.Unit(); unit != "" {
 		r.base.Unit, r.base.MaxRowsPerUnit = unit, k
 	}

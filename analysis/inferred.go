@@ -18,9 +18,11 @@ type Inferred struct {
 	Rows      float64          // noisy number of rows
 	Threshold int64            // rows: a text in fewer is not listed
 	Columns   []inferredColumn // in the order of the file
+	Tables    []*Inferred      // what was bought of each table that has columns: of one, itself
 
-	base   schema.Schema // without its columns
-	linked bool          // of linked tables
+	base     schema.Schema  // without its columns
+	ofLinked bool           // it is one of linked tables
+	linked   *schema.Linked // of all of these, in the first
 }
 
 // inferredColumn is what was found out about one column of the file.
@@ -86,13 +88,27 @@ func (r *Inferred) check() error {
 
 // YAML is the schema file, with what was bought, at what noise, as comments.
 func (r *Inferred) YAML() ([]byte, error) {
-	text, err := r.Schema().YAML()
+	yaml, before, after, indent := r.Schema().YAML, "", "", ""
+	if r.linked != nil {
+		yaml = r.linked.YAML
+	}
+	text, err := yaml()
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	r.head(&b)
-	r.notes(&b, string(text), "")
+	parts := []string{"", string(text)} // before the tables, and each of them
+	if r.linked != nil && !r.linked.Alone {
+		before, after, indent = "\n", "  - name: ", "    "
+		parts = strings.Split(parts[1], before+after)
+		b.WriteString(parts[0])
+	}
+	for i, own := range r.Tables {
+		b.WriteString(before)
+		own.head(&b)
+		b.WriteString(after)
+		own.notes(&b, parts[1+i], indent)
+	}
 	return b.Bytes(), nil
 }
 
@@ -125,7 +141,7 @@ func (r *Inferred) notes(b *bytes.Buffer, text, indent string) {
 // head is what holds for all columns; the comment of a column says what differs.
 func (r *Inferred) head(w io.Writer) {
 	rows, units := "rows", r.Neighbours.Units(r.base.Unit).Words()
-	if r.linked {
+	if r.ofLinked {
 		rows, units = "units with rows, of each of which one row was counted", fmt.Sprintf(
 			"%v, unit = one %q, with all its rows in all tables", r.Neighbours.Adjacency, r.base.Unit)
 	}

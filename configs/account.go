@@ -43,7 +43,8 @@ type Account struct {
 
 // Options are those of a run of the job, after Begin.
 func (a *Account) Options(j Job) privacy.Options {
-	from := "" // a table elsewhere, which is not another one when the run is continued
+	// what is not another one when the run is continued: links and orders, or a table elsewhere
+	from := strings.Join(slices.Concat([]string{""}, j.Links, j.Orders), ", ")
 	if engine.Elsewhere(a.Input) {
 		from = ", of " + a.Input
 	}

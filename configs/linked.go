@@ -152,7 +152,11 @@ func (j Job) undescribed() (*schema.Linked, error) {
 		from, to, _ := strings.Cut(link, "=")
 		child, key, _ := strings.Cut(from, ".")
 		parent, id, _ := strings.Cut(to, ".")
-		if child == "" || key == "" || parent == "" || id == "" {
+		switch {
+		case strings.ContainsAny(link, ","):
+			return nil, Usagef("--link %s: an id of several columns needs a schema (decoy help linked)",
+				link)
+		case child == "" || key == "" || parent == "" || id == "":
 			return nil, Usagef("--link %q: write %s", link, linkForm)
 		}
 		if l.Tables == nil {
@@ -161,8 +165,8 @@ func (j Job) undescribed() (*schema.Linked, error) {
 		}
 		switch root := l.Tables[0].Name; {
 		case parent != root || id != l.Unit:
-			return nil, Usagef("--link %s: the units are %s.%s by the --link before: all tables have the "+
-				"id of one table of units", link, root, l.Unit)
+			return nil, Usagef("--link %s: the units are %s.%s by the --link before. Rows that belong to "+
+				"rows need a schema (decoy help linked)", link, root, l.Unit)
 		case slices.Contains(l.Names(), child):
 			return nil, Usagef("--link %s: the table %s is the parent, or has a --link", link, child)
 		}
@@ -177,8 +181,11 @@ func (j Job) undescribed() (*schema.Linked, error) {
 		case at < 0:
 			return nil, Usagef("--order %s: no --link names the table %q%s", order, name,
 				spelling.Hint(name, l.Names()))
-		case at == 0 || l.Tables[at].Order.By != "":
-			return nil, Usagef("--order %s: the rows of %s are the units, or have an order", order, name)
+		case at == 0:
+			return nil, Usagef("--order %s: the rows of %s are the units, which have no order: is a --link "+
+				"the wrong way round? Write %s", order, name, linkForm)
+		case l.Tables[at].Order.By != "":
+			return nil, Usagef("--order %s: the rows of %s have an order already", order, name)
 		}
 		l.Tables[at].Order.By = column
 	}
@@ -194,42 +201,27 @@ func (j Job) undescribed() (*schema.Linked, error) {
 const linkForm = "CHILD.KEY=PARENT.ID, such as --link visits.patient_id=patients.patient_id"
 
 // newLinkedPurchase plans the purchase of the schema of linked tables. Their headers are read.
-func (t *Task) newLinkedPurchase() (*purchase, error) {
-	p, paths := &purchase{Linked: t.Linked}, t.Inputs
+func (t *Task) newLinkedPurchase(ctx context.Context) (*purchase, error) {
+	p := &purchase{Want: analysis.Inference{Linked: t.Linked}}
 	var parts []*text.Table
 	if t.Linked.Alone {
 		parts = append(parts, nil)
 	}
-	for _, path := range paths {
-		of := t.Linked.Tables[len(parts)]
-		j := t.Job
+	for _, path := range t.Inputs {
+		of, j := t.Linked.Tables[len(parts)], t.Job
 		j.Input, j.Unit, j.MaxRowsPerUnit = path, of.Schema.Unit, 1
-		err := j.checkTexts(schema.CSV{})
-		var names []string
-		if err == nil {
-			names, of.Schema.CSV.Comma, err = Header(path, ',')
-		}
+		one, err := NewPurchase(ctx, j, analysis.Inference{})
 		if err != nil {
 			return nil, err
 		}
-		for _, said := range [][2]string{{"--order", of.Order.By}, {"--link", j.Unit}} {
-			if t.Linked.Alone && said[0] == "--link" {
-				said[0] = "--unit"
-			}
-			if said[1] != "" && !slices.Contains(names, said[1]) {
-				return nil, Usagef("%s: %s has no column %q%s", said[0], path, said[1],
-					spelling.Hint(said[1], names))
-			}
+		names, by := one.Table.Names(), of.Order.By
+		switch {
+		case by == j.Unit:
+			return nil, Usagef("--order: %q is the column of ids, which is no order", by)
+		case by != "" && !slices.Contains(names, by):
+			return nil, Usagef("--order: %s has no column %q%s", path, by, spelling.Hint(by, names))
 		}
-		if of.Order.By == j.Unit {
-			return nil, Usagef("--order: %q is the column of ids, which is no order", j.Unit)
-		}
-		one, err := text.File(path, text.Options{Names: names, CSV: of.Schema.CSV, Unit: j.Unit,
-			MaxRowsPerUnit: 1})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		parts = append(parts, one)
+		of.Schema.CSV, parts = one.Want.CSV, append(parts, one.Table)
 	}
 	var err error
 	if p.Table, err = text.Linked(parts...); err == nil {
@@ -250,44 +242,41 @@ func (t *Task) Schemas() (out []*schema.Schema) {
 	return out
 }
 
-// CreateLinked creates the synthetic tables of a model of linked ones in a folder, a CSV file each,
-// or one of Arrow where the folder is named "arrow:DIR". That of one with an order is the file out.
-func CreateLinked(
+// CreateTables creates the synthetic table of a model, the file out, or those of a model of linked
+// ones in a folder, a CSV file each, or one of Arrow where the folder is named "arrow:DIR".
+func CreateTables(
 	dir, out string, l *schema.Linked, stdout io.Writer, force bool, o table.WriterOptions,
 ) ([]*Target, error) {
-	if l.Alone {
-		one, err := CreateTable("--out", out, stdout, force, o)
-		return []*Target{one}, err
+	name, paths, ending := "--out", []string{out}, ".csv"
+	if dir != "" {
+		name, paths = "--out-dir", nil
+		if of, is := strings.CutPrefix(dir, "arrow:"); is {
+			dir, ending = of, ".arrow"
+		}
+		for _, t := range l.Tables {
+			paths = append(paths, filepath.Join(dir, t.Name+ending))
+		}
 	}
-	var paths []string
-	ending := ".csv"
-	if of, is := strings.CutPrefix(dir, "arrow:"); is {
-		dir, ending = of, ".arrow"
-	}
-	for _, t := range l.Tables {
-		paths = append(paths, filepath.Join(dir, t.Name+ending))
-	}
-	return createTables("--out-dir", dir, paths, stdout, func(string) bool { return force }, o)
+	return createTables(name, dir, paths, stdout, func(string) bool { return force }, o)
 }
 
-// SampleLinked draws n units with their rows, and completes the outputs, one for each table.
-func SampleLinked(
-	ctx context.Context, out []*Target, m *release.Model, n int, seed uint64,
+// SampleTables completes the output of each table of the model m. It draws n rows of one from from,
+// or n units of linked ones with their rows.
+func SampleTables(
+	ctx context.Context, out []*Target, from sampler, m *release.Model, n int, seed uint64,
 	say func(string, ...any), progress func(float64),
 ) error {
+	if m.Linked() == nil {
+		return out[0].Sample(ctx, from, m.Schema(), n, seed, say, progress)
+	}
 	tables, err := m.SampleLinked(ctx, n, seed)
 	for i := 0; i < len(tables) && err == nil; i++ {
 		t := tables[i]
-		err = out[i].Sample(ctx, drawn{t}, t.Schema(), max(1, t.Rows()), seed, say,
+		whole := func(_ context.Context, _ int, _ uint64, emit func(*table.Table) error) error {
+			return emit(t)
+		}
+		err = out[i].Sample(ctx, whole, t.Schema(), max(1, t.Rows()), seed, say,
 			func(done float64) { progress((float64(i) + done) / float64(len(tables))) })
 	}
 	return err
-}
-
-// drawn is a table that has been drawn.
-type drawn struct{ *table.Table }
-
-// Sample hands it over.
-func (d drawn) Sample(_ context.Context, _ int, _ uint64, emit func(*table.Table) error) error {
-	return emit(d.Table)
 }

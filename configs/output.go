@@ -81,10 +81,7 @@ func (o *Outputs) Write(
 		return 0, nil
 	}
 	rows = DrawnRows(o.job.Rows, m.Rows, m.Claim.Epsilon, say)
-	if o.job.Linked != nil {
-		return rows, SampleLinked(ctx, o.tables, m, rows, o.job.Seed, say, progress)
-	}
-	return rows, o.tables[0].Sample(ctx, m, m.Schema(), rows, o.job.Seed, say, progress)
+	return rows, SampleTables(ctx, o.tables, m.Sample, m, rows, o.job.Seed, say, progress)
 }
 
 // CreateTable is [Create] of the table that a flag names.
@@ -124,14 +121,14 @@ func createTables(
 	return out, err
 }
 
-// Sampler draws rows: a model, or a model under a condition.
-type Sampler interface {
-	Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error
-}
+// sampler draws rows: of a model, or of a model under a condition.
+type sampler func(
+	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
+) error
 
 // Sample draws n rows with the columns of s, completes the output and says so.
 func (t *Target) Sample(
-	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, say func(string, ...any),
+	ctx context.Context, from sampler, s *schema.Schema, n int, seed uint64, say func(string, ...any),
 	progress func(float64),
 ) error {
 	buffer := bufio.NewWriterSize(t, 1<<20)
@@ -140,7 +137,7 @@ func (t *Target) Sample(
 		return err
 	}
 	written := 0
-	err = m.Sample(ctx, n, seed, func(rows *table.Table) error {
+	err = from(ctx, n, seed, func(rows *table.Table) error {
 		written += rows.Rows()
 		progress(float64(written) / float64(n))
 		return w.Write(rows)

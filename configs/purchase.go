@@ -22,10 +22,9 @@ const schemaShare = 1. / 3
 // purchase is a schema that is bought: the table, of which nothing but the header is read, what is
 // asked of it, and at what noise.
 type purchase struct {
-	Table  *text.Table
-	Want   analysis.Inference
-	Linked *schema.Linked // in place of Want, of linked tables
-	Plan   analysis.InferencePlan
+	Table *text.Table
+	Want  analysis.Inference
+	Plan  analysis.InferencePlan
 }
 
 // NewPurchase plans the purchase of a schema of the job's table. What is declared of it is in want.
@@ -57,7 +56,11 @@ func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase
 		return nil, err
 	}
 	if j.Unit != "" && !slices.Contains(names, j.Unit) {
-		return nil, Usagef("--unit: there is no column %q%s", j.Unit, spelling.Hint(j.Unit, names))
+		where := "--unit: there is"
+		if j.Links != nil {
+			where = "--link: " + j.Input + " has"
+		}
+		return nil, Usagef("%s no column %q%s", where, j.Unit, spelling.Hint(j.Unit, names))
 	}
 	asked, err := p.Want.Asked(slices.DeleteFunc(slices.Clone(names),
 		func(n string) bool { return n == j.Unit }))
@@ -113,7 +116,7 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 			"can go on from one that is bought in the same run", t.Method)
 	}
 	if t.Linked != nil {
-		t.Purchase, err = t.newLinkedPurchase()
+		t.Purchase, err = t.newLinkedPurchase(ctx)
 	} else {
 		t.Purchase, err = NewPurchase(ctx, t.Job, analysis.Inference{})
 	}
@@ -146,7 +149,7 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 // begun tells of a session: the budget is spent. ignored are columns of the file, by number, that
 // the schema does not name.
 func (t *Task) Run(
-	ctx context.Context, o synth.RunOptions, deliver func(r []*analysis.Inferred, yaml []byte) error,
+	ctx context.Context, o synth.RunOptions, deliver func(r *analysis.Inferred, yaml []byte) error,
 ) (m *release.Model, begun bool, ignored []int, err error) {
 	p := t.Purchase
 	if t.Linked != nil && p == nil {
@@ -164,32 +167,18 @@ func (t *Task) Run(
 		}
 		return m, s != nil, ignored, err
 	}
-	var all []*analysis.Inferred
-	var r interface {
-		synth.Bought
-		YAML() ([]byte, error)
-	}
+	var r *analysis.Inferred
 	m, s, err := synth.RunBought(ctx, p.Table, synth.Purchase{Plan: p.Plan.Composition(),
 		Buy: func(s *text.Session, progress func(float64)) (_ synth.Bought, err error) {
-			if p.Linked == nil {
-				var one *analysis.Inferred
-				one, err = p.Plan.Buy(ctx, s, p.Want, progress)
-				r, all = one, append(all, one)
-				return r, err
-			}
-			tables, err := p.Plan.BuyLinked(ctx, s, p.Linked, progress)
-			if err != nil {
-				return nil, err
-			}
-			r, all = tables, tables.Tables
-			return r, nil
+			r, err = p.Plan.Buy(ctx, s, p.Want, progress)
+			return r, err
 		},
 		Deliver: func() error {
 			yaml, err := r.YAML()
 			if err != nil {
 				return err
 			}
-			return deliver(all, yaml)
+			return deliver(r, yaml)
 		}}, t.Fitter.(synth.Continuer), o)
 	return m, s != nil, nil, err
 }

@@ -73,7 +73,7 @@ func (t *Task) Files() (written, read []NamedPath) {
 
 // outName is what messages call a synthetic table.
 func (t *Task) outName() string {
-	if t.Linked != nil {
+	if t.Linked != nil && !t.Linked.Alone {
 		return t.name("out-dir")
 	}
 	return t.name("out")

@@ -194,8 +194,8 @@ func (w *Worker) model(
 		return nil, t.Missing
 	}
 	r.Run = o.Run
-	m, _, ignored, err := t.Run(ctx, o, func(bought []*analysis.Inferred, yaml []byte) error {
-		made.Bought = bought[0]
+	m, _, ignored, err := t.Run(ctx, o, func(bought *analysis.Inferred, yaml []byte) error {
+		made.Bought = bought
 		return outputs.WriteSchema(yaml, true, unsaid)
 	})
 	if o.Resume && errors.Is(err, privacy.ErrResume) {

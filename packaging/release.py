@@ -8,9 +8,10 @@ repository, a Homebrew formula, a Scoop manifest, lists of modules (SBOM) and SH
 are both programs: decoy, and decoy-spark, which it starts for tables in Spark. Archives of one
 commit and one Go have the same bytes.
 
-It needs Go, and Debian's packages apt-utils, buildah, gpg and minisign. RELEASE_APT_KEY names the
-key of gpg that signs the apt repository, RELEASE_MINISIGN_KEY the secret key of minisign that signs
-SHA256SUMS; what has no key stays unsigned. build_wheels.py makes wheels of the same programs.
+It needs Go, and Debian's packages apt-utils, buildah, gpg, gpg-agent and minisign. RELEASE_APT_KEY
+names the key of gpg that signs the apt repository, RELEASE_MINISIGN_KEY the secret key of minisign
+that signs SHA256SUMS; what has no key stays unsigned. build_wheels.py makes wheels of the same
+programs.
 """
 
 from __future__ import annotations

@@ -29,16 +29,12 @@ type Purchase struct {
 	Deliver func() error
 }
 
-// Bought is a schema, and the noisy counts that bought it as one-way marginals of its columns.
+// Bought is a schema, and the noisy counts that bought it as one-way marginals of its columns: of
+// linked tables, those of the first.
 type Bought interface {
 	Schema() *schema.Schema
 	Measurements() ([]marginal.Measurement, error)
-}
-
-// BoughtLinked is what was bought of linked tables; Bought is about the first of them.
-type BoughtLinked interface {
-	Bought
-	Linked() *schema.Linked
+	Linked() *schema.Linked // nil: of one table
 }
 
 // RunBought is [Run] on a table that nobody has described: one reservation, of which a part buys a
@@ -96,16 +92,16 @@ func RunBought(
 func goOver(
 	ctx context.Context, texts *text.Session, bought Bought, f Fitter,
 ) (*privacy.Session, Fitter, error) {
-	tables, ok := bought.(BoughtLinked)
-	if !ok {
+	l := bought.Linked()
+	if l == nil {
 		s, err := texts.As(bought.Schema())
 		return s, f, err
 	}
-	f, err := newLinked(f, tables.Linked())
+	f, err := newLinked(f, l)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := texts.AsLinked(ctx, tables.Linked())
+	s, err := texts.AsLinked(ctx, l)
 	return s, f, err
 }
 

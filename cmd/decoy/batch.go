@@ -165,7 +165,9 @@ func (b *batch) known(task *configs.Task) []string {
 func (b *batch) warnings(task *configs.Task, made configs.Made) []string {
 	return heard(func(t *terminal) {
 		if made.Bought != nil {
-			sayBought(t, task, made.Bought)
+			for _, r := range made.Bought.Tables {
+				sayBought(t, task, r)
+			}
 		}
 		if m := made.Model; m != nil {
 			f := &jobFlags{Job: task.Job}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/analysis"
@@ -119,9 +122,40 @@ func (e *evaluate) linked(cmd *cobra.Command, t *terminal) error {
 		if err != nil {
 			return evaluation{}, fmt.Errorf("--synthetic: %w", err)
 		}
-		r, err := report.ComputeLinked(l, a, b, claim, e.options)
+		alone, err := e.alone(reader{cmd.Context(), t, t.progress()}, l, real, synthetic)
+		if err != nil {
+			return evaluation{}, err
+		}
+		r, err := report.ComputeLinked(l, a, b, alone, claim, e.options)
 		return evaluation{r.Text, r.HTML, r.JSON}, err
 	})
+}
+
+// alone reads the linked tables once more, each by itself with its cells; none if that cannot be.
+func (e *evaluate) alone(
+	read reader, l *schema.Linked, real, synthetic []string,
+) (out []report.Tables, err error) {
+	if slices.ContainsFunc(slices.Concat(real, synthetic), configs.IsStandard) {
+		return nil, nil
+	}
+	for i, path := range real {
+		t := l.Described()[i]
+		if len(t.Schema.Columns) == 0 {
+			continue
+		}
+		inFile, _ := l.Written(len(l.Tables)-len(real)+i, t.Schema)
+		inFile.Unit = t.Keys()[0]
+		var in report.Tables
+		if in.Train, err = read.both("--train", path, inFile.ForPrivate()); err == nil {
+			in.Synthetic, err = read.both("--synthetic", synthetic[i], inFile)
+		}
+		if err != nil {
+			return nil, err
+		}
+		in.Synthetic.Name = t.Name
+		out = append(out, in)
+	}
+	return out, nil
 }
 
 // linkedFiles are those that a flag names: a folder, or files with commas between.
@@ -268,10 +302,30 @@ func (r reader) both(name, path string, s *schema.Schema) (out report.Table, err
 		out.Rows.Rows() == 0 {
 		return out, err
 	}
+	if out.Garbled, err = garbled(path); err != nil {
+		return out, err
+	}
 	if out.Values, err = readValues(path, s); err != nil {
 		err = fmt.Errorf("%s: %w", name, configs.Bare(path, err))
 	}
 	return out, err
+}
+
+// garbled reports whether a CSV file is in another encoding than UTF-8.
+func garbled(path string) (bool, error) {
+	if format, _ := table.FormatOf(path); format != table.CSV && format != table.CSV|table.Tabs {
+		return false, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	_, err = io.Copy(io.Discard, transform.NewReader(f, encoding.UTF8Validator))
+	if errors.Is(err, encoding.ErrInvalidUTF8) {
+		return true, nil
+	}
+	return false, err
 }
 
 // readValues reads the cells of a table as the file has them.

@@ -78,11 +78,8 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	}
 	shown := t.privateProgress()
 	o := g.options(cmd.Context(), t, j, account, outputs, shown)
-	deliver := func(all []*analysis.Inferred, yaml []byte) error {
-		for _, r := range all {
-			if r == nil {
-				continue
-			}
+	deliver := func(bought *analysis.Inferred, yaml []byte) error {
+		for _, r := range bought.Tables {
 			sayBought(t, j, r)
 			t.say("bought: a schema of %s, of about %.0f rows", schemaSize(r.Schema()), r.Rows)
 		}

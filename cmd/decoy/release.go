@@ -150,7 +150,7 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 	if err != nil {
 		return err
 	}
-	return out.Sample(ctx, m, m.Schema(), d.Rows, d.Seed, func(string, ...any) {}, at)
+	return out.Sample(ctx, m.Sample, m.Schema(), d.Rows, d.Seed, func(string, ...any) {}, at)
 }
 
 // secretKey reads a key of minisign, and its password if it has one.

@@ -64,21 +64,21 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeLinked kills a fit of linked tables twice, and continues it. The budget is spent once,
-// and there is every table.
+// TestResumeLinked kills a run on linked tables that nobody has described twice, and continues it,
+// in no other order. The budget is spent once, and there is every table.
 func TestResumeLinked(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 1, 1, 2)
 	w.write("people.csv", linkedUnits(2000))
 	w.write("events.csv", linkedEvents(2000))
-	w.write("linked.yaml", linkedSchema)
-	generate := "generate events.csv people.csv --schema linked.yaml --epsilon 9 --seed 1 " +
-		"--out-dir made"
+	generate := "generate events.csv people.csv --link events.id=people.id --order events.day " +
+		"--header-is-public --epsilon 9 --seed 1 --out-dir made"
 	cmd, _ := w.start(generate, nil)
 	w.await("people.csv.ledger", ledger.EntryCharge, 1)
 	cmd.Process.Kill()
 	ended(t, cmd)
 	w.says(exitUsage, generate, "--resume")
+	w.says(exitError, strings.Replace(generate, ".day", ".kind", 1)+" --resume", ", events.day, on")
 	cmd, _ = w.start(generate+" --resume", nil)
 	w.await("people.csv.ledger", ledger.EntryResume, 1)
 	time.Sleep(50 * time.Millisecond)

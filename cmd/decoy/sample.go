@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,48 +52,28 @@ func (s *sample) open(path string) (*release.Model, error) {
 }
 
 func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
-	if m.Linked() != nil {
-		return s.linked(cmd, t, m)
+	if l := m.Linked(); l == nil {
+		if err := need(cmd, "out"); err != nil || s.OutDir != "" {
+			return cmp.Or(err, usagef("--out-dir is for linked tables, and the model is of one table"))
+		}
+	} else if (s.OutDir == "") != l.Alone || (s.Out == "") == l.Alone || s.where != "" {
+		return usagef("the model is of linked tables: --out-dir names a folder for them, or --out the " +
+			"file of one that has an order, and --where is for single rows")
 	}
-	if err := need(cmd, "out"); err != nil {
-		return err
-	}
-	var from configs.Sampler = m
-	rows, condition := m.Rows, ""
+	from, rows, condition := m.Sample, m.Rows, ""
 	if cmd.Flags().Changed("where") {
 		given, expected, err := s.given(cmd.Context(), m)
 		if err != nil {
 			return fmt.Errorf("--where %w", err)
 		}
-		from, rows = given, expected.Answer
+		from, rows = given.Sample, expected.Answer
 		condition = fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s)",
 			rows, m.Rows, percent(rows/m.Rows))
 		if e := expected.StandardError; e != nil {
 			condition += fmt.Sprintf("; its standard error is %.2g rows, of the %s", *e, expected.Covers)
 		}
 	}
-	out, err := configs.CreateTable("--out", s.Out, t.stdout, t.force,
-		table.WriterOptions{Safe: s.SpreadsheetSafe, Texts: s.texts})
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	t.sayGuarantee(m)
-	if condition != "" {
-		t.say("%s", condition)
-	}
-	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
-	return out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, t.say,
-		t.progress().of("writing rows"))
-}
-
-// linked draws linked tables.
-func (s *sample) linked(cmd *cobra.Command, t *terminal, m *release.Model) error {
-	if (s.OutDir == "") != m.Linked().Alone || (s.Out == "") == m.Linked().Alone || s.where != "" {
-		return usagef("the model is of linked tables: --out-dir names a folder for them, or --out the " +
-			"file of one that has an order, and --where is for single rows")
-	}
-	out, err := configs.CreateLinked(s.OutDir, s.Out, m.Linked(), t.stdout, t.force,
+	out, err := configs.CreateTables(s.OutDir, s.Out, m.Linked(), t.stdout, t.force,
 		table.WriterOptions{Safe: s.SpreadsheetSafe, Texts: s.texts})
 	for _, one := range out {
 		defer one.Abort()
@@ -101,8 +82,11 @@ func (s *sample) linked(cmd *cobra.Command, t *terminal, m *release.Model) error
 		return err
 	}
 	t.sayGuarantee(m)
-	n := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
-	return configs.SampleLinked(cmd.Context(), out, m, n, s.Seed, t.say,
+	if condition != "" {
+		t.say("%s", condition)
+	}
+	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
+	return configs.SampleTables(cmd.Context(), out, from, m, n, s.Seed, t.say,
 		t.progress().of("writing rows"))
 }
 

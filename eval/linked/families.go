@@ -57,7 +57,8 @@ const resamples = 4 // whose mean is the floor
 //   - parent × child: each column of the parents, and the number of rows, with each of the child;
 //   - transition: each column with itself in the next row of the unit (Real and Synthetic: the
 //     share of next rows that have the same value);
-//   - gap: by how much the order column grows from row to row, in deciles of the real gaps;
+//   - gap: by how much the order column grows from row to row, in deciles of the real gaps (Real
+//     and Synthetic: the mean);
 //   - third-next: as transition, three rows on, which a chain that looks back one row gets wrong;
 //   - distinct values: how many values of a column a unit has (Real and Synthetic: the mean);
 //   - orphans and order: the shares of rows without a parent, of rows before which the file has a
@@ -181,8 +182,11 @@ func (c *comparison) part(m measure, drawn [][]int) Part {
 	for _, units := range drawn {
 		out.Floor += variation(real, c.shares(m, 0, units)) / float64(len(drawn))
 	}
-	if m.same || m.mean {
+	switch {
+	case m.same || m.mean:
 		out.Real, out.Synthetic = m.person(real), m.person(synthetic)
+	case m.family == gapOfRows:
+		out.Real, out.Synthetic, out.Mean = &c.gapMean[0], &c.gapMean[1], true
 	}
 	out.Group = c.group(m)
 	if m.drawn {

@@ -107,9 +107,10 @@ func (c *comparison) group(m measure) (worst *group) {
 
 // says names the value of a code.
 func (c *column) says(code int) string {
-	label, up := strings.TrimSuffix(c.labels[code], " or more"), ""
+	label := c.labels[code]
 	if c.ordered && code != c.missing && code+1 < c.size && code+1 != c.missing {
-		up = " up to " + strings.TrimSuffix(c.labels[code+1], " or more")
+		label = strings.TrimSuffix(label, " or more") + " up to " +
+			strings.TrimSuffix(c.labels[code+1], " or more")
 	}
-	return c.name + " = " + label + up
+	return c.name + " = " + label
 }

@@ -92,7 +92,7 @@ func written(t testing.TB, people []person, orphan func() bool) *Tables {
 		return out
 	}
 	var parents, rows [][]int
-	c := Child{Name: "visits"}
+	c := child{Name: "visits"}
 	for i, p := range people {
 		parents = append(parents, p.parent[:])
 		for _, v := range p.visits {
@@ -106,7 +106,7 @@ func written(t testing.TB, people []person, orphan func() bool) *Tables {
 	c.By = 3
 	c.Rows = columns([]string{"diagnosis", "ward", "score", "day"},
 		append(slices.Clone(visitSizes), 20), rows)
-	return &Tables{Name: "patients", Children: []Child{c},
+	return &Tables{Name: "patients", Children: []child{c},
 		Parents: columns([]string{"sex", "age", "risk"}, []int{2, 5, 4}, parents)}
 }
 

@@ -47,7 +47,7 @@ func Of(l *schema.Linked, tables []table.Linked) (*Tables, error) {
 			continue
 		}
 		above := l.Of(i)
-		c := Child{Name: t.Name, Rows: rows.Table, Above: above, Units: units[above], Doubled: doubled,
+		c := child{Name: t.Name, Rows: rows.Table, Above: above, Units: units[above], Doubled: doubled,
 			Keyed: rows.ID != nil, By: rows.Schema().Index(t.Order.By), Most: t.Order.Rows}
 		codec, err := schema.NewCodec(rows.Schema().Columns[c.By])
 		if err != nil {

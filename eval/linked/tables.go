@@ -18,11 +18,11 @@ type Tables struct {
 	Name     string       // of the parents' table
 	Parents  *table.Table // a row a unit
 	Doubled  int          // further rows of its file, whose key an earlier one has
-	Children []Child
+	Children []child
 }
 
-// Child is a child table. Its rows are in the order of the file, which may mix units.
-type Child struct {
+// child is a child table. Its rows are in the order of the file, which may mix units.
+type child struct {
 	Name   string
 	Rows   *table.Table
 	Above  int   // whose rows its parents are: 0 Parents, n those that count of the n-th child table
@@ -38,8 +38,8 @@ type Child struct {
 	Doubled int
 }
 
-// History is the rows of a child table that count, by parent and in order.
-type History struct {
+// history is the rows of a child table that count, by parent and in order.
+type history struct {
 	Rows    []int // those of the table
 	From    []int // where in Rows those of each parent begin, and the end
 	Orphans int   // rows of the file without a parent
@@ -49,8 +49,8 @@ type History struct {
 }
 
 // History puts the rows of a child table in order.
-func (t *Tables) History(c *Child) *History {
-	h, byUnit := &History{From: []int{0}}, make([][]int, t.Parents.Rows())
+func (t *Tables) History(c *child) *history {
+	h, byUnit := &history{From: []int{0}}, make([][]int, t.Parents.Rows())
 	if c.Above > 0 {
 		byUnit = make([][]int, len(c.Units))
 	}
@@ -87,7 +87,7 @@ func (t *Tables) History(c *Child) *History {
 
 // compare is the order of two rows of a parent. Those of one place are in the order of their codes,
 // as where they are fitted: that of the file has no say.
-func (c *Child) compare(a, b int) int {
+func (c *child) compare(a, b int) int {
 	order := cmp.Compare(c.Order[a], c.Order[b])
 	for k := 0; order == 0 && k < len(c.Rows.Schema().Columns); k++ {
 		order = cmp.Compare(c.Rows.Column(k).At(a), c.Rows.Column(k).At(b))
@@ -112,15 +112,16 @@ const none = math.MaxUint8 // where there is nothing to count
 
 // comparison is a child table on both sides. What a column tells apart, the real rows decide.
 type comparison struct {
-	*Child   // the real one
-	history  [sides]*History
-	units    [sides][]int // of Child
+	*child   // the real one
+	history  [sides]*history
+	units    [sides][]int // of child
 	parents  []column     // of units, as the next three
 	rows     column       // how many, up to mostRows
 	number   column       // how many, in numberParts parts
 	distinct []column     // how many values of each of the columns
 	columns  []column     // of rows, as gap: by how much the order grows from the row before
 	gap      column
+	gapMean  [sides]float64
 }
 
 const (
@@ -139,7 +140,7 @@ func compare(tables [sides]*Tables) (out []*comparison, err error) {
 			eval.ErrTables)
 	}
 	for i := 0; err == nil && i < len(a.Children); i++ {
-		c := &comparison{Child: &a.Children[i], parents: parents}
+		c := &comparison{child: &a.Children[i], parents: parents}
 		if c.Above > 0 {
 			c.parents = out[c.Above-1].columns
 		}
@@ -236,6 +237,15 @@ func (c *comparison) count(tables [sides]*Tables, i int) {
 			}
 		}
 	}
+	for side := range gaps {
+		n := 0.
+		for _, gap := range gaps[side] {
+			if !math.IsNaN(gap) {
+				c.gapMean[side], n = c.gapMean[side]+gap, n+1
+			}
+		}
+		c.gapMean[side] /= max(1, n)
+	}
 	var single []float64
 	for n := 0.; n <= min(mostRows, slices.Max(numbers[0])); n++ {
 		single = append(single, n)
@@ -258,9 +268,7 @@ func different(codes []uint8) uint8 {
 	if len(codes) == 0 {
 		return none
 	}
-	codes = slices.Clone(codes)
-	slices.Sort(codes)
-	return uint8(len(slices.Compact(codes)))
+	return uint8(len(slices.Compact(slices.Sorted(slices.Values(codes)))))
 }
 
 // quantiles are the least values of so many parts of about equally many values, or of fewer. A NaN

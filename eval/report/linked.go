@@ -76,13 +76,18 @@ var linkedAnswers = []struct{ question, words, caption string }{
 // happens to other rows.
 const linkedPoor = .15
 
+// farFactor is how many times too large a mean is not good: distances of groups hardly see the
+// largest values.
+const farFactor = 1.5
+
 // hardlyPredicted is an AUROC of real rows from which on a prediction says something.
 const hardlyPredicted = .6
 
-// ComputeLinked compares synthetic linked tables with the real ones. Of the options it takes Seed,
-// Tool and Progress. Errors are those of [linked.Families].
+// ComputeLinked compares synthetic linked tables with the real ones, and their columns with the
+// cells that the files have, of each table by itself: alone, which may be none. Of the options it
+// takes Seed, Tool and Progress. Errors are those of [linked.Families] and [Compute].
 func ComputeLinked(
-	s *schema.Linked, real, synthetic *linked.Tables, claim *Claim, o Options,
+	s *schema.Linked, real, synthetic *linked.Tables, alone []Tables, claim *Claim, o Options,
 ) (r *linkedReport, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string, float64) {}
@@ -117,10 +122,49 @@ func ComputeLinked(
 		default:
 			r.judge(i, &f)
 		}
+		if i == 0 {
+			r.used(&f)
+		}
 		f.Answer = strings.TrimSpace(f.Answer)
 		r.Summary = append(r.Summary, f)
 	}
+	for _, in := range alone {
+		w, err := start(in, Options{Seed: r.Seed})
+		if err == nil {
+			err = w.shapes()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Synthetic.Name, err)
+		}
+		f := finding{Question: "Do the columns of " + in.Synthetic.Name + " look alike?",
+			Status: unknown, Rule: w.alikeRule()}
+		w.alike(&f)
+		f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
+		r.Summary = append(r.Summary, f)
+	}
+	if alone == nil {
+		r.Notes = append(r.Notes, "The cells themselves were not compared, because a table came from "+
+			"where it can be read once only: what the schema moves is not seen.")
+	}
+	r.Notes = append(r.Notes, "Whether histories of real units were copied is not measured.")
 	return r, nil
+}
+
+// The real rows that do not count, from which on the number of rows is not good, and is poor.
+const someUnused, manyUnused = .05, .2
+
+// used says which real rows the schema leaves out.
+func (r *linkedReport) used(f *finding) {
+	for _, t := range r.Tables[1:] {
+		share, verdict := float64(t.Unused)/float64(t.Real), mixed
+		if share > manyUnused {
+			verdict = poor
+		}
+		if share > someUnused {
+			f.see(verdict, "That is of the rows that count: %s of the real rows of %s do not.",
+				percent(share), t.Name)
+		}
+	}
 }
 
 // broken gives the verdict of the family of orphans and order.
@@ -133,6 +177,9 @@ func (r *linkedReport) broken(i int, out *finding) {
 	for _, p := range r.Families[i].Parts {
 		out.say("%s", r.inWords(i, p))
 	}
+	if twice := r.Families[i].Parts[0]; *twice.Real > someUnused {
+		out.see(mixed, "What is the id of a unit should be there once: is it the right column?")
+	}
 }
 
 // judge gives the verdict of another family.
@@ -143,7 +190,7 @@ func (r *linkedReport) judge(i int, out *finding) {
 			"twice what a resample of the real units is off by, and 0.02. Poor beyond that by %.2f. A "+
 			"single part that is so far beyond its own limit makes it mixed, and twice as far poor. It is "+
 			"mixed, too, if of 5 %% of the units or more a share of rows, or the number of rows, is off by "+
-			"more than half, and by more than two samples of units explain.",
+			"more than half, and by more than two samples of units explain, or if a mean is.",
 		fixed(f.Limit), linkedPoor)
 	if len(f.Parts) == 0 {
 		out.say("There is no column to compare.")
@@ -155,7 +202,7 @@ func (r *linkedReport) judge(i int, out *finding) {
 	switch part := beyond(worst); {
 	case f.Off > f.Limit+linkedPoor || part > 2*linkedPoor:
 		verdict = poor
-	case !f.Good || part > linkedPoor:
+	case !f.Good || part > linkedPoor || worst.Mean && factor(worst) > farFactor:
 		verdict = mixed
 	case f.Floor > fewTell:
 		verdict = unknown
@@ -169,7 +216,11 @@ func (r *linkedReport) judge(i int, out *finding) {
 	if f.Name == linked.FanOut {
 		worst = f.Parts[0]
 	}
-	out.say("%s", r.inWords(i, worst))
+	if linkedAnswers[i].words != "" {
+		out.say("%s", r.inWords(i, worst))
+	} else if worst.Mean {
+		out.say("On average it is %s times that of the real rows.", short(*worst.Synthetic / *worst.Real))
+	}
 	if g := worstFirst(f.Parts, apart)[0].Group; g != nil && g.Of == linked.Rows {
 		out.say("Units with %s have %s rows on average, and %s here.", g.Units, short(g.Real),
 			short(g.Synthetic))
@@ -192,6 +243,11 @@ func apart(p linked.Part) float64 {
 		return 0
 	}
 	return math.Abs(p.Group.Real-p.Group.Synthetic) / (p.Group.Real + p.Group.Synthetic)
+}
+
+// factor is how many times one mean is the other.
+func factor(p linked.Part) float64 {
+	return max(*p.Real / *p.Synthetic, *p.Synthetic / *p.Real)
 }
 
 func partOff(p linked.Part) float64    { return p.Off }
@@ -287,7 +343,7 @@ func (r *linkedReport) HTML(w io.Writer) error {
 		Style    template.CSS
 		Pictures []linkedPicture
 	}{linkedReport: r, Style: template.CSS(pageStyle)}
-	for i, f := range r.Summary {
+	for i, f := range r.Summary[:len(linkedAnswers)] {
 		p := linkedPicture{finding: f, Caption: linkedAnswers[i].caption}
 		if i == len(r.Families) {
 			p.Drawings = []template.HTML{r.predictions(f.Question)}

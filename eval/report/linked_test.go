@@ -65,7 +65,8 @@ func compared(t *testing.T, mixed bool) *linkedReport {
 			t.Fatal(err)
 		}
 	}
-	r, err := ComputeLinked(l, both[0], both[1], &Claim{Method: "aim", Text: "(ε = 1)"}, Options{})
+	claim := &Claim{Method: "aim", Text: "(ε = 1)"}
+	r, err := ComputeLinked(l, both[0], both[1], nil, claim, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +96,8 @@ func TestLinked(t *testing.T) {
 			t.Errorf("mixed %v: %d answers are not good; rows fit their unit: %s", mixed, wrong,
 				r.Summary[1].Status)
 		}
-		if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "beyond the first 6 of their unit") {
-			t.Errorf("notes %q, want that of seventh visits", r.Notes)
+		if len(r.Notes) != 3 || !strings.Contains(r.Notes[0], "beyond the first 6 of their unit") {
+			t.Errorf("notes %q, want that of seventh visits first", r.Notes)
 		}
 		var text, figures bytes.Buffer
 		if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "NOT PRIVATE") {

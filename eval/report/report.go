@@ -19,9 +19,10 @@ type Table struct {
 	Rows *table.Table
 	// optional: its cells as the file has them. Without those of the training and the synthetic
 	// table, what the schema moves is not seen, and no column is called good.
-	Values *eval.Values
-	Name   string // optional: what to call it, such as the name of the file
-	Claim  *Claim // optional, of a synthetic table: the guarantee under which it was made
+	Values  *eval.Values
+	Garbled bool   // its file is in another encoding than UTF-8
+	Name    string // optional: what to call it, such as the name of the file
+	Claim   *Claim // optional, of a synthetic table: the guarantee under which it was made
 }
 
 // Tables is what is compared. All must have the same columns.

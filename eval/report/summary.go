@@ -75,6 +75,11 @@ func (w *work) alikeRule() string {
 // alike says whether the columns look like the real ones, each by itself.
 func (w *work) alike(f *finding) {
 	shapes, _ := w.first("ColumnShapes")
+	if w.in.Train.Garbled {
+		f.see(poor, "The real file is not valid UTF-8. Its cells with letters beyond ASCII were read as "+
+			"missing, here and when the synthetic table was made. Convert the file, and make the table "+
+			"again: iconv -f latin1 -t utf-8 OLD.csv > NEW.csv.")
+	}
 	if w.cellsCompared() && w.TrainCells.LeftOut() != nil {
 		f.see(mixed, "Not in the schema, and so not here: %s.", listed(w.TrainCells.LeftOut()))
 	}

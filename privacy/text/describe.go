@@ -64,9 +64,10 @@ func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 		return nil, err
 	}
 	nb := privacy.NeighboursOf(to, s.Neighbours().Adjacency)
-	if !to.Lenient || to.Unit != s.unit || nb != s.Neighbours() {
+	// rows of linked tables are no rows of one: row i of each is of another unit
+	if s.parts != nil || !to.Lenient || to.Unit != s.unit || nb != s.Neighbours() {
 		return nil, fmt.Errorf("privacy: the schema is strict, or its units are not those of the "+
-			"texts: %w", schema.ErrInvalid)
+			"texts, or these are of linked tables: %w", schema.ErrInvalid)
 	}
 	from := make([]int, len(to.Columns))
 	related := len(to.Made)+len(to.Rules) > 0

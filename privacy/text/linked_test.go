@@ -74,7 +74,7 @@ func askedOf(t testing.TB, tab *Table, texts bool) (out []map[string]int64) {
 		{Event: accountant.GDPFilter{Mu: 1e5}, Count: 1},
 		{Event: accountant.Approx{Delta: 1e-9}, Count: 9}})
 	for i := range tab.parts {
-		own := s.Of(i)
+		own := s.Of(1).Of(i) // which is as that of s
 		for c := range own.Names() {
 			kinds := stattest.Must(own.Kinds(c, tiny))
 			counts := map[string]int64{}
@@ -216,10 +216,10 @@ tables:
 		} {
 			other := stattest.Must(schema.ParseLinked([]byte(yaml)))
 			change(other)
-			if _, err := s.AsLinked(t.Context(), other); !errors.Is(err, schema.ErrInvalid) {
-				t.Errorf("%s: %v", name, err)
-			}
+			stattest.Wraps(t, stattest.Err(s.AsLinked(t.Context(), other)), schema.ErrInvalid, "%s", name)
 		}
+		stattest.Wraps(t, stattest.Err(s.As(l.ForPrivate().Tables[0].Schema)), schema.ErrInvalid,
+			"rows of linked tables one by one")
 		of := s.Of(1)
 		coded := stattest.Must(s.AsLinked(t.Context(), l))
 		view := stattest.Must(coded.View("units"))
@@ -227,12 +227,8 @@ tables:
 		if want := []int64{0, 0, 0, 30, 1, 0, 0, 0}; err != nil || !slices.Equal(counts, want) {
 			t.Errorf("units by their rows: %v, %v, want %v", counts, err, want)
 		}
-		if _, err := of.Kinds(0, tiny); err == nil {
-			t.Error("the texts are still there")
-		}
-		if _, err := s.AsLinked(t.Context(), l); err == nil {
-			t.Error("it goes over twice")
-		}
+		stattest.Fails(t, stattest.Err(of.Kinds(0, tiny)), "the texts are still there")
+		stattest.Fails(t, stattest.Err(s.AsLinked(t.Context(), l)), "it goes over twice")
 		if !resume {
 			coded.Finish(errors.New("killed"), nil)
 		} else if err := s.Finish(nil, nil); err != nil {
@@ -240,10 +236,12 @@ tables:
 		}
 	}
 	one := openText(t, textTable([]string{"x"}, nil, 1, nil), accountant.AddRemove, o.Plan)
-	if _, err := one.AsLinked(t.Context(), l); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("one table: %v", err)
+	stattest.Wraps(t, stattest.Err(one.AsLinked(t.Context(), l)), schema.ErrInvalid, "one table")
+	named := stattest.Must(File("t.csv", Options{Names: []string{"rows", "rows "}, Unit: "rows",
+		MaxRowsPerUnit: 1}))
+	if got := strings.Join(stattest.Must(Linked(nil, named)).names, "|"); got != "rows |rows  " {
+		t.Errorf("numbers of rows have the name of another column, or of the unit: %q", got)
 	}
-	if _, err := Linked(textTable(nil, []uint32{}, 2, nil), tab); !errors.Is(err, schema.ErrInvalid) {
-		t.Errorf("units of two rows: %v", err)
-	}
+	stattest.Wraps(t, stattest.Err(Linked(textTable(nil, []uint32{}, 2, nil), tab)), schema.ErrInvalid,
+		"units of two rows")
 }

@@ -55,7 +55,7 @@ func Linked(tables ...*Table) (*Table, error) {
 		}
 		if i > 0 {
 			name := "rows"
-			for slices.Contains(own.names, name) {
+			for name == own.unit || slices.Contains(own.names, name) {
 				name += " "
 			}
 			own.names = append(own.Names(), name)
@@ -93,13 +93,10 @@ func File(path string, o Options) (*Table, error) {
 	case o.Unit != "" && unitAt < 0:
 		return nil, fmt.Errorf("privacy: there is no column %q to be the unit: %w", o.Unit,
 			schema.ErrInvalid)
-	case o.Unit != "" && o.MaxRowsPerUnit < 1,
-		o.Unit == "" && o.MaxRowsPerUnit > 1,
+	case o.Unit != "" && o.MaxRowsPerUnit < 1, o.Unit == "" && o.MaxRowsPerUnit > 1,
 		o.MaxRowsPerUnit < 0:
-		return nil, fmt.Errorf(
-			"privacy: max_rows_per_unit is %d for unit %q: both or none: %w", o.MaxRowsPerUnit, o.Unit,
-			schema.ErrInvalid,
-		)
+		return nil, fmt.Errorf("privacy: max_rows_per_unit is %d for unit %q: both or none: %w",
+			o.MaxRowsPerUnit, o.Unit, schema.ErrInvalid)
 	case len(t.names) == 0:
 		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
 	}
@@ -235,12 +232,11 @@ func rowsOf(all, units []uint32) (c table.TextColumn) {
 
 // Of is the session on one of linked tables: the same run, which asks about its columns.
 func (s *session) Of(table int) *Session {
-	out, t := *s, s.parts[table]
+	t, first := s.parts[table], 0
 	for _, before := range s.parts[:table] {
-		out.first += len(before.names)
+		first += len(before.names)
 	}
-	out.names, out.unit = t.names, t.unit
-	return &Session{&out}
+	return &Session{&session{s.opened, t.names, t.unit, first}}
 }
 
 // Unit is as that of the table.

@@ -80,7 +80,8 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		of[i].Column += s.first
 		of[i].Magnitudes.Edges = slices.Clone(of[i].Magnitudes.Edges)
 	}
-	c := access.Call{What: "values of columns", Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
+	c := access.Call{What: fmt.Sprintf("values of %d columns", len(of)),
+		Of: access.Ask("values").Floats(d.Sigma, d.Delta)}
 	cells := 0
 	threshold := int64(0) // of the texts that are wanted
 	for i, w := range of {
@@ -100,7 +101,6 @@ func (s *session) Values(of []Wanted, d Selection) ([]Held, error) {
 		if w.Texts {
 			texts, threshold = 1, SelectionThreshold(s.Neighbours(), d)
 		}
-		c.What += fmt.Sprintf(" %d (%d magnitudes)", w.Column+1, n)
 		c.Of = c.Of.Ints(int64(w.Column), int64(w.Magnitudes.Kind), int64(w.Magnitudes.PerPower),
 			texts).Text(w.Magnitudes.Format).Floats(w.Magnitudes.Edges...)
 		c.Cost = append(c.Cost, w.events(s.Neighbours(), d)...)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import textwrap
 from pathlib import Path
 
 import nbformat
@@ -23,8 +22,8 @@ def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     "--schema-out", "patients.yaml", "--quiet"], check=True)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.S)
     assert len(blocks) == 3
-    linked = re.findall(r"<<'END'\n(.*?)END\n", (DOCS / "linked.md").read_text(), re.S)[0]
-    Path("clinic.yaml").write_text(textwrap.dedent(linked))
+    linked = re.findall(r"<<'END'\n(.*?)  - name: drugs", (DOCS / "linked.md").read_text(), re.S)[0]
+    Path("clinic.yaml").write_text(linked.replace("    id: [patient, visit]\n", ""))
     visits = [(i, 10 * k, "ill" if (i + k) % 3 else "well") for i in range(500) for k in range(i % 5)]
     names: dict[str, object] = {
         "df": pd.read_csv("p.csv"),

@@ -128,7 +128,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (fit({"../p": frame()}), decoy.UsageError, r"by their names, such as 'visits', not '\.\./p'"),
     (fit({f"p{k}": frame() for k in range(10)}), decoy.UsageError, r"at most nine frames"),
     (fit({"people": frame(), "visits": frame()}, schema=LINKED), decoy.UsageError,
-     r"the frame of people is none of the tables patients, visits of the schema"),
+     r"^the frame of people is none of the tables patients, visits: its key in the dict is"),
     (fit({"patients": frame()}, schema=LINKED), decoy.UsageError, r"the table visits"),
     (fit({"patients": frame(), "visits": frame()}, schema=LINKED), decoy.DataError,
      r"patients.*no column \"id\""),

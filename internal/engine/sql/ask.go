@@ -197,19 +197,19 @@ var errTexts = errors.New("sql: the view is of a function or a file that DuckDB 
 
 // texts has a row where a table is a view which, by views and macros that it names, is of a
 // function of tables or a file that is not known to have its types beside its rows.
-const texts = `WITH RECURSIVE macro AS (SELECT function_name AS n, CASE function_type
-WHEN 'macro' THEN 'SELECT ' ELSE '' END || macro_definition AS sql FROM duckdb_functions()
-WHERE NOT internal AND function_name NOT IN (SELECT function_name FROM duckdb_functions()
-WHERE internal)), o AS (SELECT n, json_serialize_sql(sql)::VARCHAR AS tree FROM (FROM macro
-UNION ALL SELECT view_name, regexp_replace(sql, '^CREATE .*?VIEW .*? AS ', '', 's')
-FROM duckdb_views() WHERE NOT internal)), used AS (SELECT %s AS tree, true AS named
-UNION SELECT o.tree, false FROM used JOIN o ON contains(lower(replace(used.tree, '\"', '""')),
-lower('"' || replace(n, '"', '""') || '"'))), part AS (SELECT unnest(regexp_extract_all(tree,
+const texts = `WITH RECURSIVE macro AS (SELECT function_name AS n, CASE function_type WHEN 'macro'
+THEN 'SELECT ' ELSE '' END || macro_definition AS sql FROM duckdb_functions() WHERE NOT internal),
+o AS (SELECT n, json_serialize_sql(sql)::VARCHAR AS tree FROM (FROM macro UNION ALL SELECT
+view_name, regexp_replace(sql, '^CREATE VIEW ("[^"]*"|[^"])*? AS ', '', 's') FROM duckdb_views() WHERE NOT
+internal)), used AS (SELECT %s AS tree, true AS named UNION SELECT o.tree, false FROM used JOIN o ON
+contains(lower(used.tree), lower(CASE WHEN named THEN '"' || replace(n, '"', '""') || '"'
+ELSE to_json(n)::VARCHAR END))), part AS (SELECT unnest(regexp_extract_all(tree,
 '"error":true|"type":"TABLE_FUNCTION".*?"function_name":"[^"]*"|"table_name":"' ||
 '(\\.|[^"\\.])*[.](\\.|[^"\\])*"')) AS p FROM used WHERE NOT named) SELECT 1 FROM part
 WHERE NOT regexp_matches(lower(p), '(:"(read_parquet|parquet_scan|delta_scan|iceberg_scan|' ||
 'postgres_scan|range|generate_series|unnest)|[.]parquet)"$') AND p NOT IN (SELECT p FROM macro
-WHERE ends_with(p, ':"' || n || '"'))`
+WHERE ends_with(p, ':"' || n || '"') AND n NOT IN (SELECT function_name FROM duckdb_functions()
+WHERE internal))`
 
 // parquet is files as DuckDB reads them.
 func (d *dialect) parquet(files ...string) string {

@@ -394,32 +394,33 @@ func TestDuckDBTexts(t *testing.T) {
 	}
 	file := duckdb(t, "COPY (SELECT 1 AS v) TO '"+other+"' (FORMAT parquet)",
 		"CREATE VIEW plain AS FROM READ_CSV('"+csv+"')", "CREATE VIEW bare AS FROM '"+csv+"'",
-		`CREATE VIEW "q""t" AS FROM PLAIN`,
-		`CREATE VIEW over AS FROM "q""t"`, "CREATE MACRO files() AS TABLE FROM read_text('"+csv+"')",
+		"CREATE MACRO files() AS TABLE FROM read_text('"+csv+"')",
 		"CREATE VIEW macro AS SELECT 1 AS v FROM files()", "CREATE TABLE copied AS FROM plain",
 		"CREATE VIEW columns AS SELECT v, v AS read_at FROM read_parquet('"+other+"')",
 		"CREATE VIEW named AS SELECT length(file) AS v FROM glob('"+csv+"')",
 		"CREATE VIEW asked AS FROM query('SELECT 1 AS v')", `CREATE VIEW "x AS y" AS FROM copied`,
 		"CREATE VIEW scalar AS SELECT (SELECT count(*) FROM read_blob('"+csv+"')) AS v",
 		"CREATE MACRO most() AS (SELECT max(length(content)) FROM read_text('"+csv+"'))",
-		"CREATE VIEW counted AS SELECT most() AS v",
+		"CREATE VIEW counted AS SELECT most() AS v", `CREATE VIEW "q""t" AS FROM PLAIN`,
 		"CREATE MACRO numbers(n) AS TABLE FROM range(n) x(v)",
 		"CREATE VIEW plainly AS\nWITH x AS (FROM numbers(3)) SELECT v FROM x, unnest([1, 2]) u(w)",
 		"CREATE VIEW file AS FROM '"+other+"'", "COPY (SELECT 1 AS v) TO '"+csv+`"".x.csv'`,
-		`CREATE VIEW quoted AS FROM '`+csv+`"".x.csv'`)
+		`CREATE VIEW quoted AS FROM '`+csv+`"".x.csv'`, `CREATE VIEW over AS FROM "q""t"`,
+		// names of functions, a name that ends a statement, and one that JSON escapes
+		"CREATE MACRO mod(a, b) AS (SELECT count(*) FROM read_csv('"+csv+"'))",
+		"CREATE VIEW shadowed AS SELECT mod(1, 2) AS v", `CREATE VIEW "a\b" AS FROM plain`,
+		"CREATE MACRO generate_series(a) AS TABLE FROM read_csv('"+csv+"')",
+		"CREATE VIEW series AS FROM generate_series(1)", `CREATE VIEW slash AS FROM "a\b"`,
+		`CREATE VIEW "v AS SELECT 1 AS v --" AS FROM plain`)
 	if err := os.Remove(csv); err != nil {
 		t.Fatal(err)
 	}
 	of := parse(t, "columns: [{name: v, kind: integer, min: 0, max: 3}]\n")
-	for _, table := range []string{"plain", "bare", "over", "macro", "named", "asked", "x AS y",
-		"scalar", "counted", "quoted"} {
+	for i, table := range []string{"copied", "columns", "plainly", "file", "x AS y", "plain", "bare",
+		"over", "macro", "named", "asked", "scalar", "counted", "quoted", "shadowed", "series", "slash",
+		"v AS SELECT 1 AS v --"} {
 		err := check("duckdb:"+file+"?table="+table, of)
-		if err == nil || !strings.Contains(err.Error(), "copy it into a table") {
-			t.Errorf("%s: %v", table, err)
-		}
-	}
-	for _, table := range []string{"copied", "columns", "plainly", "file"} {
-		if err := check("duckdb:"+file+"?table="+table, of); err != nil {
+		if i < 5 && err != nil || i >= 5 && !errors.Is(err, errTexts) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}

@@ -85,7 +85,7 @@ func here(c *pgconn.Config) bool {
 }
 
 // port is one of an error: whoever forgot a host may have put a password there.
-var port = regexp.MustCompile(`:[0-9]+\b`)
+var port = regexp.MustCompile(`(:|[.]PGSQL[.])[0-9]+\b`)
 
 // words are those of the server alone: what pgconn adds are the address and its settings.
 func words(err error) error {

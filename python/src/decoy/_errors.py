@@ -47,6 +47,10 @@ _WORDS = [
     (r"--resume\b", "resume=True"),
     (r"^(decoy: )?--set: ", r"\1"),
     (r"^(decoy: )?--where workload: ", r"\1--where: "),
+    (r"^(decoy: )?INPUT: (?=the frame of |no file is that)", r"\1"),
+    (r": a file has the name of its table, such as \S+", ": its key in the dict is its table"),
+    (r"no file is that of the table (\S+), such as \S+: name the files.*",
+     r"the dict has no frame of the table \1"),
     (r"--([a-z-]+): (?=(--)?\1\b)", ""),  # a flag that is named twice
     (r"\bdecoy help ([a-z]+)", r"docs/\1.md"),
     (r"\bdecoy schema infer TABLE --schema FILE", "decoy.Schema.infer(frame, partial=...)"),

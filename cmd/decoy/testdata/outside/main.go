@@ -32,15 +32,15 @@ import (
 
 func main() {
 	s := synthtest.Schema(3)
-	network := synthtest.Must(critic.New(synthtest.Must(critic.NewEncoder(s)),
+	network := must(critic.New(must(critic.NewEncoder(s)),
 		critic.Options{Hidden: []int{8}}, rand.New(rand.NewPCG(1, 2)))).Network()
 	ctx, budget := context.Background(), accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	options := privacy.Options{Budget: budget, Ledger: ledger.NewFile("t.ledger")}
 	open := func(of *privacy.Rows) *privacy.Session {
-		return synthtest.Must(privacy.Open(ctx, of, options))
+		return must(privacy.Open(ctx, of, options))
 	}
 	one := open(privacy.File("t.csv", s))
-	synthtest.Must(noise.NewDiscreteLaplace(1))
+	must(noise.NewDiscreteLaplace(1))
 
 	// answers that a session gives, each by a package of its own
 	gradient.CertifiedSum(one, gradient.Plan{Rate: .1, NoiseMultiplier: 1}, network)
@@ -51,17 +51,17 @@ func main() {
 	threshold.Open(one, 10, .5)
 	shares.Open(one, shares.Terms{Colluding: 1, PerPerson: 1, Budget: budget})
 	vote.Split(one, 10, func(int) vote.Teacher[int] { return teacher{} })
-	open(synthtest.Must(linked.Files(synthtest.Must(schema.LoadLinked("clinic.yaml")),
+	open(must(linked.Files(must(schema.LoadLinked("clinic.yaml")),
 		[]string{"patients.csv", "visits.csv"})))
-	texts := synthtest.Must(text.File("t.csv", text.Options{Names: []string{"a"}}))
-	synthtest.Must(text.Open(ctx, texts, options))
+	texts := must(text.File("t.csv", text.Options{Names: []string{"a"}}))
+	must(text.Open(ctx, texts, options))
 
 	// what is made of models, of files and by several parties
-	verified := synthtest.Must(synthtest.Must(release.Open("t.decoy")).Verify(nil))
+	verified := must(must(release.Open("t.decoy")).Verify(nil))
 	var derived derive.Range = verified.Derived
 	_ = derived
 	party.Meet(ctx, party.Options{Method: new(synth.MST), Schema: s, Budget: budget})
-	real := synthtest.Must(linkedtables.Read(ctx, nil, nil))
+	real := must(linkedtables.Read(ctx, nil, nil))
 	linkedtables.Families(real, real, 1)
 	docs.Page("library")
 }
@@ -70,3 +70,10 @@ type teacher struct{}
 
 func (teacher) Train(*table.Table, int) {}
 func (teacher) VotesTo([]uint8, int)    {}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
