@@ -83,7 +83,7 @@ var takesSession = regexp.MustCompile(`(?m)^func (?:\(\w+ \*(?:session|round|sha
 
 // noMechanism lists those that release nothing that rows decide.
 var noMechanism = strings.Fields(`Left Close Door Deliver Finish Leave Ledger Released Seed Schema
-	Neighbours Report Run Format MarshalText Names Train Count Elsewhere View`)
+	Neighbours Report Run Format MarshalText Names Train Count Elsewhere View Unit`)
 
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {
