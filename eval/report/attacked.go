@@ -13,7 +13,7 @@ var attackedText string
 
 var attackedTemplate = template.Must(template.New("attacked").Funcs(template.FuncMap{
 	"percent": percent[float64], "fixed": fixed[float64], "short": short[float64],
-}).Parse(attackedText))
+}).Parse(headText + attackedText))
 
 // Curve is the ROC curve of an attacker who says which rows were in.
 type Curve struct {

@@ -20,7 +20,7 @@ var linkedText string
 
 var linkedPage = template.Must(template.New("linked").Funcs(template.FuncMap{
 	"verdict": verdict,
-}).Parse(linkedText))
+}).Parse(headText + linkedText))
 
 // linkedReport is what was found about linked tables. Its JSON names are an interface.
 type linkedReport struct {
@@ -156,11 +156,8 @@ const someUnused, manyUnused = .05, .2
 // used says which real rows the schema leaves out.
 func (r *linkedReport) used(f *finding) {
 	for _, t := range r.Tables[1:] {
-		share, verdict := float64(t.Unused)/float64(t.Real), mixed
-		if share > manyUnused {
-			verdict = poor
-		}
-		if share > someUnused {
+		share := float64(t.Unused) / float64(t.Real)
+		if verdict := grade(share, someUnused, manyUnused); verdict != good {
 			f.see(verdict, "That is of the rows that count: %s of the real rows of %s do not.",
 				percent(share), t.Name)
 		}

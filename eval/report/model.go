@@ -17,7 +17,7 @@ import (
 //go:embed model.html
 var modelText string
 
-var modelTemplate = template.Must(template.New("model").Parse(modelText))
+var modelTemplate = template.Must(template.New("model").Parse(headText + modelText))
 
 // Released is what a model says of itself.
 type Released struct {

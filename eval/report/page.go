@@ -20,6 +20,11 @@ import (
 //go:embed page.html
 var pageText string
 
+// headText is how each page begins, with what it may load: nothing.
+//
+//go:embed head.html
+var headText string
+
 //go:embed page.css
 var pageStyle string
 
@@ -34,7 +39,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"listed":  (*associations).listed,
 	"numbers": column.numbers,
 	"row":     rowOf,
-}).Parse(pageText))
+}).Parse(headText + pageText))
 
 // verdict is a status in the words of its question.
 func verdict(f finding) string {
