@@ -150,7 +150,7 @@ func open(ctx context.Context, address string) (*relation, session, func(), erro
 	path, err := exec.LookPath("duckdb")
 	if err != nil {
 		return nil, nil, nil, errors.New("sql: DuckDB is reached by its own program duckdb, of version " +
-			"1.2 or later, which is not on the PATH: pip install duckdb-cli, or https://duckdb.org")
+			"1.5 or later, which is not on the PATH: pip install duckdb-cli, or https://duckdb.org")
 	}
 	file, query, _ := strings.Cut(rest, "?")
 	settings, err := url.ParseQuery(query)

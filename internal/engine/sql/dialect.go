@@ -90,7 +90,7 @@ var postgreSQL = &dialect{
 	check: "PREPARE decoy AS %s; DEALLOCATE decoy", // planned when it is executed
 }
 
-// duckDB is that of version 1.2 or later.
+// duckDB is that of version 1.5 or later.
 var duckDB = &dialect{
 	quote: `"`, whole: "BIGINT", small: "INTEGER", real: "DOUBLE", text: "VARCHAR",
 	binary: `CAST(%s AS VARCHAR) COLLATE "C"`, octets: "strlen", trim: "trim(%s, %s)",
