@@ -451,7 +451,7 @@ func right(canaries []canary, made int) (n int) {
 func (g *game) leaveTwo(confidence float64) Result {
 	b := g.Budget
 	if g.Adjacency != accountant.ReplaceOne && !math.IsInf(b.Epsilon, 1) {
-		b = accountant.Budget{Epsilon: 2 * b.Epsilon, Delta: min(1, b.Delta*(1+math.Exp(b.Epsilon)))}
+		b = accountant.Group(b, 2)
 	}
 	_, coins := g.played(g.ratio, true)
 	tries := guesses{Canaries: len(coins), Made: len(coins)}

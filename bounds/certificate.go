@@ -28,7 +28,7 @@ type Config struct {
 	Factor float64
 	// Z ≥ 0: without a Factor the grid is made coarser than defaultFactor's if noise of Z times the
 	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.RoundedGaussian does
-	// not draw. Not with scalar fields, whose values are multiples of defaultFactor.
+	// not draw.
 	NoiseMultiplier float64
 }
 
@@ -77,8 +77,8 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 		return nil, err
 	}
 	net := &network{slope: float64(n.Slope), sizes: sizes, layers: n.Layers}
-	coarser := c.Factor == 0 && !in.scalars()
-	if c, err = c.checked(in.scalars()); err != nil {
+	coarser := c.Factor == 0
+	if c, err = c.checked(); err != nil {
 		return nil, err
 	}
 	for ; ; c.Factor *= 4 {
@@ -101,8 +101,8 @@ func (c *Certificate) drawn(z float64) error {
 	return nil
 }
 
-// checked fills in the defaults; numbers among the inputs are multiples of the default factor.
-func (c Config) checked(scalars bool) (Config, error) {
+// checked fills in the defaults.
+func (c Config) checked() (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", errConfig)
 	}
@@ -116,10 +116,9 @@ func (c Config) checked(scalars bool) (Config, error) {
 	if c.Factor == 0 {
 		c.Factor = defaultFactor
 	}
-	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 ||
-		scalars && c.Factor > defaultFactor {
-		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1], or to %v with "+
-			"scaled inputs", errConfig, c.Factor, defaultFactor)
+	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
+		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", errConfig,
+			c.Factor)
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
 		return c, fmt.Errorf("bounds: %w: noise multiplier %v", errConfig, c.NoiseMultiplier)

@@ -9,8 +9,7 @@ type clipper struct {
 	scales, centre []float64
 	limit          float64 // of a row's norm
 	gamma          float64 // of all roundings on the way to a row's squared norm
-	scalars        []int   // first coordinate of each scalar field's weights
-	ones           []int   // of each block of one cell: a scalar that is always 1
+	ones           []int   // first coordinate of each block of one cell, which is always 1
 	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ +
 	// constant: the scales of a block's cells are equal, so which one is active does not matter.
 	square, cross, constant []float64
@@ -37,11 +36,7 @@ func newClipper(sizes []int, fields []Field, scales, centre []float64, limit flo
 	first := 0 // coordinate of the field
 	for _, f := range fields {
 		at, cells := first, f.cells
-		first += max(cells, 1) * h
-		if cells == 0 {
-			out.scalars = append(out.scalars, at)
-			continue
-		}
+		first += cells * h
 		if cells == 1 {
 			out.ones = append(out.ones, at)
 			continue
@@ -58,11 +53,10 @@ func newClipper(sizes []int, fields []Field, scales, centre []float64, limit flo
 
 // Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which all its contributions
 // are to be multiplied: the largest that brings its centred gradient to the norm that the
-// certificate promises, 1 if it is there already. x[0] holds the values of the scalar fields in
-// order (nothing for blocks), x[l] the rounded activations of hidden layer l ≥ 1, and delta[l] the
-// rounded δ of layer l+1, the last {1}; they panic if their lengths do not fit. For hidden layers
-// beyond the first it costs a multiplication for every weight. A row whose norm is not finite has
-// weight 0.
+// certificate promises, 1 if it is there already. x[l] holds the rounded activations of hidden
+// layer l ≥ 1, x[0] nothing, and delta[l] the rounded δ of layer l+1, the last {1}; it panics if
+// their lengths do not fit. For hidden layers beyond the first it costs a multiplication for every
+// weight. A row whose norm is not finite has weight 0.
 //
 // Let S be the squared norm, P the part of it that is computed with cancellation, p − 2·cross·δ for
 // each hidden unit, without the cancellation (p), and Ŝ, P̂ what is computed. As 2·cross·δ ≤ p, the
@@ -72,7 +66,6 @@ func (k *clipper) Weight(x, delta [][]float64) int64 {
 	layers := len(k.sizes) - 1
 	length("x", len(x), layers)
 	length("delta", len(delta), layers)
-	length("x[0]", len(x[0]), len(k.scalars))
 	sum, positive := 0., 0. // positive: the terms without cancellation, for the rounding error
 	for j, d := range delta[0] {
 		p := k.square[j]*d*d + k.constant[j]
@@ -84,9 +77,6 @@ func (k *clipper) Weight(x, delta [][]float64) int64 {
 			v := (x*d - k.centre[at+j]) / k.scales[at+j]
 			sum += v * v
 		}
-	}
-	for i, at := range k.scalars {
-		add(at, x[0][i], delta[0])
 	}
 	for _, at := range k.ones {
 		add(at, 1, delta[0])

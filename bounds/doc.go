@@ -24,8 +24,7 @@
 //     better one, the terms of each sum in any order, with or without fused multiply-add; terms
 //     that are zero may be skipped. A sum of n terms is then within γ_{n+2}·Σ|terms| of the exact
 //     sum, γ_n = nu/(1−nu) (Higham 2002, Accuracy and Stability of Numerical Algorithms, section
-//     3.1), and results that underflow may be flushed. φ'(0) may be 1 or α. Input scalars are whole
-//     multiples of F.
+//     3.1), and results that underflow may be flushed. φ'(0) may be 1 or α.
 //  2. They depend on the row and the weights alone, not on the other rows of the batch, nor on the
 //     row's place in it. Kernels that sum the last rows of a batch in another order break this: a
 //     row on the kink of a ReLU would change its gradient by a whole weight when another row is

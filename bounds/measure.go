@@ -1,10 +1,6 @@
 package bounds
 
-import (
-	"slices"
-
-	"github.com/decoy-dp/decoy/accountant"
-)
+import "github.com/decoy-dp/decoy/accountant"
 
 // builder holds what the modes share while a certificate is made.
 type builder struct {
@@ -48,7 +44,7 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 		if field.cells > 0 {
 			b.block(f)
 		} else {
-			b.outer(k, b.r.act[0][field.offset:][:1], b.r.delta[0], field.offset)
+			b.outer(k, b.r.act[0][field.offset:][:1], b.r.delta[0])
 		}
 		k += field.width() * n.sizes[1]
 	}
@@ -57,11 +53,11 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 			if b.residual != nil && len(n.layers) == 2 {
 				b.output(k)
 			} else {
-				b.outer(k, b.r.act[l], b.r.delta[l], -1)
+				b.outer(k, b.r.act[l], b.r.delta[l])
 			}
 			k += len(layer.Weights)
 		}
-		b.outer(k, []interval{{1, 1}}, b.r.delta[l], -1)
+		b.outer(k, []interval{{1, 1}}, b.r.delta[l])
 		k += len(layer.Bias)
 	}
 	if b.residual != nil {
@@ -70,16 +66,9 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	return b, nil
 }
 
-// outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and
-// input ≥ 0 the middle of δ_j is first taken off, x being that input of the first layer.
-func (b *builder) outer(k int, x, delta []interval, input int) {
+// outer records x_i·δ_j for every i and j, row-major from coordinate k on.
+func (b *builder) outer(k int, x, delta []interval) {
 	from, h := k, len(delta)
-	if input >= 0 {
-		delta = slices.Clone(delta)
-		for j := range delta {
-			b.shift(&delta[j], input, 1, j)
-		}
-	}
 	sum, rows, columns := 0., b.inSteps(x), b.inSteps(delta)
 	for i := range x {
 		sum += b.products(b.scales[k:k+h], b.centre[k:k+h], rows.lo[i], rows.hi[i], columns)

@@ -5,41 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// row is one point of a domain: the active cell of each block, the value of each scalar.
+// row is one point of a domain: the active cell of each block.
 type row []float64
 
-// randomRow draws cells uniformly, and scalars uniformly or at an end, rounded to the grid.
-func randomRow(u *rand.Rand, in *Input, f float64) row {
+// randomRow draws cells uniformly.
+func randomRow(u *rand.Rand, in *Input) row {
 	x := make(row, len(in.fields))
 	for k, field := range in.fields {
-		x[k] = choose(u, field, f)
+		x[k] = float64(u.IntN(field.cells))
 	}
 	return x
-}
-
-func choose(u *rand.Rand, field Field, f float64) float64 {
-	if field.cells > 0 {
-		return float64(u.IntN(field.cells))
-	}
-	x := field.box.lo + (field.box.hi-field.box.lo)*u.Float64()
-	switch u.IntN(4) {
-	case 0:
-		x = field.box.lo
-	case 1:
-		x = field.box.hi
-	}
-	return f * math.Round(x/f)
 }
 
 // dense is the input vector of a row.
 func (x row) dense(in *Input) []float64 {
 	out := make([]float64, in.size)
 	for k, field := range in.fields {
-		if field.cells > 0 {
-			out[field.offset+int(x[k])] = 1
-		} else {
-			out[field.offset] = x[k]
-		}
+		out[field.offset+int(x[k])] = 1
 	}
 	return out
 }
@@ -234,26 +216,18 @@ func norm(c *Certificate, v []int64) float64 {
 }
 
 // ascend improves a row by changing one field at a time to what makes goal largest, from a random
-// row, until nothing helps. Scalars try their ends and a random value.
-func ascend(u *rand.Rand, in *Input, f float64, goal func(row) float64) (row, float64) {
-	x := randomRow(u, in, f)
+// row, until nothing helps.
+func ascend(u *rand.Rand, in *Input, goal func(row) float64) (row, float64) {
+	x := randomRow(u, in)
 	best := goal(x)
 	for improved := true; improved; {
 		improved = false
 		for _, k := range u.Perm(len(in.fields)) {
-			field, kept := in.fields[k], x[k]
-			var tries []float64
-			for c := range field.cells {
-				tries = append(tries, float64(c))
-			}
-			if field.cells == 0 {
-				box := field.box.rounded(f)
-				tries = []float64{box.lo, box.hi, choose(u, field, f)}
-			}
-			for _, try := range tries {
-				x[k] = try
+			kept := x[k]
+			for c := range in.fields[k].cells {
+				x[k] = float64(c)
 				if g := goal(x); g > best {
-					best, kept, improved = g, try, true
+					best, kept, improved = g, x[k], true
 				}
 			}
 			x[k] = kept

@@ -3,6 +3,7 @@ package bounds
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ranges holds an interval for every number that the model of arithmetic lets a row produce, over
@@ -15,7 +16,7 @@ type ranges struct {
 	act   [][]interval
 	down  []interval   // ∇x of hidden layer 0, as computed, before φ' (nil without a hidden layer)
 	delta [][]interval // delta[l]: δ of layer l rounded to F; the last is {1}
-	// least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
+	// least[k][j]: smallest weight of block k into unit j of the first layer; of a number, or 0
 	least [][]float64
 	most  [][]float64 // most[k][j]: the largest
 	slack []float64   // slack[j]: that of s_j of the first layer
@@ -34,7 +35,8 @@ type ranges struct {
 // stays in the next.
 func propagate(n *network, in *Input, f float64) *ranges {
 	hidden := len(n.layers) - 1
-	r := &ranges{act: [][]interval{inputs(in, f)}, delta: make([][]interval, hidden+1)}
+	r := &ranges{act: [][]interval{slices.Repeat([]interval{{0, 1}}, in.size)},
+		delta: make([][]interval, hidden+1)}
 	var x []interval
 	for l := range hidden {
 		var s []interval
@@ -72,21 +74,6 @@ func propagate(n *network, in *Input, f float64) *ranges {
 	return r
 }
 
-// inputs gives each cell [0, 1] and each scalar its box, out to the grid.
-func inputs(in *Input, f float64) []interval {
-	x := make([]interval, in.size)
-	for _, field := range in.fields {
-		if field.cells == 0 {
-			x[field.offset] = field.box.rounded(f)
-			continue
-		}
-		for r := range field.cells {
-			x[field.offset+r] = interval{0, 1}
-		}
-	}
-	return x
-}
-
 // first gives s of the first layer and keeps what conditional intervals need.
 func (r *ranges) first(n *network, in *Input) []interval {
 	w := n.layers[0].Weights
@@ -99,13 +86,12 @@ func (r *ranges) first(n *network, in *Input) []interval {
 	r.least, r.most = make([][]float64, len(in.fields)), make([][]float64, len(in.fields))
 	for k, field := range in.fields {
 		row := w[field.offset*h : (field.offset+1)*h]
-		if field.cells == 0 {
-			addScaled(s, size, row, r.act[0][field.offset])
-			continue
-		}
 		least, most := make([]float64, h), make([]float64, h)
 		for j, w := range row {
 			least[j], most[j] = float64(w), float64(w)
+			if field.cells == 0 {
+				least[j], most[j] = min(least[j], 0), max(most[j], 0)
+			}
 		}
 		for c := 1; c < field.cells; c++ {
 			row := w[(field.offset+c)*h:][:h]
@@ -161,18 +147,6 @@ func (r *ranges) affine(n *network, l int, x []interval) []interval {
 			size[j]))
 	}
 	return s
-}
-
-// addScaled adds w_j·x to each s_j, and the largest |w_j·x| to size_j.
-func addScaled(s []interval, size []float64, w []float32, x interval) {
-	b := x.midRadius()
-	for j, w := range w {
-		w := float64(w)
-		a := math.Abs(w)
-		s[j].lo += w*b.mid - a*b.rad
-		s[j].hi += w*b.mid + a*b.rad
-		size[j] += a * b.size
-	}
 }
 
 // slopes is the interval of φ'(s).

@@ -9,7 +9,7 @@ import (
 //
 // # The predictor
 //
-// Let x be a row's input (cells and scalars) and δ_j ∈ [lo, hi], M_j = (lo+hi)/2. Then
+// Let x be a row's input and δ_j ∈ [lo, hi], M_j = (lo+hi)/2. Then
 //
 //	∇W¹_ij = x_i·δ_j = M_j·x_i + x_i·(δ_j − M_j).
 //
@@ -68,7 +68,7 @@ func (b *builder) output(k int) {
 		kappa[j] = chord(s, b.n.slope)
 		offset[j] = float64(b.n.layers[0].Bias[j])
 	}
-	reach := 0. // Σ|x_i| of a row
+	reach := float64(len(b.in.fields)) // Σ|x_i| of a row
 	for _, f := range b.in.fields {
 		mean := make([]float64, h)
 		for c := range f.cells {
@@ -76,7 +76,7 @@ func (b *builder) output(k int) {
 				mean[j] += b.n.first(f.offset+c, j) / float64(f.cells)
 			}
 		}
-		for c := range f.width() {
+		for c := range f.cells {
 			p := b.residual.linear[(f.offset+c)*h:][:h]
 			for j := range p {
 				p[j] = int64(math.Round(kappa[j] * (b.n.first(f.offset+c, j) - mean[j]) / b.f))
@@ -84,11 +84,6 @@ func (b *builder) output(k int) {
 		}
 		for j := range offset {
 			offset[j] += mean[j]
-		}
-		if f.cells > 0 {
-			reach++
-		} else {
-			reach += b.r.act[0][f.offset].size()
 		}
 	}
 	out := span{from: k, to: k + h}
@@ -126,16 +121,8 @@ func chord(s interval, slope float64) float64 {
 func (b *builder) sums() {
 	for _, f := range b.in.fields {
 		variance := 0.
-		for c := range f.width() {
+		for c := range f.cells {
 			variance += b.weight(f.offset + c)
-		}
-		if f.cells == 0 {
-			k := f.offset
-			d, t := b.halve(b.r.act[0][k].lo, b.r.act[0][k].hi)
-			b.scales[k], b.centre[k] = d, t
-			u := unit{first: k, stride: 1, count: 1, e: d * math.Sqrt(variance), norm: 1}
-			b.add(u, 4, d)
-			continue
 		}
 		m := float64(f.cells)
 		t := b.down(1 / m)

@@ -24,7 +24,7 @@ func batchSum(c critic, cert *Certificate, rows int) (s Sum, inputs, gradient []
 	inputs, gradient = make([]float64, cert.sizes[0]), make([]float64, cert.Parameters())
 	weight := int64(1 / cert.weightStep())
 	for range rows {
-		p := c.run(randomRow(u, c.in, c.factor), pairwise)
+		p := c.run(randomRow(u, c.in), pairwise)
 		p.addTo(&s, cert, weight)
 		for i, x := range p.x[0] {
 			inputs[i] += x / float64(rows)

@@ -29,6 +29,7 @@ type Account struct {
 	Ledger *ledger.File // nil for an embedded example: no account is kept
 	Input  string       // the private table; "" for an example
 	Linked []string     // of linked tables: the others
+	Named  bool         // the ledger was chosen by whoever runs it; else it is beside Input
 	Resume bool         // continue the run that was begun
 	Tool   string       // program and version
 	Stdout io.Writer
@@ -205,24 +206,29 @@ func (a *Account) spent() bool {
 	return err == nil && len(after.Runs()) > len(a.before.Runs())
 }
 
-// other tells of a ledger beside a table that this run is not entered in. One with a limit beside
-// a table that is read along with the first one is an error: nobody has chosen to pass by it.
+// other tells of a ledger beside a table that this run is not entered in. Beside a table that is
+// read along with the first one it is an error, unless it has no limit and --ledger names another:
+// else nobody has chosen to pass by it, and the units may be those of the wrong table.
 func (a *Account) other(input string) error {
-	if input == "" || IsStandard(input) {
-		return nil
-	}
 	beside := Resolve(input) + ".ledger"
-	if SameFile(beside, a.Ledger.Path()) {
+	if input == "" || IsStandard(input) || SameFile(beside, a.Ledger.Path()) {
 		return nil
 	}
-	l, err := ledger.NewFile(beside).Read()
+	l := &ledger.Ledger{}
+	_, err := LedgerAt(beside)
+	if err == nil {
+		l, err = ledger.NewFile(beside).Read()
+	}
+	if err != nil && input != a.Input { // nobody can say what it counts
+		return err
+	}
 	if err != nil || len(l.Entries) == 0 {
 		return nil
 	}
-	if _, limited := l.LimitInForce(); limited && input != a.Input {
-		return Usagef("%s limits what may be spent on %s, and this run is counted in %s alone: give "+
-			"--ledger %[1]s, if all runs on these people are to be counted there", beside, input,
-			a.Ledger.Path())
+	if _, limited := l.LimitInForce(); (limited || !a.Named) && input != a.Input {
+		return Usagef("%s counts what is spent on %s, and this run would be counted in %s alone, with "+
+			"%s as the table of the units. Is that the wrong one? Else --ledger names the account of all "+
+			"runs on these people", beside, input, a.Ledger.Path(), a.Input)
 	}
 	a.Say("warning: there is another ledger beside the table, %s, with spent %s: this run is not "+
 		"counted there", beside, SpentText(l))

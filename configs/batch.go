@@ -63,7 +63,7 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	r := yamlfile.Reader{Report: func(line int, text string) {
 		problems = append(problems, path+", "+yamlfile.At(line, text))
 	}, Unknown: func(key string, known []string) string {
-		return fmt.Sprintf("unknown key %q%s", key, hint("mst", key, known)) // its preset was a key, too
+		return fmt.Sprintf("unknown key %q%s", key, hint(key, known))
 	}}
 	b := Batch{path: path}
 	r.Read(text, "a batch file", "name: autumn", &b)

@@ -52,7 +52,7 @@ type Job struct {
 	Ledger string `yaml:"ledger" json:"ledger,omitempty"`
 	// synthetic rows; default the noisy row count
 	Rows int `yaml:"rows" json:"rows,omitempty"`
-	// public seed of the sampling; in a batch 0 means one from the job's identity
+	// public seed of the sampling; 0: [SeedOf] the model
 	Seed uint64 `yaml:"seed" json:"seed,omitempty"`
 	// synthetic table, .csv or .parquet; required
 	Out string `yaml:"out" json:"out,omitempty"`

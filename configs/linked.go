@@ -110,6 +110,13 @@ func (t *Task) linked() (err error) {
 	if err != nil || len(t.Inputs) == 0 {
 		return err
 	}
+	for _, name := range t.Linked.Names() {
+		is := func(path string) bool { return tableName(path) == name }
+		if t.Links != nil && len(t.Inputs) > 1 && !slices.ContainsFunc(t.Inputs, is) {
+			return Usagef("--link: no file is that of a table %q: there are %s%s", name,
+				strings.Join(t.Inputs, ", "), spelling.Hint(name+".csv", t.Inputs))
+		}
+	}
 	if t.Inputs, err = LinkedFiles("INPUT", t.Linked, t.Inputs...); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -81,41 +83,41 @@ func (o *Outputs) Write(
 		return 0, nil
 	}
 	rows = DrawnRows(o.job.Rows, m.Rows, m.Claim.Epsilon, say)
-	return rows, SampleTables(ctx, o.tables, m.Sample, m, rows, o.job.Seed, say, progress)
+	seed := cmp.Or(o.job.Seed, SeedOf(m))
+	return rows, SampleTables(ctx, o.tables, m.Sample, m, rows, seed, say, progress)
 }
 
-// CreateTable is [Create] of the table that a flag names.
-func CreateTable(
-	name, path string, stdout io.Writer, force bool, o table.WriterOptions,
-) (*Target, error) {
+// SeedOf is the seed by which a run draws its table where none is named. It follows from the model,
+// so that whoever has that can draw the table again, byte for byte.
+func SeedOf(m *release.Model) uint64 {
+	hash, _ := hex.DecodeString(m.Parameters.SHA256)
+	return binary.BigEndian.Uint64(append(hash, make([]byte, 8)...))
+}
+
+// TableTo is the table that would be written to path, in its format, which goes to w.
+func TableTo(name, path string, w io.Writer, o table.WriterOptions) (*Target, error) {
 	format, err := FormatOf(name, path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := Create(name, path, stdout, ReleaseMode, force)
-	if err != nil {
-		return nil, err
-	}
-	t.format, t.options = format, o
-	return t, nil
+	return &Target{Writer: w, path: Standard, format: format, options: o}, err
 }
 
-// createTables is CreateTable of several, in a folder that is made unless it is "".
+// createTables is [Create] of tables that a flag names, in a folder that is made unless it is "".
 func createTables(
 	name, dir string, paths []string, stdout io.Writer, force func(path string) bool,
 	o table.WriterOptions,
 ) (out []*Target, err error) {
-	made := ""
-	if _, there := os.Lstat(dir); dir != "" {
-		if err = Bare(dir, disk.MkdirAll(dir, 0o777)); there != nil {
-			made = dir
-		}
+	var made []string
+	if dir != "" {
+		made, err = disk.MkdirAll(dir, 0o777)
+		err = Bare(dir, err)
 	}
 	for i := 0; i < len(paths) && err == nil; i++ {
-		var one *Target
-		if one, err = CreateTable(name, paths[i], stdout, force(paths[i]), o); err == nil {
-			one.made = made
-			out = append(out, one)
+		one, file := (*Target)(nil), (*Target)(nil)
+		if one, err = TableTo(name, paths[i], nil, o); err == nil {
+			file, err = Create(name, paths[i], stdout, ReleaseMode, force(paths[i]))
+		}
+		if err == nil {
+			file.format, file.options, file.made = one.format, one.options, made
+			out = append(out, file)
 		}
 	}
 	return out, err
@@ -187,7 +189,7 @@ type Target struct {
 	path    string
 	format  table.Format // of a table
 	options table.WriterOptions
-	made    string // a folder that was made for it
+	made    []string // folders that were made for it, the innermost first
 }
 
 // Create starts an output, which messages call name, so that one that cannot be written is known
@@ -276,8 +278,8 @@ func (t *Target) commit() error {
 func (t *Target) Abort() {
 	if t.IsFile() {
 		t.file.Abort()
-		if t.made != "" {
-			disk.Remove(t.made) // which does nothing to one that holds a file
+		for _, dir := range t.made {
+			disk.Remove(dir) // which does nothing to one that holds a file
 		}
 	}
 }

@@ -91,8 +91,8 @@ func (j Job) checkTexts(csv schema.CSV) error {
 	case j.Delta == 0:
 		return Usagef("--delta 0: categories can only be found with delta > 0")
 	case j.Unit == "" && j.MaxRowsPerUnit != 0, j.Unit != "" && j.MaxRowsPerUnit < 1:
-		return Usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
-			"rows that one unit may have")
+		return Usagef("--unit and --max-rows-per-unit go together, as noise grows with a unit's rows. " +
+			"Or --order COLUMN says by what these follow each other, such as a date (decoy help linked)")
 	case csv.NoHeader && !format.IsCSV():
 		return Usagef("--schema %s: only CSV files have no header", j.Schema)
 	case !csv.NoHeader && !j.HeaderIsPublic:

@@ -1,9 +1,7 @@
 package configs
 
 import (
-	"cmp"
 	_ "embed"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -95,10 +92,9 @@ func Decoder(method string, given Settings) func(config any) error {
 			})
 			if i := slices.Index(names, g.Key); i < 0 {
 				err = invalid("%s: method %s has no setting %q%s", g.From, method, g.Key,
-					hint(method, g.Key, names))
-			} else if wrong := set(field, g.Value); wrong != nil {
-				err = invalid("%s: %s: %s is not a %s%s", g.From, g.Key, quote(g.Value), known[i].Type,
-					reason(wrong))
+					hint(g.Key, names))
+			} else if !set(field, g.Value) {
+				err = invalid("%s: %s: %s is not a %s", g.From, g.Key, quote(g.Value), known[i].Type)
 			}
 			errs = append(errs, err)
 		}
@@ -106,27 +102,10 @@ func Decoder(method string, given Settings) func(config any) error {
 	}
 }
 
-// errKind is that a value is not of the kind of its setting.
-var errKind = errors.New("not of its kind")
-
-// set gives a setting its value: a text, as the command line has it, or what YAML has. One value
-// may stand for a list of one.
-func set(field reflect.Value, value any) error {
+// set gives a setting its value, if that is of its kind: a text, as the command line has it, or
+// what YAML has. One value may stand for a list of one.
+func set(field reflect.Value, value any) bool {
 	text, isText := value.(string)
-	switch to := field.Addr().Interface().(type) {
-	case *time.Duration:
-		if !isText {
-			return invalid("it needs a unit, as in 90s or 10m")
-		}
-		var err error
-		*to, err = time.ParseDuration(text)
-		return err
-	case encoding.TextUnmarshaler:
-		if !isText {
-			return errKind
-		}
-		return to.UnmarshalText([]byte(text))
-	}
 	number := fmt.Sprint(value)
 	x, err := strconv.ParseFloat(number, 64)
 	isNumber := err == nil && yamlfile.Decimal(number)
@@ -142,8 +121,8 @@ func set(field reflect.Value, value any) error {
 		}
 		field.Set(reflect.MakeSlice(field.Type(), len(list), len(list)))
 		for i, one := range list {
-			if err := set(field.Index(i), one); err != nil {
-				return err
+			if !set(field.Index(i), one) {
+				return false
 			}
 		}
 	case field.Kind() == reflect.String && isText:
@@ -152,25 +131,10 @@ func set(field reflect.Value, value any) error {
 		field.SetInt(int64(x))
 	case field.CanFloat() && isNumber:
 		field.SetFloat(x)
-	case field.Kind() == reflect.Bool:
-		truth, err := strconv.ParseBool(number)
-		field.SetBool(truth)
-		if isNumber && !isText {
-			err = errKind
-		}
-		return err
 	default:
-		return errKind
+		return false
 	}
-	return nil
-}
-
-// reason is what the setting's own type says against a text.
-func reason(err error) string {
-	if errors.Is(err, synth.ErrConfig) {
-		return " (" + strings.TrimSuffix(err.Error(), ": "+synth.ErrConfig.Error()) + ")"
-	}
-	return ""
+	return true
 }
 
 func quote(v any) string {
@@ -195,8 +159,8 @@ func Gone(name string) string {
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them
 // where none is near.
-func hint(method, key string, names []string) string {
-	if why := cmp.Or(Gone(key), synth.Gone(method, key)); why != "" {
+func hint(key string, names []string) string {
+	if why := Gone(key); why != "" {
 		return "; " + why
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })

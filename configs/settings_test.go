@@ -6,34 +6,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// mode is a text that its own type checks.
-type mode string
-
-func (m *mode) UnmarshalText(text []byte) error {
-	if string(text) != "box" {
-		return fmt.Errorf("the mode must be box: %w", synth.ErrConfig)
-	}
-	*m = mode(text)
-	return nil
-}
-
 func TestDecoder(t *testing.T) {
 	type config struct {
-		Share  float64       `mapstructure:"share"`
-		Steps  int           `mapstructure:"steps"`
-		Cold   bool          `mapstructure:"cold"`
-		Mode   mode          `mapstructure:"mode"`
-		Limit  time.Duration `mapstructure:"time_limit"`
-		Target string        `mapstructure:"target"`
-		Pairs  []string      `mapstructure:"pairs"`
-		Units  []int         `mapstructure:"units"`
-		Inner  string        // no tag: no setting
+		Share  float64  `mapstructure:"share"`
+		Steps  int      `mapstructure:"steps"`
+		Target string   `mapstructure:"target"`
+		Pairs  []string `mapstructure:"pairs"`
+		Units  []int    `mapstructure:"units"`
+		Inner  string   // no tag: no setting
 	}
 	for _, c := range []struct {
 		name  string
@@ -42,14 +27,12 @@ func TestDecoder(t *testing.T) {
 		err   string
 	}{
 		{name: "nothing"},
-		{name: "text", given: []Given{{"share", "0.25", "x"}, {"steps", "7", "x"}, {"cold", "true", "x"},
-			{"mode", "box", "x"}, {"time_limit", "90s", "x"}, {"target", "died", "x"},
-			{"pairs", "a,b", "x"}},
-			want: config{Share: .25, Steps: 7, Cold: true, Mode: mode("box"), Limit: 90 * time.Second,
-				Target: "died", Pairs: []string{"a", "b"}}},
-		{name: "typed", given: []Given{{"share", 1, "x"}, {"steps", 7, "x"}, {"cold", true, "x"},
+		{name: "text", given: []Given{{"share", "0.25", "x"}, {"steps", "7", "x"},
+			{"target", "died", "x"}, {"pairs", "a,b", "x"}},
+			want: config{Share: .25, Steps: 7, Target: "died", Pairs: []string{"a", "b"}}},
+		{name: "typed", given: []Given{{"share", 1, "x"}, {"steps", 7, "x"},
 			{"pairs", []any{"a", "b"}, "x"}, {"steps", 8, "y"}},
-			want: config{Share: 1, Steps: 8, Cold: true, Pairs: []string{"a", "b"}}},
+			want: config{Share: 1, Steps: 8, Pairs: []string{"a", "b"}}},
 		{name: "numbers as text", given: []Given{{"units", "64,128", "x"}},
 			want: config{Units: []int{64, 128}}},
 		{name: "one number as text", given: []Given{{"units", "64", "x"}},
@@ -66,7 +49,7 @@ func TestDecoder(t *testing.T) {
 		{name: "unknown", given: []Given{{"stepps", "7", "job.yaml, line 3"}},
 			err: `job.yaml, line 3: method m has no setting "stepps"; did you mean "steps"?`},
 		{name: "unknown and nothing near", given: []Given{{"q", "7", "--set"}},
-			err: `there is share, steps, cold, mode, time_limit, target, pairs, units`},
+			err: `there is share, steps, target, pairs, units`},
 		{name: "case matters", given: []Given{{"Steps", "7", "--set"}},
 			err: `no setting "Steps"; did you mean "steps"?`},
 		{name: "moved", given: []Given{{"constraints", "a < b", "--set"}}, err: "in the schema now"},
@@ -79,12 +62,8 @@ func TestDecoder(t *testing.T) {
 			err: `f: steps: 1.5 is not a whole number`},
 		{name: "fraction as text", given: []Given{{"steps", "1.5", "f"}},
 			err: `"1.5" is not a whole number`},
-		{name: "number for a truth", given: []Given{{"cold", 7, "f"}},
-			err: `f: cold: 7 is not a true or false`},
 		{name: "number for a text", given: []Given{{"target", 7, "f"}},
 			err: `f: target: 7 is not a text`},
-		{name: "unknown mode", given: []Given{{"mode", "cube", "--set"}},
-			err: `--set: mode: "cube" is not a text (the mode must be box)`},
 		{name: "null", given: []Given{{"steps", nil, "f"}}, err: "f: steps: "},
 		{name: "two mistakes", given: []Given{{"steps", "a", "f"}, {"xyz", 1, "f"}}, err: "\n"},
 	} {

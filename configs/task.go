@@ -3,8 +3,6 @@ package configs
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -125,10 +123,6 @@ func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 	t.spends = t.Identity
 	if t.Ledger != nil {
 		t.spends = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(t.Ledger.Path())))
-	}
-	if t.Seed == 0 {
-		id, _ := hex.DecodeString(t.Identity[:16])
-		t.Seed = binary.BigEndian.Uint64(id)
 	}
 	if plan && t.Domain != nil {
 		t.Planned, err = t.Plan()

@@ -344,7 +344,10 @@ type Record struct {
 }
 
 // Open makes the folder of the state if it is not there.
-func (w *Worker) Open() error { return Bare(w.Dir, disk.MkdirAll(w.Dir, 0o700)) }
+func (w *Worker) Open() error {
+	_, err := disk.MkdirAll(w.Dir, 0o700)
+	return Bare(w.Dir, err)
+}
 
 // path is a file of a job: .json the record, .model, .schema.yaml, .metrics.json, .lock.
 func (w *Worker) path(identity, suffix string) string {
@@ -384,7 +387,7 @@ func (w *Worker) create(t *Task, r *Record) (*Outputs, error) {
 		if path == "" {
 			continue
 		}
-		if err := disk.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if _, err := disk.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return nil, Bare(path, err)
 		}
 		if own := w.seen(path); !slices.Contains(claimed, own) {

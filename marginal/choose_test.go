@@ -23,7 +23,7 @@ func TestChooser(t *testing.T) {
 	const n = 4000
 	draw := func(way string, seed uint64) (rows [][]uint16, off float64) {
 		u := rand.New(rand.NewPCG(seed, 1))
-		c := NewChooser(pairs, n)
+		c := NewChooser(pairs, n, [][]float32{{4, 16}, {0, 4}})
 		any := func() []uint16 { // column 1 comes from nothing
 			row := []uint16{1, uint16(u.IntN(3))}
 			if u.IntN(10) < 4 {
@@ -35,7 +35,9 @@ func TestChooser(t *testing.T) {
 			row := any()
 			if way == "choose" {
 				offered := [][]uint16{row, any(), any(), any(), {0, 2}}
-				row = offered[c.Choose(offered, []int{0, 1}, []float32{1, 1, 1, 1, 0}, u)]
+				chance := []float32{1, 1, 1, 1, 0}
+				c.Weigh(offered, chance)
+				row = offered[Pick(chance, chance[0]+chance[1]+chance[2]+chance[3], u)]
 			}
 			if row[0] == 0 && row[1] == 2 {
 				t.Fatalf("%s: %v has no chance", way, row)

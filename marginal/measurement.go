@@ -46,6 +46,13 @@ func (m *Measurement) Sum(sizes []int, at int) Measurement {
 	return out
 }
 
+// Times is the measurement in units of 1/x of a row. m has no Sigmas.
+func (m Measurement) Times(x float64) Measurement {
+	m.Counts, m.Sigma = slices.Clone(m.Counts), m.Sigma*x
+	floats.Scale(x, m.Counts)
+	return m
+}
+
 // Noise is the standard deviation of the sum of the cells: the root of the sum of their variances.
 func (m *Measurement) Noise() float64 {
 	if m.Sigmas == nil {

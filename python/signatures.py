@@ -79,8 +79,8 @@ DETAILED = {"workload"}
 # names of settings that a call has for something else
 TAKEN = {"rows"}
 
-KINDS = {"number": "float", "whole number": "int", "text": "str", "true or false": "bool",
-         "list of text": "Sequence[str]", "list of whole number": "Sequence[int]"}
+KINDS = {"number": "float", "whole number": "int", "text": "str", "list of text": "Sequence[str]",
+         "list of whole number": "Sequence[int]"}
 
 
 @dataclass

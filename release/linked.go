@@ -28,7 +28,7 @@ type Linked struct {
 func (*Linked) Kind() string { return kindLinked }
 
 // Total is the noisy number of units.
-func (p *Linked) Total() float64 { return p.Views[0].Total() }
+func (p *Linked) Total() float64 { return p.Views[0].Total() / schema.Full }
 
 // Sizes is the number of codes of each column of the table of the units.
 func (p *Linked) Sizes() []int { return p.Views[0].Sizes()[:p.root] }
@@ -36,7 +36,7 @@ func (p *Linked) Sizes() []int { return p.Views[0].Sizes()[:p.root] }
 // Sample draws n rows of the table of the units.
 func (p *Linked) Sample(n int, u *rand.Rand) [][]uint16 { return p.Views[0].Sample(n, u)[:p.root] }
 
-// Describe is about each view: that of the units with their first rows, then those of further rows.
+// Describe is about each view, in their order.
 func (p *Linked) Describe() (lines []string) {
 	for i, v := range p.Views {
 		for _, line := range v.Describe() {
@@ -153,8 +153,9 @@ func (d *linkedDraw) table(ctx context.Context, i int) (*table.Table, error) {
 		return nil, err
 	}
 	columns, by, above := len(fine.Columns), fine.Index(own.Order.By), d.parents[d.p.Schema.Of(i)]
-	first := newDrawer(above.model, rows+1, rows+1+columns, rules)
-	next, err := newSteps(d.p.Views[i], v, own, above.rows[rows], rules, d.u)
+	all := slices.IndexFunc(d.p.views, func(v *schema.View) bool { return v.All == i })
+	rowsOf := newAllRows(d.p.Views[all], d.p.views[all], by, above.rows[rows], rules, d.u)
+	next, err := newSteps(d.p.Views[i], v, own, above.rows[rows], rowsOf, rules, d.u)
 	if err != nil {
 		return nil, err
 	}
@@ -174,9 +175,8 @@ func (d *linkedDraw) table(ctx context.Context, i int) (*table.Table, error) {
 			continue
 		}
 		row := make([]uint16, columns)
-		start := func(drawn []uint16) bool { return past.FirstTo(row, drawn, d.u) }
-		copy(first.drawn, parent[rows+1:])
-		if !first.take(start, d.u) && !first.draw(parent, start, d.u) {
+		rowsOf.of(parent, parent[:v.Above], n)
+		if !rowsOf.firstTo(row, past) {
 			copy(row, before)
 		}
 		before = row
@@ -244,11 +244,17 @@ func newDrawer(p *Marginal, from, to int, rules *schema.RowCodec) *drawer {
 // given sets the columns of the view, of which those that are drawn are not looked at.
 func (d *drawer) given(row []uint16) {
 	for c, code := range row {
-		if d.row[c] = code; d.grouping.Groups(c) != nil {
-			d.row[c] = d.grouping.Groups(c)[code]
-		}
+		d.row[c] = d.group(c, code)
 	}
 	d.Given(d.row)
+}
+
+// group is that of a code of column k of the view.
+func (d *drawer) group(k int, code uint16) uint16 {
+	if groups := d.grouping.Groups(k); groups != nil {
+		return groups[code]
+	}
+	return code
 }
 
 // once draws the columns that are drawn.

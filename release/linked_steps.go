@@ -11,7 +11,7 @@ import (
 
 // steps draws the further rows of units. Drawn one by one they drift: each is as the model has
 // it given the rows before, which are not quite as the model has them; first of all, gaps and
-// dates do. So of a few rows one is chosen for its gap and date, towards the pairs of the view.
+// dates do. So of a few rows one is chosen, towards the pairs of the view, and of that of all rows.
 // Post-processing, like all drawing.
 type steps struct {
 	*drawer
@@ -27,20 +27,18 @@ type steps struct {
 
 	chooser *marginal.Chooser // nil: rows are as the model draws them
 	room    room
+	all     *allRows
 }
 
-const (
-	stepRows  = 16 // that are drawn for each step, of which one is taken for its date
-	stepTries = 8  // how often a history is drawn that ends before it has all of its rows
-)
+const stepTries = 8 // how often a history is drawn that ends before it has all of its rows
 
 // newSteps is for parents with so many rows each.
 func newSteps(
-	p *Marginal, v *schema.View, own schema.LinkedTable, numbers []uint16,
+	p *Marginal, v *schema.View, own schema.LinkedTable, numbers []uint16, all *allRows,
 	rules *schema.RowCodec, u *rand.Rand,
 ) (*steps, error) {
 	s := &steps{drawer: newDrawer(p, v.Given, len(v.Schema.Columns), rules), v: v, u: u,
-		by: own.Schema.Index(own.Order.By), past: v.Past()}
+		by: own.Schema.Index(own.Order.By), past: v.Past(), all: all}
 	s.plain = s.past.Plain
 	sizes := v.Schema.Sizes()
 	for j, size := range own.Schema.Sizes() {
@@ -52,54 +50,36 @@ func newSteps(
 		s.rows = append(s.rows, make([]uint16, len(s.same)))
 		s.said = append(s.said, make([]uint16, len(sizes)))
 	}
-	n, cells := 0, 0
-	for _, k := range numbers {
-		n += max(0, int(k)-1)
-	}
-	for _, size := range p.Model.Sizes() {
-		cells += size
-	}
 	codec, err := schema.NewCodec(v.Fine().Columns[s.by])
-	if err != nil || n == 0 || cells > steeredCells {
+	codes, n := sampleOf(p, v, numbers, u)
+	if err != nil || codes == nil {
 		return s, err
 	}
-	root := v.Above
-	codes := s.sample(p, root, numbers)
+	s.plainly(codes)
 	gaps := slices.Clone(codes[v.Given])
 	p.Grouping.Columns(v.Given, v.Given+1).Expand([][]uint16{gaps}, u)
-	number := slices.Clone(codes[root])
-	p.Grouping.Columns(root, root+1).Expand([][]uint16{number}, u)
+	number := slices.Clone(codes[v.Number])
+	p.Grouping.Columns(v.Number, v.Number+1).Expand([][]uint16{number}, u)
 	s.room = newRoom(codec, v.Schema.Columns[v.Given].Edges, own.Order.Rows, number, gaps)
-	s.chooser = marginal.NewChooser(marginal.CountPairs(p.Model.Sizes(), codes), n)
+	weights := noWeights(len(sizes))
+	for _, k := range v.Dates()[1:] {
+		for l := range sizes {
+			weights[min(k, l)][max(k, l)] = 1
+		}
+	}
+	for _, pair := range v.Transitions() {
+		weights[pair[0]][pair[1]] += float32(2*chosenMost) / float32(len(v.Transitions()))
+	}
+	s.chooser = marginal.NewChooser(marginal.CountPairs(p.Model.Sizes(), codes), n, weights)
 	return s, nil
 }
 
-// sample is rows of the view, in groups, without "as before". As many units have a number of rows,
-// and as many of their rows each place, as will be drawn: a row of the view is weighed.
-func (s *steps) sample(p *Marginal, root int, numbers []uint16) [][]uint16 {
-	codes := p.Model.Sample(min(pairRows, countedPairs/(len(s.row)*len(s.row))), s.u)
-	places := s.v.Schema.Sizes()[root+1]
-	known := [][]uint16{slices.Clone(codes[root]), slices.Clone(codes[root+1])}
-	p.Grouping.Columns(root, root+2).Expand(known, s.u)
-	cell := func(i int) int { return int(known[0][i])*places + int(known[1][i]) }
-	size := s.v.Schema.Sizes()[root] * places
-	want, have, upTo, sum := make([]float64, size), make([]float64, size), []float64{}, 0.
-	for _, n := range numbers {
-		for place := range max(0, int(n)-1) {
-			want[int(n)*places+min(place, places-1)]++
-		}
-	}
-	for i := range known[0] {
-		have[cell(i)]++
-	}
-	for i := range known[0] {
-		sum += want[cell(i)] / have[cell(i)]
-		upTo = append(upTo, sum)
-	}
+// plainly puts the code of the row before where rows of the view, in groups, say "as before".
+func (s *steps) plainly(codes [][]uint16) {
 	for j, pair := range s.v.Transitions() {
 		if s.same[j] > 0 {
 			before := slices.Clone(codes[pair[0]])
-			p.Grouping.Columns(pair[0], pair[0]+1).Expand([][]uint16{before}, s.u)
+			s.grouping.Columns(pair[0], pair[0]+1).Expand([][]uint16{before}, s.u)
 			same := s.group(pair[1], s.same[j])
 			for i, code := range codes[pair[1]] {
 				if code == same {
@@ -108,28 +88,6 @@ func (s *steps) sample(p *Marginal, root int, numbers []uint16) [][]uint16 {
 			}
 		}
 	}
-	if sum == 0 {
-		return codes // no sample has a place that will be drawn
-	}
-	for k, column := range codes {
-		out, at := make([]uint16, len(column)), 0
-		for i := range out {
-			for at+1 < len(upTo) && upTo[at] < (float64(i)+.5)/float64(len(out))*sum {
-				at++
-			}
-			out[i] = column[at]
-		}
-		codes[k] = out
-	}
-	return codes
-}
-
-// group is that of a code of column k of the view.
-func (s *steps) group(k int, code uint16) uint16 {
-	if groups := s.grouping.Groups(k); groups != nil {
-		return groups[code]
-	}
-	return code
 }
 
 // history is the rows of a unit: the first, and those that follow it. It has fewer than n where
@@ -157,6 +115,7 @@ func (s *steps) history(unit []uint16, n int, first []uint16) (rows [][]uint16) 
 			s.chooser.Count(row)
 		}
 	}
+	s.all.count(rows)
 	return rows
 }
 
@@ -175,7 +134,8 @@ func (s *steps) next(n, left int) []uint16 {
 	for i := range chance {
 		chance[i] = s.room.chance(n, left, s.rows[i][s.by])
 	}
-	at := s.chooser.Choose(s.said, s.v.Dates()[1:], chance, s.u)
+	s.chooser.Weigh(s.said, chance)
+	at := s.all.choose(s.rows, n-left-1, chance)
 	s.said[0], s.said[at] = s.said[at], s.said[0]
 	return slices.Clone(s.rows[at])
 }

@@ -84,7 +84,7 @@ func linkedModel(
 				}
 			}
 		}
-		m := stattest.Must(marginal.FromFactors(sizes, sets, tables, units))
+		m := stattest.Must(marginal.FromFactors(sizes, sets, tables, units*schema.Full))
 		p.Views = append(p.Views, &Marginal{Model: m, Grouping: marginal.NoGroups(sizes)})
 	}
 	if err := p.of(l); err != nil {
@@ -223,7 +223,8 @@ func TestSampleLinkedFollows(t *testing.T) {
 		case a == "sex" && b == "visits.rows" && i == 1:
 			return []float64{9, 1, 1, 4, 1, 1, 1}[j]
 		case a == "patients.sex" && b == "next.diagnosis" && i == 0 && j == 2,
-			a == "visits.rows" && b == "visits.first.day" && (i == 0) != (j == 12):
+			a == "visits.rows" && b == "visits.day" && (i == 0) != (j == 12),
+			a == "visits.rows" && b == "place" && (i == 0) != (j == 6):
 			return .01
 		case a == "before.day" && b == "next.day" && j < i, a == b && a == "gap" && i > 3:
 			return 1e-9
@@ -255,8 +256,9 @@ func TestSampleLinkedFollows(t *testing.T) {
 	views := stattest.Must(schema.Views(p.Schema))
 	own, u := p.Schema.Tables[1], rand.New(rand.NewPCG(8, 1))
 	// of no rows: steps that are not steered, as the pairs of this model do not follow from its steps
-	s := stattest.Must(newSteps(p.Views[1], views[1], own, nil,
-		stattest.Must(own.Schema.RowCodec()), u))
+	rules := stattest.Must(own.Schema.RowCodec())
+	all := newAllRows(p.Views[0], views[0], 0, nil, rules, u)
+	s := stattest.Must(newSteps(p.Views[1], views[1], own, nil, all, rules, u))
 	for i := range of {
 		if i > 0 && of[i] == of[i-1] {
 			continue
@@ -322,7 +324,7 @@ func TestLinkedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := stattest.Must(p.MarshalBinary()); !bytes.Equal(again, m.raw) || p.Total() != 9 ||
-		!slices.Equal(p.Sizes(), []int{2, 5}) || len(p.Describe()) != 6 || len(p.Sample(3, rand.New(
+		!slices.Equal(p.Sizes(), []int{2, 5}) || len(p.Describe()) != 8 || len(p.Sample(3, rand.New(
 		rand.NewPCG(1, 2)))) != 2 {
 		t.Error("the parameters are not what was written")
 	}

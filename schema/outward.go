@@ -31,14 +31,14 @@ func roundOutward(x float64, sign int) float64 {
 func roundMoments(lo, hi, least int64) (from, end int64) {
 	const day = 24 * time.Hour
 	first, last := time.UnixMicro(lo).UTC(), time.UnixMicro(hi).UTC()
-	date := func(t time.Time, month time.Month, day int) time.Time {
-		return time.Date(t.Year(), month, day, 0, 0, 0, 0, time.UTC)
+	date := func(t time.Time, month time.Month) time.Time {
+		return time.Date(t.Year(), month, 1, 0, 0, 0, 0, time.UTC)
 	}
 	switch span := last.Sub(first); {
 	case span >= 2*365*day:
-		first, last = date(first, 1, 1), date(last, 13, 1)
+		first, last = date(first, 1), date(last, 13)
 	case span >= 2*30*day:
-		first, last = date(first, first.Month(), 1), date(last, last.Month()+1, 1)
+		first, last = date(first, first.Month()), date(last, last.Month()+1)
 	case span >= 2*day || least == microsPerDay:
 		first, last = first.Truncate(day), last.Truncate(day).Add(day)
 	default:

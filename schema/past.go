@@ -104,8 +104,8 @@ func (p *Past) NextTo(row, drawn []uint16, u *rand.Rand) bool {
 	return p.placeTo(row, lo, hi, u)
 }
 
-// FirstTo is NextTo for the first row of a unit: its columns in the view of the units, behind
-// [View.Rows].
+// FirstTo is NextTo for the first row of a unit: its columns in the view of all rows, behind
+// [View.Place].
 func (p *Past) FirstTo(row, drawn []uint16, u *rand.Rand) bool {
 	copy(row, drawn)
 	first, next := p.bin(row)

@@ -6,27 +6,34 @@ import (
 	"strconv"
 )
 
-// View is a flat table that follows from linked tables. That of the units has a row for each, of
-// weight 1: its columns, and of each child table how many rows it has and the first of them. That
-// of the parents among the rows of another table has such a row for each of these, behind the
-// columns of its own parents, which are known. That of the steps of a child table has a row for
-// each row of that table but the first of a parent: what is known before the step, and the step
-// itself. Of a unit with k rows in a view each weighs min(1, C/k), where C is the table's Weight.
+// View is a flat table that follows from linked tables. That of the units has a row for each row of
+// the first child table, or one for a unit without such: the unit's columns, how many rows it has
+// in each child table, the place of the row, and the row. They weigh 1 together. That of the
+// parents among the rows of another table has a row for each of these, behind the columns of its
+// own parents, which are known. That of the steps of a child table has a row for each row of that
+// table but the first of a parent: what is known before the step, and the step itself. That of the
+// rows of a child table but the first has a row for each of them. Of a unit with k rows in a view
+// each weighs min(1, C/k), where C is the table's Weight, and 1 of the units.
 type View struct {
-	Name  string // public and unique: the table's, or that with .children
+	Name  string // public and unique: the table's, or that with .children or .rows
 	Table int    // whose rows, or steps, it has
 	Steps bool
-	// valid; its unit is that of the tables. Counts, but those of units, are in units of 2^-16 rows,
-	// of which MaxRowsPerUnit says how many one unit may move them by
+	// valid; its unit is that of the tables. Counts are in units of 2^-16 rows, of which
+	// MaxRowsPerUnit says how many one unit may move them by
 	Schema *Schema
 	Given  int // the first columns are known before a row is drawn; 0: none
 	Above  int // of a child table: of these, what is known of the parent of a row
-	// of steps: where the view of the parents has their number; the codes of the first follow, in the
-	// order of its columns, and where they could not be missing the last code says that there is none
-	Rows int
+	// of a child table: where the view of the parents has their number
+	Rows   int
+	All    int // the child table that it has all rows of; 0: none
+	Number int // of steps and of all rows: the column of how many rows the parent has
+	Place  int // of these: that of the place of the row; of all rows their columns follow
 
+	parent   int      // the table that has the parents of its rows
+	at       int      // of rows: which child table of that it is
 	child    *child   // of Table; nil in the view of the units
 	children []*child // of parents
+	all      *child   // of All
 }
 
 // child is what a child table of a schema decides.
@@ -49,13 +56,15 @@ const fullBits = 16
 const maxPlace = 8
 
 // Views are the views of linked tables: that of the units, those of the steps of each child table
-// in their order, then those of the rows of each child table that is a parent. They follow from the
-// public schema alone. The error is for a view that is no schema.
+// in their order, then those of the rows of each child table that is a parent, then those of all
+// rows of each child table but the first. They follow from the public schema alone. The error is
+// for a view that is no schema.
 func Views(l *Linked) ([]*View, error) {
-	var views, parents []*View
+	var views, parents, all []*View
 	known := make([][]Column, len(l.Tables)) // of a row of each table, and of its parents
 	for i, t := range l.Tables {
-		v := &View{Name: t.Name, Table: i, Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: 1}}
+		v := &View{Name: t.Name, Table: i, Schema: &Schema{Unit: l.Unit, MaxRowsPerUnit: 1 << fullBits},
+			parent: i}
 		if i == 0 {
 			v.add(t.Name+".", t.Schema.Columns...)
 			known[0], v.Schema.Columns = v.Schema.Columns, slices.Clone(t.Schema.Columns)
@@ -74,15 +83,28 @@ func Views(l *Linked) ([]*View, error) {
 		v.add("", known[of]...)
 		v.add(t.Name+".", t.Schema.Columns...)
 		v.Given, known[i] = len(v.Schema.Columns), slices.Clone(v.Schema.Columns)
+		if i > 1 {
+			rows := steps
+			rows.Schema, rows.Name = steps.Schema.Clone(), t.Name+".rows"
+			rows.parent, rows.at = of, len(parents[of].children)
+			rows.add("", known[of]...)
+			rows.addNumber(c)
+			rows.addAll(i, c, len(known[of]))
+			rows.Given = rows.Place + 1
+			all = append(all, &rows)
+		}
 		steps.addSteps(known[of])
-		parents[of].addFirst(c)
+		parents[of].children = append(parents[of].children, c)
+		parents[of].addNumber(c)
 		views, parents = append(views, &steps), append(parents, v)
 	}
+	views[0].addAll(1, views[1].child, views[1].Rows)
 	for _, v := range parents[1:] {
 		if v.children != nil {
 			views = append(views, v)
 		}
 	}
+	views = append(views, all...)
 	for _, v := range views {
 		if err := v.Schema.Validate(); err != nil {
 			return nil, fmt.Errorf("schema: the view %q of linked tables: %w", v.Name, err)
@@ -104,7 +126,7 @@ func (v *View) addSteps(parent []Column) {
 			v.add("", Column{Name: fmt.Sprintf("seen.%s.%d", columns[j].Name, code), Kind: Boolean})
 		}
 	}
-	v.Steps, v.Given = true, len(v.Schema.Columns)
+	v.Steps, v.Given, v.Number, v.Place = true, len(v.Schema.Columns), c.root, c.root+1
 	v.add("", Column{Name: "gap", Kind: Real,
 		Edges: append(slices.Clone(c.gaps), 2*c.gaps[len(c.gaps)-1])})
 	for j := range columns {
@@ -112,12 +134,17 @@ func (v *View) addSteps(parent []Column) {
 	}
 }
 
-// addFirst adds what a view of parents asks of a child table.
-func (v *View) addFirst(c *child) {
-	v.children = append(v.children, c)
+// addNumber adds how many rows a parent has in a child table.
+func (v *View) addNumber(c *child) {
 	v.add(c.table.Name+".", whole("rows", 0, c.table.Order.Rows))
+}
+
+// addAll adds the rows of table i, of which another column has the number.
+func (v *View) addAll(i int, c *child, number int) {
+	v.All, v.all, v.Number, v.Place = i, c, number, len(v.Schema.Columns)
+	v.add("", withNone(whole("place", 1, min(maxPlace, c.table.Order.Rows))))
 	for _, column := range c.table.Schema.Columns {
-		v.add(c.table.Name+".first.", withNone(column))
+		v.add(c.table.Name+".", withNone(column))
 	}
 }
 
@@ -139,7 +166,7 @@ func whole(name string, least, most int) Column {
 		Bins: most - least + 1}
 }
 
-// withNone is a column of the first row, which is missing where there is none.
+// withNone is a column of a row, which is missing where there is none.
 func withNone(c Column) Column {
 	if len(c.Missing) == 0 {
 		token := "-"
@@ -190,13 +217,8 @@ func newChild(t LinkedTable, root int) (*child, error) {
 // Parents reports whether it is a view of rows that are parents: of units, if Table is 0.
 func (v *View) Parents() bool { return v.children != nil }
 
-// Full is what a row of a unit of few weighs in the counts of the view.
-func (v *View) Full() int {
-	if v.Table == 0 {
-		return 1
-	}
-	return 1 << fullBits
-}
+// Full is what a row of a unit of few weighs in the counts of a view.
+const Full = 1 << fullBits
 
 // Dates are the columns of a view of steps that say when a row is: the order of the row before, the
 // gap, and the order of the row.
@@ -213,22 +235,43 @@ func (v *View) Transitions() (out [][]int) {
 	return out
 }
 
-// Parent is the row of a view of parents for one of them: what is known of it, as [View.Known] has
-// it, and of each child table how many rows it has and the first of them, which is not used if
-// there is none. Those of a child table are in the codes of [View.Fine].
-func (v *View) Parent(known []uint16, rows []int, first [][]uint16) []uint16 {
-	row, sizes := slices.Clone(known), v.Schema.Sizes()
-	for i, c := range v.children {
-		row = append(row, uint16(min(rows[i], c.table.Order.Rows)))
-		for column := range c.seen {
-			code := uint16(sizes[len(row)] - 1) // there is none
-			if rows[i] > 0 {
-				code = c.inSchema(column, first[i][column])
-			}
-			row = append(row, code)
-		}
+// Of is the rows of the view for a row of table i, given what is known of it, as [View.Known] has
+// it, and the rows of each child table that belong to it, in the codes of [View.Fine]. There is
+// none if the view is of steps, or of other parents.
+func (v *View) Of(i int, known []uint16, rows [][][]uint16) (out [][]uint16) {
+	if v.parent != i || v.children == nil && v.All == 0 {
+		return nil
 	}
-	return row
+	row, sizes := slices.Clone(known), v.Schema.Sizes()
+	if v.children == nil {
+		row = append(row, uint16(len(rows[v.at])))
+	}
+	for k := range v.children {
+		row = append(row, uint16(len(rows[k])))
+	}
+	if v.All == 0 {
+		return [][]uint16{row}
+	}
+	for place, own := range rows[v.at] {
+		out = append(out, v.Row(slices.Clone(row), place, own))
+	}
+	if len(out) == 0 && v.Parents() {
+		for _, size := range sizes[len(row):] {
+			row = append(row, uint16(size-1)) // there is none
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// Row is a row of a view of all rows: its columns before Place, which of the rows of a parent it
+// is, from 0, and its own columns.
+func (v *View) Row(before []uint16, place int, row []uint16) []uint16 {
+	before = append(before, uint16(min(place, maxPlace-1)))
+	for column, code := range row {
+		before = append(before, v.all.inSchema(column, code))
+	}
+	return before
 }
 
 // Known is what is known of a row of a child table where it is a parent: what is known of its own

@@ -30,6 +30,7 @@ type aimPlan struct {
 	sets   []columnSet
 	mu2    float64                // that is left of the filter
 	known  []marginal.Measurement // of columns, from before
+	full   float64                // what a row counts
 	first  [][]int                // of a view of steps: pairs that are measured first
 }
 
@@ -54,7 +55,8 @@ func (f *AIM) Unseen(columns []string) (target string, err error) {
 
 // Plan is paid for by what is left of the filter.
 func (f *AIM) Plan(t Terms) (_ Plan, err error) {
-	p := &aimPlan{cfg: *f, schema: t.Schema, nb: t.Neighbours, mu2: t.Left.Mu2, known: t.Known}
+	p := &aimPlan{cfg: *f, schema: t.Schema, nb: t.Neighbours, mu2: t.Left.Mu2, known: t.Known,
+		full: 1}
 	if t.Schema.Index(f.Target) < 0 {
 		p.cfg.Target, p.cfg.TargetShare = "", 0
 	}

@@ -199,7 +199,7 @@ func (f *aimFit) scored(candidates []aimCandidate, sigma float64) []privacy.Cand
 			Weight: c.weight}
 		for _, x := range c.estimate {
 			if len(c.cols) > 2 && f.cfg.Workload == "pairs" {
-				out[i].Penalty += l1 * math.Hypot(sigma, math.Sqrt(x)) // see interactions
+				out[i].Penalty += l1 * math.Hypot(sigma, math.Sqrt(x*f.full)) // see interactions
 			} else {
 				out[i].Penalty += math.Min(l1*sigma, 2*x)
 			}

@@ -68,37 +68,38 @@ func (f *aimFit) columns() error {
 		return nil
 	}
 	share = math.Min(f.targetShare(noise), 1-all)
-	pairs, memory := f.targetPairs(t, noise), 1.0
-	if t < 0 {
-		memory = math.Pow(all+share, 2) // as in a round
+	// A pair by itself would have so many cells; cells²/16 pairs have four each. So many as have a
+	// round's part of the budget each are even with the rounds.
+	cells := rows * targetNoise / (l1 * f.sigma(share*f.total))
+	pairs := f.targetPairs(t, noise > largeNoise, cells*cells/16,
+		f.rounds()*share/(1-all-share))
+	n, memory := float64(len(pairs)), math.Pow(all+share, 2) // as in a round
+	most := cells / math.Sqrt(n)
+	if t >= 0 {
+		most, memory = math.Max(namedCells*most, math.Min(most, 4)), 1
 	}
-	each := share * f.total / float64(len(pairs))
 	for _, pair := range pairs {
-		noisy := rows * targetNoise / (l1 * f.sigma(each))
-		if t >= 0 {
-			noisy = math.Max(namedCells*noisy, math.Min(noisy, 4))
-		}
-		most := math.Min(noisy, targetCells)
 		if t < 0 && len(f.favoured) == 0 && most < 4 || !f.fits(pair, memory) {
 			// noise drowns it, or no place beside those before
 			continue
 		}
-		if err := f.measure(pair, f.coarsest(pair, most), each); err != nil {
+		if err := f.measure(pair, f.coarsest(pair, most), share*f.total/n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Pairs that nobody named, so many that each would have less than leastOfRound of a round, or more
+// than there are rounds, are left to the rounds, which measure only those that matter.
+const leastOfRound = 1. / 3
+
 // mostCategories is the most categories of a column that somebody may want to predict.
 const mostCategories = 4
 
-// Where columns are noisier than largeNoise there is too little for the pairs of all columns that
-// somebody may want to predict: those of at most mostFavoured columns are measured.
-const (
-	largeNoise   = 0.2
-	mostFavoured = 2
-)
+// Where columns are noisier than largeNoise, or noise drowns the pairs of all columns that somebody
+// may want to predict and a round, those of at most mostFavoured columns are measured.
+const largeNoise, mostFavoured = 0.2, 2
 
 var outcomes = regexp.MustCompile(`(?i)(^|[^\pL\d])(class|label|target|outcome|y|response|result|` +
 	`mortality|readmission|readmitted|died|dead|death|survived|churn|default|disease|diagnosis|` +
@@ -108,15 +109,15 @@ var outcomes = regexp.MustCompile(`(?i)(^|[^\pL\d])(class|label|target|outcome|y
 func IsOutcome(name string) bool { return outcomes.MatchString(name) }
 
 // likely are the columns that somebody may want to predict, of two to four categories: all of them,
-// or, where noise is large, the last two of those with such a name, or of those at an end of the
-// table, or of those of fewest categories.
-func (f *aimFit) likely(noise float64) (short []int) {
+// or few: the last two of those with such a name, or of those at an end of the table, or of those
+// of fewest categories.
+func (f *aimFit) likely(few bool) (short []int) {
 	for c, column := range f.schema.Columns {
 		if f.sizes[c] <= mostCategories && !column.Kind.Ordered() {
 			short = append(short, c)
 		}
 	}
-	if noise <= largeNoise || len(short) == 0 {
+	if !few || len(short) == 0 {
 		return short
 	}
 	fewest := slices.MinFunc(short, func(a, b int) int { return f.sizes[a] - f.sizes[b] })
@@ -137,15 +138,15 @@ func (f *aimFit) likely(noise float64) (short []int) {
 
 // targetPairs lists the pairs that have a share of the budget of their own: those of the target t,
 // or, if nobody says which that is, of columns that somebody may want to predict: of one or two
-// such columns with every other, of more of them with each other. So many that each would have less
-// than a round are left to the rounds, which measure only those that matter.
-func (f *aimFit) targetPairs(t int, noise float64) (out [][]int) {
+// such columns with every other, of more of them with each other. Where noise drowns more
+// than apart, and a round too, they are of few columns.
+func (f *aimFit) targetPairs(t int, few bool, apart, even float64) (out [][]int) {
 	if f.first != nil {
 		return f.first
 	}
 	targets := []int{t}
 	if t < 0 {
-		targets = f.likely(noise)
+		targets = f.likely(few)
 	}
 	for i := range f.sizes {
 		for j := range i {
@@ -155,8 +156,11 @@ func (f *aimFit) targetPairs(t int, noise float64) (out [][]int) {
 			}
 		}
 	}
-	if t < 0 && float64(len(out)) > f.rounds() {
-		return nil
+	switch n := float64(len(out)); {
+	case t < 0 && !few && n > apart && apart < even:
+		return f.targetPairs(t, true, apart, even)
+	case t < 0 && n > math.Min(f.rounds(), even/leastOfRound):
+		f.favoured, out = nil, nil
 	}
 	return out
 }
@@ -174,7 +178,7 @@ const (
 // or the last one; halves, if even four cells are too many.
 func (f *aimFit) coarsest(pair []int, most float64) int {
 	for _, level := range allLevels {
-		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= most {
+		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= math.Min(most, targetCells) {
 			return level
 		}
 	}

@@ -122,15 +122,16 @@ func TestTargets(t *testing.T) {
 	wide, small := column(schema.Categorical, 5), column(schema.Categorical, 4)
 	flag, two := column(schema.Categorical, 2), column(schema.Integer, 2)
 	for _, tt := range []struct {
-		columns []schema.Column
-		named   int
-		want    int // pairs
+		columns     []schema.Column
+		named, want int // pairs
+		apart, even float64
 	}{
-		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, 9},
-		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, 5},
-		{[]schema.Column{wide, wide, two}, -1, 0},
-		{[]schema.Column{wide, small, flag, flag, two}, -1, 3},
-		{[]schema.Column{wide, small, flag, flag, two}, 1, 4},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, 9, 9, 9},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, 5, 1, 1},
+		{[]schema.Column{wide, wide, two}, -1, 0, 9, 9},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 3, 2, 1},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 7, 2, 3}, // of the flags
+		{[]schema.Column{wide, small, flag, flag, two}, -1, 0, 3, .9},
 	} {
 		f := &aimFit{aimPlan: &aimPlan{cfg: AIM{MemoryMB: 80}, mu2: .04,
 			schema: &schema.Schema{Columns: tt.columns}}, total: .04}
@@ -139,7 +140,7 @@ func TestTargets(t *testing.T) {
 		}
 		f.groupSizes = f.sizes
 		f.beside = marginal.Beside(f.groupSizes, nil)
-		if pairs := f.targetPairs(tt.named, .1); len(pairs) != tt.want {
+		if pairs := f.targetPairs(tt.named, false, tt.apart, tt.even); len(pairs) != tt.want {
 			t.Errorf("%d columns, %v named: pairs %v, want %d", len(f.sizes), tt.named, pairs, tt.want)
 		}
 	}
@@ -163,13 +164,12 @@ func TestFavoured(t *testing.T) {
 			s.Columns = append(s.Columns, schema.Column{Name: c[:len(c)-1], Kind: schema.Categorical})
 			f.sizes = append(f.sizes, n)
 		}
-		if got := fmt.Sprint(f.likely(1)); got != want || len(f.favoured) != len(strings.Fields(want)) &&
-			want != "[]" {
-			t.Errorf("%s: %v, named %v, want %v", columns, got, f.favoured, want)
-		}
-		f.favoured = nil
-		if f.likely(largeNoise); f.favoured != nil {
+		if f.likely(false); f.favoured != nil {
 			t.Errorf("%s: %v are favoured where noise is small", columns, f.favoured)
+		}
+		if got := fmt.Sprint(f.likely(true)); got != want ||
+			len(f.favoured) != len(strings.Fields(want)) && want != "[]" {
+			t.Errorf("%s: %v, named %v, want %v", columns, got, f.favoured, want)
 		}
 	}
 }

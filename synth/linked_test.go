@@ -87,8 +87,8 @@ func TestLinkedSpendsItsBudget(t *testing.T) {
 				if spent > whole*whole*(1+1e-6) || spent < .95*whole*whole {
 					t.Errorf("%v of μ² = %v is spent", spent, whole*whole)
 				}
-				for _, name := range []string{"patients", "visits"} {
-					if share := views[name] / spent; math.Abs(share-.5) > .03 {
+				for name, want := range map[string]float64{"patients": unitShare, "visits": 1 - unitShare} {
+					if share := views[name] / spent; math.Abs(share-want) > .03 {
 						t.Errorf("%s has %v of it", name, share)
 					}
 				}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +28,7 @@ var texts = sync.OnceValue(func() (out map[string]map[string]string) {
 // Setting is one setting of a method, for help and for checking names.
 type Setting struct {
 	Key string `json:"key"` // as --set and config files name it
-	// "number", "whole number", "true or false", "text", "duration", or a list of them
+	// "number", "whole number", "text", or a list of them
 	Type    string `json:"type"`
 	Default string `json:"default"` // "" where the method does not say
 	Text    string `json:"text"`    // a line or two
@@ -109,9 +108,8 @@ func Keys(settings any) (out []Setting) {
 }
 
 // typeNames are the types of settings that are no texts.
-var typeNames = map[string]string{"time.Duration": "duration", "float64": "number",
-	"int": "whole number", "bool": "true or false", "[]int": "list of whole number",
-	"[]string": "list of text"}
+var typeNames = map[string]string{"float64": "number", "int": "whole number",
+	"[]int": "list of whole number", "[]string": "list of text"}
 
 // show is a value as a config file would hold it.
 func show(v reflect.Value) string {
@@ -123,42 +121,4 @@ func show(v reflect.Value) string {
 		parts[i] = show(v.Index(i))
 	}
 	return strings.Join(parts, ",")
-}
-
-// gone are the settings that methods once had, and why they have them no more, or what to write
-// instead (docs/decisions/029-settings.md).
-var gone = []struct{ methods, keys, why string }{
-	{"wgan mst", "preset", "wgan has one size; for mst, write settings: " +
-		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
-		"large and fraud"},
-	{"wgan pategan", "cold_start total_share one_way_share target_share pair_share pairs " +
-		"group_sigmas", "the generator starts from a marginal model, which marginal_share pays for: " +
-		"it has the number of rows and all marginals"},
-	{"wgan", "no_replay fresh_critics snapshots table_weight unsteered head temperature slope " +
-		"generator_units encoder penalty penalty_share penalty_reach limit", "no other value " +
-		"measured better"},
-	{"wgan", "radius", "mode ball clips to 1"},
-	{"wgan pategan", "batch critic_rate generator_rate teacher_hidden teacher_epochs teacher_rate " +
-		"student_hidden student_steps student_weight", "networks train at the rates and sizes that " +
-		"measured best"},
-	{"smalldb", "max_candidates", "33,554,432 multisets are possible"},
-	{"mwem", "algorithm", "marginals are fitted as a graph, a workload with counts as a histogram: " +
-		"the update of the paper measured seven times worse"},
-	{"mwem", "sweeps shrink total_share one_way_share", "no other value measured better"},
-	{"aim", "time_limit", "memory_mb bounds the model, and with it the time of a fit"},
-	{"aim", "published", "the form of the paper is a test: it measured behind on every table"},
-	{"smalldb", "total_share", "the number of rows takes a tenth of epsilon"},
-	{"pategan", "warm_steps", "it is distil_steps"},
-	{"pategan", "post_steps", "generator_steps follow each vote, the last one too"},
-}
-
-// Gone says why a method has a setting of earlier versions no more, or "".
-func Gone(method, key string) string {
-	for _, g := range gone {
-		if slices.Contains(strings.Fields(g.methods), method) &&
-			slices.Contains(strings.Fields(g.keys), key) {
-			return g.why
-		}
-	}
-	return ""
 }

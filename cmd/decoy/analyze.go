@@ -103,7 +103,8 @@ func (a *analyze) once(
 ) (found programLines, err error) {
 	var in, out, said bytes.Buffer
 	how := drawn{Rows: rows, Seed: seed}
-	if err := how.draw(ctx, &in, m, func(float64) {}); err != nil {
+	err = how.draw(ctx, []io.Writer{&in}, []string{configs.Standard}, m, func(float64) {})
+	if err != nil {
 		return found, err
 	}
 	program := exec.CommandContext(ctx, "sh", "-c", a.program)

@@ -76,7 +76,7 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	}
 	defer described.Abort()
 	if e.out != "" {
-		err := t.write("--out", e.out, configs.ReleaseMode, "", bytesOf(d.CSV()))
+		err := t.write("--out", e.out, configs.ReleaseMode, bytesOf(d.CSV()))
 		if err != nil {
 			return err
 		}

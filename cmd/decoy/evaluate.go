@@ -65,7 +65,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	claim, err := e.claim(func(m *release.Model) bool { return m.IsOf(s) })
+	claim, err := e.claim(cmd.Context(), t, func(m *release.Model) bool { return m.IsOf(s) })
 	if err != nil {
 		return err
 	}
@@ -96,45 +96,51 @@ func (e *evaluate) linked(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if o := e.options; e.holdout != "" || o.Drop != nil || o.Target != "" {
-		return usagef("--holdout, --target and --drop are for one table, and --schema %s "+
-			"describes linked tables, of which every column is predicted", e.Schema)
+	if o := e.options; o.Drop != nil || o.Target != "" {
+		return usagef("--target and --drop are for one table, and --schema %s describes linked tables, "+
+			"of which every column is predicted", e.Schema)
 	}
-	real, err := linkedFiles("--train", l, []string{e.train})
+	private := l.ForPrivate() // as generate reads them
+	schemas, files := [3]*schema.Linked{private, l, private}, [3][]string{}
+	flags := [3]string{"--train", "--synthetic", "--holdout"}
+	for i, paths := range [3][]string{{e.train}, e.synthetic, {e.holdout}} {
+		if paths[0] != "" && err == nil {
+			paths = strings.Split(strings.Join(paths, ","), ",") // a folder, or files
+			files[i], err = configs.LinkedFiles(flags[i], l, paths...)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	synthetic, err := linkedFiles("--synthetic", l, e.synthetic)
-	if err != nil {
-		return err
-	}
-	claim, err := e.claim(func(m *release.Model) bool { return m.SchemaSHA256 == l.Fingerprint() })
+	claim, err := e.claim(cmd.Context(), t, func(m *release.Model) bool {
+		return m.SchemaSHA256 == l.Fingerprint()
+	})
 	if err != nil {
 		return err
 	}
 	return e.report(t, func() (evaluation, error) {
 		e.options.Progress = t.progress().report
-		a, err := linked.Read(cmd.Context(), l.ForPrivate(), real) // as generate reads them
-		if err != nil {
-			return evaluation{}, fmt.Errorf("--train: %w", err)
+		var tables [3]*linked.Tables
+		for i, paths := range files {
+			if paths == nil {
+				continue
+			}
+			if tables[i], err = linked.Read(cmd.Context(), schemas[i], paths); err != nil {
+				return evaluation{}, fmt.Errorf("%s: %w", flags[i], err)
+			}
 		}
-		b, err := linked.Read(cmd.Context(), l, synthetic)
-		if err != nil {
-			return evaluation{}, fmt.Errorf("--synthetic: %w", err)
-		}
-		alone, err := e.alone(reader{cmd.Context(), t, t.progress()}, l, real, synthetic)
+		each, err := alone(reader{cmd.Context(), t, t.progress()}, l, files)
 		if err != nil {
 			return evaluation{}, err
 		}
-		r, err := report.ComputeLinked(l, a, b, alone, claim, e.options)
+		r, err := report.ComputeLinked(l, tables, each, claim, e.options)
 		return evaluation{r.Text, r.HTML, r.JSON}, err
 	})
 }
 
 // alone reads the linked tables once more, each by itself with its cells; none if that cannot be.
-func (e *evaluate) alone(
-	read reader, l *schema.Linked, real, synthetic []string,
-) (out []report.Tables, err error) {
+func alone(read reader, l *schema.Linked, files [3][]string) (out []report.Tables, err error) {
+	real, synthetic := files[0], files[1]
 	if slices.ContainsFunc(slices.Concat(real, synthetic), configs.IsStandard) {
 		return nil, nil
 	}
@@ -156,11 +162,6 @@ func (e *evaluate) alone(
 		out = append(out, in)
 	}
 	return out, nil
-}
-
-// linkedFiles are those that a flag names: a folder, or files with commas between.
-func linkedFiles(name string, l *schema.Linked, paths []string) ([]string, error) {
-	return configs.LinkedFiles(name, l, strings.Split(strings.Join(paths, ","), ",")...)
 }
 
 // evaluation writes a report in its three forms.
@@ -200,6 +201,10 @@ func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check() (*schema.Schema, error) {
+	if e.holdout != "" && !configs.IsStandard(e.holdout) && configs.SameFile(e.holdout, e.train) {
+		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
+			"synthesizer did not see")
+	}
 	s, err := configs.LoadSchema(e.Schema)
 	if err != nil {
 		return nil, err
@@ -207,10 +212,6 @@ func (e *evaluate) check() (*schema.Schema, error) {
 	if len(e.synthetic) > 1 {
 		return nil, usagef("--synthetic is one table: evaluate each by itself, and lay the reports (or " +
 			"--json) side by side")
-	}
-	if e.holdout != "" && !configs.IsStandard(e.holdout) && configs.SameFile(e.holdout, e.train) {
-		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
-			"synthesizer did not see")
 	}
 	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout),
 		configs.At("--synthetic", e.synthetic[0])}
@@ -249,8 +250,11 @@ func suitable(err error) error {
 	return err
 }
 
-// claim verifies the model of the synthetic table, which must be of its schema; nil without one.
-func (e *evaluate) claim(isOf func(m *release.Model) bool) (*report.Claim, error) {
+// claim verifies a model, which must be of the schema of the synthetic table, and whether it gives
+// that table, byte for byte; nil without one.
+func (e *evaluate) claim(
+	ctx context.Context, t *terminal, isOf func(m *release.Model) bool,
+) (*report.Claim, error) {
 	if e.model == "" {
 		return nil, nil
 	}
@@ -265,7 +269,14 @@ func (e *evaluate) claim(isOf func(m *release.Model) bool) (*report.Claim, error
 		return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
 			"this table", e.model, e.Schema)
 	}
-	return new(claimOf(m)), nil
+	c := claimOf(m)
+	c.Text = fmt.Sprintf("made by %s with %v; the model gives this table, byte for byte", m.Method,
+		m.Claim)
+	if t.drew(ctx, configs.Job{}, e.model, e.synthetic) != nil {
+		c.Text = fmt.Sprintf("nothing shows that the model gave this table; its tables are made by %s "+
+			"with %v", m.Method, m.Claim)
+	}
+	return &c, nil
 }
 
 // checkTable checks that a table that is to be read has a format and can be, and reads nothing.
@@ -404,13 +415,10 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 // checkPublish checks everything that can be checked without rows.
 func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File, error) {
 	e.Input = cmp.Or(e.holdout, e.train)
-	if err := e.publishable(cmd); err != nil {
+	if err := e.publishable(); err != nil {
 		return nil, nil, err
 	}
-	name := "--holdout"
-	if e.holdout == "" {
-		name = "--train"
-	}
+	name := map[bool]string{true: "--train", false: "--holdout"}[e.holdout == ""]
 	return e.counted(cmd, name, e.Input, func(s *schema.Schema) ([][]int, []int, error) {
 		if e.options.Target != "" {
 			return nil, nil, usagef("--target: its figures need rows, and %s %s is a table elsewhere, of "+
@@ -421,7 +429,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 }
 
 // publishable refuses flags with which nothing can be published.
-func (e *evaluate) publishable(cmd *cobra.Command) error {
+func (e *evaluate) publishable() error {
 	switch {
 	case e.train != "" && e.holdout != "":
 		return usagef("--epsilon takes one private table: --holdout (better: rows that the " +

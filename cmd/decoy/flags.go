@@ -53,7 +53,7 @@ func (j *jobFlags) checkBudget() error { return flagged(j.CheckBudget()) }
 // method is the method with its settings; the budget is valid too.
 func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	var err error
-	if j.Settings, err = j.set.of(cmd, j.Method); err != nil {
+	if j.Settings, err = j.set.of(cmd); err != nil {
 		return nil, err
 	}
 	f, err := j.Fitter()
@@ -131,8 +131,8 @@ func (j *jobFlags) counted(
 
 // account is what a run on input pays from.
 func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *configs.Account {
-	return &configs.Account{Ledger: ledger, Input: input, Resume: j.resume, Tool: tool(),
-		Stdout: t.stdout, Say: t.say}
+	return &configs.Account{Ledger: ledger, Input: input, Named: j.Ledger != "", Resume: j.resume,
+		Tool: tool(), Stdout: t.stdout, Say: t.say}
 }
 
 // flagged names the flag of a wrong value of a job.
@@ -198,15 +198,13 @@ func (t *terminal) deliver(o *configs.Target, note string, to func(io.Writer) er
 }
 
 // write makes an output of what to writes.
-func (t *terminal) write(
-	flag, path string, perm fs.FileMode, note string, to func(io.Writer) error,
-) error {
+func (t *terminal) write(flag, path string, perm fs.FileMode, to func(io.Writer) error) error {
 	o, err := t.create(flag, path, perm)
 	if err != nil {
 		return err
 	}
 	defer o.Abort()
-	return t.deliver(o, note, to)
+	return t.deliver(o, "", to)
 }
 
 // bytesOf writes a text.

@@ -81,7 +81,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	deliver := func(bought *analysis.Inferred, yaml []byte) error {
 		for _, r := range bought.Tables {
 			sayBought(t, j, r)
-			t.say("bought: a schema of %s, of about %.0f rows", schemaSize(r.Schema()), r.Rows)
+			of := map[bool]string{false: "rows", true: "units with rows, of which each had a say by one: " +
+				"of all rows, more may be beyond the bounds"}[j.Linked != nil]
+			t.say("bought: a schema of %s, of about %.0f %s", schemaSize(r.Schema()), r.Rows, of)
 		}
 		return outputs.WriteSchema(yaml, t.force, t.say)
 	}

@@ -26,7 +26,7 @@ func inspectCommand(t *terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return t.write("--report", page, configs.ReleaseMode, "", func(w io.Writer) error {
+		return t.write("--report", page, configs.ReleaseMode, func(w io.Writer) error {
 			return report.Model(w, released(m))
 		})
 	}, flags{"report": &page})

@@ -29,7 +29,7 @@ func partyKeygenCommand(t *terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := t.write("--out", out, 0o600, "", bytesOf(pem)); err != nil {
+		if err := t.write("--out", out, 0o600, bytesOf(pem)); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(t.stdout, party.Public(key))

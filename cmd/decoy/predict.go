@@ -47,7 +47,7 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 		t.say("not looked at: %s (the target %q is none of those that it predicts from)",
 			columnNumbers(ignored.Ignored), c.Target)
 	}
-	return t.write("--out", out, unprotectedMode, "", func(w io.Writer) error {
+	return t.write("--out", out, unprotectedMode, func(w io.Writer) error {
 		return writeProbabilities(w, c, rows)
 	})
 }

@@ -124,7 +124,9 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	rows := configs.DrawnRows(s.Rows, m.Rows, m.Claim.Epsilon, t.say)
 	how := claimed{Ledger: head, Table: drawn{rows, s.Seed, s.SpreadsheetSafe, thisVersion().Version}}
 	var table, model, stated, claim, about bytes.Buffer
-	if err := how.Table.draw(ctx, &table, m, t.progress().of("writing rows")); err != nil {
+	err = how.Table.draw(ctx, []io.Writer{&table}, []string{releasedTable}, m,
+		t.progress().of("writing rows"))
+	if err != nil {
 		return err
 	}
 	err = encode(&stated, v)
@@ -143,14 +145,18 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	})
 }
 
-// draw writes the table.
-func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(float64)) error {
-	out, err := configs.CreateTable("--out", configs.Standard, w, false,
-		table.WriterOptions{Safe: d.SpreadsheetSafe})
-	if err != nil {
-		return err
+// draw writes the tables of a model, in the formats that names have.
+func (d drawn) draw(
+	ctx context.Context, to []io.Writer, names []string, m *release.Model, at func(float64),
+) (err error) {
+	out := make([]*configs.Target, len(to))
+	for i, w := range to {
+		safe := table.WriterOptions{Safe: d.SpreadsheetSafe}
+		if out[i], err = configs.TableTo("TABLE", names[i], w, safe); err != nil {
+			return err
+		}
 	}
-	return out.Sample(ctx, m.Sample, m.Schema(), d.Rows, d.Seed, func(string, ...any) {}, at)
+	return configs.SampleTables(ctx, out, m.Sample, m, d.Rows, d.Seed, func(string, ...any) {}, at)
 }
 
 // secretKey reads a key of minisign, and its password if it has one.
@@ -290,28 +296,43 @@ func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (any
 func (d drawn) drew(
 	ctx context.Context, table []byte, m *release.Model, at func(float64),
 ) (bool, error) {
-	rest := expected(table)
-	err := d.draw(ctx, &rest, m, at)
+	err := d.compare(ctx, m, []string{releasedTable}, []io.Reader{bytes.NewReader(table)}, at)
 	if err != nil && !errors.Is(err, errDiffers) {
 		return false, err
 	}
-	same := err == nil && len(rest) == 0
-	if !same && d.Tool == thisVersion().Version {
+	if err != nil && d.Tool == thisVersion().Version {
 		return false, fmt.Errorf("is signed, and is not what the model gives with seed %d", d.Seed)
 	}
-	return same, nil
+	return err == nil, nil
 }
-
-// expected is what is still to be written; the first byte that differs is an error.
-type expected []byte
 
 var errDiffers = errors.New("the table differs")
 
-func (e *expected) Write(p []byte) (int, error) {
-	rest, ok := bytes.CutPrefix(*e, p)
-	if !ok {
+// compare draws the tables of a model again and compares them with files, whose names say their
+// formats; errDiffers at the first byte that is another. No file is held in memory.
+func (d drawn) compare(
+	ctx context.Context, m *release.Model, names []string, files []io.Reader, at func(float64),
+) (err error) {
+	to := make([]io.Writer, len(files))
+	for i, f := range files {
+		to[i] = expected{f}
+	}
+	err = d.draw(ctx, to, names, m, at)
+	for _, f := range files {
+		if more, _ := io.CopyN(io.Discard, f, 1); err == nil && more > 0 {
+			err = errDiffers
+		}
+	}
+	return err
+}
+
+// expected is what is still to be written.
+type expected struct{ io.Reader }
+
+func (e expected) Write(p []byte) (int, error) {
+	have := make([]byte, len(p))
+	if _, err := io.ReadFull(e, have); err != nil || !bytes.Equal(have, p) {
 		return 0, errDiffers
 	}
-	*e = rest
 	return len(p), nil
 }

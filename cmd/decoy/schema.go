@@ -54,12 +54,10 @@ func checkLinked(read reader, path string, files []string) error {
 	for i, one := range l.Described() {
 		inFile, _ := l.Written(len(l.Tables)-len(l.Described())+i, one.Schema)
 		inFile.Unit = one.Keys()[0]
-		if err := checkOne(read, one, inFile, files[i]); err != nil {
-			return err
-		}
+		err = errors.Join(err, checkOne(read, one, inFile, files[i]))
 	}
-	if files[0] == "" || l.Alone {
-		return nil
+	if err != nil || files[0] == "" || l.Alone {
+		return err
 	}
 	tables, err := linked.Read(read.ctx, l, files)
 	if err != nil {

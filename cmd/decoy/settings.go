@@ -324,8 +324,8 @@ func (s *settings) Set(text string) error {
 // shorthand are flags that set the method's setting of the same name, where it has one.
 var shorthand = []string{"target", "workload"}
 
-// of are all settings of a method that were given, those that win last.
-func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, error) {
+// of are all settings of the method that were given, those that win last.
+func (s *settings) of(cmd *cobra.Command) (configs.Settings, error) {
 	for _, name := range shorthand {
 		f, key := cmd.Flags().Lookup(name), strings.ReplaceAll(name, "-", "_")
 		if f == nil || !f.Changed { // not of this verb, or not given

@@ -217,7 +217,8 @@ func checkFlags(cmd *cobra.Command) error {
 	if err := need(cmd, strings.Fields(cmd.Annotations[needsKey])...); err != nil {
 		return err
 	}
-	if seed := f.Lookup("seed"); seed != nil && !seed.Changed && seed.DefValue == "0" {
+	if seed := f.Lookup("seed"); seed != nil && !seed.Changed && seed.DefValue == "0" &&
+		!strings.Contains("generate verify", cmd.Name()) { // whose tables are those of the model
 		seed.Value.Set(strconv.FormatUint(rand.Uint64(), 10))
 	}
 	if err := configs.Distinct(filesOf(cmd)); err != nil {

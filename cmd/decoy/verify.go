@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
+	"strings"
 
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
@@ -22,6 +26,7 @@ import (
 
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
+	s := newJob()
 	return t.verb("verify", func(cmd *cobra.Command, t *terminal, args []string) error {
 		var v any
 		var err error
@@ -30,11 +35,52 @@ func verifyCommand(t *terminal) *cobra.Command {
 		} else {
 			v, err = verify(args[0])
 		}
+		if one, ok := v.(verified); ok && err == nil && len(args) > 1 {
+			one.Tables, err = args[1:], t.drew(cmd.Context(), s.Job, args[0], args[1:])
+			v = one
+		}
 		if err == nil || errors.Is(err, errUnbound) {
 			err = errors.Join(t.print(v), err)
 		}
 		return err
-	}, flags{"key": &key})
+	}, s.flags(), flags{"key": &key})
+}
+
+// drew compares files with the tables that a model gives; errDiffers if they are not the same.
+func (t *terminal) drew(ctx context.Context, j configs.Job, path string, tables []string) error {
+	m, err := openModel(path)
+	if err != nil {
+		return err
+	}
+	if l := m.Linked(); l != nil {
+		tables = strings.Split(strings.Join(tables, ","), ",") // a folder, or files
+		if tables, err = configs.LinkedFiles("TABLE", l, tables...); err != nil {
+			return err
+		}
+	} else if len(tables) > 1 {
+		return usagef("TABLE %s: the model is of one table", tables[1])
+	}
+	files := make([]io.Reader, len(tables))
+	for i, table := range tables {
+		if err := configs.Readable(table); err != nil {
+			return err
+		}
+		f, err := os.Open(table)
+		if err != nil {
+			return configs.Bare(table, err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	how := drawn{Rows: configs.DrawnRows(j.Rows, m.Rows, m.Claim.Epsilon, func(string, ...any) {}),
+		Seed: cmp.Or(j.Seed, configs.SeedOf(m)), SpreadsheetSafe: j.SpreadsheetSafe}
+	err = how.compare(ctx, m, tables, files, t.progress().of("drawing again"))
+	if errors.Is(err, errDiffers) {
+		err = fmt.Errorf("%s: %w from what %s gives with seed %d: it was changed, or drawn in another "+
+			"way (--rows, --seed, --spreadsheet-safe), or has nothing to do with it",
+			strings.Join(tables, ", "), errDiffers, path, how.Seed)
+	}
+	return err
 }
 
 // verified is what was recomputed of a claim that holds.
@@ -48,6 +94,7 @@ type verified struct {
 	Derived    *interval     `json:"derived,omitempty"` // of a model
 	Checked    []string      `json:"checked,omitempty"`
 	NotChecked string        `json:"not_checked,omitempty"`
+	Tables     []string      `json:"tables,omitempty"`  // that the model gives, byte for byte
 	Parties    []verified    `json:"parties,omitempty"` // of a joint model, in place of all but the claim
 }
 

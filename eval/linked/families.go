@@ -1,8 +1,9 @@
 package linked
 
 import (
-	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Family is one of the ways in which linked tables may be off.
@@ -26,7 +27,7 @@ type Part struct {
 	Real      *float64 `json:"real,omitempty"`
 	Synthetic *float64 `json:"synthetic,omitempty"`
 	Mean      bool     `json:"mean,omitempty"`  // these are means, not shares
-	Group     *group   `json:"group,omitempty"` // of units that is far off; nil: none is
+	Group     *group   `json:"group,omitempty"` // of units or steps that is far off; nil: none is
 	// the distributions themselves, of few values
 	Labels          []string  `json:"labels,omitempty"`
 	RealShares      []float64 `json:"real_shares,omitempty"`
@@ -56,7 +57,8 @@ const resamples = 4 // whose mean is the floor
 //     each column of the parents;
 //   - parent × child: each column of the parents, and the number of rows, with each of the child;
 //   - transition: each column with itself in the next row of the unit (Real and Synthetic: the
-//     share of next rows that have the same value);
+//     share of next rows that have the same value); it is not good, either, if a number falls,
+//     rises or stays, or a value follows another, that never does so in the real rows;
 //   - gap: by how much the order column grows from row to row, in deciles of the real gaps (Real
 //     and Synthetic: the mean);
 //   - third-next: as transition, three rows on, which a chain that looks back one row gets wrong;
@@ -134,12 +136,15 @@ func broken(real, synthetic *Tables, all []*comparison) (out []Part) {
 // measure compares the shares of pairs of codes.
 type measure struct {
 	family, of string
-	a, b       column // of each unit if units, else of each row; a of one code: b is by itself
-	units      bool
-	later      int  // so many rows after that of a is that of b, in the same unit
-	same       bool // a person would count the pairs that are equal
-	mean       bool // a person would count the mean of b
-	drawn      bool // the shares of b are to be drawn
+	// of each unit if units, else of each row, but a of parent × child is of units; a of one code: b
+	// is by itself
+	a, b  column
+	units bool
+	later int    // so many rows after that of a is that of b, in the same unit
+	same  bool   // a person would count the pairs that are equal
+	mean  bool   // a person would count the mean of b
+	drawn bool   // the shares of b are to be drawn
+	steps column // what rows do from the one before; without labels: not asked
 }
 
 // measures are those of a child table.
@@ -147,14 +152,13 @@ func (c *comparison) measures() []measure {
 	alone := column{size: 1}
 	out := []measure{
 		{family: FanOut, of: c.rows.name, a: alone, b: c.rows, units: true, mean: true, drawn: true},
-		{family: gapOfRows, of: c.gap.name, a: alone, b: c.gap, drawn: true},
+		{family: gapOfRows, of: c.gap.name, a: alone, b: c.gap, drawn: true, steps: c.changes(c.By)},
 	}
 	for _, p := range c.parents {
 		out = append(out, measure{family: FanOut, of: p.name + " × rows", a: p, b: c.number,
 			units: true})
 	}
 	for _, p := range append(c.parents[:len(c.parents):len(c.parents)], c.number) {
-		p = c.ofRows(p)
 		for _, k := range c.columns {
 			out = append(out, measure{family: parentChild, of: p.name + " × " + k.name, a: p, b: k})
 		}
@@ -165,7 +169,8 @@ func (c *comparison) measures() []measure {
 		}
 		if i != c.By {
 			out = append(out,
-				measure{family: transition, of: k.name, a: k, b: k, later: 1, same: true},
+				measure{family: transition, of: k.name, a: k, b: k, later: 1, same: true,
+					steps: c.changes(i)},
 				measure{family: thirdNext, of: k.name, a: k, b: k, later: 3, same: true},
 				measure{family: distinctValues, of: k.name, a: alone, b: c.distinct[i], units: true,
 					mean: true})
@@ -177,7 +182,7 @@ func (c *comparison) measures() []measure {
 // part measures a distance, and its floor between the real units and those drawn from them.
 func (c *comparison) part(m measure, drawn [][]int) Part {
 	out := Part{Table: c.Name, Of: m.of, Mean: m.mean}
-	real, synthetic := c.shares(m, 0, c.all(0)), c.shares(m, 1, c.all(1))
+	real, synthetic := c.shares(m, 0, c.all[0]), c.shares(m, 1, c.all[1])
 	out.Off = variation(real, synthetic)
 	for _, units := range drawn {
 		out.Floor += variation(real, c.shares(m, 0, units)) / float64(len(drawn))
@@ -205,7 +210,9 @@ func (c *comparison) shares(m measure, side int, units []int) []float64 {
 		}
 		for at := first; at+m.later < end; at++ {
 			x, y := 0, int(m.b.codes[side][at+m.later])
-			if m.a.size > 1 {
+			if m.family == parentChild {
+				x = int(m.a.codes[side][unit])
+			} else if m.a.size > 1 {
 				x = int(m.a.codes[side][at])
 			}
 			if y != none {
@@ -214,18 +221,8 @@ func (c *comparison) shares(m measure, side int, units []int) []float64 {
 			}
 		}
 	}
-	for i := range count {
-		count[i] /= max(n, 1)
-	}
+	floats.Scale(1/max(n, 1), count)
 	return count
-}
-
-// all are the units of a side.
-func (c *comparison) all(side int) (units []int) {
-	for unit := range c.number.codes[side] {
-		units = append(units, unit)
-	}
-	return units
 }
 
 // person is what a person would count: the share of equal pairs, or the mean of b.
@@ -244,13 +241,8 @@ func (m measure) person(shares []float64) *float64 {
 
 // variation is the total variation distance; from shares that are all 0 it is 1.
 func variation(p, q []float64) float64 {
-	sum, a, b := 0., 0., 0.
-	for i := range p {
-		sum += math.Abs(p[i] - q[i])
-		a, b = a+p[i], b+q[i]
-	}
-	if (a == 0) != (b == 0) {
+	if (floats.Sum(p) == 0) != (floats.Sum(q) == 0) {
 		return 1
 	}
-	return min(1, sum/2)
+	return min(1, floats.Distance(p, q, 1)/2)
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // visit is a row of a made-up history.
-type visit struct{ day, diagnosis, ward, score int }
+type visit struct{ day, diagnosis, ward, score, stage int }
 
 // person is a unit: sex, age group, risk, and its visits.
 type person struct {
@@ -28,10 +28,11 @@ type person struct {
 	visits []visit
 }
 
-var visitSizes = []int{6, 3, 8}
+var visitSizes = []int{6, 3, 8, 12}
 
 // clinic makes people whose visits have an order, depend on the person and on all that was before:
-// from each seed others of the same population. Some people have 60 visits, some none.
+// from each seed others of the same population. Some people have 60 visits, some none. No stage
+// falls, and no day has two visits of a person.
 func clinic(n int, seed uint64) []person {
 	u := rand.New(rand.NewPCG(seed, 54))
 	out := make([]person, n)
@@ -48,7 +49,7 @@ func clinic(n int, seed uint64) []person {
 		if u.IntN(4) > 0 {
 			chronic, home = 3*p.parent[0]+risk%3, p.parent[1]%3
 		}
-		v := visit{diagnosis: u.IntN(6), ward: home, score: p.parent[1] + u.IntN(2)}
+		v := visit{diagnosis: u.IntN(6), ward: home, score: p.parent[1] + u.IntN(2), stage: u.IntN(3)}
 		for range visits {
 			v.day = day
 			p.visits = append(p.visits, v)
@@ -66,6 +67,7 @@ func clinic(n int, seed uint64) []person {
 				v.ward = home
 			}
 			v.score = max(0, min(7, v.score+u.IntN(3)-1+risk/3))
+			v.stage = min(11, v.stage+u.IntN(4)/3)
 		}
 	}
 	return out
@@ -96,15 +98,16 @@ func written(t testing.TB, people []person, orphan func() bool) *Tables {
 	for i, p := range people {
 		parents = append(parents, p.parent[:])
 		for _, v := range p.visits {
-			rows = append(rows, []int{v.diagnosis, v.ward, v.score, min(19, v.day/250)})
+			rows = append(rows, []int{v.diagnosis, v.ward, v.score, v.stage,
+				min(19, v.day/250)})
 			c.Order = append(c.Order, float64(v.day))
 			if c.Parent = append(c.Parent, i); orphan != nil && orphan() {
 				c.Parent[len(c.Parent)-1] = -1
 			}
 		}
 	}
-	c.By = 3
-	c.Rows = columns([]string{"diagnosis", "ward", "score", "day"},
+	c.By = 4
+	c.Rows = columns([]string{"diagnosis", "ward", "score", "stage", "day"},
 		append(slices.Clone(visitSizes), 20), rows)
 	return &Tables{Name: "patients", Children: []child{c},
 		Parents: columns([]string{"sex", "age", "risk"}, []int{2, 5, 4}, parents)}
@@ -200,6 +203,7 @@ var damages = []struct {
 				func(a, b *visit) { a.diagnosis, b.diagnosis = b.diagnosis, a.diagnosis },
 				func(a, b *visit) { a.ward, b.ward = b.ward, a.ward },
 				func(a, b *visit) { a.score, b.score = b.score, a.score },
+				func(a, b *visit) { a.stage, b.stage = b.stage, a.stage },
 			} {
 				mix(h, u, all, swap)
 			}
@@ -232,7 +236,7 @@ var damages = []struct {
 			return with(people, h)
 		}},
 	{"a quarter of the rows where the risk is highest, of 6 % of the people",
-		[]string{FanOut, parentChild, transition, gapOfRows, thirdNext, distinctValues},
+		[]string{FanOut, parentChild, transition, gapOfRows, thirdNext, childChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			for i, p := range people {
@@ -249,6 +253,30 @@ var damages = []struct {
 				for j := range h[i] {
 					if v := &h[i][j]; p.parent[1] == 4 && v.diagnosis == 2 && u.IntN(4) > 0 {
 						v.diagnosis = 3
+					}
+				}
+			}
+			return with(people, h)
+		}},
+	{"the stage falls in 1 % of the steps", []string{transition},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i := range h {
+				for j := range len(h[i]) - 1 {
+					if a, b := &h[i][j], &h[i][j+1]; a.stage > 0 && u.IntN(100) == 0 {
+						b.stage = a.stage - 1
+					}
+				}
+			}
+			return with(people, h)
+		}},
+	{"1 % of the rows on the day of the one before", []string{gapOfRows},
+		func(people []person, u *rand.Rand) []person {
+			h := historiesOf(people)
+			for i := range h {
+				for j := range len(h[i]) - 1 {
+					if u.IntN(100) == 0 {
+						h[i][j+1].day = h[i][j].day
 					}
 				}
 			}
@@ -279,8 +307,8 @@ func TestDamages(t *testing.T) {
 				if want := !slices.Contains(d.off, f.Name); f.Good != want {
 					t.Errorf("%s: good is %v, want %v", f.Name, f.Good, want)
 				}
-				if group := strings.HasPrefix(d.name, "a quarter"); group && f.Name == d.off[0] &&
-					f.Off > f.Limit {
+				if group := strings.Contains(d.name, "%") || strings.HasPrefix(d.name, "a quarter"); group &&
+					f.Name == d.off[0] && f.Name != OrphansOrder && f.Off > f.Limit {
 					t.Errorf("%s: it is off without its groups", f.Name)
 				}
 			}
@@ -340,7 +368,7 @@ func TestPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int{true: 6, false: 2}[targets == nil]; len(same) != want {
+		if want := map[bool]int{true: 7, false: 2}[targets == nil]; len(same) != want {
 			t.Fatalf("%d predictions, want %d", len(same), want)
 		}
 		for i, p := range same {
@@ -452,6 +480,52 @@ func TestThreeTables(t *testing.T) {
 	if h := got.History(drugs); visits.Doubled != 1 || h.Orphans != 2 || h.Unused != 1 ||
 		!slices.Equal(h.Rows, []int{0}) || !slices.Equal(drugs.Units, []int{0, 0, 0}) {
 		t.Errorf("%d visits come twice; drugs %+v of %v", visits.Doubled, h, drugs.Units)
+	}
+}
+
+// TestNever: what no real step does is named with its share, of a value that follows another, and
+// of a day that has two rows; a step of one real row in a hundred is not, nor what few units do.
+func TestNever(t *testing.T) {
+	written := func(units, back, again int) *Tables {
+		patients, visits := "id,sex\n", "who,day,state\n"
+		for i := range units {
+			patients += fmt.Sprintf("%d,f\n", i)
+			second := map[bool]int{true: 1, false: 500 + i%90}[i < again]
+			visits += fmt.Sprintf("%d,1,%v\n%d,%d,true\n%d,%d,%v\n", i, i%2 == 0, i, second, i, 700+i%90,
+				i >= back)
+		}
+		got, err := read(t, patients, visits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, c := range []struct {
+		units, realBack, units2, back, again int
+		want                                 string
+	}{
+		{1000, 0, 1000, 0, 0, ""},
+		{1000, 0, 1000, 60, 0, "state = false follows true in 0.030, 0.000"},
+		{1000, 0, 500, 0, 40, "day stays the same in 0.040, 0.000"},
+		{1000, 10, 1000, 60, 0, ""}, // seldom, not never
+		{1000, 0, 1000, 8, 8, ""},   // few steps
+		{10, 0, 10, 1, 1, ""},       // by chance
+	} {
+		families, err := Families(written(c.units, c.realBack, 0), written(c.units2, c.back, c.again), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range families {
+			for _, p := range f.Parts {
+				if g := p.Group; g != nil && g.Units == Steps && !f.Good {
+					got += fmt.Sprintf("%s in %.3f, %.3f", g.Of, g.Synthetic, g.Real)
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
 	}
 }
 

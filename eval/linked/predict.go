@@ -1,8 +1,10 @@
 package linked
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -115,11 +117,24 @@ func (t *task) halve() {
 	}
 }
 
+// Summaries are the histories of tables as rows, a table for each child table: a row for each unit
+// with rows there, or other parent of these. Columns are the number of rows and, in the groups of
+// codes of the real tables, those of the unit and the first, the last and the share of each group
+// of those of its rows. Errors are those of [Families].
+func Summaries(real, of *Tables) (out []*table.Table, err error) {
+	all, err := compare([sides]*Tables{real, of})
+	for i := 0; i < len(all) && err == nil; i++ {
+		out = append(out, nil)
+		out[i], err = all[i].examples(task{most: math.MaxInt}, 1, all[i].all[1])
+	}
+	return out, err
+}
+
 const label = "label"
 
 // examples are the rows that the task is learned from in some units of a side: each but the first
-// of a unit, or the last. First of their columns is the label; the others are what is known before
-// the row, or of a unit.
+// of a unit, or the last. First of their columns is the label, unless nothing is to be predicted;
+// the others are what is known before the row, or of a unit.
 func (c *comparison) examples(t task, side int, units []int) (*table.Table, error) {
 	type example struct{ unit, first, row int }
 	var rows []example
@@ -156,14 +171,13 @@ func (c *comparison) examples(t task, side int, units []int) (*table.Table, erro
 	if t.next {
 		at = ofRow
 	}
-	add(label, 2, false, func(e example) int {
-		if t.positive[t.of.codes[side][at(e)]] {
-			return 1
-		}
-		return 0
-	})
+	if t.positive != nil {
+		add(label, 2, false, func(e example) int {
+			return map[bool]int{true: 1}[t.positive[t.of.codes[side][at(e)]]]
+		})
+		add("place", c.rows.size, true, func(e example) int { return min(e.row-e.first, c.rows.size-1) })
+	}
 	known("rows", c.rows, ofUnit)
-	add("place", c.rows.size, true, func(e example) int { return min(e.row-e.first, c.rows.size-1) })
 	for _, p := range c.parents {
 		if t.next || p.name != t.of.name {
 			known("parent "+p.name, p, ofUnit)
@@ -177,14 +191,9 @@ func (c *comparison) examples(t task, side int, units []int) (*table.Table, erro
 		known("last "+k.name, k, ofRow)
 		known("first "+k.name, k, func(e example) int { return e.first })
 		for x := range k.size {
-			add(fmt.Sprint("share ", k.name, " ", x), levels+1, true, func(e example) (n int) {
-				for _, code := range k.codes[side][e.first : e.row+1] {
-					if int(code) == x {
-						n++
-					}
-				}
-				number := e.row + 1 - e.first
-				return (n*levels + number - 1) / number
+			add(fmt.Sprint("share ", k.name, " ", x), levels+1, true, func(e example) int {
+				n, all := bytes.Count(k.codes[side][e.first:e.row+1], []byte{uint8(x)}), e.row+1-e.first
+				return (n*levels + all - 1) / all
 			})
 		}
 	}

@@ -114,12 +114,15 @@ const none = math.MaxUint8 // where there is nothing to count
 type comparison struct {
 	*child   // the real one
 	history  [sides]*history
-	units    [sides][]int // of child
-	parents  []column     // of units, as the next three
-	rows     column       // how many, up to mostRows
-	number   column       // how many, in numberParts parts
-	distinct []column     // how many values of each of the columns
-	columns  []column     // of rows, as gap: by how much the order grows from the row before
+	inOrder  [sides]*table.Table // the rows of these
+	order    [sides][]float64    // of child
+	units    [sides][]int        // of child
+	all      [sides][]int        // parents
+	parents  []column            // of units, as the next three
+	rows     column              // how many, up to mostRows
+	number   column              // how many, in numberParts parts
+	distinct []column            // how many values of each of the columns
+	columns  []column            // of rows, as gap: by how much the order grows from the row before
 	gap      column
 	gapMean  [sides]float64
 }
@@ -144,13 +147,13 @@ func compare(tables [sides]*Tables) (out []*comparison, err error) {
 		if c.Above > 0 {
 			c.parents = out[c.Above-1].columns
 		}
-		var rows [sides]*table.Table // in order
 		for side, t := range tables {
-			c.history[side], c.units[side] = t.History(&t.Children[i]), t.Children[i].Units
-			rows[side] = t.Children[i].Rows.Select(c.history[side].Rows)
+			of := &t.Children[i]
+			c.history[side], c.units[side], c.order[side] = t.History(of), of.Units, of.Order
+			c.inOrder[side] = of.Rows.Select(c.history[side].Rows)
 		}
-		if c.columns, err = columnsOf(c.Name, rows[0], rows[1]); err == nil {
-			c.count(tables, i)
+		if c.columns, err = columnsOf(c.Name, c.inOrder[0], c.inOrder[1]); err == nil {
+			c.count()
 			out = append(out, c)
 		}
 	}
@@ -214,19 +217,21 @@ func columnsOf(name string, a, b *table.Table) (out []column, err error) {
 	return out, nil
 }
 
-// count counts what the histories of child i have.
-func (c *comparison) count(tables [sides]*Tables, i int) {
+// count counts what the histories have.
+func (c *comparison) count() {
 	var numbers, gaps [sides][]float64
+	var steps [sides]float64
 	c.distinct = make([]column, len(c.columns))
 	for side, h := range c.history {
-		order := tables[side].Children[i].Order
+		order := c.order[side]
 		for unit := range len(h.From) - 1 {
 			from, to := h.From[unit], h.From[unit+1]
-			numbers[side] = append(numbers[side], float64(to-from))
+			c.all[side], numbers[side] = append(c.all[side], unit), append(numbers[side], float64(to-from))
 			for at := from; at < to; at++ {
 				gap := math.NaN()
 				if at > from {
 					gap = order[h.Rows[at]] - order[h.Rows[at-1]]
+					c.gapMean[side], steps[side] = c.gapMean[side]+gap, steps[side]+1
 				}
 				gaps[side] = append(gaps[side], gap)
 			}
@@ -236,15 +241,7 @@ func (c *comparison) count(tables [sides]*Tables, i int) {
 				d.codes[side] = append(d.codes[side], different(of.codes[side][from:to]))
 			}
 		}
-	}
-	for side := range gaps {
-		n := 0.
-		for _, gap := range gaps[side] {
-			if !math.IsNaN(gap) {
-				c.gapMean[side], n = c.gapMean[side]+gap, n+1
-			}
-		}
-		c.gapMean[side] /= max(1, n)
+		c.gapMean[side] /= max(1, steps[side])
 	}
 	var single []float64
 	for n := 0.; n <= min(mostRows, slices.Max(numbers[0])); n++ {
@@ -300,20 +297,6 @@ func parted(
 		}
 	}
 	return c
-}
-
-// ofRows is a column of units, told of each of their rows.
-func (c *comparison) ofRows(of column) column {
-	out := of
-	for side, h := range c.history {
-		out.codes[side] = nil
-		for unit, code := range of.codes[side] {
-			for range h.From[unit+1] - h.From[unit] {
-				out.codes[side] = append(out.codes[side], code)
-			}
-		}
-	}
-	return out
 }
 
 func plain(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -51,7 +51,7 @@ func (w *work) run(ctx context.Context) error {
 		{"columns", w.shapes},
 		{"pairs of columns", w.pairs},
 		{"associations", w.associate},
-		{"rows", w.measure},
+		{"rows", func() error { return w.measure() }},
 		{"rare values", w.rare},
 		{"prediction", func() error { return w.predict(ctx) }},
 		{"nearest rows", w.nearest},
@@ -71,10 +71,10 @@ func (w *work) run(ctx context.Context) error {
 	return nil
 }
 
-// measure measures the metrics that are not measured along with what is drawn.
-func (w *work) measure() error {
+// measure measures the metrics that are not measured along with what is drawn, or only some.
+func (w *work) measure(only ...string) error {
 	for _, m := range eval.Metrics() {
-		if m.Measure == nil || w.Missing(m.Needs) != "" {
+		if m.Measure == nil || w.Missing(m.Needs) != "" || only != nil && !slices.Contains(only, m.Name) {
 			continue
 		}
 		v, err := m.Measure(&w.Study)

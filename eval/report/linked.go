@@ -3,16 +3,17 @@ package report
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 //go:embed linked.html
@@ -36,7 +37,9 @@ type linkedReport struct {
 	// distances, each beside its floor: see linked.Families
 	Families    []linked.Family     `json:"families"`
 	Predictions []linked.Prediction `json:"predictions"`
-	Notes       []string            `json:"notes"`
+	// by child table: the metrics of copies, of summaries of histories
+	Copies map[string]map[string][]result `json:"copies"`
+	Notes  []string                       `json:"notes"`
 }
 
 // linkedTable is one of the tables, in its real and in its synthetic file.
@@ -80,15 +83,22 @@ const linkedPoor = .15
 // largest values.
 const farFactor = 1.5
 
+// manySteps is the share of the steps that do what real ones never do from which on a family is
+// poor.
+const manySteps = .1
+
 // hardlyPredicted is an AUROC of real rows from which on a prediction says something.
 const hardlyPredicted = .6
 
-// ComputeLinked compares synthetic linked tables with the real ones, and their columns with the
-// cells that the files have, of each table by itself: alone, which may be none. Of the options it
+// ComputeLinked compares real linked tables with synthetic ones, the second, and looks for copies
+// beside a holdout, the third: units that the synthesizer did not see, or nil. It compares columns
+// with the cells that the files have, of each table by itself: alone, which may be none. Of the
+// options it
 // takes Seed, Tool and Progress. Errors are those of [linked.Families] and [Compute].
 func ComputeLinked(
-	s *schema.Linked, real, synthetic *linked.Tables, alone []Tables, claim *Claim, o Options,
+	s *schema.Linked, tables [3]*linked.Tables, alone []Tables, claim *Claim, o Options,
 ) (r *linkedReport, err error) {
+	real, synthetic := tables[0], tables[1]
 	if o.Progress == nil {
 		o.Progress = func(string, float64) {}
 	}
@@ -106,27 +116,10 @@ func ComputeLinked(
 	for i := range real.Children {
 		a, b := &real.Children[i], &synthetic.Children[i]
 		t := linkedTable{a.Name, a.Rows.Rows(), b.Rows.Rows(), real.History(a).Unused}
-		if r.Tables = append(r.Tables, t); t.Unused > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s of the real rows of %s are not looked at: they are "+
-				"beyond the first %d of their unit, as the schema has it, or have no place in the order.",
-				percent(float64(t.Unused)/float64(t.Real)), t.Name, a.Most))
-		}
+		r.Tables = append(r.Tables, t)
 	}
 	for i, a := range linkedAnswers {
-		f := finding{Question: a.question, Status: unknown}
-		switch {
-		case i == len(r.Families):
-			r.learnt(&f)
-		case r.Families[i].Name == linked.OrphansOrder:
-			r.broken(i, &f)
-		default:
-			r.judge(i, &f)
-		}
-		if i == 0 {
-			r.used(&f)
-		}
-		f.Answer = strings.TrimSpace(f.Answer)
-		r.Summary = append(r.Summary, f)
+		r.Summary = append(r.Summary, answered(a.question, "", func(f *finding) { r.judge(i, f) }))
 	}
 	for _, in := range alone {
 		w, err := start(in, Options{Seed: r.Seed})
@@ -136,19 +129,62 @@ func ComputeLinked(
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.Synthetic.Name, err)
 		}
-		f := finding{Question: "Do the columns of " + in.Synthetic.Name + " look alike?",
-			Status: unknown, Rule: w.alikeRule()}
-		w.alike(&f)
-		f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
-		r.Summary = append(r.Summary, f)
+		r.Summary = append(r.Summary, answered("Do the columns of "+in.Synthetic.Name+" look alike?",
+			w.alikeRule(), w.alike))
 	}
 	if alone == nil {
 		r.Notes = append(r.Notes, "The cells themselves were not compared, because a table came from "+
 			"where it can be read once only: what the schema moves is not seen.")
 	}
-	r.Notes = append(r.Notes, "Whether histories of real units were copied is not measured.")
-	return r, nil
+	var rows [3][]*table.Table
+	for k, of := range tables {
+		if of != nil && err == nil {
+			rows[k], err = linked.Summaries(real, of)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Summary = append(r.Summary, answered("Are real histories copied?", "", func(f *finding) {
+		err = r.copied(rows, f)
+	}))
+	return r, err
 }
+
+// copied looks for copies as in one table, whose rows are summaries of the histories of the real
+// tables, the synthetic ones and the holdout, by child table. Without a holdout
+// only those are seen which leave synthetic histories nearer to real ones than these are to others.
+func (r *linkedReport) copied(rows [3][]*table.Table, f *finding) error {
+	r.Copies = map[string]map[string][]result{}
+	for i := range rows[0] {
+		in := Tables{Train: Table{Rows: rows[0][i]}, Synthetic: Table{Rows: rows[1][i]}}
+		if rows[2] != nil {
+			in.Holdout.Rows = rows[2][i]
+		}
+		w, err := start(in, Options{Seed: r.Seed})
+		if err == nil {
+			err = errors.Join(w.nearest(), w.closest(),
+				w.measure("IdenticalMatchShare", "UniqueExactMatches"))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Tables[i+1].Name, err)
+		}
+		r.Copies[r.Tables[i+1].Name], f.Rule = w.values, inHistories.Replace(w.copiedRule())
+		if near := w.out.Nearest; w.Holdout == nil && near != nil &&
+			.5-near.Train.Mean > max(eval.MetricOf("PrivacyLoss").Poor, 3*near.Train.StdErr) {
+			f.see(poor, "Synthetic rows are nearer to real ones than these are to others: adversarial "+
+				"accuracy %s, where chance is 0.5.", fixed(near.Train.Mean))
+			continue
+		}
+		w.copied(f)
+	}
+	f.Answer = inHistories.Replace(f.Answer)
+	return nil
+}
+
+// inHistories says of histories what is said of rows.
+var inHistories = strings.NewReplacer("rows", "histories", "row", "history", "in every column",
+	"in the summary")
 
 // The real rows that do not count, from which on the number of rows is not good, and is poor.
 const someUnused, manyUnused = .05, .2
@@ -156,10 +192,10 @@ const someUnused, manyUnused = .05, .2
 // used says which real rows the schema leaves out.
 func (r *linkedReport) used(f *finding) {
 	for _, t := range r.Tables[1:] {
-		share := float64(t.Unused) / float64(t.Real)
-		if verdict := grade(share, someUnused, manyUnused); verdict != good {
-			f.see(verdict, "That is of the rows that count: %s of the real rows of %s do not.",
-				percent(share), t.Name)
+		if share := float64(t.Unused) / float64(t.Real); share > 0 {
+			f.see(grade(share, someUnused, manyUnused), "That is of the rows that count: %s of the real "+
+				"rows of %s do not. They are beyond the first of their unit that the schema uses, or have no "+
+				"place in the order.", percent(share), t.Name)
 		}
 	}
 }
@@ -179,25 +215,39 @@ func (r *linkedReport) broken(i int, out *finding) {
 	}
 }
 
-// judge gives the verdict of another family.
+// judge gives a verdict: of a family or, last, of predictions.
 func (r *linkedReport) judge(i int, out *finding) {
+	switch {
+	case i == len(r.Families):
+		r.learnt(out)
+		return
+	case r.Families[i].Name == linked.OrphansOrder:
+		r.broken(i, out)
+		return
+	case i == 0:
+		defer r.used(out)
+	}
 	f := &r.Families[i]
 	out.Rule = fmt.Sprintf(
 		"The figure is a total variation distance: 0 is equal, 1 is nothing in common. Good up to %s: "+
 			"twice what a resample of the real units is off by, and 0.02. Poor beyond that by %.2f. A "+
 			"single part that is so far beyond its own limit makes it mixed, and twice as far poor. It is "+
 			"mixed, too, if of 5 %% of the units or more a share of rows, or the number of rows, is off by "+
-			"more than half, and by more than two samples of units explain, or if a mean is.",
-		fixed(f.Limit), linkedPoor)
+			"more than half, and by more than two samples of units explain, or if a mean is; or if %s of "+
+			"the steps do what at most %s of the real ones do, such as a number that falls. From %s of the "+
+			"steps on it is poor.",
+		fixed(f.Limit), linkedPoor, percent(linked.SomeSteps), percent(linked.NeverShare),
+		percent(manySteps))
 	if len(f.Parts) == 0 {
 		out.say("There is no column to compare.")
 		return
 	}
 	beyond := func(p linked.Part) float64 { return p.Off - linked.Limit(p.Floor) }
-	worst := worstFirst(f.Parts, beyond)[0]
+	worst, groups := worstFirst(f.Parts, beyond)[0], worstFirst(f.Parts, apart)
 	verdict := good
 	switch part := beyond(worst); {
-	case f.Off > f.Limit+linkedPoor || part > 2*linkedPoor:
+	case f.Off > f.Limit+linkedPoor || part > 2*linkedPoor ||
+		groups[0].Group != nil && groups[0].Group.Units == linked.Steps && apart(groups[0]) >= manySteps:
 		verdict = poor
 	case !f.Good || part > linkedPoor || worst.Mean && factor(worst) > farFactor:
 		verdict = mixed
@@ -218,12 +268,19 @@ func (r *linkedReport) judge(i int, out *finding) {
 	} else if worst.Mean {
 		out.say("On average it is %s times that of the real rows.", short(*worst.Synthetic / *worst.Real))
 	}
-	if g := worstFirst(f.Parts, apart)[0].Group; g != nil && g.Of == linked.Rows {
-		out.say("Units with %s have %s rows on average, and %s here.", g.Units, short(g.Real),
-			short(g.Synthetic))
-	} else if g != nil {
-		out.say("Rows of units with %s have %s in %s of the real cases, and in %s here.", g.Units, g.Of,
-			percent(g.Real), percent(g.Synthetic))
+	for i, p := range groups[:min(3, len(groups))] {
+		switch g := p.Group; {
+		case g == nil || i > 0 && g.Units != linked.Steps:
+		case g.Units == linked.Steps:
+			out.say("%s in %s of the steps, and in %s of the real ones.", r.named(p, g.Of),
+				percent(g.Synthetic), percent(g.Real))
+		case g.Of == linked.Rows:
+			out.say("Units with %s have %s rows on average, and %s here.", g.Units, short(g.Real),
+				short(g.Synthetic))
+		default:
+			out.say("Rows of units with %s have %s in %s of the real cases, and in %s here.", g.Units,
+				g.Of, percent(g.Real), percent(g.Synthetic))
+		}
 	}
 }
 
@@ -239,7 +296,7 @@ func apart(p linked.Part) float64 {
 	if p.Group == nil {
 		return 0
 	}
-	return math.Abs(p.Group.Real-p.Group.Synthetic) / (p.Group.Real + p.Group.Synthetic)
+	return p.Group.Off
 }
 
 // factor is how many times one mean is the other.
@@ -251,11 +308,14 @@ func partOff(p linked.Part) float64    { return p.Off }
 func lost(p linked.Prediction) float64 { return p.Real - p.Synthetic }
 
 // name is that of a part, with its table where there are several.
-func (r *linkedReport) name(p linked.Part) string {
+func (r *linkedReport) name(p linked.Part) string { return r.named(p, p.Of) }
+
+// named names something of a part.
+func (r *linkedReport) named(p linked.Part, of string) string {
 	if len(r.Tables) > 2 || p.Table == r.Tables[0].Name {
-		return p.Table + ": " + p.Of
+		return p.Table + ": " + of
 	}
-	return p.Of
+	return of
 }
 
 // inWords is what a person would count of a part of family i.

@@ -197,7 +197,7 @@ func terminal(
 	b.WriteString("NOT PRIVATE: computed from the real rows without noise; keep it as safe as " +
 		"they are.\n\n" + name)
 	if claim != nil {
-		fmt.Fprintf(&b, "made by %s with %s\n", claim.Method, claim.Text)
+		fmt.Fprintln(&b, claim.Text)
 	}
 	for _, f := range summary {
 		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question,

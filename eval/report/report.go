@@ -97,7 +97,7 @@ type Claim struct {
 	Adjacency      string  `json:"adjacency"`      // the relation of neighbouring tables
 	Unit           string  `json:"unit,omitempty"` // id column; without one, a unit is a row
 	MaxRowsPerUnit int     `json:"max_rows_per_unit,omitempty"`
-	Text           string  `json:"text"` // the claim as one sentence
+	Text           string  `json:"text"` // the claim as one sentence, and what shows it
 }
 
 // status is a verdict.

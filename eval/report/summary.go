@@ -42,12 +42,17 @@ var questions = []struct {
 // summary answers the questions in plain words.
 func (w *work) summary() (out []finding) {
 	for _, q := range questions {
-		f := finding{Question: q.question, Status: unknown, Rule: q.rule(w)}
-		q.judge(w, &f)
-		f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
-		out = append(out, f)
+		out = append(out, answered(q.question, q.rule(w), func(f *finding) { q.judge(w, f) }))
 	}
 	return out
+}
+
+// answered is a question with what judges it.
+func answered(question, rule string, judge func(f *finding)) finding {
+	f := finding{Question: question, Status: unknown, Rule: rule}
+	judge(&f)
+	f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
+	return f
 }
 
 // see adds a sentence, and the verdict of what it says.

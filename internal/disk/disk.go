@@ -69,25 +69,21 @@ func SyncDir(dir string) error {
 	return err
 }
 
-// MkdirAll is os.MkdirAll, and makes the names of the folders that it made survive a crash.
-func MkdirAll(dir string, perm fs.FileMode) error {
-	var parents []string // of the folders that are not there yet
+// MkdirAll is os.MkdirAll, and makes the names of the folders that it made survive a crash. It
+// tells which these are, the innermost first.
+func MkdirAll(dir string, perm fs.FileMode) (made []string, err error) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
 			break
 		}
-		parents = append(parents, filepath.Dir(at))
+		made = append(made, at)
 	}
-	if len(parents) == 0 {
-		return os.MkdirAll(dir, perm) // for the error if it is no folder
+	if made == nil {
+		return nil, os.MkdirAll(dir, perm) // for the error if it is no folder
 	}
-	if err := step("mkdir", dir, func() error { return os.MkdirAll(dir, perm) }); err != nil {
-		return err
+	err = step("mkdir", dir, func() error { return os.MkdirAll(dir, perm) })
+	for i := 0; i < len(made) && err == nil; i++ {
+		err = SyncDir(filepath.Dir(made[i]))
 	}
-	for _, parent := range parents {
-		if err := SyncDir(parent); err != nil {
-			return err
-		}
-	}
-	return nil
+	return made, err
 }

@@ -122,6 +122,9 @@ func write(f *os.File, b []byte) (n int, err error) {
 }
 
 func remove(name string) error {
+	if info, err := os.Lstat(name); err == nil && info.IsDir() {
+		return os.Remove(name) // with a file in it, it stays
+	}
 	if keep := state().keep; keep != "" {
 		return os.Rename(name, filepath.Join(keep, filepath.Base(name)))
 	}

@@ -50,6 +50,7 @@ type scenario struct {
 	leaves  []string // what else may be there at the end
 	stdin   bool     // the table comes from standard input
 	replace bool     // its neighbours are replace-one
+	unit    string   // of its ledger; "": a row
 }
 
 // scenarios has a run of each method, and of each verb that reads private rows.
@@ -78,6 +79,12 @@ func scenarios() []scenario {
 		"--rows %d --out out.csv --model m.decoy", sampledRows)
 	classify := "train in.csv --schema kinds.yaml --ledger my.ledger --epsilon 1 --target c2 " +
 		"--out c.json"
+	bought := fmt.Sprintf("generate people.csv events.csv --link events.who=people.id "+
+		"--order events.day --ledger my.ledger --epsilon 2 --header-is-public --rows %d --seed 1 "+
+		"--method mst --out-dir made/here --model m.decoy", sampledRows)
+	three := fmt.Sprintf("generate people.csv events.csv items.csv --schema three.yaml "+
+		"--ledger my.ledger --epsilon 1 --rows %d --seed 1 --method mst --out-dir made/here "+
+		"--model m.decoy", sampledRows)
 	jobs := "batch jobs.yaml --jobs 1"
 	answer := "collect me.csv --schema in.yaml --ledger my.ledger --epsilon 2 --out " + answerFile
 	return append(out,
@@ -91,12 +98,24 @@ func scenarios() []scenario {
 			outputs: []string{"s.yaml"}},
 		scenario{name: "generate without a schema", args: one, resume: one + " --resume", epsilon: 2,
 			outputs: []string{"out.schema.yaml", "m.decoy", "out.csv"}},
+		scenario{name: "linked tables without a schema", args: bought, resume: bought + " --resume",
+			epsilon: 2, unit: "id", outputs: []string{"made/here/tables.schema.yaml", "m.decoy",
+				"made/here/people.csv", "made/here/events.csv"}},
+		scenario{name: "three linked tables", args: three, resume: three + " --resume", epsilon: 1,
+			unit: "id", outputs: []string{"m.decoy", "made/here/people.csv", "made/here/events.csv",
+				"made/here/items.csv"}},
 		scenario{name: "collect", args: answer, resume: answer + " --resume", epsilon: 2,
 			outputs: []string{answerFile}, replace: true},
 		scenario{name: "batch", args: jobs, resume: jobs, epsilon: 1.5,
 			outputs: []string{"out/t-mst-1.csv", "out/t-mst-2.csv", "last.csv", "last.decoy"},
 			leaves:  []string{"jobs.state", "jobs.results.csv"}},
 	)
+}
+
+// account are the flags that say what its ledger counts.
+func (s scenario) account() string {
+	return fmt.Sprintf("--unit %s --adjacency %s", cmp.Or(s.unit, "row"),
+		map[bool]string{false: "add-remove", true: "replace-one"}[s.replace])
 }
 
 // answerFile is a header and one answer.
@@ -349,7 +368,7 @@ func TestNohup(t *testing.T) {
 // lab has the program and the counts of a test.
 type lab struct {
 	t      *testing.T
-	limit  map[bool]string // a ledger with a limit, which leaves room to pay twice; by replace
+	limit  map[string]string // a ledger with a limit, which leaves room to pay twice; by account
 	mu     sync.Mutex
 	counts map[string]int
 	order  []string
@@ -357,17 +376,17 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
-	dir, limit := t.TempDir(), map[bool]string{}
-	for replace, adjacency := range map[bool]string{false: "add-remove", true: "replace-one"} {
-		name := adjacency + ".ledger"
-		cmd := exec.Command(binary, "ledger", "limit", name, "--epsilon", "9", "--delta", "1e-6",
-			"--unit", "row", "--adjacency", adjacency)
+	dir, limit := t.TempDir(), map[string]string{}
+	for _, s := range []scenario{{}, {replace: true}, {unit: "id"}} {
+		name := strings.ReplaceAll("l "+s.account(), " ", "") + ".ledger"
+		args := fmt.Sprintf("ledger limit %s --epsilon 9 --delta 1e-6 %s", name, s.account())
+		cmd := exec.Command(binary, strings.Fields(args)...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("ledger limit: %v\n%s", err, out)
 		}
 		text := stattest.Must(os.ReadFile(filepath.Join(dir, name)))
-		limit[replace] = string(text)
+		limit[s.account()] = string(text)
 	}
 	counts, wrong := map[string]int{}, map[string][]string{}
 	return &lab{t: t, limit: limit, counts: counts, wrong: wrong}

@@ -48,7 +48,7 @@ type place struct {
 func (l *lab) place(s scenario) *place {
 	w := &place{scenario: s, lab: l, dir: l.t.TempDir()}
 	files := inputs()
-	files["my.ledger"] = l.limit[s.replace]
+	files["my.ledger"] = l.limit[s.account()]
 	for name, text := range files {
 		if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
 			l.t.Fatal(err)
@@ -84,7 +84,16 @@ func inputs() map[string]string {
 	for i := range 200 {
 		texts.WriteString(strings.Repeat(fmt.Sprintf("town of %d\n", i), 10+i%21))
 	}
+	people, events, items := "id,sex\n", "who,nr,day,state\n", "who,nr,line,kind\n"
+	for i := range 1200 {
+		people += fmt.Sprintf("%d,%d\n", i, i%2)
+		for k := range i % 4 {
+			events += fmt.Sprintf("%d,%d,%d,%d\n", i, k, 10*k+i%7, (i+k)%3%2)
+			items += strings.Repeat(fmt.Sprintf("%d,%d,%d,%d\n", i, k, i%3, (i+k)%2), i%2)
+		}
+	}
 	return map[string]string{
+		"people.csv": people, "events.csv": events, "items.csv": items, "three.yaml": threeTables,
 		"in.csv": table(200, 3), "in.yaml": description(3),
 		"kinds.yaml": "decoy: 1\ncolumns:\n  - {name: c0, kind: boolean}\n" +
 			"  - {name: c1, kind: boolean}\n  - {name: c2, kind: boolean}\n",
@@ -102,6 +111,24 @@ jobs:
 `, sampledRows),
 	}
 }
+
+// threeTables describes people, their events, and the items of these.
+const threeTables = `decoy: 1
+unit: id
+tables:
+  - {name: people, columns: [{name: sex, kind: integer, min: 0, max: 1}]}
+  - name: events
+    parent: people
+    key: who
+    id: [who, nr]
+    order: {by: day, rows: 3}
+    columns: [{name: day, kind: integer, min: 0, max: 39, bins: 4}, {name: state, kind: boolean}]
+  - name: items
+    parent: events
+    key: [who, nr]
+    order: {by: line, rows: 2}
+    columns: [{name: line, kind: integer, min: 0, max: 2}, {name: kind, kind: boolean}]
+`
 
 func (w *place) path(name string) string { return filepath.Join(w.dir, name) }
 
@@ -292,6 +319,7 @@ func (w *place) copy(to, from string) {
 
 // goOn continues a run that was paid. One that is done already may be refused.
 func (w *place) goOn(done bool) {
+	ready := w.ready()
 	before, history := w.history(), filepath.Join(w.lab.t.TempDir(), "kept")
 	if err := os.Mkdir(history, 0o700); err != nil {
 		w.lab.t.Fatal(err)
@@ -308,6 +336,11 @@ func (w *place) goOn(done bool) {
 	w.whole()
 	if now := w.spent(); now != w.epsilon && (w.resume != w.args || code == 0) {
 		w.wrong("paid twice by --resume", "epsilon %v is spent, one run costs %v", now, w.epsilon)
+	}
+	for name, b := range ready {
+		if after, err := os.ReadFile(w.path(name)); err != nil || !bytes.Equal(after, b) {
+			w.wrong("drawn again", "%s is another one (%v)", name, err)
+		}
 	}
 	for name, b := range before {
 		after, err := os.ReadFile(w.path(name))
@@ -385,14 +418,19 @@ func (w *place) check(name string) error {
 			}
 		}
 		want := sampledRows + 2
-		if name == answerFile {
+		switch name {
+		case answerFile:
 			want = 3
+		case "made/here/events.csv", "made/here/items.csv":
+			want = max(2, len(lines)) // its rows are drawn
 		}
 		if len(lines) != want || lines[len(lines)-1] != "" {
 			return fmt.Errorf("%s has %d lines", name, len(lines)-1)
 		}
 	case ".yaml":
-		_, err = schema.Load(w.path(name))
+		if _, err = schema.Load(w.path(name)); errors.Is(err, schema.ErrLinked) {
+			_, err = schema.LoadLinked(w.path(name))
+		}
 	case ".json":
 		c, readErr := analysis.Read(bytes.NewReader(b))
 		if err = readErr; err == nil {
@@ -414,8 +452,10 @@ func (w *place) check(name string) error {
 // lying about.
 func (w *place) finished(outcome string) {
 	w.outcome = outcome
-	if !w.complete() {
-		w.wrong("done without an output", "%v", w.outputs)
+	for _, name := range w.outputs {
+		if err := w.check(name); err != nil {
+			w.wrong("done without an output", "%v", err)
+		}
 	}
 	if spent := w.spent(); spent != w.epsilon {
 		w.wrong("another price", "epsilon %v is spent, one run costs %v", spent, w.epsilon)
@@ -457,6 +497,17 @@ func (w *place) ledger() *ledger.Ledger {
 		return &ledger.Ledger{}
 	}
 	return l
+}
+
+// ready are the outputs of a run with a seed that have their names: it makes them again, the same.
+func (w *place) ready() map[string][]byte {
+	out := map[string][]byte{}
+	for _, name := range w.outputs {
+		if b, err := os.ReadFile(w.path(name)); err == nil && strings.Contains(w.args, "--seed") {
+			out[name] = b
+		}
+	}
+	return out
 }
 
 func (w *place) spent() float64 { return w.ledger().Spent().Epsilon }

@@ -105,7 +105,7 @@ type entry struct {
 	Name   string
 	Size   int64
 	Ledger *account // of a table
-	Made   bool     // a run of this page wrote it
+	Drawn  bool     // the model of the page gives the table, byte for byte
 }
 
 // mostFiles are listed.

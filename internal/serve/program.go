@@ -23,21 +23,25 @@ type choice map[string]string
 // choices are what may be chosen; files are those of them that name files.
 var (
 	choices = strings.Fields("table more schema header-is-public unit max-rows-per-unit epsilon " +
-		"delta target method out out-dir rows model holdout of to order")
+		"delta target method out out-dir rows model holdout of to order seed batch ledger")
 	files = map[string]kind{"table": tables, "more": tables, "train": tables, "holdout": tables,
-		"synthetic": outputs, "out": outputs, "out-dir": {"folder", []string{""}}, "schema": schemas,
-		"model": models, "report": reports}
+		"synthetic": outputs, "out": {"output", append(outputs.endings, ".yaml")}, "batch": schemas,
+		"out-dir": {"folder", []string{""}}, "schema": schemas,
+		"model": models, "report": reports, "ledger": ledgers}
 )
 
 // steps are the command lines of the verbs that read or write what was chosen: operands, and flags
 // with dashes. What ends in < is a file that is read, what ends in > one that is written. What was
 // not chosen is left out. Linked tables are two files with a comma between.
 var steps = map[string]string{
-	"schema infer": "table< --header-is-public --unit --max-rows-per-unit --epsilon --delta",
-	"plan":         "--schema< --epsilon --delta --method --target",
-	"generate": "table< more< --schema< --link --order --header-is-public --unit " +
+	"schema infer": "table< --ledger< --header-is-public --unit --max-rows-per-unit --epsilon " +
+		"--delta --out>",
+	"plan": "--schema< --epsilon --delta --method --target",
+	"generate": "table< more< --ledger< --schema< --link --order --header-is-public --unit " +
 		"--max-rows-per-unit --epsilon --delta --method --target --out> --out-dir> --model>",
-	"sample":   "model< --rows --out>",
+	"sample":   "model< --rows --seed --out>",
+	"batch":    "batch<",
+	"verify":   "model< synthetic< folder --rows --seed",
 	"evaluate": "--train< --holdout< --synthetic< --schema< --target --report> --json",
 }
 
@@ -66,6 +70,9 @@ func (c choice) To(path string) string {
 // Bought tells whether the schema is bought in the run.
 func (c choice) Bought() bool { return c["schema"] == "" }
 
+// Ledger is the file with the account of the table.
+func (c choice) Ledger() string { return cmp.Or(c["ledger"], c["table"]+".ledger") }
+
 // command is the command line of a step, and the files that it writes. A value is in one argument
 // with its flag, so that it is never taken for a flag.
 func (f *folder) command(verb string, c choice) (args, written []string, err error) {
@@ -89,6 +96,9 @@ func (f *folder) command(verb string, c choice) (args, written []string, err err
 		case strings.HasSuffix(part, "<"):
 			for one := range strings.SplitSeq(value, ",") {
 				err = cmp.Or(err, f.have(files[name], one))
+			}
+			if err == nil && name == "batch" {
+				_, err = f.batch(value)
 			}
 		}
 		switch {
@@ -175,7 +185,8 @@ func said(line string) string {
 
 // labels are what a page calls flags.
 var labels = strings.NewReplacer("--max-rows-per-unit", "maximum rows per person", "--unit",
-	"column that identifies the person", "--epsilon", "ε", "--delta", "δ", "--target", "outcome")
+	"column that identifies the person", "--epsilon E", "--epsilon E", "--epsilon", "ε",
+	"--delta", "δ", "--target COLUMN", "the choice of an outcome", "--target", "outcome")
 
 // shown is the command line as a person would type it.
 func shown(args []string) string {

@@ -35,6 +35,7 @@ type view struct {
 	Outputs           []string // none before it is done
 
 	Verdicts []struct{ Question, Status string } // of a comparison
+	Results  [][]string                          // of a batch, with their heading
 }
 
 // The states of a run.

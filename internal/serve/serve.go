@@ -61,6 +61,7 @@ type Server struct {
 	folder   *folder
 	program  program
 	runs     *runs
+	drawn    program // that compares tables with models
 	listener net.Listener
 	token    string
 }
@@ -83,6 +84,7 @@ func Listen(dir, path string, port int) (*Server, error) {
 	}
 	f, p := &folder{root, dir}, program{path, dir, new(sync.Mutex)}
 	return &Server{folder: f, program: p, runs: &runs{program: p}, listener: l,
+		drawn: program{path, dir, new(sync.Mutex)},
 		token: rand.Text()}, nil
 }
 
@@ -120,7 +122,10 @@ func (s *Server) routes() http.Handler {
 		"GET /schema":          (*request).schema,
 		"POST /schema/check":   (*request).check,
 		"POST /schema/save":    (*request).save,
+		"POST /describe":       func(q *request) error { return q.begin("schema infer") },
 		"GET /plan":            (*request).plan,
+		"GET /batch":           (*request).batch,
+		"POST /batch":          func(q *request) error { return q.begin("batch") },
 		"POST /run":            (*request).generate,
 		"GET /runs":            (*request).history,
 		"GET /run/{id}":        (*request).showRun,
@@ -198,7 +203,7 @@ type page struct {
 // show writes a page.
 func (q *request) show(name string, body any) error {
 	return q.write(http.StatusOK, name, page{Folder: q.folder.dir, Choice: q.choice,
-		Ledger: q.folder.ledger(q.choice["table"]), Body: body})
+		Ledger: q.folder.ledger(q.choice.Ledger()), Body: body})
 }
 
 // write writes a page or a part of one.

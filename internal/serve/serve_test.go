@@ -271,6 +271,11 @@ func TestFolderIsTheLimit(t *testing.T) {
 			{"GET", "/result", "model", place + ".decoy"},
 			{"GET", "/download", "file", place + ".decoy"},
 			{"POST", "/sample", "model", place + ".decoy", "out", "y.csv"},
+			{"GET", "/batch", "batch", place + ".yaml"},
+			{"POST", "/batch", "batch", place + ".yaml"},
+			{"POST", "/describe", "table", "p.csv", "header-is-public", "yes", "out", place + ".yaml"},
+			{"POST", "/run", "table", "p.csv", "schema", "p.yaml", "out", "x.csv", "ledger",
+				place + ".ledger"},
 			{"POST", "/run", "table", place + ".csv", "schema", "p.yaml", "out", "x.csv"},
 			{"POST", "/run", "table", "p.csv", "schema", place + ".yaml", "out", "x.csv"},
 			{"POST", "/run", "table", "p.csv", "schema", "p.yaml", "out", place + ".csv"},
@@ -362,7 +367,7 @@ func TestWholeWay(t *testing.T) {
 		t.Errorf("the table is %q", got[:20])
 	}
 	v.get("/download?file=p.csv").says(422)
-	page("/", "written by a run of this page")
+	page("/schema?table=s.csv", "is synthetic already: the model s.decoy gives it")
 
 	// The output is there, and the limit is near.
 	r = v.run("/run", "table", "p.csv", "schema", "p.yaml", "out", "s.csv")
@@ -376,7 +381,7 @@ func TestWholeWay(t *testing.T) {
 		t.Errorf("a run over the limit is %+v", got)
 	}
 
-	v.run("/sample", "model", "s.decoy", "rows", "17", "out", "t.csv")
+	v.run("/sample", "model", "s.decoy", "rows", "17", "seed", "3", "out", "t.csv")
 	if body := page("/download?file=t.csv"); strings.Count(body, "\n") != 18 {
 		t.Errorf("a table of 17 rows has %d lines", strings.Count(body, "\n"))
 	}
@@ -395,9 +400,33 @@ func TestWholeWay(t *testing.T) {
 	v.get("/download?file=" + r.outputs[0]).says(422)
 	page("/runs", "s.decoy", "p.csv.ledger", "evaluate")
 
-	// What has taken the place of an output is not shown: the rows are drawn from the model.
-	v.write("s.csv", secret+"\n1\n")
-	page("/result?model=s.decoy", preview)
+	// What has taken the place of an output is a table, and is not given away; nor is one byte more.
+	made, err := os.ReadFile(filepath.Join(v.dir, "s.csv"))
+	check(t, err)
+	for _, text := range []string{secret + "\n1\n", string(made) + "\n", string(made[:len(made)-1]),
+		strings.Replace(string(made), "\n1", "\n9", 1), ""} {
+		v.write("s.csv", text)
+		page("/result?model=s.decoy", preview, "It is a table like any other")
+		v.get("/download?file=s.csv").says(422)
+		if strings.Contains(page("/schema?table=s.csv"), "is synthetic") {
+			t.Errorf("a table of %d bytes is called synthetic", len(text))
+		}
+	}
+	// Another page of the folder knows the table by the model beside it, and not by the name alone.
+	v.write("s.csv", string(made))
+	v.cancel()
+	<-v.ended
+	v.ended <- nil
+	v.open()
+	page("/schema?table=s.csv", "is synthetic already: the model s.decoy gives it")
+	page("/download?file=s.csv", "sapsii,sofa")
+	check(t, os.Rename(filepath.Join(v.dir, "s.decoy"), filepath.Join(v.dir, "p.decoy")))
+	for _, name := range []string{"s.csv", "p.csv"} {
+		if strings.Contains(page("/schema?table="+name), "is synthetic") {
+			t.Errorf("%s is called synthetic", name)
+		}
+		v.get("/download?file=" + name).says(422)
+	}
 }
 
 // TestStopAndContinue stops a run half way by the button, continues it, stops it again by ending

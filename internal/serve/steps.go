@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
@@ -32,10 +36,10 @@ type account struct {
 	Problem string // why the ledger could not be read
 }
 
-// ledger is the account of a table, nil if it has none yet.
-func (f *folder) ledger(table string) *account {
-	a := account{File: table + ".ledger"}
-	if _, err := f.root.Lstat(a.File); table == "" || err != nil {
+// ledger is the account in a file, nil if it is not there yet.
+func (f *folder) ledger(file string) *account {
+	a := account{File: file}
+	if _, err := f.root.Lstat(file); err != nil {
 		return nil
 	}
 	full, err := configs.LedgerAt(filepath.Join(f.dir, filepath.FromSlash(a.File)))
@@ -58,9 +62,9 @@ func (f *folder) ledger(table string) *account {
 func (q *request) tables() error {
 	list := q.folder.files(tables)
 	for i, f := range list {
-		list[i].Ledger, list[i].Made = q.folder.ledger(f.Name), q.runs.of(f.Name) != nil
+		list[i].Ledger = q.folder.ledger(f.Name + ".ledger")
 	}
-	return q.show("table.html", list)
+	return q.show("table.html", map[string]any{"Tables": list, "Batches": q.folder.described(true)})
 }
 
 // schema is step 2: what is publicly known of the columns. A schema is bought in the run, chosen,
@@ -68,10 +72,20 @@ func (q *request) tables() error {
 func (q *request) schema() error {
 	c := q.choice
 	err := q.folder.have(tables, c["table"])
-	body := map[string]any{"Schemas": q.folder.files(schemas), "Tables": q.others(c["table"])}
+	model, drawn := q.model(q.r.Context(), c["table"])
+	body := map[string]any{"Drawn": drawn, "Model": model,
+		"Free":    q.folder.free(stem(c["table"])+".schema", ".yaml"),
+		"Schemas": q.folder.described(false), "Tables": q.others(c["table"])}
 	if q.value("do") == "edit" {
 		if err == nil && !c.Bought() {
 			body["Text"], err = q.folder.text(c["schema"])
+		} else if err == nil && c["header-is-public"] != "" {
+			text := "decoy: 1\nlenient: true\ncolumns:\n"
+			header, _, _ := configs.Header(filepath.Join(q.folder.dir, c["table"]), ',')
+			for _, name := range header {
+				text += fmt.Sprintf("  - {name: %q}\n", name)
+			}
+			body["Text"] = text
 		}
 		body["Name"] = cmp.Or(c["schema"], q.folder.free(stem(c["table"]), ".yaml"))
 	}
@@ -97,42 +111,41 @@ func (f *folder) text(name string) (string, error) {
 // judgement is what is to be said of a text that should be a schema.
 type judgement struct {
 	Problem string
-	Schema  *schema.Schema          // nil of linked tables
-	Columns []schema.ColumnOverview // of linked tables with their name before
+	Rest    string         // of it, what is about no column
+	Schema  *schema.Schema // nil of linked tables
+	Cards   []*card
 }
 
 // judge reads a schema, as 'schema check' does.
 func judge(text string) (out judgement) {
-	s, err := schema.Parse([]byte(text))
-	tables := []schema.LinkedTable{{Schema: s}}
-	if out.Schema = s; errors.Is(err, schema.ErrLinked) {
-		var l *schema.Linked
-		if l, err = schema.ParseLinked([]byte(text)); err == nil {
-			out.Schema, tables = nil, l.Tables
-		}
-	}
-	for i := 0; i < len(tables) && err == nil; i++ {
-		var columns []schema.ColumnOverview
-		columns, err = tables[i].Schema.Overview()
-		for _, c := range columns {
-			c.Name = strings.TrimPrefix(tables[i].Name+"."+c.Name, ".")
-			out.Columns = append(out.Columns, c)
-		}
+	columns(text, func(table string, column *yaml.Node) bool {
+		out.Cards = append(out.Cards, cardOf(table, column))
+		return false
+	})
+	var err error
+	if out.Schema, err = schema.Parse([]byte(text)); errors.Is(err, schema.ErrLinked) {
+		_, err = schema.ParseLinked([]byte(text))
 	}
 	if err != nil {
 		out.Problem = strings.TrimSpace(err.Error())
 	}
+	out.Rest = place(out.Cards, out.Problem)
 	return out
 }
 
 // check is the live check of the editor: a part of the page.
-func (q *request) check() error { return q.write(200, "checked", judge(q.value("text"))) }
+func (q *request) check() error {
+	name := map[bool]string{true: "cards", false: "checked"}[q.value("cards") != ""]
+	return q.write(200, name, judge(edit(q.r.Form)))
+}
 
 // save writes the schema and goes on to the plan.
 func (q *request) save() error {
 	c, name := q.choice, q.value("name")
-	text := strings.ReplaceAll(q.value("text"), "\r\n", "\n") + "\n"
-	if wrong := judge(text).Problem; wrong != "" {
+	text := edit(q.r.Form)
+	if wrong := judge(text).Problem; wrong != "" && q.value("cards") != "" {
+		return q.show("schema.html", map[string]any{"Text": text, "Name": name})
+	} else if wrong != "" {
 		return problemf("The schema was not saved:\n%s", wrong)
 	}
 	if err := q.folder.place(schemas, name); err != nil {
@@ -202,7 +215,7 @@ type outcome struct {
 // outcome plans. An error is of the files.
 func (q *request) outcome() (*outcome, error) {
 	c := q.choice
-	out := &outcome{Choice: c, Ledger: q.folder.ledger(c["table"])}
+	out := &outcome{Choice: c, Ledger: q.folder.ledger(c.Ledger())}
 	if err := q.folder.have(tables, c["table"]); err != nil || c.Bought() {
 		if err == nil && c["header-is-public"] != "" {
 			names := func(file string) ([]string, string) {
@@ -253,19 +266,19 @@ func (q *request) outcome() (*outcome, error) {
 
 // plan is step 3: how much noise, for how much budget.
 func (q *request) plan() error {
-	out, err := q.outcome()
-	if err != nil {
-		return err
-	}
-	if q.part() {
-		return q.write(200, "figures", out)
-	}
 	name, ending := "out", ".csv"
 	if q.choice["more"] != "" {
 		name, ending = "out-dir", ""
 	}
 	if q.choice[name] == "" {
 		q.choice[name] = q.folder.free(stem(q.choice["table"])+"-synthetic", ending)
+	}
+	out, err := q.outcome()
+	if err != nil {
+		return err
+	}
+	if q.part() {
+		return q.write(200, "figures", out)
 	}
 	return q.show("plan.html", out)
 }
@@ -310,10 +323,13 @@ func (q *request) again() error {
 }
 
 func (q *request) showRun() error {
-	if q.part() {
-		return q.write(200, "state", q.runs.now(q.run))
-	}
 	v := q.runs.now(q.run)
+	if v.Verb == "batch" && !v.Working() {
+		v.Results = q.folder.results(v)
+	}
+	if q.part() {
+		return q.write(200, "state", v)
+	}
 	q.choice = v.Choice
 	return q.show("run.html", v)
 }
@@ -326,7 +342,7 @@ func (q *request) stop() error {
 func (q *request) history() error {
 	var accounts []*account
 	for _, f := range q.folder.files(ledgers) {
-		accounts = append(accounts, q.folder.ledger(strings.TrimSuffix(f.Name, ".ledger")))
+		accounts = append(accounts, q.folder.ledger(f.Name))
 	}
 	return q.show("runs.html", map[string]any{"Runs": q.runs.list(),
 		"Models": q.folder.files(models), "Ledgers": accounts})
@@ -344,10 +360,17 @@ func (q *request) result() error {
 	}
 	var rows bytes.Buffer
 	q.program.ask(q.r.Context(), &rows, "sample", model, "--rows=6", "--out=-") // not of linked ones
+	var made []entry
 	body := map[string]any{"Model": model, "Claim": claim, "Rows": rows.String(),
-		"Free": q.folder.free(stem(model)+"-sample", ".csv")}
+		"Free": q.folder.free(stem(model)+"-sample", ".csv"), "Seed": rand.Uint64N(1e9)}
 	if _, err := q.program.ask(q.r.Context(), nil, "verify", model); err != nil {
 		body["Wrong"] = err.Error()
+	}
+	for _, f := range q.folder.files(tables) {
+		if q.proposed(f.Name)["model"] == model {
+			_, f.Drawn = q.model(q.r.Context(), f.Name)
+			made = append(made, f)
+		}
 	}
 	if r := q.runs.of(model); r != nil {
 		v := q.runs.now(r)
@@ -359,6 +382,7 @@ func (q *request) result() error {
 	}); r != nil {
 		body["Report"] = q.runs.now(r)
 	}
+	body["Made"] = made
 	return q.show("result.html", body)
 }
 
@@ -412,11 +436,10 @@ func (q *request) report() error {
 	return q.send(reports, v.Outputs[0], "text/html; charset=utf-8")
 }
 
-// download gives a model, all of which is noise or public, or a table that a run of this page
-// wrote.
+// download gives a model, all of which is noise or public, or a table that a model gives.
 func (q *request) download() error {
 	name, k := q.value("file"), models
-	if q.runs.of(name) != nil {
+	if _, drawn := q.model(q.r.Context(), name); drawn {
 		k.endings = append(slices.Clip(k.endings), outputs.endings...)
 	}
 	q.w.Header().Set("Content-Disposition",

@@ -47,7 +47,7 @@ func rowsOf(
 		}
 		out := &access.Joint{Views: map[string]access.View{}}
 		for i, t := range viewed(l, views, tables) {
-			out.Views[views[i].Name] = access.View{Schema: views[i].Schema, Full: views[i].Full(),
+			out.Views[views[i].Name] = access.View{Schema: views[i].Schema, Full: schema.Full,
 				Table: func() *table.Table { return t }}
 		}
 		return out, nil
@@ -153,15 +153,15 @@ func (r *reader) add(unit, i, row int, above []uint16) {
 	if i > 0 {
 		known = r.views[i].Known(above, known)
 	}
-	n, first := make([]int, len(r.below[i])), make([][]uint16, len(r.below[i]))
+	all := make([][][]uint16, len(r.below[i])) // rows of each child table
 	for k, j := range r.below[i] {
-		past, rows := r.views[j].Past(), r.rows(j, row)
-		n[k] = len(rows)
+		past := r.views[j].Past()
+		rows := r.rows(j, row)
 		for place, row := range rows {
 			next := r.codes(j, row)
+			all[k] = append(all[k], next)
 			if place == 0 {
-				first[k] = next
-				past.Start(known, n[k], next)
+				past.Start(known, len(rows), next)
 			} else {
 				r.made[j].add(unit, past.Step(next))
 				past.Add(next)
@@ -170,8 +170,8 @@ func (r *reader) add(unit, i, row int, above []uint16) {
 		}
 	}
 	for v, view := range r.views {
-		if view.Parents() && view.Table == i {
-			r.made[v].add(unit, view.Parent(known, n, first))
+		for _, row := range view.Of(i, known, all) {
+			r.made[v].add(unit, row)
 		}
 	}
 }

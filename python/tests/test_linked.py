@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
 from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import decoy
-from decoy import _synthesizer
+from decoy import _program, _synthesizer
 
 SCHEMA = """\
 decoy: 1
@@ -215,3 +218,44 @@ def test_a_schema_is_a_file_a_text_or_a_dict() -> None:
     plans = [decoy.plan(schema, epsilon=1) for schema in
              (given, json.dumps(given, indent=1), decoy.Schema(json.dumps(given)))]
     assert plans[0]["columns"] == 2 and plans[0] == plans[1] == plans[2]
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[ns]", "datetime64[s]", "datetime64[us, UTC]"])
+def test_rows_follow_each_other_by_times_of_day(dtype: str) -> None:
+    first = pd.Timestamp("2024-01-01 07:10")
+    rows = [(i, first + pd.Timedelta(minutes=97 * i % 40000 + 1200 * k), "ab"[(i + k) % 2])
+            for i in range(2000) for k in range(i % 5)]
+    visits = pd.DataFrame(rows, columns=["who", "at", "state"])
+    visits["at"] = visits["at"].dt.tz_localize("UTC" if "UTC" in dtype else None).astype(dtype)
+    out = decoy.generate(visits, unit="who", order=["at"], epsilon=4, ledger="l")
+    assert out["at"].dtype == visits["at"].dtype and (out["at"].dt.minute > 0).mean() > .9
+    assert out.groupby("who")["at"].apply(lambda s: s.is_monotonic_increasing).all()
+
+
+def test_parquet_files_keep_their_types(folder: Path) -> None:
+    n, first = 2000, datetime(2024, 1, 1, 7, 10)
+    pq.write_table(pa.table({"id": [f"P{i}" for i in range(n)],
+                             "sex": pa.array(["fm"[i % 2] for i in range(n)]).dictionary_encode(),
+                             "height": [1.5 + i % 40 / 100 for i in range(n)]}), "people.parquet")
+    rows = [(f"P{i}", first + timedelta(minutes=97 * i % 40000 + 1200 * k),
+             date(2020, 1, 1) + timedelta(days=i % 900), (i + k) % 9, (i + k) % 2 == 0)
+            for i in range(n) for k in range(i % 5)]
+    names = ["who", "at", "seen", "n", "ill"]
+    pq.write_table(pa.table(dict(zip(names, zip(*rows)))), "visits.parquet")
+    bought = ["--link", "visits.who=people.id", "--order", "visits.at", "--header-is-public"]
+    described = ["--schema", "made/tables.schema.yaml"]
+    for source, how, made in ((".", bought, "made"), (".", described, "more"),
+                              ("more", described, "again")):
+        files = [f"{source}/people.parquet", f"{source}/visits.parquet"]
+        run = [_program.program(), "generate", *files, *how, "--epsilon", "8", "--out-dir", made]
+        subprocess.run(run, check=True, capture_output=True)
+        people, visits = (pq.read_table(f"{made}/{name}.parquet") for name in ("people", "visits"))
+        assert [str(t) for t in people.schema.types] == [
+            "string", "dictionary<values=string, indices=int32, ordered=0>", "double"]
+        assert [str(t) for t in visits.schema.types] == [
+            "string", "timestamp[us, tz=UTC]", "date32[day]", "int64", "bool"]
+        assert visits.column_names == names and 1500 < people.num_rows < 2500
+        assert set(visits["who"].to_pylist()) <= set(people["id"].to_pylist())
+        df = visits.to_pandas()
+        assert df.groupby("who")["at"].apply(lambda s: s.is_monotonic_increasing).all()
+        assert set(df["n"]) <= set(range(32)) and set(people["sex"].to_pylist()) == {"f", "m"}

@@ -226,7 +226,7 @@ func (c *cluster) bothRoads(t *testing.T) {
 		"VALUES "+strings.Join(rows, ", ")+" AS t(w, x, n, d, day, at, b, u)")
 	for _, columns := range []string{
 		`{name: w, kind: integer, min: -5, max: 90, bins: 7, missing: ["", "?", "1e306"]}, {name: x,
-		kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["-9"]}, {name: b, kind: boolean}`,
+		kind: real, min: 0.1, max: 0.9, bins: 200, missing: ["-9"]}, {name: b, kind: boolean}`,
 		`{name: w, kind: real, edges: [-0.3, 0, 0.1, 0.30000000000000004, 7]}, {name: x,
 		kind: integer, min: 0, max: 90, bins: 7, on_invalid: clamp}, {name: d, kind: real, min: -3, max: 40, bins: 9}`,
 		`{name: w, kind: date, min: 1999-12-31, max: 2020-03-01, bins: 11}, {name: day, kind: date,

@@ -7,7 +7,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/apache/spark-connect-go/v35/spark/client/channel"
@@ -45,16 +44,12 @@ func (h headers) GetRequestMetadata(context.Context, ...string) (map[string]stri
 
 func (headers) RequireTransportSecurity() bool { return true }
 
-// connection is a channel to Spark Connect. It looks at the messages for what the client does not
-// do: it can end the session.
+// connection is a channel to Spark Connect, which can do what the client does not: end a session.
 type connection struct {
 	*channel.BaseBuilder
 	source  *Source
 	headers headers
 	conn    *grpc.ClientConn
-
-	mu      sync.Mutex
-	session string
 }
 
 func newConnection(s *Source) (*connection, error) {
@@ -81,8 +76,7 @@ func (c *connection) User() string {
 // Build opens the channel.
 func (c *connection) Build(context.Context) (*grpc.ClientConn, error) {
 	secure := insecure.NewCredentials()
-	options := []grpc.DialOption{grpc.WithStreamInterceptor(c.stream),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(128 << 20))}
+	options := []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(128 << 20))}
 	if c.source.TLS {
 		secure = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 		options = append(options, grpc.WithPerRPCCredentials(c.headers))
@@ -91,29 +85,6 @@ func (c *connection) Build(context.Context) (*grpc.ClientConn, error) {
 	c.conn, err = grpc.NewClient(c.source.Host, append(options,
 		grpc.WithTransportCredentials(secure))...)
 	return c.conn, err
-}
-
-// stream looks at the messages of a call.
-func (c *connection) stream(
-	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
-	streamer grpc.Streamer, o ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	s, err := streamer(ctx, desc, cc, method, o...)
-	return &watched{s, c}, err
-}
-
-type watched struct {
-	grpc.ClientStream
-	c *connection
-}
-
-func (w *watched) SendMsg(m any) error {
-	if r, ok := m.(interface{ GetSessionId() string }); ok {
-		w.c.mu.Lock()
-		w.c.session = r.GetSessionId()
-		w.c.mu.Unlock()
-	}
-	return w.ClientStream.SendMsg(m)
 }
 
 // The numbers of fields in Spark's protocol, version 4, that the client does not know yet
@@ -126,13 +97,7 @@ const (
 
 // release ends the session: the server stops all that it has begun, and begins nothing of it that
 // comes late.
-func (c *connection) release() {
-	c.mu.Lock()
-	session := c.session
-	c.mu.Unlock()
-	if session == "" {
-		return
-	}
+func (c *connection) release(session string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	user := protowire.AppendTag(nil, userName, protowire.BytesType)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -56,13 +57,13 @@ func Count(ctx context.Context, r engine.Request, program string) ([]int64, erro
 		return nil, errAddress
 	}
 	defer conn.conn.Close()
-	defer conn.release()
+	// whose name the client keeps to itself
+	defer conn.release(reflect.ValueOf(session).Elem().FieldByName("sessionId").String())
 	if len(r.Nonce) == 0 {
 		r.Nonce = make([]byte, 16)
 		rand.Read(r.Nonce)
 	}
-	job := &job{source: source, schema: s, session: session, nonce: r.Nonce, question: r.Question,
-		checking: r.Check}
+	job := &job{Request: r, source: source, schema: s, session: session}
 	counts, err := job.run(ctx, program)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -72,12 +73,13 @@ func Count(ctx context.Context, r engine.Request, program string) ([]int64, erro
 
 // job is one count.
 type job struct {
-	source   *Source
-	schema   *schema.Schema
-	session  session
-	nonce    []byte
-	question engine.Question
-	checking bool // only whether it could be asked
+	engine.Request
+	source  *Source
+	schema  *schema.Schema
+	session session
+
+	names []string          // of the columns of the source
+	kinds map[string]string // and their types
 
 	plan  worker.Plan
 	cells []string // expressions of a line
@@ -104,21 +106,20 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	if _, err := j.session.Sql(ctx, j.source.viewOf(j.schema.CSV)); err != nil {
 		return nil, failure("the source is not there, or cannot be read", err)
 	}
-	columns, err := j.columns(ctx)
-	if err != nil {
+	if err := j.describe(ctx); err != nil {
 		return nil, err
 	}
-	if j.question.Kind == engine.Columns {
-		return namesOf(columns), nil
+	if j.Question.Kind == engine.Columns {
+		return j.listed(), nil
 	}
-	q, err := j.inSQL(columns)
+	q, err := j.inSQL()
 	if err != nil {
 		return nil, err
 	}
 	if q != nil {
-		return q.Run(ctx, j.texts, j.checking)
+		return q.Run(ctx, j.texts, j.Check)
 	}
-	word, err := j.bind(columns)
+	word, err := j.bind()
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +135,10 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 	}
 	lines := fmt.Sprintf("SELECT %s AS line FROM %s", lineOf(j.cells), view)
 	if j.schema.Unit != "" {
-		lines, err = sqltext.SparkUnits(j.schema, fmt.Sprintf("%x", j.nonce), view, lineOf(j.cells),
-			kindsOf(columns))
+		lines, err = sqltext.SparkUnits(j.schema, fmt.Sprintf("%x", j.Nonce), view, lineOf(j.cells),
+			j.kinds)
 	}
-	if err != nil || j.checking {
+	if err != nil || j.Check {
 		return nil, err
 	}
 	command := "exec " + program + " " + Verb + " 2>/dev/null"
@@ -150,7 +151,7 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 		if err != nil || told[0] > 0 {
 			return nil, cmp.Or(err, errTotal)
 		}
-		return make([]int64, 1+j.question.Length), nil
+		return make([]int64, 1+j.Question.Length), nil
 	}
 	return j.check(told)
 }
@@ -159,31 +160,21 @@ func (j *job) run(ctx context.Context, program string) ([]int64, error) {
 // long. A table with more is counted by workers.
 const (
 	maxColumns = 12
-	maxCells   = 40 // of each row
+	maxCells   = 66 // of each row: all pairs of these
 )
 
 // inSQL is the question as a statement, nil if workers must answer it: of another kind, about a CSV
 // file, whose cells are all texts, or about many columns.
-func (j *job) inSQL(columns []column) (*sqltext.Query, error) {
-	units := j.question.Kind == engine.Units
+func (j *job) inSQL() (*sqltext.Query, error) {
+	units := j.Question.Kind == engine.Units
 	if !units && (j.source.Format == "csv" || j.source.Program != "") {
 		return nil, nil
 	}
-	q, err := sqltext.AskSpark(j.schema, j.question, fmt.Sprintf("%x", j.nonce), view,
-		kindsOf(columns))
+	q, err := sqltext.AskSpark(j.schema, j.Question, fmt.Sprintf("%x", j.Nonce), view, j.kinds)
 	if !units && (err != nil || q.Columns > maxColumns || q.Cells > maxCells) {
 		return nil, nil // what is wrong is then said of the workers' query
 	}
 	return q, err
-}
-
-// kindsOf are the types of columns by their names.
-func kindsOf(columns []column) map[string]string {
-	kinds := map[string]string{}
-	for _, c := range columns {
-		kinds[c.name] = c.kind
-	}
-	return kinds
 }
 
 // texts has a statement run, and hands on the first two cells of its rows as texts.
@@ -204,13 +195,9 @@ func (j *job) texts(ctx context.Context, statement string, each func(row []strin
 	return nil
 }
 
-// namesOf is the answer to a question of kind engine.Columns.
-func namesOf(columns []column) []int64 {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	text, _ := json.Marshal(names) // of texts, which does not fail
+// listed is the answer to a question of kind engine.Columns.
+func (j *job) listed() []int64 {
+	text, _ := json.Marshal(j.names) // of texts, which does not fail
 	out := []int64{0}
 	for _, b := range text {
 		out = append(out, int64(b))
@@ -224,30 +211,30 @@ const Verb = "count-worker"
 // maxPlan is the longest word of a plan, in bytes.
 const maxPlan = 4 << 20
 
-// columns are the columns of the source.
-func (j *job) columns(ctx context.Context) (out []column, err error) {
+// describe asks for the columns of the source.
+func (j *job) describe(ctx context.Context) error {
+	j.kinds = map[string]string{}
 	partitions := false // which follow the columns, and are among them
-	err = j.texts(ctx, "DESCRIBE TABLE "+view, func(row []string) error {
+	return j.texts(ctx, "DESCRIBE TABLE "+view, func(row []string) error {
 		if partitions = partitions || row[0] == "" || strings.HasPrefix(row[0], "#"); !partitions {
-			out = append(out, column{row[0], row[1]})
+			j.names, j.kinds[row[0]] = append(j.names, row[0]), row[1]
 		}
 		return nil
 	})
-	return out, err
 }
 
 // bind decides which columns of the source go to the workers, and returns the plan as their word.
 // Its error is that of a local run whose file has these columns.
-func (j *job) bind(columns []column) (word string, err error) {
+func (j *job) bind() (word string, err error) {
 	rows := *j.schema // of which a unit has lost some before
 	rows.Unit, rows.MaxRowsPerUnit = "", 0
 	text, err := rows.YAML()
 	if err != nil {
 		return "", err
 	}
-	j.plan = worker.Plan{Schema: string(text), Nonce: j.nonce, Question: j.question}
+	j.plan = worker.Plan{Schema: string(text), Nonce: j.Nonce, Question: j.Question}
 	wanted := []string{}
-	asked, texts := engine.AskedTexts(j.question)
+	asked, texts := engine.AskedTexts(j.Question)
 	beside := map[string]bool{} // not asked about, but part of what tells the rows of a unit apart
 	for i, c := range j.schema.Columns {
 		if beside[c.Name] = texts && !slices.Contains(asked, i); !beside[c.Name] ||
@@ -262,18 +249,18 @@ func (j *job) bind(columns []column) (word string, err error) {
 		if slices.Contains(wanted[:i], want) {
 			continue
 		}
-		at := slices.IndexFunc(columns, func(c column) bool { return c.name == want })
-		if at < 0 && texts {
+		kind, is := j.kinds[want]
+		if !is && texts {
 			return "", fmt.Errorf("spark: the source has other columns than before: %w", schema.ErrSchema)
 		}
-		if at < 0 {
+		if !is {
 			continue
 		}
-		cell, t, ok := columns[at].cell(j.source.Format == "csv")
+		cell, t := cellOf(want, kind, j.source.Format == "csv")
 		switch {
-		case !ok && beside[want]:
+		case t == "" && beside[want]:
 			continue
-		case !ok:
+		case t == "":
 			return "", fmt.Errorf("%w: column %q: %w", errColumns, want, schema.ErrSchema)
 		}
 		j.cells = append(j.cells, cell)
@@ -285,21 +272,19 @@ func (j *job) bind(columns []column) (word string, err error) {
 var (
 	errForm  = errors.New("spark: the workers have said something else than counts")
 	errTotal = errors.New("spark: what the workers have said was lost")
-	errMixed = errors.New("spark: the workers have not all added up by the same arithmetic")
 )
 
 // check turns what all tasks told into an answer, and refuses what cannot be of one table.
 func (j *job) check(told map[int64]int64) ([]int64, error) {
 	if told[worker.BadPlan] > 0 {
 		return nil, errors.New("spark: decoy-spark on the workers is of a version that reads cells " +
-			"in another way than the one here, or asks otherwise")
+			"in another way than the one here, or asks otherwise, or adds up by other arithmetic")
 	}
-	tasks, kernels := told[worker.TaskDone], 0
 	rows, isThere := told[worker.TaskRows]
-	if tasks < 1 || !isThere {
+	if !isThere {
 		return nil, errTotal
 	}
-	gradient, all := j.question.Kind == engine.GradientKind, j.question.Length
+	gradient, all := j.Question.Kind == engine.GradientKind, j.Question.Length
 	if gradient {
 		all *= 2 // halves
 	}
@@ -310,22 +295,15 @@ func (j *job) check(told map[int64]int64) ([]int64, error) {
 		switch {
 		case n < 0 && (!gradient || cell < 0):
 			return nil, errForm
-		case cell >= engine.FirstKey && j.question.Listed:
+		case cell >= engine.FirstKey && j.Question.Listed:
 			listed = append(listed, cell)
 		case cell >= int64(all):
 			return nil, errForm
 		case cell >= 0:
 			answer[1+cell] = n
-		case cell <= worker.KernelIs:
-			if kernels++; cell != worker.Kernel() || n != tasks {
-				return nil, errMixed
-			}
-		case cell != worker.TaskDone && cell != worker.TaskRows:
+		case cell != worker.TaskRows:
 			return nil, errForm
 		}
-	}
-	if (kernels == 1) != gradient {
-		return nil, errForm
 	}
 	if gradient {
 		answer = append(answer[:1], worker.Whole(answer[1:])...)

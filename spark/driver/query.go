@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	sqltext "github.com/decoy-dp/decoy/internal/engine/sql"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/spark/worker"
 )
@@ -46,38 +47,25 @@ func (s *Source) viewOf(csv schema.CSV) string {
 		strings.Join(options, ", "))
 }
 
-// column is a column of the source.
-type column struct{ name, kind string }
-
-// cell is the expression of a column's cells as text, and what that stands for. ok is false for a
-// type that decoy does not read.
-func (c column) cell(csv bool) (sql string, t worker.Type, ok bool) {
-	n := name(c.name)
-	kind, _, _ := strings.Cut(strings.ToLower(c.kind), "(")
-	kind, _, _ = strings.Cut(kind, " ") // a collation
-	switch kind {
-	case "string", "varchar", "char":
-		t, sql = worker.Text, escaped(n)
-		if csv {
-			return "coalesce(" + sql + ", '')", t, true // an empty cell, which Spark reads as NULL
-		}
-	case "decimal":
-		t, sql = worker.Text, "CAST("+n+" AS STRING)"
-	case "boolean":
-		t, sql = worker.Bool, "CAST("+n+" AS STRING)"
-	case "tinyint", "smallint", "int", "bigint":
-		t, sql = worker.Int, "CAST("+n+" AS STRING)"
-	case "float", "double": // the shortest decimal, as in CSV
-		t, sql = worker.Double, "CAST("+n+" AS STRING)"
-	case "date":
-		t, sql = worker.Days, "CAST(unix_date("+n+") AS STRING)"
-	case "timestamp", "timestamp_ntz":
-		// the session's time zone is UTC
-		t, sql = worker.Micros, "CAST(unix_micros(CAST("+n+" AS TIMESTAMP)) AS STRING)"
-	default:
-		return "", "", false
+// cellOf is the expression of a column's cells as text, and what that stands for: "" for a type that
+// decoy does not read.
+func cellOf(column, kind string, csv bool) (sql string, t worker.Type) {
+	n := name(column)
+	t = worker.Type(sqltext.SparkClass(kind))
+	switch t {
+	case worker.Days:
+		n = "unix_date(" + n + ")"
+	case worker.Micros: // the session's time zone is UTC
+		n = "unix_micros(CAST(" + n + " AS TIMESTAMP))"
 	}
-	return "coalesce(" + sql + `, '\\N')`, t, true
+	null := `'\\N'`
+	sql = "CAST(" + n + " AS STRING)" // of a float the shortest decimal, as in CSV
+	if t == worker.Text {
+		if sql = escaped(sql); csv {
+			null = "''" // an empty cell, which Spark reads as NULL
+		}
+	}
+	return "coalesce(" + sql + ", " + null + ")", t
 }
 
 // escaped is a text without the two bytes that divide cells and lines.

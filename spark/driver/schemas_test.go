@@ -115,8 +115,8 @@ func raggedCSV(random *rand.Rand) string {
 // TestTextsOfOneTable: which rows of a unit are kept follows from whole lines, so all questions of
 // a run about texts have the same, whichever columns they are about.
 func TestTextsOfOneTable(t *testing.T) {
-	columns := []column{{"id", "string"}, {"a", "string"}, {"b", "bigint"}, {"c", "array<int>"}}
-	plan := func(head string, columns []column, asked ...int) ([]string, error) {
+	columns := map[string]string{"id": "string", "a": "string", "b": "bigint", "c": "array<int>"}
+	plan := func(head string, columns map[string]string, asked ...int) ([]string, error) {
 		var of []engine.Text
 		for _, i := range asked {
 			of = append(of, engine.Text{Column: i})
@@ -124,8 +124,8 @@ func TestTextsOfOneTable(t *testing.T) {
 		q := engine.AskTexts(engine.Spelled, of)
 		s := parse(t, head+"columns: [{name: a, kind: boolean}, {name: b, kind: boolean}, "+
 			"{name: c, kind: boolean}]")
-		j := &job{source: &Source{}, schema: s, question: q}
-		_, err := j.bind(columns)
+		j := &job{Request: engine.Request{Question: q}, source: &Source{}, schema: s, kinds: columns}
+		_, err := j.bind()
 		return j.cells, err
 	}
 	unit := "unit: id\nmax_rows_per_unit: 1\n"
@@ -141,7 +141,8 @@ func TestTextsOfOneTable(t *testing.T) {
 		t.Errorf("without an id column: %v, %v", alone, err)
 	}
 	for _, asked := range []int{1, 2} {
-		if _, err := plan(unit, columns[:2], 0, asked); !errors.Is(err, schema.ErrSchema) {
+		few := map[string]string{"id": "string", "a": "string"}
+		if _, err := plan(unit, few, 0, asked); !errors.Is(err, schema.ErrSchema) {
 			t.Errorf("without column %d: %v", asked, err)
 		}
 	}

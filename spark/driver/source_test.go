@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/spark/worker"
 )
 
 func TestParseSource(t *testing.T) {
@@ -45,11 +46,11 @@ func TestNamesAreQuoted(t *testing.T) {
 	if q := s.viewOf(schema.CSV{}); !strings.Contains(q, "FROM `a``b`.`c`") {
 		t.Error(q)
 	}
-	cell, _, ok := column{"a`b", "varchar(10)"}.cell(false)
-	if !ok || !strings.Contains(cell, "`a``b`") {
+	cell, as := cellOf("a`b", "varchar(10)", false)
+	if as != worker.Text || !strings.Contains(cell, "`a``b`") {
 		t.Error(cell)
 	}
-	if _, _, ok := (column{"a", "array<int>"}).cell(false); ok {
+	if _, as := cellOf("a", "array<int>", false); as != "" {
 		t.Error("a list is read")
 	}
 	q := counting("SELECT line FROM t", "exec /a 'b'", "plan")

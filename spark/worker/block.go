@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -16,20 +17,20 @@ import (
 // Type is what the text of a cell stands for.
 type Type string
 
-// The types.
+// The types, by the names of the classes of package sql.
 const (
 	Text   Type = "text"
-	Bool   Type = "bool"   // true, false
-	Int    Type = "int"    // 64 bits
-	Double Type = "double" // 64 bits
-	Days   Type = "days"   // since 1970
-	Micros Type = "micros" // since 1970, UTC
+	truth  Type = "truth"  // true, false
+	whole  Type = "whole"  // 64 bits
+	real   Type = "real"   // 64 bits
+	Days   Type = "date"   // since 1970
+	Micros Type = "moment" // since 1970, UTC
 )
 
 // arrowTypes are the types as a reader of decoy knows them.
 var arrowTypes = map[Type]arrow.DataType{
-	Text: arrow.BinaryTypes.String, Bool: arrow.FixedWidthTypes.Boolean,
-	Int: arrow.PrimitiveTypes.Int64, Double: arrow.PrimitiveTypes.Float64,
+	Text: arrow.BinaryTypes.String, truth: arrow.FixedWidthTypes.Boolean,
+	whole: arrow.PrimitiveTypes.Int64, real: arrow.PrimitiveTypes.Float64,
 	Days:   arrow.FixedWidthTypes.Date32,
 	Micros: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
 }
@@ -38,7 +39,6 @@ var arrowTypes = map[Type]arrow.DataType{
 // a line and the escape itself are escaped; a NULL is the escape and an N.
 const (
 	separator = '\x01'
-	escape    = '\\'
 	null      = `\N`
 )
 
@@ -47,7 +47,6 @@ type block struct {
 	rows   *array.RecordBuilder
 	schema *arrow.Schema
 	n      int
-	cell   []byte
 }
 
 func newBlock(columns []Column) (*block, error) {
@@ -72,7 +71,7 @@ func (b *block) add(line []byte) error {
 		if more != (i+1 < fields) {
 			return errLine
 		}
-		if err := b.append(b.rows.Field(i), cell); err != nil {
+		if err := appendCell(b.rows.Field(i), cell); err != nil {
 			return err
 		}
 		line = rest
@@ -81,8 +80,8 @@ func (b *block) add(line []byte) error {
 	return nil
 }
 
-// append adds a cell, escaped, to its column.
-func (b *block) append(to array.Builder, cell []byte) error {
+// appendCell adds a cell, escaped, to its column.
+func appendCell(to array.Builder, cell []byte) error {
 	if string(cell) == null {
 		to.AppendNull()
 		return nil
@@ -90,9 +89,10 @@ func (b *block) append(to array.Builder, cell []byte) error {
 	var err error
 	switch to := to.(type) {
 	case *array.StringBuilder:
-		var text []byte
-		text, err = b.unescape(cell)
-		to.BinaryBuilder.Append(text)
+		if bytes.IndexByte(cell, '\\') >= 0 { // seldom
+			cell = []byte(unescaped.Replace(string(cell)))
+		}
+		to.BinaryBuilder.Append(cell)
 	case *array.Date32Builder:
 		var x int64
 		x, err = strconv.ParseInt(string(cell), 10, 32)
@@ -110,33 +110,8 @@ func (b *block) append(to array.Builder, cell []byte) error {
 	return nil
 }
 
-// unescape is the text of a cell; it is valid until the next call.
-func (b *block) unescape(cell []byte) ([]byte, error) {
-	at := bytes.IndexByte(cell, escape)
-	if at < 0 {
-		return cell, nil
-	}
-	b.cell = append(b.cell[:0], cell[:at]...)
-	for i := at; i < len(cell); i++ {
-		c := cell[i]
-		if c == escape {
-			if i++; i == len(cell) {
-				return nil, errLine
-			}
-			switch cell[i] {
-			case escape:
-			case 'n':
-				c = '\n'
-			case '1':
-				c = separator
-			default:
-				return nil, errLine
-			}
-		}
-		b.cell = append(b.cell, c)
-	}
-	return b.cell, nil
-}
+// unescaped is the text of a cell.
+var unescaped = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\1`, string(separator))
 
 // table is the rows as codes, by the rules of a local run; the block starts anew. Its error is one
 // of package table, which has nothing of a cell.

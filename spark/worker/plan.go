@@ -86,7 +86,7 @@ func decode(word string) (*Plan, error) {
 }
 
 // protocol is the version of what the two programs say to one another.
-const protocol = 1
+const protocol = 2
 
 // odd are cells that programs may read in ways of their own, by what they stand for.
 var odd = map[Type][]string{
@@ -94,16 +94,16 @@ var odd = map[Type][]string{
 		"-.5", "1e3",
 		"1e999", "2e-324", "0.30000000000000004", "9007199254740993", "NaN", "inf", "0x10", "1_0", " 1",
 		"<5", "≥0.5", "2000-02-29", "2001-02-29", "2000-2-9", "2020-01-01T00:00:00Z", "２"},
-	Bool:   {"true", "false"},
-	Int:    {"0", "1", "-1", "7", "90", "9223372036854775807", "-9223372036854775808"},
-	Double: {"0", "-0", "0.1", "2.5", "-2.5", "1e301", "5e-324", "NaN", "Infinity", "-Infinity"},
+	truth:  {"true", "false"},
+	whole:  {"0", "1", "-1", "7", "90", "9223372036854775807", "-9223372036854775808"},
+	real:   {"0", "-0", "0.1", "2.5", "-2.5", "1e301", "5e-324", "NaN", "Infinity", "-Infinity"},
 	Days:   {"0", "18262", "-719163", "2932897"},
 	Micros: {"0", "1577836800000000", "-62135596800000001", "253402300800000000"},
 }
 
 // fingerprint is a hash of the codes, or the texts, that this program reads odd cells of the plan's
-// columns as, of the sums over them, and of the ends of their bins: another build, or one for
-// another machine, may be the worker if it has the same.
+// columns as, of the sums over them and the arithmetic that makes these, and of the ends of their
+// bins: another build, or one for another machine, may be the worker if it has the same.
 func (p *Plan) fingerprint() (string, error) {
 	b, err := newBlock(p.Columns)
 	if err != nil {
@@ -130,6 +130,7 @@ func (p *Plan) fingerprint() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	kernel := ""
 	if p.Question.Kind == engine.GradientKind {
 		sum, err := sums.New(p.s, p.Question)
 		if err != nil {
@@ -137,6 +138,7 @@ func (p *Plan) fingerprint() (string, error) {
 		}
 		sum.Add(t)
 		fmt.Fprintln(h, sum.Answer)
+		kernel = sums.Kernel()
 	}
 	codecs, err := p.s.Codecs()
 	for i, c := range codecs {
@@ -149,7 +151,7 @@ func (p *Plan) fingerprint() (string, error) {
 			}
 		}
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), err
+	return fmt.Sprintf("%x%s", h.Sum(nil), kernel), err
 }
 
 var (

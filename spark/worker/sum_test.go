@@ -65,6 +65,9 @@ func TestSums(t *testing.T) {
 		t.Errorf("the last bias has the sum %d, so the sums did not run over", bias)
 	}
 	w := word(t, "", func(p *Plan) { p.Question = q })
+	if p := stattest.Must(decode(w)); !strings.HasSuffix(p.Reads, sums.Kernel()) {
+		t.Errorf("tasks may add up by other arithmetic: %s", p.Reads)
+	}
 	for _, cut := range []int{0, 1, 2500, 4999} {
 		cells, rows := make([]int64, 2*q.Length), int64(0)
 		for _, part := range [][]string{lines[:cut], lines[cut:]} {
@@ -74,9 +77,6 @@ func TestSums(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := told(t, out.String())
-			if got[int(Kernel())] != 1 || got[TaskDone] != 1 {
-				t.Fatal("a task has not told of its kernel")
-			}
 			rows += got[TaskRows]
 			for i := range cells {
 				cells[i] += got[i]

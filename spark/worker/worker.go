@@ -3,8 +3,6 @@ package worker
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +17,8 @@ import (
 // What a task tells besides counts, as cells below zero. Each comes with a number, and the numbers
 // of all tasks are added up.
 const (
-	TaskDone = -1       // 1: the task has come to its end
-	TaskRows = -2       // rows that were counted
-	BadPlan  = -3       // 1: the plan cannot be read, or its cells are read in another way
-	KernelIs = -1 << 52 // less 48 bits of a hash of the arithmetic by which sums are made: 1
+	TaskRows = -2 // rows that were counted, told at the end
+	BadPlan  = -3 // 1: the plan cannot be read, or its cells are read or added up in another way
 )
 
 // Run is the worker: it counts the lines of standard input, of which the first is the plan, and
@@ -165,12 +161,6 @@ func (c *counter) add(t *table.Table) {
 	}
 }
 
-// Kernel is the cell of the arithmetic of this process.
-func Kernel() int64 {
-	sum := sha256.Sum256([]byte(sums.Kernel()))
-	return KernelIs - int64(binary.LittleEndian.Uint64(sum[:])>>16)
-}
-
 // halves are numbers as cells that can be added up without running over: of each, the lower 32 bits
 // and then the rest. Whole makes them numbers again, modulo 2^64.
 func halves(xs []int64) (cells []int64) {
@@ -209,9 +199,5 @@ func (c *counter) write() {
 	if c.texts != nil {
 		c.texts.tell()
 	}
-	if c.sum != nil {
-		c.put(Kernel(), 1)
-	}
 	c.put(TaskRows, c.rows)
-	c.put(TaskDone, 1)
 }

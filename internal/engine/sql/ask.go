@@ -148,9 +148,13 @@ func open(ctx context.Context, address string) (*relation, session, func(), erro
 	}
 	d := duckDB
 	path, err := exec.LookPath("duckdb")
-	if err != nil {
-		return nil, nil, nil, errors.New("sql: DuckDB is reached by its own program duckdb, of version " +
-			"1.5 or later, which is not on the PATH: pip install duckdb-cli, or https://duckdb.org")
+	version, _ := exec.Command(path, "--version").Output()
+	var major, minor int
+	fmt.Sscanf(string(version), "v%d.%d", &major, &minor)
+	if err != nil || major < 1 || major == 1 && minor < 5 {
+		return nil, nil, nil, fmt.Errorf("sql: DuckDB is reached by its own program duckdb, of version "+
+			"1.5 or later; on the PATH is %s: pip install duckdb-cli, or https://duckdb.org",
+			cmp.Or(strings.TrimSpace(string(version)), "none that tells its version"))
 	}
 	file, query, _ := strings.Cut(rest, "?")
 	settings, err := url.ParseQuery(query)
@@ -293,7 +297,7 @@ func (p *program) rows(
 ) error {
 	// for what does not fit into memory: a folder of a name that nobody knows before, ours alone
 	spill := filepath.Join(os.TempDir(), "decoy-duckdb-"+rand.Text())
-	if err := disk.MkdirAll(spill, 0o700); err != nil {
+	if _, err := disk.MkdirAll(spill, 0o700); err != nil {
 		return err
 	}
 	defer func() {

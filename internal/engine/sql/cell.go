@@ -20,8 +20,9 @@ type column struct {
 	class class         // that of its values
 }
 
-// value is the expression of a column's values: float64 of an ordered column, else as the codes of
-// the class are compared. cell is its text where numbers or days are read from texts, else "".
+// value is the expression of a column's values: float64 of an ordered column (int64 of an integral
+// one), else as the codes of the class are compared. cell is its text where numbers or days are
+// read from texts, else "".
 func (c *column) value(name string) (value, cell string, err error) {
 	col := c.codec.Column()
 	ordered := map[schema.Kind][]class{schema.Integer: {whole, real}, schema.Real: {whole, real},
@@ -29,7 +30,10 @@ func (c *column) value(name string) (value, cell string, err error) {
 	switch {
 	case slices.Contains(ordered[col.Kind], c.class):
 		number := cmp.Or(c.numbers[class(strings.ToLower(c.kind))], c.numbers[c.class])
-		return fmt.Sprintf(number, name), "", nil
+		if c.integral() {
+			number = "CAST(%s AS " + c.whole + ")"
+		}
+		return fmt.Sprintf(cmp.Or(number, "CAST(%s AS "+c.real+")"), name), "", nil
 	case !col.Kind.Ordered() && (c.class == text || c.class == whole):
 		return c.bytes(name), "", nil
 	case c.class == text && (col.Kind == schema.Integer || col.Kind == schema.Real):
@@ -42,6 +46,25 @@ func (c *column) value(name string) (value, cell string, err error) {
 	return "", "", fmt.Errorf("sql: column %q is of type %s, which is not read for kind %s: make a "+
 		"view in which it is of another type, or a file: %w", col.Name, c.kind, col.Kind,
 		schema.ErrSchema)
+}
+
+// integral reports whether a column is of integers that are compared as such: 2^53 and more, which
+// is beyond its bounds and what means missing, would be rounded as float64.
+func (c *column) integral() bool {
+	for _, token := range c.codec.Column().Missing {
+		if x, ok := c.codec.ParseValue(token); ok && (x != math.Trunc(x) || math.Abs(x) >= 1<<53) {
+			return false
+		}
+	}
+	return c.class == whole && c.codec.Column().Kind == schema.Integer
+}
+
+// number is a number as the values are.
+func (c *column) number(x float64) string {
+	if c.integral() {
+		return strconv.FormatFloat(x+0, 'f', -1, 64)
+	}
+	return c.dialect.number(x)
 }
 
 const isoDay = "2006-01-02"
@@ -104,6 +127,9 @@ func (c *column) code(v, cell string) string {
 			by := map[class]float64{date: 1, moment: 86_400_000_000}[c.class]
 			from, to = -719_162*by, 2_932_897*by-1
 		}
+		if c.class == whole {
+			return fmt.Sprintf("CASE WHEN %s IS NULL THEN %s%s END", v, missing, c.bin(v, ""))
+		}
 		infinite := fmt.Sprintf(" WHEN %s NOT BETWEEN %s AND %s THEN %s", v, c.number(from),
 			c.number(to), c.result(c.codec.EncodeText([]byte("no number"))))
 		return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN %s%s END", v, fmt.Sprintf(c.nan, v), missing,
@@ -137,10 +163,10 @@ func (c *column) category(v string) string {
 		fmt.Fprintf(&b, " WHEN %s = %s THEN %s", v, literal, code)
 	}
 	if c.class == truth {
-		for i, literal := range []string{"FALSE", "TRUE"} {
-			when(v, literal, c.result(c.codec.EncodeValue(schema.StoredBool, schema.Value{Int: int64(i)})))
+		is := func(x int64) string {
+			return c.result(c.codec.EncodeValue(schema.StoredBool, schema.Value{Int: x}))
 		}
-		return b.String()
+		return fmt.Sprintf(" WHEN %s THEN %s ELSE %s", v, is(1), is(0))
 	}
 	longest := 5 // of the texts that a boolean may have
 	for _, t := range append(slices.Clone(col.Categories), col.Missing...) {
@@ -186,17 +212,22 @@ func (c *column) bin(v, beyond string) string {
 	if _, missing := c.codec.MissingCode(); missing {
 		codes--
 	}
+	width := c.width(codes)
 	find := func(x string) string {
-		if col.Kind == schema.Integer && float64(codes) == col.Max-col.Min+1 {
-			return fmt.Sprintf("CAST(%s - %s AS %s)", x, c.number(col.Min), c.whole)
+		switch code := fmt.Sprintf("CAST(%s - %s AS %s)", x, c.number(col.Min), c.whole); width {
+		case 0:
+			return tree(0, codes, func(i int) string {
+				lo, _ := c.codec.Bin(uint16(i))
+				return x + " < " + c.number(lo)
+			}, strconv.Itoa)
+		case 1:
+			return code
+		default:
+			return fmt.Sprintf(c.divide, code, strconv.FormatFloat(width, 'f', -1, 64))
 		}
-		return tree(0, codes, func(i int) string {
-			lo, _ := c.codec.Bin(uint16(i))
-			return x + " < " + c.number(lo)
-		}, strconv.Itoa)
 	}
 	least, most, whole := c.number(col.Min), c.number(col.Max), ""
-	if col.Kind == schema.Integer {
+	if col.Kind == schema.Integer && !c.integral() {
 		whole = fmt.Sprintf(" AND %[1]s = FLOOR(%[1]s)", v)
 	}
 	var b strings.Builder
@@ -214,12 +245,14 @@ func (c *column) bin(v, beyond string) string {
 		return c.encode(x)
 	}
 	step := max(1, col.Max-col.Min, -col.Min, col.Max)
-	fmt.Fprintf(&b, "%s WHEN %s < %s THEN %s WHEN %s > %s THEN %s", beyond, v, least,
-		outside(col.Min, -step), v, most, outside(col.Max, step))
+	fmt.Fprintf(&b, "%s WHEN %s < %s THEN %s", beyond, v, least, outside(col.Min, -step))
+	above := outside(col.Max, step)
+	if whole == "" {
+		return b.String() + " ELSE " + above
+	}
+	fmt.Fprintf(&b, " WHEN %s > %s THEN %s", v, most, above)
 	_, missing := c.codec.MissingCode()
 	switch fraction := min(max(0, col.Min), col.Max) + 0.5; {
-	case col.Kind != schema.Integer:
-		return b.String()
 	case col.OnInvalid == schema.Clamp || !missing: // the nearest, half away from zero
 		return b.String() + " ELSE " + find(fmt.Sprintf("(FLOOR(%[1]s) + CASE WHEN %[1]s - FLOOR(%[1]s) "+
 			"> 0.5 OR %[1]s - FLOOR(%[1]s) = 0.5 AND %[1]s > 0 THEN 1 ELSE 0 END)", v))
@@ -228,6 +261,26 @@ func (c *column) bin(v, beyond string) string {
 	default:
 		return b.String() + " ELSE " + c.encode(fraction)
 	}
+}
+
+// width is how many values each bin of a column of whole numbers, days or microseconds has, the
+// last one at most; 0 if that is not so, or differences of values are not exact.
+func (c *column) width(bins int) float64 {
+	col := c.codec.Column()
+	end := col.Max + 1
+	if bins > 1 {
+		end, _ = c.codec.Bin(1)
+	}
+	width, all := end-col.Min, col.Max-col.Min
+	for i := range bins {
+		if lo, _ := c.codec.Bin(uint16(i)); lo != col.Min+float64(i)*width {
+			return 0
+		}
+	}
+	if col.Kind == schema.Real || all >= 1<<53 || all >= width*float64(bins) {
+		return 0
+	}
+	return width
 }
 
 // encode is the code of a number of an ordered column.

@@ -32,6 +32,8 @@ var hostile = []struct {
 }{
 	{"kind: integer, min: 0, max: 90, bins: 7", []class{whole, real, text}},
 	{`kind: integer, min: -5, max: 5, missing: ["", "1e306", "?"]`, []class{whole, real, text}},
+	{`kind: integer, min: -7, max: 92, bins: 20, missing: ["", "-9"]`, []class{whole, real, text}},
+	{"kind: integer, edges: [-3, 2, 7, 40]", []class{whole, real, text}},
 	{`kind: integer, min: 1, max: 9007199254740991, bins: {count: 9, spacing: log}, on_invalid: clamp`,
 		[]class{whole, real, text}},
 	{`kind: real, min: 0.1, max: 0.9, bins: 24, missing: ["", "-9"]`, []class{real, text}},
@@ -82,9 +84,9 @@ func hostileCells(codec *schema.Codec, of class) (cells []cell) {
 	}
 	points := []float64{0, 1, -1, 2, 3, -4, 5, 7, -9, 100, 1000, 0.49999999999999994, 2.5, -2.5}
 	if of == real {
-		points = append(points, math.Copysign(0, -1), 5e-324, 1e301, -1e301, math.MaxFloat64, math.NaN(),
-			math.Inf(1), math.Inf(-1))
+		points = append(points, math.Copysign(0, -1), 5e-324, math.NaN(), math.Inf(1), math.Inf(-1))
 	}
+	points = append(points, 1e301, -1e301, math.MaxFloat64)
 	if codec.Column().Kind.Ordered() {
 		for i := range codec.Size() {
 			if code, missing := codec.MissingCode(); missing && int(code) == i {
@@ -99,7 +101,10 @@ func hostileCells(codec *schema.Codec, of class) (cells []cell) {
 	for _, x := range points {
 		day := time.Unix(0, 0).UTC().AddDate(0, 0, int(min(max(x, -7e5), 2.9e6)))
 		at := time.UnixMicro(int64(min(max(x, -6e16), 2e17))).UTC()
-		n := int64(min(max(x, -1<<62), 1<<62))
+		n := int64(min(max(x, math.MinInt64), 1<<62))
+		if n == 1<<62 {
+			n = math.MaxInt64
+		}
 		v, as, literal := schema.Value{Int: n, Float: x}, schema.StoredInt, strconv.FormatInt(n, 10)
 		switch of {
 		case real:
@@ -369,20 +374,26 @@ func TestDuckDBMacros(t *testing.T) {
 	}
 }
 
-// TestSystemFirst is the same by what DuckDB is started with, where it is not on this machine.
+// TestSystemFirst is the same by what DuckDB is started with, where it is not on this machine. One
+// that is too old is refused in words.
 func TestSystemFirst(t *testing.T) {
 	dir := t.TempDir()
-	script := []byte("#!/bin/sh\necho \"IO Error: $*\" >&2\nexit 1\n")
-	err := errors.Join(os.WriteFile(dir+"/duckdb", script, 0o700),
-		os.WriteFile(dir+"/main.db", nil, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	err = check("duckdb:"+dir+"/main.db?table=t", parse(t, "columns: [{name: v, kind: boolean}]\n"))
-	const want = `AS "main_db" (READ_ONLY); SET search_path = 'system.main,"main_db".main'`
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want %s", err, want)
+	const system = `AS "main_db" (READ_ONLY); SET search_path = 'system.main,"main_db".main'`
+	for version, want := range map[string]string{"v1.5.0": system, "v2.0.1 (x)": system,
+		"v1.4.4 (Andium)": "1.5 or later; on the PATH is v1.4.4 (Andium)", "v0.10.2": "is v0.10.2",
+		"what?": "1.5 or later"} {
+		script := []byte("#!/bin/sh\n[ $1 = --version ] && echo '" + version + "' && exit\n" +
+			"echo \"IO Error: $*\" >&2\nexit 1\n")
+		err := errors.Join(os.WriteFile(dir+"/duckdb", script, 0o700),
+			os.WriteFile(dir+"/main.db", nil, 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = check("duckdb:"+dir+"/main.db?table=t", parse(t, "columns: [{name: v, kind: boolean}]\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", version, err, want)
+		}
 	}
 }
 
@@ -443,7 +454,7 @@ func TestBlocks(t *testing.T) {
 				}
 			}
 		}
-		b := blocksOf(sets, sizes)
+		b := blocksOf(sets, sizes, 1<<15)
 		cells, want := map[int64]int64{}, []int64{30}
 		rows := make([][]int, 30)
 		for r := range rows {

@@ -35,12 +35,16 @@ type dialect struct {
 	draw         string // text as a whole number below 2^32: the first bytes of its SHA-256
 	divide       string // two whole numbers, the first not below 0: the quotient, rounded down
 	array        string // list as an array
+	block        int    // cells that a block of columns has at most, if a single set has not more
 	explode      string // array, select: a select of the elements for each row, as cell
-	nan          string // float64: whether it is not a number
-	barrier      string // behind a select whose columns are to be computed once a row
-	classes      map[string]class
+	// characters of codes in a select. Spark makes a method of a select if the one around it uses each
+	// of its columns twice, and one of 8,000 bytes and more is not compiled
+	long    int
+	nan     string // float64: whether it is not a number
+	barrier string // behind a select whose columns are to be computed once a row
+	classes map[string]class
 	// value of a type or, if that is not there, of a class as float64, days or microseconds since
-	// 1970; one of 32 bits is the shortest decimal that it has, as in CSV
+	// 1970, where a cast is not enough; one of 32 bits is the shortest decimal that it has, as in CSV
 	numbers   map[class]string
 	catalogue string // statement of names and types, of what stands behind FROM
 	prepare   string // statements that come before
@@ -60,13 +64,12 @@ var postgreSQL = &dialect{
 		"%[1]s::numeric ELSE 0 END)::float8",
 	draw:   "('x' || substr(encode(sha256(convert_to(%s, 'UTF8')), 'hex'), 1, 8))::bit(32)::bigint",
 	divide: "%s / %s", array: "ARRAY[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
-	nan: "%s = 'NaN'", barrier: " OFFSET 0",
+	block: 1 << 15, long: 1 << 30, nan: "%s = 'NaN'", barrier: " OFFSET 0",
 	classes: map[string]class{"int2": whole, "int4": whole, "int8": whole, "float4": real,
 		"float8": real, "numeric": text, "text": text, "varchar": text, "bpchar": text,
 		"citext": text, "name": text, "enum": text, "uuid": text, "bool": truth, "date": date,
 		"timestamp": moment, "timestamptz": moment},
-	numbers: map[class]string{whole: "%s::float8", real: "%s::float8",
-		"float4": "%s::text::float8",
+	numbers: map[class]string{"float4": "%s::text::float8",
 		date: "CASE WHEN isfinite(%[1]s) THEN (%[1]s - DATE '1970-01-01')::float8 " +
 			"WHEN %[1]s IS NOT NULL THEN 'Infinity' END",
 		moment: "CASE WHEN isfinite(%[1]s) THEN (extract(epoch FROM %[1]s) * 1000000)::float8 " +
@@ -98,15 +101,14 @@ var duckDB = &dialect{
 	from:  `\A`, to: `\z`, parse: "CAST(%s AS DOUBLE)",
 	draw:   "CAST('0x' || " + fmt.Sprintf(hex, "sha256(%s)") + " AS BIGINT)",
 	divide: "%s // %s", array: "[%s]", explode: "SELECT unnest(%s) AS cell FROM (%s) t",
-	nan: "isnan(%s)",
+	block: 1 << 15, long: 1 << 30, nan: "isnan(%s)",
 	classes: map[string]class{"tinyint": whole, "smallint": whole, "integer": whole,
 		"bigint": whole, "utinyint": whole, "usmallint": whole, "uinteger": whole, "ubigint": text,
 		"uhugeint": text, "float": real, "double": real, "decimal": text, "hugeint": text,
 		"varchar": text, "enum": text, "uuid": text, "boolean": truth, "date": date,
 		"timestamp": moment, "timestamp_s": moment, "timestamp_ms": moment, "timestamp_ns": moment,
 		"timestamp with time zone": moment},
-	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
-		"float": "CAST(CAST(%s AS VARCHAR) AS DOUBLE)",
+	numbers: map[class]string{"float": "CAST(CAST(%s AS VARCHAR) AS DOUBLE)",
 		date: "CASE WHEN isfinite(%[1]s) THEN CAST(%[1]s - DATE '1970-01-01' AS DOUBLE) " +
 			"WHEN %[1]s IS NOT NULL THEN CAST('Infinity' AS DOUBLE) END",
 		moment: "CASE WHEN isfinite(%[1]s) THEN CAST(epoch_us(%[1]s) AS DOUBLE) " +
@@ -127,12 +129,11 @@ var spark = &dialect{
 	match: "%s RLIKE '%s'", from: `\\A`, to: `\\z`, parse: "CAST(%s AS DOUBLE)",
 	draw:   "CAST(conv(" + fmt.Sprintf(hex, "sha2(%s, 256)") + ", 16, 10) AS BIGINT)",
 	divide: "%s div %s", array: "array(%s)", explode: "SELECT explode(%s) AS cell FROM (%s) t",
-	nan: "isnan(%s)",
+	block: 1 << 11, long: 4000, nan: "isnan(%s)",
 	classes: map[string]class{"tinyint": whole, "smallint": whole, "int": whole, "bigint": whole,
 		"float": real, "double": real, "decimal": text, "string": text, "varchar": text,
 		"char": text, "boolean": truth, "date": date, "timestamp": moment, "timestamp_ntz": moment},
-	numbers: map[class]string{whole: "CAST(%s AS DOUBLE)", real: "CAST(%s AS DOUBLE)",
-		"float": "CAST(CAST(%s AS STRING) AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
+	numbers: map[class]string{"float": "CAST(CAST(%s AS STRING) AS DOUBLE)", date: "CAST(unix_date(%s) AS DOUBLE)",
 		moment: "CAST(unix_micros(CAST(%s AS TIMESTAMP)) AS DOUBLE)"}, // the session's zone is UTC
 	check: "DESCRIBE QUERY %s",
 }

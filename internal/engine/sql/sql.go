@@ -35,6 +35,10 @@ func AskSpark(
 	return (&relation{dialect: spark, from: from, types: types}).ask(s, q, seed)
 }
 
+// SparkClass is what values of a type of Spark are: text, truth, whole, real, date or moment, "" of
+// one that is not read.
+func SparkClass(kind string) string { return string(spark.classOf(kind)) }
+
 // SparkUnits is a select, for Spark, of an expression of each row as line: of at most
 // max_rows_per_unit rows of each unit, which stay by their lines and the seed.
 func SparkUnits(
@@ -75,13 +79,12 @@ func (t *relation) ask(s *schema.Schema, q engine.Question, seed string) (*Query
 	if s.Unit != "" {
 		from = t.bounded(from, sizes, s.MaxRowsPerUnit, seed)
 	}
-	b := blocksOf(sets, sizes)
+	b := blocksOf(sets, sizes, t.block)
 	var cells []string
 	for i, set := range b.columns {
-		cell := strconv.Itoa(b.first[i])
-		size := 1
+		cell, size := strconv.Itoa(b.first[i]), 1
 		for _, c := range slices.Backward(set) {
-			cell += fmt.Sprintf(" + %d * c%d", size, c)
+			cell += strings.Replace(fmt.Sprintf(" + %d * c%d", size, c), " 1 * ", " ", 1)
 			size *= sizes[c]
 		}
 		cells = append(cells, cell)
@@ -109,6 +112,7 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 			schema.ErrSchema)
 	}
 	var values, codes []string
+	var of [][]string // names of the values that a code is of
 	for i, codec := range rows.Codecs() {
 		n := codec.Column().Name
 		c := column{t.dialect, codec, t.types[n], t.classOf(t.types[n])}
@@ -120,21 +124,37 @@ func (t *relation) codes(s *schema.Schema) (sql string, sizes []int, err error) 
 		if err != nil {
 			return "", nil, err
 		}
-		if values = append(values, fmt.Sprintf("%s AS v%d", value, i)); cell != "" {
-			values = append(values, fmt.Sprintf("%s AS w%d", cell, i))
-			cell = fmt.Sprintf("w%d", i)
+		names := []string{fmt.Sprintf("v%d", i)}
+		if values = append(values, value+" AS "+names[0]); cell != "" {
+			names = append(names, fmt.Sprintf("w%d", i))
+			values = append(values, cell+" AS "+names[1])
+			cell = names[1]
 		}
-		code := c.code(fmt.Sprintf("v%d", i), cell)
-		codes = append(codes, fmt.Sprintf("%s AS c%d", code, i))
+		codes = append(codes, fmt.Sprintf("%s AS c%d", c.code(names[0], cell), i))
+		of = append(of, names)
 	}
 	if s.Unit != "" {
 		unit, err := t.unit(s.Unit)
 		if err != nil {
 			return "", nil, err
 		}
-		values, codes = append(values, unit+" AS u"), append(codes, "u")
+		values, codes, of = append(values, unit+" AS u"), append(codes, "u"), append(of, []string{"u"})
 	}
-	return t.each(codes, t.each(values, t.from)), s.Sizes(), nil
+	sql = t.each(values, t.from)
+	for i := 0; i < len(codes); {
+		var columns []string // of the codes that are there, of some more, and values of the others
+		for done := range i {
+			columns = append(columns, fmt.Sprintf("IF(c%[1]d < 0, 0, c%[1]d) AS c%[1]d", done))
+		}
+		for long := 0; i < len(codes) && (long == 0 || long+len(codes[i]) < t.long); i++ {
+			columns, long = append(columns, codes[i]), long+len(codes[i])
+		}
+		for _, name := range slices.Concat(of[i:]...) {
+			columns = append(columns, fmt.Sprintf("COALESCE(%[1]s, %[1]s) AS %[1]s", name))
+		}
+		sql = t.each(columns, sql)
+	}
+	return sql, s.Sizes(), nil
 }
 
 // hint asks whether the column nearest to a name that the table does not have was meant.
@@ -229,17 +249,7 @@ func (t *relation) units(s *schema.Schema, q engine.Question) (*Query, error) {
 	rows := fmt.Sprintf("SELECT u, COUNT(*) AS m FROM (SELECT %s AS u FROM %s) t WHERE u IS NOT "+
 		"NULL GROUP BY u", unit, t.from)
 	rows = fmt.Sprintf("SELECT %s AS cell FROM (%s) t", cell, rows)
-	return t.query(rows, &Query{answer: func(cells map[int64]int64) ([]int64, error) {
-		answer := make([]int64, 1+q.Length)
-		for cell, n := range cells {
-			if cell < 0 || cell >= int64(q.Length) || n < 0 {
-				return nil, engine.ErrCounts
-			}
-			answer[1+cell] = n
-			answer[0] += n
-		}
-		return answer, nil
-	}}), nil
+	return t.query(rows, &Query{answer: blocksOf([][]int{{0}}, []int{q.Length}, q.Length).answer}), nil
 }
 
 // blocks are sets of columns over which rows are counted: few of them have all sets that are asked
@@ -251,12 +261,9 @@ type blocks struct {
 	sizes         []int
 }
 
-// maxBlock is how many cells a block has at most, if a single set has not more.
-const maxBlock = 1 << 15
-
 // blocksOf finds blocks: the largest set that is in none gets one, which grows by the column that
-// brings most of the others in, while its cells are few.
-func blocksOf(sets [][]int, sizes []int) *blocks {
+// brings most of the others in, while it has at most so many cells.
+func blocksOf(sets [][]int, sizes []int, most int) *blocks {
 	b := &blocks{sets: sets, of: make([]int, len(sets)), sizes: sizes, first: []int{0}}
 	with := make([][]int, len(sizes)) // the sets that have a column
 	base := make([]int, len(sizes))   // what it brings a block that has nothing yet
@@ -298,7 +305,7 @@ func blocksOf(sets [][]int, sizes []int) *blocks {
 		for next := 0; next >= 0; {
 			next = -1
 			for c, x := range brings {
-				if x > 0 && (next < 0 || x > brings[next]) && cells*sizes[c] <= maxBlock &&
+				if x > 0 && (next < 0 || x > brings[next]) && cells*sizes[c] <= most &&
 					!slices.Contains(block, c) {
 					next = c
 				}

@@ -139,7 +139,7 @@ func TestWide(t *testing.T) {
 		}
 	}
 	begin := time.Now()
-	b := blocksOf(sets, sizes)
+	b := blocksOf(sets, sizes, 1<<15)
 	if took := time.Since(begin); took > 5*time.Second { // about .1 on an idle machine
 		t.Errorf("it takes %v", took)
 	}

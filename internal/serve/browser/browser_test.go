@@ -59,6 +59,11 @@ func open(t *testing.T) *site {
 		"patients.yaml")
 	s.run("ledger", "limit", "patients.csv.ledger", "--epsilon", "3", "--delta", "1e-6",
 		"--schema", "patients.yaml")
+	jobs := "name: two\ntables: [{name: patients, input: patients.csv, schema: patients.yaml}]\n" +
+		"methods: [mst]\nepsilons: [0.5, 1]\njob: {out: \"{epsilon}.csv\", evaluate: {}}\n"
+	if err := os.WriteFile(filepath.Join(s.dir, "jobs.yaml"), []byte(jobs), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.axe = axe(t)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
@@ -263,6 +268,14 @@ func TestTheWholeWay(t *testing.T) {
 	everywhere("2-other-ways")
 	s.focus(`button[value="edit"]`)
 	s.do(chromedp.KeyEvent(kb.Enter))
+	s.until(`document.querySelector(".edit li") !== null`)
+	everywhere("2-cards")
+	s.focus(`[name="3.max"]`)
+	s.do(chromedp.KeyEvent("x"))
+	s.until(`document.querySelector("#wrong-3-max")?.textContent.includes("number")`)
+	everywhere("2-cards-wrong")
+	s.focus("details.other summary")
+	s.do(chromedp.KeyEvent(kb.Enter))
 	s.until(`document.querySelector("#checked .good") !== null`)
 	everywhere("2-editor")
 	s.focus("#text")
@@ -325,6 +338,18 @@ func TestTheWholeWay(t *testing.T) {
 	s.focus("a.past")
 	s.press(kb.Enter, "Runs, models and ledgers")
 	everywhere("runs")
+
+	s.focus("a.brand")
+	s.press(kb.Enter, "Choose a table")
+	everywhere("1-batches")
+	s.focus(`a[href="/batch?batch=jobs.yaml"]`)
+	s.press(kb.Enter, "Run a batch")
+	everywhere("3-batch")
+	s.focus("button.main")
+	s.press(kb.Enter, "Running the batch")
+	s.check("4-batch")
+	s.until(`document.querySelectorAll(".verdicts dd").length === 10`)
+	everywhere("4-batch-done")
 	t.Logf("%d pages were looked at", s.pages)
 }
 
@@ -335,6 +360,7 @@ func TestWrittenAndBought(t *testing.T) {
 	s.focus(`button[aria-label="Choose patients.csv"]`)
 	s.press(kb.Enter, "Describe the columns")
 	s.do(chromedp.Evaluate(`[...document.querySelectorAll("button[value=edit]")].at(-1).click()`, nil))
+	s.heading("Describe the columns")
 	s.until(`document.querySelector("#checked .good")?.textContent.includes("3 columns")`)
 	s.check("2-written")
 	s.look(1400, "light")

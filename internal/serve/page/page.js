@@ -37,6 +37,27 @@ for (const text of document.querySelectorAll("[data-check]")) {
   if (!into.firstElementChild) check();
 }
 
+// The cards of columns stay as they are while a person types: what is said of them changes.
+for (const form of document.querySelectorAll("[data-cards]")) {
+  let latest = 0;
+  form.addEventListener("input", later(async () => {
+    const own = ++latest;
+    const fields = [...new FormData(form)].filter(([name]) => !name.endsWith(".ignore"));
+    try {
+      const answer = await fetch(form.dataset.cards, { method: "POST", headers: { "X-Part": "yes" },
+        body: new URLSearchParams(fields) });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (own !== latest || !answer.ok) return;
+      for (const now of form.querySelectorAll("[data-live]")) {
+        const then = page.getElementById(now.id);
+        if (then && now.innerHTML !== then.innerHTML) now.innerHTML = then.innerHTML;
+      }
+    } catch {
+      // The server is gone: what is shown stays.
+    }
+  }, 350));
+}
+
 const figures = document.querySelector("[data-figures]");
 const plan = document.getElementById("plan");
 const slider = document.getElementById("slider");
