@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -18,6 +19,10 @@ type card struct {
 
 // edited are the keys that a card has fields for.
 var edited = strings.Fields("kind categories min max missing after")
+
+// belongs are the keys, besides some that go with any change, that no column of a kind has.
+var belongs = map[string]string{"categorical": "min max bins after ",
+	"boolean": "categories min max bins after "}
 
 // columns calls f with each column of a text that should be a schema, and the table of linked ones.
 // Those of which it says so are left out of the text that is returned.
@@ -90,9 +95,17 @@ func edit(form url.Values) string {
 	at := -1
 	return columns(value("text"), func(_ string, column *yaml.Node) bool {
 		at++
-		before := cardOf("", column).Keys
+		before, gone := cardOf("", column).Keys, ""
+		if kind := value(fmt.Sprint(at, ".kind")); kind != before["kind"] { // what belongs to it goes
+			gone = cmp.Or(belongs[kind], "categories ") + "edges other on_invalid decimals format "
+		}
+		for key := range strings.FieldsSeq(gone) {
+			set(column, key, "")
+		}
+		before = cardOf("", column).Keys
 		for _, key := range edited {
-			if now := value(fmt.Sprint(at, ".", key)); now != before[key] {
+			now := value(fmt.Sprint(at, ".", key))
+			if now != before[key] && !strings.Contains(gone, key+" ") {
 				set(column, key, now)
 			}
 		}
@@ -100,15 +113,27 @@ func edit(form url.Values) string {
 	})
 }
 
-// set writes a key of a column; "" takes it away. Bounds of a column with edges are the outer ones.
+// less compares numbers, or dates.
+func less(a, b *yaml.Node) bool {
+	var x, y float64
+	if a.Decode(&x) != nil || b.Decode(&y) != nil {
+		return a.Value < b.Value
+	}
+	return x < y
+}
+
+// set writes a key of a column; "" takes it away. Bounds of a column with edges are the outer ones:
+// a new one takes the edges with it that are not within.
 func set(column *yaml.Node, key, text string) {
 	for i := len(column.Content) - 2; i >= 0; i -= 2 {
-		ends := column.Content[i+1].Content
+		ends, end := column.Content[i+1].Content, &yaml.Node{Kind: yaml.ScalarNode, Value: text}
 		switch name := column.Content[i].Value; {
-		case name == "edges" && len(ends) > 0 && key == "min":
-			ends[0], text = &yaml.Node{Kind: yaml.ScalarNode, Value: text}, ""
-		case name == "edges" && len(ends) > 0 && key == "max":
-			ends[len(ends)-1], text = &yaml.Node{Kind: yaml.ScalarNode, Value: text}, ""
+		case name == "edges" && len(ends) > 1 && key == "min":
+			ends = slices.DeleteFunc(ends[1:], func(e *yaml.Node) bool { return !less(end, e) })
+			column.Content[i+1].Content, text = slices.Insert(ends, 0, end), ""
+		case name == "edges" && len(ends) > 1 && key == "max":
+			ends = slices.DeleteFunc(ends[:len(ends)-1], func(e *yaml.Node) bool { return !less(e, end) })
+			column.Content[i+1].Content, text = append(ends, end), ""
 		case name == key:
 			column.Content = slices.Delete(column.Content, i, i+2)
 		}

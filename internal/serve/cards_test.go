@@ -32,6 +32,11 @@ columns:
 		{"2.ignore", "yes", "# the third\n    - {name: e"},
 		{"3.min", "-1", "edges: [-1, 2, 9]}"},
 		{"3.max", "x", "edges: [0, 2, x]}"},
+		{"3.min", "2", "edges: [2, 9]}"},
+		{"3.max", "1.5", "edges: [0, 1.5]}"},
+		{"0.kind", "boolean", `- {name: sex, missing: ["", NA], kind: boolean}`},
+		{"3.kind", "integer", "- {name: e, kind: integer, min: 0, max: 9}"},
+		{"3.kind", "categorical", "- {name: e, kind: categorical}"},
 	} {
 		form := url.Values{}
 		for key, value := range same {
