@@ -272,7 +272,7 @@ func (e *evaluate) claim(
 	c := claimOf(m)
 	c.Text = fmt.Sprintf("made by %s with %v; the model gives this table, byte for byte", m.Method,
 		m.Claim)
-	if t.drew(ctx, configs.Job{}, e.model, e.synthetic) != nil {
+	if _, err := t.drew(ctx, configs.Job{}, e.model, e.synthetic); err != nil {
 		c.Text = fmt.Sprintf("nothing shows that the model gave this table; its tables are made by %s "+
 			"with %v", m.Method, m.Claim)
 	}

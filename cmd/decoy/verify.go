@@ -36,7 +36,7 @@ func verifyCommand(t *terminal) *cobra.Command {
 			v, err = verify(args[0])
 		}
 		if one, ok := v.(verified); ok && err == nil && len(args) > 1 {
-			one.Tables, err = args[1:], t.drew(cmd.Context(), s.Job, args[0], args[1:])
+			one.Tables, err = t.drew(cmd.Context(), s.Job, args[0], args[1:])
 			v = one
 		}
 		if err == nil || errors.Is(err, errUnbound) {
@@ -46,28 +46,31 @@ func verifyCommand(t *terminal) *cobra.Command {
 	}, s.flags(), flags{"key": &key})
 }
 
-// drew compares files with the tables that a model gives; errDiffers if they are not the same.
-func (t *terminal) drew(ctx context.Context, j configs.Job, path string, tables []string) error {
+// drew compares files, or those of a folder, with the tables that a model gives, and returns their
+// names; errDiffers if they are not the same.
+func (t *terminal) drew(
+	ctx context.Context, j configs.Job, path string, tables []string,
+) ([]string, error) {
 	m, err := openModel(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if l := m.Linked(); l != nil {
 		tables = strings.Split(strings.Join(tables, ","), ",") // a folder, or files
 		if tables, err = configs.LinkedFiles("TABLE", l, tables...); err != nil {
-			return err
+			return nil, err
 		}
 	} else if len(tables) > 1 {
-		return usagef("TABLE %s: the model is of one table", tables[1])
+		return nil, usagef("TABLE %s: the model is of one table", tables[1])
 	}
 	files := make([]io.Reader, len(tables))
 	for i, table := range tables {
 		if err := configs.Readable(table); err != nil {
-			return err
+			return nil, err
 		}
 		f, err := os.Open(table)
 		if err != nil {
-			return configs.Bare(table, err)
+			return nil, configs.Bare(table, err)
 		}
 		defer f.Close()
 		files[i] = f
@@ -80,7 +83,7 @@ func (t *terminal) drew(ctx context.Context, j configs.Job, path string, tables 
 			"way (--rows, --seed, --spreadsheet-safe), or has nothing to do with it",
 			strings.Join(tables, ", "), errDiffers, path, how.Seed)
 	}
-	return err
+	return tables, err
 }
 
 // verified is what was recomputed of a claim that holds.
