@@ -64,9 +64,7 @@ const (
 // Metrics lists every metric of the package, in the order of a report: whether the table is well
 // formed, whether it looks like the real one, whether it is useful, whether it is private. The
 // definition and source of each are in the documentation of the function of its name.
-func Metrics() []Metric {
-	return slices.Clone(metrics)
-}
+func Metrics() []Metric { return slices.Clone(metrics) }
 
 var metrics = []Metric{
 	{"Validity", "DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1", "1",

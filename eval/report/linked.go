@@ -145,9 +145,9 @@ func ComputeLinked(
 	if err != nil {
 		return nil, err
 	}
-	r.Summary = append(r.Summary, answered("Are real histories copied?", "", func(f *finding) {
-		err = r.copied(rows, f)
-	}))
+	r.Summary = append(r.Summary, answered("Are real histories copied?",
+		"Histories are compared where each file has some.",
+		func(f *finding) { err = r.copied(rows, f) }))
 	return r, err
 }
 
@@ -157,6 +157,10 @@ func ComputeLinked(
 func (r *linkedReport) copied(rows [3][]*table.Table, f *finding) error {
 	r.Copies = map[string]map[string][]result{}
 	for i := range rows[0] {
+		if rows[0][i].Rows() == 0 || rows[1][i].Rows() == 0 || rows[2] != nil && rows[2][i].Rows() == 0 {
+			f.say("Histories of %s are not compared: one of the files has none.", r.Tables[i+1].Name)
+			continue
+		}
 		in := Tables{Train: Table{Rows: rows[0][i]}, Synthetic: Table{Rows: rows[1][i]}}
 		if rows[2] != nil {
 			in.Holdout.Rows = rows[2][i]
@@ -300,9 +304,7 @@ func apart(p linked.Part) float64 {
 }
 
 // factor is how many times one mean is the other.
-func factor(p linked.Part) float64 {
-	return max(*p.Real / *p.Synthetic, *p.Synthetic / *p.Real)
-}
+func factor(p linked.Part) float64 { return max(*p.Real / *p.Synthetic, *p.Synthetic / *p.Real) }
 
 func partOff(p linked.Part) float64    { return p.Off }
 func lost(p linked.Prediction) float64 { return p.Real - p.Synthetic }

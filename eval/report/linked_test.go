@@ -31,7 +31,8 @@ tables:
 `
 
 // clinic is 400 made-up patients with their visits, which are of anybody if they are mixed; of some
-// of them, the first, those of another seed, under new ids.
+// of them, the first, those of another seed, under new ids. With fewer than none all visits are of
+// nobody.
 func clinic(t *testing.T, l *schema.Linked, seed uint64, mixed bool, copies int) *linked.Tables {
 	t.Helper()
 	patients, visits := "id,<img src=x onerror=alert(1)>\n", "id,day,state\n"
@@ -44,9 +45,9 @@ func clinic(t *testing.T, l *schema.Linked, seed uint64, mixed bool, copies int)
 		id := uint64(i) + 1000*seed
 		patients += fmt.Sprintf("%d,%s\n", id, []string{"f", "m"}[i%2])
 		for v := range 1 + u.IntN(7) {
-			ill := u.IntN(10) < 1+8*(i%2)
-			if mixed {
-				ill = u.IntN(2) == 0
+			ill := u.IntN(10) < map[bool]int{true: 5, false: 1 + 8*(i%2)}[mixed]
+			if copies < 0 {
+				id = 999_999
 			}
 			state := map[bool]string{true: "<script>ill</script>", false: "well"}[ill]
 			visits += fmt.Sprintf("%d,202%d-0%d-11,%s\n", id, v, 1+u.IntN(9), state)
@@ -95,7 +96,7 @@ func TestLinkedCopies(t *testing.T) {
 		f := r.Summary[len(r.Summary)-1]
 		t.Logf("%d copies, holdout %v: %s %s", copies, holdout, f.Status, f.Answer)
 		if f.Question != "Are real histories copied?" || f.Rule == "" ||
-			r.Copies["visits"]["NNAA"] == nil {
+			(r.Copies["visits"]["NNAA"] == nil) != (copies < 0) {
 			t.Errorf("%q, by %q, of %v", f.Question, f.Rule, r.Copies)
 		}
 		return f.Status
@@ -111,7 +112,7 @@ func TestLinkedCopies(t *testing.T) {
 		want    []status
 	}{
 		{true, 400, []status{poor}}, {true, 100, []status{mixed, poor}},
-		{false, 400, []status{poor}}, {false, 0, []status{unknown}},
+		{false, 400, []status{poor}}, {false, 0, []status{unknown}}, {true, -1, []status{unknown}},
 	} {
 		if got := verdict(1, c.holdout, c.copies); !slices.Contains(c.want, got) {
 			t.Errorf("%d copies, holdout %v: %s, want %s", c.copies, c.holdout, got, c.want)

@@ -151,9 +151,7 @@ func rowOf(m metric) metricRow {
 }
 
 // JSON writes the report for programs.
-func (r *Report) JSON(w io.Writer) error {
-	return writeJSON(w, r)
-}
+func (r *Report) JSON(w io.Writer) error { return writeJSON(w, r) }
 
 func writeJSON(w io.Writer, report any) error {
 	e := json.NewEncoder(w)

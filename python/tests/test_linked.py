@@ -101,8 +101,9 @@ def test_evaluated() -> None:
     given = frames()
     out = decoy.generate(given, schema=SCHEMA, epsilon=20, ledger="l", rows=600)
     found = decoy.evaluate(train=given, synthetic=out, schema=SCHEMA, report="r.html")
-    assert len(found.verdicts) == 9 and "html" in Path("r.html").read_text()[:100]
+    assert "html" in Path("r.html").read_text()[:100]
     status = {v.question: v.status for v in found.verdicts}
+    assert list(status)[-1] == "Are real histories copied?" and len(status) == 10
     assert status["Has every row a unit, and its place?"] == "good"
     out["visits"]["patient"] = "nobody"
     found = decoy.evaluate(train=given, synthetic=out, schema=SCHEMA)
