@@ -88,7 +88,7 @@ func (r *Inferred) check() error {
 
 // YAML is the schema file, with what was bought, at what noise, as comments.
 func (r *Inferred) YAML() ([]byte, error) {
-	yaml, before, after, indent := r.Schema().YAML, "", "", ""
+	yaml, name, indent := r.Schema().YAML, "", ""
 	if r.linked != nil {
 		yaml = r.linked.YAML
 	}
@@ -97,17 +97,17 @@ func (r *Inferred) YAML() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
+	text = bytes.TrimSuffix(text, []byte("\n"))
 	parts := []string{"", string(text)} // before the tables, and each of them
 	if r.linked != nil && !r.linked.Alone {
-		before, after, indent = "\n", "  - name: ", "    "
-		parts = strings.Split(parts[1], before+after)
-		b.WriteString(parts[0])
+		name, indent = "  - name: ", "    "
+		parts = strings.Split(parts[1], "\n"+name)
+		b.WriteString(parts[0] + "\n")
 	}
 	for i, own := range r.Tables {
-		b.WriteString(before)
 		own.head(&b)
-		b.WriteString(after)
-		own.notes(&b, parts[1+i], indent)
+		b.WriteString(name)
+		own.notes(&b, parts[1+i]+"\n", indent)
 	}
 	return b.Bytes(), nil
 }
