@@ -196,21 +196,24 @@ func (f *jobFlags) sayModel(
 }
 
 // sayDrawn draws some rows of a model, and tells of what its owner would see at a glance.
-func sayDrawn(ctx context.Context, t *terminal, m *release.Model, input string) error {
+func sayDrawn(ctx context.Context, t *terminal, m *release.Model, input string) (err error) {
 	const rows, seed = 400, 1
+	var drawn []*table.Table
 	if m.Linked() != nil {
-		drawn, err := m.SampleLinked(ctx, rows, seed)
-		if err != nil {
-			return err
-		}
-		return sayUnreadable(t, tablesOf(m), drawn, input)
+		drawn, err = m.SampleLinked(ctx, rows, seed)
+	} else {
+		err = m.Sample(ctx, rows, seed, func(all *table.Table) error {
+			drawn = append(drawn, all)
+			return nil
+		})
 	}
-	return m.Sample(ctx, rows, seed, func(drawn *table.Table) error {
-		if err := sayReversed(t, drawn, release.ValueRand(seed)); err != nil {
-			return err
-		}
-		return sayUnreadable(t, nil, []*table.Table{drawn}, input)
-	})
+	for i := 0; i < len(drawn) && err == nil; i++ {
+		err = sayReversed(t, drawn[i], release.ValueRand(seed))
+	}
+	if err == nil {
+		sayUnreadable(t, tablesOf(m), drawn, input)
+	}
+	return err
 }
 
 // sayReversed tells of dates that end before they begin, of the worst pair of columns.
@@ -247,13 +250,11 @@ func sayReversed(t *terminal, drawn *table.Table, u *rand.Rand) error {
 // read: a missing one, the category for others, or the bin in the middle, and of linked tables in
 // which nearly no unit has rows. A wrong separator, decimal commas or texts in a column of numbers
 // look like that.
-func sayUnreadable(
-	t *terminal, linked []schema.LinkedTable, tables []*table.Table, input string,
-) (err error) {
+func sayUnreadable(t *terminal, linked []schema.LinkedTable, all []*table.Table, input string) {
 	const rows, most, manyBins = 400, 0.95, 5
 	var named []string
-	for i, drawn := range tables {
-		if linked != nil && float64(drawn.Rows()) <= (1-most)*rows {
+	for i, drawn := range all {
+		if float64(drawn.Rows()) <= (1-most)*rows {
 			named = append(named, linked[i].Name)
 			continue
 		}
@@ -276,5 +277,4 @@ func sayUnreadable(
 	t.sayNames(named, nil, "nearly all cells are missing, or could not be read (if that is not so in "+
 		"the table, look at its separator, decimal commas and dates: decoy schema check SCHEMA %s)",
 		input)
-	return nil
 }
