@@ -124,13 +124,14 @@ func ComputeLinked(
 	for _, in := range alone {
 		w, err := start(in, Options{Seed: r.Seed})
 		if err == nil {
-			err = w.shapes()
+			err = errors.Join(w.shapes(), w.pairs(), w.associate())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.Synthetic.Name, err)
 		}
 		r.Summary = append(r.Summary, answered("Do the columns of "+in.Synthetic.Name+" look alike?",
-			w.alikeRule(), w.alike))
+			w.alikeRule(), w.alike), answered("Are associations kept in "+in.Synthetic.Name+"?",
+			w.associatedRule(), w.associated))
 	}
 	if alone == nil {
 		r.Notes = append(r.Notes, "The cells themselves were not compared, because a table came from "+
