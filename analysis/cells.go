@@ -34,11 +34,9 @@ func newLabel(synthetic *table.Table, o Evaluation) (*labelCells, error) {
 	if l.codes < 2 {
 		return nil, fmt.Errorf("publish: target column %q has one value: %w", o.Target, eval.ErrColumn)
 	}
-	counts := make([]int64, l.codes)
-	synthetic.CountTo(counts, []int{l.column})
-	missing, hasMissing := codec.MissingCode()
+	counts := synthetic.Counts(l.column)
 	for code := range uint16(l.codes) {
-		rare := counts[code] > 0 && !(hasMissing && code == missing) &&
+		rare := counts[code] > 0 && int(code) < codec.Values() &&
 			(l.text == "" || counts[code] < counts[l.positive])
 		if label := codec.Label(code); label == o.Positive || o.Positive == "" && rare {
 			l.positive, l.text = code, label

@@ -64,10 +64,9 @@ func (t *task) features() []feature {
 	for _, i := range t.problem.Columns {
 		codec := t.codecs[i]
 		f := feature{Column: t.schema.Columns[i].Name, Missing: codec.Column().Missing}
-		missing, hasMissing := codec.MissingCode()
 		for code := range uint16(codec.Size()) {
 			f.Values = append(f.Values, codec.Label(code))
-			if codec.Column().Kind.Ordered() && !(hasMissing && code == missing) {
+			if codec.Column().Kind.Ordered() && int(code) < codec.Values() {
 				lo, _ := codec.Bin(code)
 				f.From = append(f.From, lo)
 			}

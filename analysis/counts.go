@@ -60,7 +60,7 @@ func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 				if i > 0 && len(m.Counts) < 2 {
 					continue // the parts have bins across the whole ones
 				}
-				if _, ok := codec.MissingCode(); ok {
+				if codec.Values() < codec.Size() {
 					m.Counts = append(m.Counts, missing.rows)
 					m.Sigmas = append(m.Sigmas, missing.sigma)
 				}
@@ -75,11 +75,7 @@ func (r *Inferred) Measurements() ([]marginal.Measurement, error) {
 
 // ordered measures groups of bins, each of which holds the same values as a run of cells.
 func ordered(cells []magnitude, m *marginal.Measurement, codec *schema.Codec) {
-	missing, hasMissing := codec.MissingCode()
-	bins := codec.Size()
-	if hasMissing {
-		bins = int(missing)
-	}
+	bins := codec.Values()
 	find := func(x float64) int {
 		return max(0, sort.Search(bins, func(i int) bool {
 			lo, _ := codec.Bin(uint16(i))
@@ -117,10 +113,7 @@ func ordered(cells []magnitude, m *marginal.Measurement, codec *schema.Codec) {
 		}
 	}
 	for ; next < len(groups); next++ {
-		groups[next] = uint16(len(m.Counts) - 1)
-	}
-	if hasMissing {
-		groups[missing] = uint16(len(m.Counts))
+		groups[next] = uint16(len(m.Counts) - 1 + next/bins) // missing is one more
 	}
 	m.Groups = [][]uint16{groups}
 }

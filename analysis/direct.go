@@ -48,7 +48,7 @@ func (a asked) split(in []bool, sigma float64) (yes, no float64, err error) {
 		}
 		groups[code] = group(part)
 	}
-	if a.col.missing >= 0 {
+	if len(in) < a.s.Schema().Sizes()[a.col.at] { // missing
 		groups = append(groups, group(2))
 	}
 	counts, err := a.s.Measure(privacy.Marginal{Cols: []int{a.col.at}, Groups: [][]uint16{groups}},

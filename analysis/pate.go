@@ -357,10 +357,7 @@ func (f softmax) each(w []float64, do func(column, class int, weights []float64)
 func (f softmax) turn(w []float64) {
 	f.each(w, func(k, _ int, w []float64) {
 		codec := f.codecs[f.problem.Columns[k]]
-		if _, missing := codec.MissingCode(); missing {
-			w = w[:len(w)-1]
-		}
-		if !codec.Column().Kind.Ordered() {
+		if w = w[:codec.Values()]; !codec.Column().Kind.Ordered() {
 			return
 		}
 		sum, old := 0., slices.Clone(w)

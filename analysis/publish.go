@@ -275,18 +275,12 @@ func (p *evaluation) ask(
 func (p *evaluation) marginalError(
 	s *privacy.Session, sets [][]int, n, spread float64,
 ) (out estimate, err error) {
-	sizes := p.synthetic.Schema().Sizes()
 	var asked []privacy.Candidate
 	var queries []privacy.Query
 	for _, cols := range sets {
-		cells := 1
-		for _, c := range cols {
-			cells *= sizes[c]
-		}
-		counts, estimate := make([]int64, cells), make([]float64, cells)
-		p.synthetic.CountTo(counts, cols)
-		for k, c := range counts {
-			estimate[k] = float64(c) / float64(p.synthetic.Rows()) * n
+		var estimate []float64
+		for _, c := range p.synthetic.Counts(cols...) {
+			estimate = append(estimate, float64(c)/float64(p.synthetic.Rows())*n)
 		}
 		queries = append(queries, privacy.Marginal{Cols: cols})
 		asked = append(asked, privacy.Candidate{Query: queries[len(queries)-1], Estimate: estimate})

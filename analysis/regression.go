@@ -41,7 +41,7 @@ func (r regression) first(t *table.Table) float64 {
 	for i := range t.Rows() {
 		code := int(t.Column(r.target.at).At(i))
 		row, ok := r.row(t, i)
-		if code != r.target.missing && ok {
+		if code < r.target.size && ok {
 			x, y = append(x, row...), append(y, r.target.values[code])
 		}
 	}
@@ -80,7 +80,7 @@ func (r regression) row(t *table.Table, i int) (x []float64, ok bool) {
 	for _, c := range r.from {
 		code := int(t.Column(c.at).At(i))
 		switch {
-		case code == c.missing:
+		case code == c.size:
 			return nil, false
 		case c.values != nil:
 			x = append(x, c.values[code])

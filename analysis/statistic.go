@@ -160,15 +160,10 @@ type column struct {
 	values   []float64 // of each code but the missing one; nil: more than two categories
 	// the least and the greatest value of such a code
 	low, high []float64
-	missing   int // code; -1: none
 }
 
 func newColumn(at int, c *schema.Codec) column {
-	out := column{at: at, size: c.Size(), missing: -1}
-	if code, has := c.MissingCode(); has {
-		out.missing = int(code)
-		out.size--
-	}
+	out := column{at: at, size: c.Values()}
 	for code := range out.size {
 		lo, hi := float64(code), float64(code)
 		if c.Column().Kind.Ordered() {
@@ -189,7 +184,7 @@ func (c column) isPair() bool { return len(c.values) == 2 && slices.Equal(c.low,
 func (c column) present(t *table.Table) (xs []float64) {
 	codes := t.Column(c.at)
 	for i := range t.Rows() {
-		if code := int(codes.At(i)); code != c.missing {
+		if code := int(codes.At(i)); code < c.size {
 			xs = append(xs, c.values[code])
 		}
 	}

@@ -112,14 +112,12 @@ func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 			"make it categorical with its values as categories", target, s.Columns[at].Kind)
 	}
 	t.problem.Target = at
-	missing, hasMissing := codecs[at].MissingCode()
-	for code := range codecs[at].Size() {
-		if hasMissing && code == int(missing) {
-			t.problem.Classes = append(t.problem.Classes, -1)
-			continue
-		}
-		t.problem.Classes = append(t.problem.Classes, len(t.classes))
+	for code := range codecs[at].Values() {
+		t.problem.Classes = append(t.problem.Classes, code)
 		t.classes = append(t.classes, codecs[at].Label(uint16(code)))
+	}
+	if len(t.classes) < codecs[at].Size() { // missing
+		t.problem.Classes = append(t.problem.Classes, -1)
 	}
 	if len(t.classes) < 2 {
 		return fail("column %q has one value", target)

@@ -106,8 +106,7 @@ func (g gateRun) counts(counts []int64, err error) ([]float64, error) {
 // other better, as much as either can. The first is right about Out; the second is wrong by so much
 // that the first is chosen about once in eight times, where the odds move by nearly e^ε.
 func (g gateRun) candidates() []privacy.Candidate {
-	counts := make([]int64, g.sizes[g.col])
-	g.pair.Out.CountTo(counts, []int{g.col})
+	counts := g.pair.Out.Counts(g.col)
 	right, wrong := make([]float64, len(counts)), make([]float64, len(counts))
 	for i, n := range counts {
 		right[i], wrong[i] = float64(n), float64(n)

@@ -115,8 +115,7 @@ func TestRareCodes(t *testing.T) {
 	leak := func(p *Pair) Mechanism {
 		return Mechanism{Name: "domain from the data", Claim: claim,
 			Run: func(_ context.Context, tab *table.Table) ([]float64, error) {
-				counts := make([]int64, 2)
-				tab.CountTo(counts, []int{0})
+				counts := tab.Counts(0)
 				return []float64{float64(min(1, counts[p.Target[0]]))}, nil
 			}}
 	}

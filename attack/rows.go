@@ -96,9 +96,7 @@ func PlainSubject(name string, task eval.Task) Subject {
 			}
 			model, err := train(t)
 			if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt but how rare the other one is
-				counts := make([]int64, t.Schema().Sizes()[t.Schema().Index(task.Label)])
-				t.CountTo(counts, []int{t.Schema().Index(task.Label)})
-				yes := float64(counts[task.Positive])
+				yes := float64(t.Counts(t.Schema().Index(task.Label))[task.Positive])
 				model, err = func(rows *table.Table) ([]float64, error) {
 					odds := math.Log((yes + .5) / (float64(t.Rows()) - yes + .5))
 					return slices.Repeat([]float64{odds}, rows.Rows()), nil
@@ -295,8 +293,7 @@ func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
 		columns = append(columns, known.Column(c))
 	}
 	for c, size := range s.Sizes() {
-		prior, truth := make([]int64, size), columns[c]
-		known.CountTo(prior, []int{c})
+		prior, truth := known.Counts(c), columns[c]
 		best, guess := slices.Repeat([]float64{math.Inf(-1)}, n), make([]uint16, n)
 		for code := range uint16(size) {
 			columns[c] = table.NewCodes(size, n)
@@ -495,9 +492,7 @@ func (g *game) exposed() *planted {
 // columns is model inversion, column by column.
 func (g *game) columns(confidence float64) Result {
 	r, known := Result{Mechanism: g.Name, Attack: "inversion"}, g.inverted()
-	for c, size := range known.Schema().Sizes() {
-		counts := make([]int64, size)
-		known.CountTo(counts, []int{c})
+	for c, column := range known.Schema().Columns {
 		var hits, total [2]int
 		for k := g.shadows; k < len(g.fits); k++ {
 			for s, n := range g.fits[k].inverted[c] {
@@ -507,9 +502,9 @@ func (g *game) columns(confidence float64) Result {
 				total[side(in)]++
 			}
 		}
-		r.Inverted = append(r.Inverted, inverted{Column: known.Schema().Columns[c].Name,
+		r.Inverted = append(r.Inverted, inverted{Column: column.Name,
 			In: rateOf(hits[1], total[1], confidence), Out: rateOf(hits[0], total[0], confidence),
-			Commonest: float64(slices.Max(counts)) / float64(known.Rows())})
+			Commonest: float64(slices.Max(known.Counts(c))) / float64(known.Rows())})
 	}
 	return r
 }

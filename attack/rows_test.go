@@ -367,8 +367,7 @@ func TestMargins(t *testing.T) {
 		t.Fatalf("%d sets", len(m.sets))
 	}
 	for k, cols := range m.sets {
-		want := make([]int64, len(m.counts[k]))
-		tab.CountTo(want, cols)
+		want := tab.Counts(cols...)
 		for c, n := range want {
 			if m.counts[k][c] != float64(n) {
 				t.Errorf("columns %v, cell %d: %v, want %d", cols, c, m.counts[k][c], n)

@@ -147,8 +147,7 @@ func check(t *testing.T, d Dataset, rows *table.Table) {
 	}
 	s := rows.Schema()
 	label := s.Index(d.Label)
-	counts := make([]int64, s.Sizes()[label])
-	rows.CountTo(counts, []int{label})
+	counts := rows.Counts(label)
 	positive := slices.Index(s.Columns[label].Categories, d.Positive)
 	rate := float64(counts[positive]) / float64(rows.Rows())
 	if diff := rate - d.Rate; diff > 5.1e-5 || diff < -5.1e-5 {
@@ -172,8 +171,7 @@ func TestEmbeddedTables(t *testing.T) {
 			if rows.Rows() != c.rows || len(s.Columns) != c.features+1 {
 				t.Errorf("%d × %d features, want %d × %d", rows.Rows(), len(s.Columns)-1, c.rows, c.features)
 			}
-			counts := make([]int64, 2)
-			rows.CountTo(counts, []int{s.Index(d.Label)})
+			counts := rows.Counts(s.Index(d.Label))
 			if counts[1] != int64(c.positives) {
 				t.Errorf("%d positive, want %d", counts[1], c.positives)
 			}
@@ -181,8 +179,7 @@ func TestEmbeddedTables(t *testing.T) {
 				if len(col.Missing) == 0 {
 					continue
 				}
-				n := make([]int64, s.Sizes()[i])
-				rows.CountTo(n, []int{i})
+				n := rows.Counts(i)
 				if share := float64(n[len(n)-1]) / float64(c.rows); share < .02 || share > .4 {
 					t.Errorf("%s: %.3f missing, want .02 to .4", col.Name, share)
 				}

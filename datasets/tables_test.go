@@ -39,8 +39,7 @@ func TestCatalogueTables(t *testing.T) {
 			}
 			check(t, d, rows)
 			for i, c := range s.Columns {
-				counts := make([]int64, s.Sizes()[i])
-				rows.CountTo(counts, []int{i})
+				counts := rows.Counts(i)
 				for code, n := range counts {
 					if n == 0 && len(c.Edges) > 0 {
 						t.Errorf("%s: bin %d of %d is empty", c.Name, code, len(counts))

@@ -42,7 +42,7 @@ func associations(columns []column, tables ...*table.Table) [][][]Number {
 func associationOf(columns []column, first *table.Table) func(t *table.Table, i, j int) Number {
 	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
 	for i, c := range columns {
-		groups[i], sizes[i] = c.levels(countOf(first, i))
+		groups[i], sizes[i] = c.levels(first.Counts(i))
 	}
 	return func(t *table.Table, i, j int) Number {
 		if columns[i].numeric() && columns[j].numeric() {
@@ -92,8 +92,8 @@ func (c column) even(count []int64, most int) (group []int, size int) {
 			size++
 		}
 	}
-	if size++; c.missing >= 0 {
-		group[c.missing] = size
+	if size++; c.values < c.size {
+		group[c.values] = size
 		size++
 	}
 	return group, size
@@ -298,10 +298,10 @@ func band(n, m int) float64 {
 // none, where missing is a value, all. rare are those that are not of the most frequent value.
 func support(t *table.Table, columns []column) (present, rare []int) {
 	for i, c := range columns {
-		count, rows := countOf(t, i), t.Rows()
-		if c.numeric() && c.missing >= 0 { // the last code
-			rows -= int(count[c.missing])
-			count = count[:c.missing]
+		count, rows := t.Counts(i), t.Rows()
+		if c.numeric() {
+			rows -= int(sum(count[c.values:]))
+			count = count[:c.values]
 		}
 		present, rare = append(present, rows), append(rare, rows-int(slices.Max(count)))
 	}

@@ -26,8 +26,8 @@ func binning(t *table.Table, drop []string) ([]bins, encoder[uint8], error) {
 	e, err := newEncoder(t, drop, func(at int, c column) []uint8 {
 		b := bins{ordered: c.numeric(), missing: -1}
 		var group []int
-		group, b.size = c.joined(countOf(t, at), maxBins)
-		if b.ordered && c.missing >= 0 {
+		group, b.size = c.joined(t.Counts(at), maxBins)
+		if b.ordered && c.values < c.size {
 			b.missing = b.size - 1
 		}
 		out = append(out, b)

@@ -19,11 +19,11 @@ var ErrColumn = errors.New("unsuitable column")
 
 // column is what the metrics need to know of one schema column.
 type column struct {
-	name    string
-	codec   *schema.Codec
-	size    int      // number of codes, missing included
-	missing int      // the code of missing, or -1
-	texts   []string // categorical and boolean: what the codes mean
+	name   string
+	codec  *schema.Codec
+	size   int      // number of codes, missing included
+	values int      // of the codes: the first; behind them may be missing
+	texts  []string // categorical and boolean: what the codes mean
 	// numeric: the middle of the bin of every code that is one, from 0 to 1 between the bounds; nil
 	// otherwise
 	place  []float64
@@ -38,20 +38,14 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 	}
 	out := make([]column, len(codecs))
 	for i, c := range codecs {
-		out[i] = column{name: s.Columns[i].Name, codec: c, size: c.Size(), missing: -1}
-		if code, ok := c.MissingCode(); ok {
-			out[i].missing = int(code)
-		}
+		out[i] = column{name: s.Columns[i].Name, codec: c, size: c.Size(), values: c.Values()}
 		if !s.Columns[i].Kind.Ordered() {
 			for code := range c.Size() {
 				out[i].texts = append(out[i].texts, c.Label(uint16(code)))
 			}
 			continue
 		}
-		bins := c.Size()
-		if out[i].missing >= 0 {
-			bins--
-		}
+		bins := c.Values()
 		out[i].place = make([]float64, bins)
 		out[i].lo, _ = c.Bin(0)
 		_, out[i].hi = c.Bin(uint16(bins - 1))
@@ -66,7 +60,7 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 }
 
 func (c column) equal(d column) bool {
-	return c.name == d.name && c.size == d.size && c.missing == d.missing &&
+	return c.name == d.name && c.size == d.size && c.values == d.values &&
 		c.lo == d.lo && c.hi == d.hi && slices.Equal(c.place, d.place) &&
 		slices.Equal(c.texts, d.texts)
 }

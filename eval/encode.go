@@ -151,7 +151,7 @@ func Groups(t *table.Table, most int) (of [][]int, sizes []int, err error) {
 	columns, err := compatible(t)
 	of, sizes = make([][]int, len(columns)), make([]int, len(columns))
 	for at, c := range columns {
-		of[at], sizes[at] = c.joined(countOf(t, at), most)
+		of[at], sizes[at] = c.joined(t.Counts(at), most)
 	}
 	return of, sizes, err
 }

@@ -324,9 +324,8 @@ func (c *cells) values(real bool) map[string]int64 {
 	for x, n := range runs(c.numbers) {
 		out[c.codec.Show(x, exact)] += n
 	}
-	missing, ok := c.codec.MissingCode()
 	for code, n := range c.count {
-		if n > 0 && !c.ordered() && !(ok && code == int(missing)) {
+		if n > 0 && !c.ordered() && code < c.codec.Values() {
 			out[c.codec.Label(uint16(code))] += n
 		}
 	}

@@ -47,7 +47,7 @@ func Implications(real, synthetic, holdout *table.Table, share float64) ([]Broke
 	groups, sizes := make([][]int, len(columns)), make([]int, len(columns))
 	for i, c := range columns {
 		if groups[i], sizes[i] = allColumns(c.size), c.size; len(c.place) > impliedGroups {
-			groups[i], sizes[i] = c.even(countOf(real, i), impliedGroups)
+			groups[i], sizes[i] = c.even(real.Counts(i), impliedGroups)
 		}
 	}
 	var out []Broken
@@ -155,7 +155,7 @@ func (c column) between(groups []int, g int) string {
 		hi--
 	}
 	least, greatest := 0., 0.
-	if c.numeric() && hi != c.missing {
+	if c.numeric() && hi < c.values {
 		least, _ = c.codec.Bin(uint16(lo))
 		_, greatest = c.codec.Bin(uint16(hi))
 	}

@@ -71,7 +71,7 @@ func RareClassRate(t *table.Table, column string, code uint16, level float64) (I
 		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
 			ErrColumn)
 	}
-	return Wilson(countOf(t, at)[code], int64(t.Rows()), level)
+	return Wilson(t.Counts(at)[code], int64(t.Rows()), level)
 }
 
 // BootstrapOptions says how a bootstrap draws. The zero value is usable.

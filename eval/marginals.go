@@ -68,7 +68,7 @@ func totalVariation(a, b *table.Table, cols ...int) float64 {
 	if cells > denseCells {
 		count = countClasses(cols, a, b)
 	} else {
-		count = [][]int64{countOf(a, cols...), countOf(b, cols...)}
+		count = [][]int64{a.Counts(cols...), b.Counts(cols...)}
 	}
 	sum := 0.0
 	for i, n := range count[0] {

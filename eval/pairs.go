@@ -69,7 +69,7 @@ func correlation(t *table.Table, columns []column, i, j int) float64 {
 	var x, y []float64
 	codes := t.Column(j)
 	forEachCode(t.Column(i), func(row, ca int) {
-		if cb := int(codes.At(row)); ca != a.missing && cb != b.missing {
+		if cb := int(codes.At(row)); ca < a.values && cb < b.values {
 			x, y = append(x, a.place[ca]), append(y, b.place[cb])
 		}
 	})

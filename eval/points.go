@@ -82,7 +82,7 @@ func coordinates(_ int, c column) []float64 {
 		switch {
 		case !c.numeric():
 			out[code] = float64(code)
-		case code == c.missing:
+		case code == c.values:
 			out[code] = missingPlace
 		default:
 			out[code] = math.Round(c.place[code]/placeUnit) * placeUnit

@@ -23,7 +23,7 @@ func (v *Values) numbersOf(row []string, width int) []float64 {
 		}
 		cell := row[c.at]
 		code, err := c.codec.EncodeText([]byte(cell))
-		if missing, ok := c.codec.MissingCode(); err == nil && ok && code == missing {
+		if err == nil && int(code) == c.codec.Values() {
 			continue
 		}
 		if x, ok := c.codec.ParseValue(cell); ok {

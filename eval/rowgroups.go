@@ -24,17 +24,6 @@ func inParallel(n int, worker func() func(i int)) {
 	wg.Wait()
 }
 
-// countOf counts the rows by their codes in some columns together.
-func countOf(t *table.Table, cols ...int) []int64 {
-	sizes, cells := t.Schema().Sizes(), 1
-	for _, c := range cols {
-		cells *= sizes[c]
-	}
-	out := make([]int64, cells)
-	t.CountTo(out, cols)
-	return out
-}
-
 // countClasses counts the rows of each class in tables with the same columns: rows of any of them
 // are of one class if and only if they have the same codes in cols.
 func countClasses(cols []int, tables ...*table.Table) [][]int64 {

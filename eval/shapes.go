@@ -86,10 +86,8 @@ func expectedTV(p, q []float64, inverses float64) (out float64) {
 // presentShares returns the shares of all codes but missing, nil if there are no such cells, and
 // how many cells there are.
 func presentShares(t *table.Table, at int, c column) (shares []float64, present float64) {
-	for code, n := range countOf(t, at) {
-		if code != c.missing { // the last code
-			shares = append(shares, float64(n))
-		}
+	for _, n := range t.Counts(at)[:c.values] {
+		shares = append(shares, float64(n))
 	}
 	if present = floats.Sum(shares); present == 0 {
 		return nil, 0

@@ -140,8 +140,7 @@ func (r *relatedCells) settle(columns []cells) {
 			}
 			r.allowed[i] = c.number(d)
 			codec := r.reading.Codecs()[i]
-			if missing, ok := codec.MissingCode(); r.allowed[i] && err == nil &&
-				(!ok || missing != r.codes[i]) {
+			if r.allowed[i] && err == nil && int(r.codes[i]) < codec.Values() {
 				lo, hi := codec.Bin(r.codes[i])
 				r.allowed[i] = lo <= d && d <= hi
 			}
@@ -155,8 +154,7 @@ func (c *cells) add(cell string, reading *schema.RowCodec, i int, r *relatedCell
 		r.codes[i], r.x[i], _ = reading.Cell(i, []byte(cell))
 	}
 	code, err := c.codec.EncodeText([]byte(cell))
-	missing, ok := c.codec.MissingCode()
-	isMissing := err == nil && ok && code == missing
+	isMissing := err == nil && int(code) == c.codec.Values()
 	after := c.codec.Column().After != ""
 	if after && !isMissing {
 		if !math.IsNaN(r.x[i]) {

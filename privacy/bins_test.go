@@ -93,8 +93,7 @@ func TestMergeBinsKeepsNeighbours(t *testing.T) {
 			var counts [2][]int64
 			for i, rows := range [][2][]uint8{{ax, ay}, {bx, by}} {
 				tab := must(regroup(fineTable(t, s, rows[0], rows[1], nil), coarse, groups))
-				counts[i] = make([]int64, 10)
-				tab.CountTo(counts[i], []int{0, 1})
+				counts[i] = tab.Counts(0, 1)
 			}
 			square := 0.0
 			for i := range counts[0] {

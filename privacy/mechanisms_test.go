@@ -19,8 +19,7 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 		{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 4 * n},
 	})
 	pair := Marginal{Cols: []int{2, 0}}
-	truePair := make([]int64, 8)
-	tab.CountTo(truePair, pair.Cols)
+	truePair := tab.Counts(pair.Cols...)
 	grouped := Marginal{Cols: []int{2, 0}, Groups: [][]uint16{{0, 1, 1, 0}, nil}}
 	trueGrouped := []int64{
 		truePair[0] + truePair[6],
@@ -92,8 +91,7 @@ func TestCellsHaveIndependentNoise(t *testing.T) {
 	const n = 4000
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
 	s := open(t, tab, gaussian(50, n))
-	truth := make([]int64, 2)
-	tab.CountTo(truth, []int{0})
+	truth := tab.Counts(0)
 	agree, used := int64(0), int64(0)
 	for range n {
 		m := stattest.Must(s.Measure(Marginal{Cols: []int{0}}, 50))
@@ -151,12 +149,8 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 		law := func(eps float64) []float64 {
 			p, sum := make([]float64, len(candidates)), 0.0
 			for i, c := range candidates {
-				counts := make([]int64, 1)
 				m := c.Query.(Marginal)
-				for _, col := range m.Cols {
-					counts = make([]int64, len(counts)*sch.Sizes()[col])
-				}
-				tab.CountTo(counts, m.Cols)
+				counts := tab.Counts(m.Cols...)
 				if m.Groups != nil {
 					counts = []int64{counts[0] + counts[1], counts[2] + counts[3]}
 				}

@@ -173,12 +173,9 @@ const roomCells = 256
 
 // newRoom is for units of up to most rows, of which a sample has these numbers and gaps.
 func newRoom(order *schema.Codec, edges []float64, most int, number, gaps []uint16) (r room) {
-	missing, may := order.MissingCode()
-	for code := range order.Size() {
-		if !may || code != int(missing) {
-			least, _ := order.Bin(uint16(code))
-			r.value = append(r.value, least)
-		}
+	for code := range order.Values() {
+		least, _ := order.Bin(uint16(code))
+		r.value = append(r.value, least)
 	}
 	span := r.value[len(r.value)-1] - r.value[0]
 	r.step = max(edges[1], span/roomCells)

@@ -68,7 +68,7 @@ func (r *RowCodec) wrongAfter(i, b int) string {
 			c.column.Kind)
 	case c.bins.min < 0:
 		return "min of a difference must be at least 0: what is after is not before"
-	case r.codecs[b].missing >= 0 && c.missing < 0:
+	case r.codecs[b].values < r.codecs[b].size && c.values == c.size:
 		return fmt.Sprintf("%s may be missing, and then so is this: it needs missing tokens",
 			yamlfile.Quote(r.codecs[b].column.Name))
 	case from.root.facts.wrong(most) != "":

@@ -17,7 +17,7 @@ type Codec struct {
 	column  Column // filled
 	facts   *facts
 	size    int
-	missing int               // its code; -1: a cell is never missing
+	values  int               // the codes of values; a missing cell has the next one, if there is one
 	other   int               // the code that takes disallowed cells; -1: none
 	words   map[string]uint16 // categories or boolean texts, and missing tokens
 	aliases bool              // the further texts of facts.alias are taken
@@ -41,7 +41,7 @@ func faultf(key, format string, args ...any) *fault {
 func newCodec(c Column) (*Codec, *fault) {
 	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges),
 		slices.Clone(c.Missing)
-	codec := &Codec{column: c, facts: c.Kind.facts(), size: c.size(), missing: -1, other: -1}
+	codec := &Codec{column: c, facts: c.Kind.facts(), size: c.size(), other: -1}
 	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))
 	for i, text := range c.Categories {
 		codec.words[text] = uint16(i)
@@ -61,9 +61,7 @@ func newCodec(c Column) (*Codec, *fault) {
 		}
 		codec.bins = b
 	}
-	if len(c.Missing) > 0 {
-		codec.missing = codec.size - 1
-	}
+	codec.values = codec.size - min(1, len(c.Missing))
 	for i, token := range c.Missing {
 		if codec.aliases && codec.facts.alias([]byte(token)) >= 0 {
 			return nil, &fault{"missing", i, fmt.Sprintf("missing token %s is also a text of true or false",
@@ -80,7 +78,7 @@ func newCodec(c Column) (*Codec, *fault) {
 		}
 	}
 	for _, token := range c.Missing {
-		codec.words[token] = uint16(codec.missing)
+		codec.words[token] = uint16(codec.values)
 	}
 	return codec, nil
 }
@@ -92,8 +90,9 @@ func (c *Codec) Column() Column { return c.column }
 // Size is the number of codes, at most 65,536.
 func (c *Codec) Size() int { return c.size }
 
-// MissingCode is the code of a missing cell, if the column declares missing tokens.
-func (c *Codec) MissingCode() (uint16, bool) { return uint16(max(c.missing, 0)), c.missing >= 0 }
+// Values is how many of the codes, from 0 on, stand for values. Behind them is at most one more, of
+// a missing cell, if the column declares missing tokens.
+func (c *Codec) Values() int { return c.values }
 
 // Bin gives the smallest and the greatest value of a bin of a numeric column: integers, days,
 // microseconds or real numbers. For a real bin other than the last, hi is the upper edge, which
@@ -140,7 +139,7 @@ func (c *Codec) Between(from, below float64) (allow []bool, cut int) {
 func (c *Codec) Label(code uint16) string {
 	c.check(code)
 	switch {
-	case int(code) == c.missing:
+	case int(code) == c.values:
 		return "(missing)"
 	case c.bins == nil:
 		return c.column.Categories[code]
@@ -216,7 +215,7 @@ func (s *Schema) Overview() ([]ColumnOverview, error) {
 			unit = rows.numbers[i].unitName()
 		}
 		last := c.size - 1
-		missing := c.missing == last
+		missing := c.values == last
 		if missing {
 			last--
 		}

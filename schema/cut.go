@@ -42,10 +42,10 @@ func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 			}
 		}
 	}
-	f.bins, f.size = &b, len(b.lower)
-	if c.missing >= 0 {
-		f.missing, f.size = f.size, f.size+1
-		of, share = append(of, uint16(c.missing)), append(share, 1)
+	f.bins, f.size, f.values = &b, len(b.lower), len(b.lower)
+	if c.values < c.size {
+		f.size++
+		of, share = append(of, uint16(c.values)), append(share, 1)
 	}
 	return &f, of, share
 }

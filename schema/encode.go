@@ -107,11 +107,11 @@ func (c *Codec) encodeNumber(x float64) (uint16, error) {
 	}
 	for _, v := range c.absent {
 		if x == v {
-			return uint16(c.missing), nil
+			return uint16(c.values), nil
 		}
 	}
 	switch {
-	case c.column.OnInvalid == Clamp, c.lenient && c.missing < 0:
+	case c.column.OnInvalid == Clamp, c.lenient && c.values == c.size:
 		if b.whole {
 			x = math.Round(x)
 		}
@@ -144,8 +144,8 @@ func (c *Codec) mistyped() (uint16, error) {
 // takes disallowed cells or the bin in the middle, else 0. It depends on the column alone.
 func (c *Codec) Unreadable() uint16 {
 	switch {
-	case c.missing >= 0:
-		return uint16(c.missing)
+	case c.values < c.size:
+		return uint16(c.values)
 	case c.bins != nil:
 		return uint16(c.bins.count() / 2)
 	}
@@ -155,8 +155,8 @@ func (c *Codec) Unreadable() uint16 {
 // byPolicy gives the code that the column's policy has for a cell without a nearest bin, else err.
 func (c *Codec) byPolicy(err error) (uint16, error) {
 	switch {
-	case c.column.OnInvalid == Clamp && c.missing >= 0:
-		return uint16(c.missing), nil
+	case c.column.OnInvalid == Clamp && c.values < c.size:
+		return uint16(c.values), nil
 	case c.column.OnInvalid == Other:
 		return uint16(c.other), nil
 	}
@@ -166,8 +166,8 @@ func (c *Codec) byPolicy(err error) (uint16, error) {
 // EncodeMissing gives the code of a null. If the column declares no missing
 // tokens, its policy applies.
 func (c *Codec) EncodeMissing() (uint16, error) {
-	if c.missing >= 0 {
-		return uint16(c.missing), nil
+	if c.values < c.size {
+		return uint16(c.values), nil
 	}
 	return c.disallowed(errMissing)
 }

@@ -447,8 +447,8 @@ func (c *Codec) finer(most int) (fine *Codec, coarse []uint16, err error) {
 	for _, x := range fine.bins.lower {
 		coarse = append(coarse, uint16(b.find(x)))
 	}
-	if c.missing >= 0 {
-		coarse = append(coarse, uint16(c.missing))
+	if c.values < c.size {
+		coarse = append(coarse, uint16(c.values))
 	}
 	return fine, coarse, nil
 }

@@ -147,8 +147,8 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 			if next != len(edges)-1 {
 				return differ("column %s: an edge is not on the grid", yamlfile.Quote(c.Name))
 			}
-			if fine[i].missing >= 0 {
-				out[i] = append(out[i], uint16(coarse[i].missing))
+			if fine[i].values < fine[i].size {
+				out[i] = append(out[i], uint16(coarse[i].values))
 			}
 			c = c.withEdges(edges).filled()
 		}

@@ -70,7 +70,7 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 		i := at - made
 		c, form := &s.Columns[i], r.numbers[i]
 		f := FileColumn{Name: c.Name, Column: i, Made: -1, Stored: c.Kind.Stored(),
-			Nullable: codecs[i].missing >= 0, Categories: codecs[i].column.Categories}
+			Nullable: codecs[i].values < codecs[i].size, Categories: codecs[i].column.Categories}
 		if form.root != nil {
 			f.Stored, f.Zoned = form.root.facts.stored, form.zoned()
 		}
@@ -114,7 +114,7 @@ func (r *RowCodec) Relates() bool { return slices.Contains(r.related, true) }
 func (r *RowCodec) Cell(i int, cell []byte) (code uint16, x float64, err error) {
 	c, root := r.codecs[i], r.numbers[i].root
 	if r.base[i] < 0 {
-		if code, err = c.EncodeText(cell); root == nil || int(code) == c.missing || err != nil {
+		if code, err = c.EncodeText(cell); root == nil || int(code) == c.values || err != nil {
 			return code, math.NaN(), err
 		}
 	} else if code, ok := c.words[string(cell)]; ok {
@@ -138,7 +138,7 @@ func (r *RowCodec) Value(i int, as Stored, v Value) (code uint16, x float64, err
 	}
 	x, ok := root.facts.number(as, v)
 	if r.base[i] < 0 {
-		if code, err = c.EncodeValue(as, v); int(code) == c.missing || err != nil || !ok {
+		if code, err = c.EncodeValue(as, v); int(code) == c.values || err != nil || !ok {
 			x = math.NaN()
 		}
 		return code, x, err

@@ -39,8 +39,8 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			case i < len(x.When):
 				y.when = append(y.when, set)
 			default:
-				if m := r.codecs[set.Column].missing; m >= 0 {
-					set.Allow[m] = true
+				if c := r.codecs[set.Column]; c.values < c.size {
+					set.Allow[c.values] = true
 				}
 				y.then = append(y.then, set)
 			}

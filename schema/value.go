@@ -111,7 +111,7 @@ func (c *Codec) EncodeValue(as Stored, v Value) (uint16, error) {
 func (c *Codec) Decode(code uint16, u *rand.Rand) Value {
 	c.check(code)
 	switch {
-	case int(code) == c.missing:
+	case int(code) == c.values:
 		return Value{Missing: true}
 	case c.facts.stored == StoredText:
 		return Value{Text: c.column.Categories[code], Int: int64(code)}

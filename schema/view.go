@@ -322,10 +322,7 @@ func (c *child) refine() error {
 	if !slices.ContainsFunc(c.fine.Columns, follows) { // which would need a missing token, too
 		c.fine.Columns[c.by] = withNone(fine.Column()) // a time that cannot be read is none
 	}
-	n := fine.Size()
-	if _, missing := fine.MissingCode(); missing {
-		n--
-	}
+	n := fine.Values()
 	for code := range n {
 		lo, _ := fine.Bin(uint16(code))
 		c.value = append(c.value, lo)

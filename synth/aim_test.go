@@ -316,9 +316,8 @@ func TestLongTail(t *testing.T) {
 	}
 	tab := stattest.Must(table.FromColumns(s, []table.Codes{{U16: long}, {U8: class}}, nil))
 	count := func(t *table.Table) []float64 {
-		counts, out := make([]int64, codes*classes), make([]float64, codes*classes)
-		t.CountTo(counts, []int{0, 1})
-		for i, n := range counts {
+		out := make([]float64, codes*classes)
+		for i, n := range t.Counts(0, 1) {
 			out[i] = float64(n)
 		}
 		return out
@@ -377,8 +376,7 @@ func TestTargetKeepsARareClass(t *testing.T) {
 	tab := stattest.Must(table.FromColumns(s, cols, nil))
 	f, rate := checked(&AIM{Target: "column 5"}), 0.0
 	for seed := range uint64(12) {
-		counts := make([]int64, 2)
-		Sample(t, Fit(t, f, tab, aimOne), 5000, seed).CountTo(counts, []int{5})
+		counts := Sample(t, Fit(t, f, tab, aimOne), 5000, seed).Counts(5)
 		rate += float64(counts[1]) / 5000 / 12
 	}
 	if math.Abs(rate-.02) > .0066 { // .0222 with standard deviation .0008

@@ -70,8 +70,7 @@ func TestPosteriorMeans(t *testing.T) {
 		Prior: 5})
 	stattest.Check(t, err)
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 2000, Delta: 1e-9})
-	joint, sizes := make([]int64, 2*3*4), s.Sizes()
-	tab.CountTo(joint, []int{0, 1, 2})
+	joint, sizes := tab.Counts(0, 1, 2), s.Sizes()
 	// P(a) by a Dirichlet(5, 5, 5) of column 1, P(b | a) of column 0, P(c | b, a) of column 2
 	at := func(b, a, c int) (n float64) {
 		for i, x := range joint {

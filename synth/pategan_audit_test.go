@@ -58,8 +58,7 @@ func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
 	if out.Schema().Fingerprint() != s.Fingerprint() {
 		t.Error("the model has a schema of its own")
 	}
-	counts := make([]int64, 8)
-	out.CountTo(counts, []int{0})
+	counts := out.Counts(0)
 	if counts[0] == 0 || counts[7] == 0 {
 		t.Errorf("a model that hardly learnt draws codes %v: bins were dropped", counts)
 	}

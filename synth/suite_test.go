@@ -272,8 +272,7 @@ func learns(t *testing.T, f Fitter) {
 	tab := synthtest.Table(t, s, 20000)
 	syn := Sample(t, Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}), 20000, 1)
 	agree := func(tab *table.Table) float64 {
-		counts := make([]int64, 4)
-		tab.CountTo(counts, []int{0, 1})
+		counts := tab.Counts(0, 1)
 		return float64(counts[0]+counts[3]) / float64(tab.Rows())
 	}
 	if got, want := agree(syn), agree(tab); math.Abs(got-want) > .05 {

@@ -43,9 +43,7 @@ func TestTargetIsLearned(t *testing.T) {
 	f := checked(&WGAN{Target: "column 1", DistilSteps: 500, PostSteps: 50})
 	m := Fit(t, f, tab, accountant.Budget{Epsilon: 3, Delta: 1e-6})
 	syn := Sample(t, m, 4000, 1)
-	distance, a, b := 0., make([]int64, 6), make([]int64, 6)
-	tab.CountTo(a, []int{0, 1})
-	syn.CountTo(b, []int{0, 1})
+	distance, a, b := 0., tab.Counts(0, 1), syn.Counts(0, 1)
 	for i := range a {
 		distance += math.Abs(float64(a[i])/2000-float64(b[i])/4000) / 2
 	}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 )
@@ -13,43 +12,34 @@ const (
 	partialCells = 1 << 20
 )
 
-// CountTo adds the marginal over cols to dst: for every combination of codes of these columns, the
-// number of rows that have it. dst is row-major in the order of cols, the last column fastest, so
-// that rows with codes a, b, c of columns with sizes m, n, p count in dst[(a·n+b)·p+c]. cols may be
-// in any order; without any, dst has one cell and gets the number of rows. CountTo panics unless
-// len(dst) is the product of the sizes.
+// Counts is the marginal over cols: for every combination of codes of these columns, the number of
+// rows that have it. It is row-major in the order of cols, the last column fastest, so that rows
+// with codes a, b, c of columns with sizes m, n, p count in cell (a·n+b)·p+c. cols may be in any
+// order; without any there is one cell, the number of rows.
 //
 // It needs about one nanosecond a row and column, shared by all processors
 // when there are 200,000 rows or more.
-func (t *Table) CountTo(dst []int64, cols []int) {
-	cells := 1
-	for _, c := range cols {
-		cells *= t.sizes[c]
-		if cells > len(dst) {
-			break
-		}
-	}
-	if cells != len(dst) {
-		panic(fmt.Sprintf("table: CountTo: dst has %d cells, the marginal has another number", len(dst)))
-	}
-	if len(cols) == 0 {
-		dst[0] += int64(t.rows)
-		return
-	}
-	m := marginal{cells: cells}
+func (t *Table) Counts(cols ...int) []int64 {
+	m := marginal{cells: 1}
 	for _, c := range cols {
 		m.cols = append(m.cols, t.cols[c])
 		m.sizes = append(m.sizes, t.sizes[c])
+		m.cells *= t.sizes[c]
 	}
-
+	dst := make([]int64, m.cells)
+	if len(cols) == 0 {
+		dst[0] = int64(t.rows)
+		return dst
+	}
 	workers := min(runtime.GOMAXPROCS(0), t.rows/rowsPerWorker)
-	if workers <= 1 || cells > partialCells {
+	if workers <= 1 || m.cells > partialCells {
 		m.addTo(dst, 0, t.rows)
-		return
+		return dst
 	}
 	shared(workers, dst, func(w int, part []int64) {
 		m.addTo(part, t.rows*w/workers, t.rows*(w+1)/workers)
 	})
+	return dst
 }
 
 // shared adds to dst what so many goroutines count, each in numbers of its own.

@@ -21,7 +21,7 @@ var ward = &schema.Schema{
 	},
 }
 
-func ExampleTable_CountTo() {
+func ExampleTable_Counts() {
 	in := "bed,age,sex\n1,17,f\n2,81,m\n3,12,f\n4,99,m\n"
 	t, report, err := table.ReadCSV(context.Background(), strings.NewReader(in), int64(len(in)), ward,
 		table.ReadOptions{})
@@ -29,8 +29,7 @@ func ExampleTable_CountTo() {
 		log.Fatal(err)
 	}
 	fmt.Println("rows:", t.Rows(), "ignored columns:", report.Ignored)
-	counts := make([]int64, 2*5)
-	t.CountTo(counts, []int{0, 1})
+	counts := t.Counts(0, 1)
 	fmt.Println("f:", counts[:5])
 	fmt.Println("m:", counts[5:])
 	// Output:

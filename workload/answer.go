@@ -33,7 +33,7 @@ func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 			return nil, err
 		}
 		out[i] = make([]float64, n)
-		cells := make([]int64, n)
+		var cells []int64
 		switch {
 		case it.Fine != nil:
 			if out[i][0], err = it.onTable(t); err != nil {
@@ -41,9 +41,9 @@ func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 			}
 			continue
 		case it.IsCount():
-			cells[0], counts = counts[0], counts[1:]
+			cells, counts = counts[:1], counts[1:]
 		default:
-			t.CountTo(cells, it.Cols)
+			cells = t.Counts(it.Cols...)
 		}
 		for k, c := range cells {
 			out[i][k] = float64(c)

@@ -71,14 +71,6 @@ func (p *reading) column(name string) (column, error) {
 
 func (c column) name() string { return c.schema.Columns[c.index].Name }
 
-// values is the number of codes that are not "missing".
-func (c column) values() int {
-	if code, ok := c.codec.MissingCode(); ok {
-		return int(code)
-	}
-	return c.codec.Size()
-}
-
 // run is the condition that the code is one of those from first to last.
 func (c column) run(first, last int) table.Condition {
 	out := table.Condition{Column: c.index, Allow: make([]bool, c.codec.Size())}
@@ -90,11 +82,11 @@ func (c column) run(first, last int) table.Condition {
 
 // missing is the condition that the value is missing.
 func (c column) missing() (table.Condition, error) {
-	code, ok := c.codec.MissingCode()
-	if !ok {
+	code := c.codec.Values()
+	if code == c.codec.Size() {
 		return table.Condition{}, fmt.Errorf("column %q has no missing values", c.name())
 	}
-	return c.run(int(code), int(code)), nil
+	return c.run(code, code), nil
 }
 
 // compare is the condition value op text for one of the texts; op is =, <, <=, > or >=.
@@ -172,7 +164,7 @@ func (c column) between(op, text string) ([]bool, error) {
 			c.name(), op, text, label)
 	case op == "=" && !slices.Contains(allow, true):
 		return nil, fmt.Errorf("column %q has no value %s: it goes from %s to %s", c.name(), text, label,
-			c.codec.Label(uint16(c.values()-1)))
+			c.codec.Label(uint16(c.codec.Values()-1)))
 	}
 	return allow, nil
 }

@@ -26,12 +26,9 @@ func (it Item) Drawn(codecs []*schema.Codec) Item {
 	it.Fine = nil
 	for c, f := range fine {
 		var at []float64
-		missing, has := f.Codec.MissingCode()
-		for code := range f.Of {
-			if !has || code != int(missing) {
-				lo, _ := f.Codec.Bin(uint16(code))
-				at = append(at, lo)
-			}
+		for code := range f.Codec.Values() {
+			lo, _ := f.Codec.Bin(uint16(code))
+			at = append(at, lo)
 		}
 		if it.Fine == nil {
 			it.Fine = map[int]Fine{}

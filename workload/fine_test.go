@@ -88,8 +88,7 @@ func TestFineConditions(t *testing.T) {
 		var cliques [][]int
 		var ms []marginal.Measurement
 		for c, size := range sizes {
-			counts := make([]int64, size)
-			tab.CountTo(counts, []int{c})
+			counts := tab.Counts(c)
 			one := make([]float64, size)
 			for k, x := range counts {
 				one[k] = float64(x)

@@ -208,7 +208,7 @@ func (p *reading) prefixes(name string) (items []Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := col.values()
+	k := col.codec.Values()
 	switch p.allow += k * k; {
 	case p.allow > maxAllow:
 		return nil, fmt.Errorf("column %q has %d bins, too many to list", name, k)

@@ -238,14 +238,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	tab := randomTable(t, s, 3000)
 	rows := stattest.Must(w.OnTable(tab))
 	all := []int{0, 1, 2, 3, 4, 5}
-	cells := 1
-	for _, n := range s.Sizes() {
-		cells *= n
-	}
-	counts, full := make([]int64, cells), make([]float64, cells)
-	tab.CountTo(counts, all)
-	for i, n := range counts {
-		full[i] = float64(n)
+	var full []float64
+	for _, n := range tab.Counts(all...) {
+		full = append(full, float64(n))
 	}
 	var items []Item
 	dense := make(Answers, w.Len())

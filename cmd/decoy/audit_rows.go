@@ -184,8 +184,7 @@ func (a *auditRows) subject(cmd *cobra.Command, t *table.Table) (attack.Subject,
 	}
 	task := eval.Task{Label: a.training.Target, Drop: a.training.Drop}
 	if at := s.Index(task.Label); at >= 0 { // the rarest class that the rows have is positive
-		counts := make([]int64, s.Sizes()[at])
-		t.CountTo(counts, []int{at})
+		counts := t.Counts(at)
 		for code, n := range counts {
 			if n > 0 && (counts[task.Positive] == 0 || n < counts[task.Positive]) {
 				task.Positive = uint16(code)

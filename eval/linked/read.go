@@ -53,14 +53,13 @@ func Of(l *schema.Linked, tables []table.Linked) (*Tables, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
-		missing, may := codec.MissingCode()
 		for row, id := range rows.Key {
 			parent, known := of[above][id]
 			if !known {
 				parent = -1
 			}
 			at := math.NaN()
-			if code := rows.Column(c.By).At(row); !may || code != missing {
+			if code := rows.Column(c.By).At(row); int(code) < codec.Values() {
 				at, _ = codec.Bin(code)
 			}
 			c.Parent, c.Order = append(c.Parent, parent), append(c.Order, at)

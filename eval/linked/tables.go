@@ -196,10 +196,9 @@ func columnsOf(name string, a, b *table.Table) (out []column, err error) {
 	for k := range groups {
 		c := column{name: s.Columns[k].Name, size: sizes[k], ordered: s.Columns[k].Kind.Ordered(),
 			labels: make([]string, sizes[k]), group: groups[k], missing: -1}
-		missing, may := codecs[k].MissingCode()
 		for code, x := range c.group {
 			text := codecs[k].Label(uint16(code))
-			if may && code == int(missing) {
+			if code == codecs[k].Values() {
 				c.missing = x
 			} else if c.ordered {
 				least, _ := codecs[k].Bin(uint16(code))

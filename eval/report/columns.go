@@ -18,13 +18,13 @@ const (
 
 // distribution describes column k in all tables.
 func (w *work) distribution(k int, s eval.ColumnShape) column {
-	codec, train := w.codecs[k], count(w.Train, k)
+	codec, train := w.codecs[k], w.Train.Counts(k)
 	c := column{Name: s.Column, Kind: codec.Column().Kind.String(), Metric: s.Metric,
 		Score: number(s.Score), codec: codec, shape: s, groups: group(codec, train)}
-	c.Train, c.Synthetic = c.shares(train), c.shares(count(w.Synthetic, k))
+	c.Train, c.Synthetic = c.shares(train), c.shares(w.Synthetic.Counts(k))
 	other := w.Synthetic
 	if w.Holdout != nil {
-		c.Holdout, other = c.shares(count(w.Holdout, k)), w.Holdout
+		c.Holdout, other = c.shares(w.Holdout.Counts(k)), w.Holdout
 	}
 	// chance is how far another real table would be off, at this level
 	chance := w.z * math.Sqrt(1/float64(w.Train.Rows())+1/float64(other.Rows()))
@@ -42,10 +42,8 @@ func (w *work) distribution(k int, s eval.ColumnShape) column {
 // group joins neighbouring bins, or the categories that are rare in the training table.
 func group(c *schema.Codec, train []int64) groups {
 	g := groups{group: make([]int, c.Size())}
-	codes := c.Size()
-	if missing, ok := c.MissingCode(); ok {
-		g.Missing, codes = true, int(missing)
-	}
+	codes := c.Values()
+	g.Missing = codes < c.Size()
 	if numeric(c) {
 		g.join(c, codes, min(codes, mostBins))
 	} else {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // work is a report in the making.
@@ -178,8 +177,8 @@ func (w *work) aim() error {
 		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target,
 			w.o.Positive, eval.ErrColumn)
 	}
-	missing, hasMissing := codec.MissingCode()
-	if values := codec.Size() - map[bool]int{true: 1}[hasMissing]; numeric(codec) && values > 2 {
+	values := codec.Values()
+	if numeric(codec) && values > 2 {
 		return fmt.Errorf("report: target column %q is a number, which has no rare class; take a "+
 			"column of classes, or name the bin that counts as positive, such as %q: %w", w.Target,
 			codec.Label(uint16(values-1)), eval.ErrColumn)
@@ -189,8 +188,8 @@ func (w *work) aim() error {
 			"named: %w", w.Target, codec.Size(), eval.ErrColumn)
 	}
 	best := int64(math.MaxInt64)
-	for code, n := range count(w.Train, w.target) {
-		if n > 0 && n < best && !(hasMissing && code == int(missing)) {
+	for code, n := range w.Train.Counts(w.target) {
+		if n > 0 && n < best && code < values {
 			best, w.positive = n, uint16(code)
 		}
 	}
@@ -254,13 +253,6 @@ func (w *work) yardstick(metric string) string {
 func (w *work) beyondYard(metric string) status {
 	v := w.values[metric]
 	return judge(metric, v[0].Value+1-v[1].Value)
-}
-
-// count is the marginal of one column.
-func count(t *table.Table, column int) []int64 {
-	out := make([]int64, t.Schema().Sizes()[column])
-	t.CountTo(out, []int{column})
-	return out
 }
 
 // around is a value with a normal interval within [low, high].

@@ -140,15 +140,14 @@ func (w *work) rare() error {
 func (w *work) rarest() []value {
 	var target, rest []value
 	for k, c := range w.codecs {
-		missing, hasMissing := c.MissingCode()
-		for code, n := range count(w.Train, k) {
+		for code, n := range w.Train.Counts(k) {
 			switch at := (value{k, uint16(code), n}); {
 			case k == w.target && at.code == w.positive:
 				at.n = -1 // before all others
 				target = append(target, at)
 			case k == w.target && n > 0:
 				target = append(target, at)
-			case k != w.target && !numeric(c) && n > 0 && !(hasMissing && at.code == missing):
+			case k != w.target && !numeric(c) && n > 0 && code < c.Values():
 				rest = append(rest, at)
 			}
 		}

@@ -81,9 +81,8 @@ func withCells(t testing.TB, rows *table.Table) Table {
 		for i := range rows.Rows() {
 			for k, c := range codecs {
 				code := rows.Column(k).At(i)
-				missing, ok := c.MissingCode()
 				switch {
-				case ok && code == missing:
+				case int(code) == c.Values():
 					row[k] = c.Column().Missing[0]
 				case numeric(c):
 					low, _ := c.Bin(code)

@@ -110,11 +110,9 @@ func count() error {
 		return out.Encode(engine.Reply{Error: "a cell", Data: true})
 	}
 	said := engine.Reply{Counts: []int64{int64(t.Rows())}}
-	if sets, cells, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
-		for i, set := range sets {
-			counts := make([]int64, cells[i])
-			t.CountTo(counts, set)
-			said.Counts = append(said.Counts, counts...)
+	if sets, _, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
+		for _, set := range sets {
+			said.Counts = append(said.Counts, t.Counts(set...)...)
 		}
 	} else {
 		sum, err := sums.New(s, r.Question)

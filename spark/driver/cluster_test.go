@@ -150,8 +150,7 @@ func local(t *testing.T, path string, s *schema.Schema, sets [][]int) []int64 {
 		for _, c := range set {
 			n *= s.Sizes()[c]
 		}
-		counts := make([]int64, n)
-		tab.CountTo(counts, set)
+		counts := tab.Counts(set...)
 		out = append(out, counts...)
 	}
 	return out

@@ -145,8 +145,8 @@ func (p *Plan) fingerprint() (string, error) {
 		for row := range t.Rows() {
 			fmt.Fprintln(h, t.Column(i).At(row))
 		}
-		for code := range c.Size() {
-			if missing, is := c.MissingCode(); c.Column().Kind.Ordered() && !(is && int(missing) == code) {
+		for code := range c.Values() {
+			if c.Column().Kind.Ordered() {
 				fmt.Fprintln(h, fmt.Sprint(c.Bin(uint16(code))))
 			}
 		}

@@ -156,7 +156,9 @@ func (c *counter) add(t *table.Table) {
 	}
 	counts := c.counts
 	for i, set := range c.sets {
-		t.CountTo(counts[:c.cells[i]], set)
+		for k, n := range t.Counts(set...) {
+			counts[k] += n
+		}
 		counts = counts[c.cells[i]:]
 	}
 }

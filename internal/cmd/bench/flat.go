@@ -103,8 +103,7 @@ func (t *linkedTables) unfolded(drawn *table.Table, n, rows int) []*table.Table 
 				break
 			}
 			code := drawn.Column(r.at + c.By).At(r.i)
-			missing, may := order.MissingCode()
-			whole := !may || code != missing
+			whole := int(code) < order.Values()
 			for k, size := range sizes {
 				whole = whole && int(drawn.Column(r.at+k).At(r.i)) < size
 			}

@@ -409,8 +409,5 @@ func (t *testTable) learnt(from *table.Table) (float64, error) {
 
 // rate is the share of the positive class.
 func rate(t *table.Table, task eval.Task) float64 {
-	k := t.Schema().Index(task.Label)
-	counts := make([]int64, t.Schema().Sizes()[k])
-	t.CountTo(counts, []int{k})
-	return float64(counts[task.Positive]) / float64(t.Rows())
+	return float64(t.Counts(t.Schema().Index(task.Label))[task.Positive]) / float64(t.Rows())
 }

@@ -157,9 +157,7 @@ func (t *testTable) leftTwo(syn *table.Table) (accuracy float64) {
 	}
 	for b := range sizes {
 		for a := range b {
-			real, drawn := make([]int64, sizes[a]*sizes[b]), make([]int64, sizes[a]*sizes[b])
-			t.train.CountTo(real, []int{a, b})
-			syn.CountTo(drawn, []int{a, b})
+			real, drawn := t.train.Counts(a, b), syn.Counts(a, b)
 			cell := func(t *table.Table, row int) int {
 				return int(t.Column(a).At(row))*sizes[b] + int(t.Column(b).At(row))
 			}

@@ -208,10 +208,7 @@ func tree(from, to int, before, outcome func(i int) string) string {
 // bin is the rest of the CASE of a number. beyond is a part of it that comes behind the values in
 // bounds, and numbers that mean missing.
 func (c *column) bin(v, beyond string) string {
-	col, codes := c.codec.Column(), c.codec.Size()
-	if _, missing := c.codec.MissingCode(); missing {
-		codes--
-	}
+	col, codes := c.codec.Column(), c.codec.Values()
 	width := c.width(codes)
 	find := func(x string) string {
 		switch code := fmt.Sprintf("CAST(%s - %s AS %s)", x, c.number(col.Min), c.whole); width {
@@ -251,9 +248,8 @@ func (c *column) bin(v, beyond string) string {
 		return b.String() + " ELSE " + above
 	}
 	fmt.Fprintf(&b, " WHEN %s > %s THEN %s", v, most, above)
-	_, missing := c.codec.MissingCode()
 	switch fraction := min(max(0, col.Min), col.Max) + 0.5; {
-	case col.OnInvalid == schema.Clamp || !missing: // the nearest, half away from zero
+	case col.OnInvalid == schema.Clamp || codes == c.codec.Size(): // the nearest, half away from zero
 		return b.String() + " ELSE " + find(fmt.Sprintf("(FLOOR(%[1]s) + CASE WHEN %[1]s - FLOOR(%[1]s) "+
 			"> 0.5 OR %[1]s - FLOOR(%[1]s) = 0.5 AND %[1]s > 0 THEN 1 ELSE 0 END)", v))
 	case fraction > col.Max:

@@ -88,10 +88,7 @@ func hostileCells(codec *schema.Codec, of class) (cells []cell) {
 	}
 	points = append(points, 1e301, -1e301, math.MaxFloat64)
 	if codec.Column().Kind.Ordered() {
-		for i := range codec.Size() {
-			if code, missing := codec.MissingCode(); missing && int(code) == i {
-				continue
-			}
+		for i := range codec.Values() {
 			for _, x := range slices.Collect(edges(codec.Bin(uint16(i)))) {
 				points = append(points, x, math.Nextafter(x, math.Inf(1)), math.Nextafter(x, math.Inf(-1)),
 					x+1, x-1, x+.5, x-.5, x*1.7)

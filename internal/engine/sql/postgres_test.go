@@ -90,8 +90,7 @@ func local(t *testing.T, tab *table.Table, stay []int) (out [][]int64) {
 		for _, c := range set {
 			n *= tab.Schema().Sizes()[c]
 		}
-		counts := make([]int64, n)
-		tab.CountTo(counts, set)
+		counts := tab.Counts(set...)
 		out = append(out, counts)
 	}
 	return out
