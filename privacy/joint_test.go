@@ -20,7 +20,7 @@ func elsewhere(tab *table.Table, reads *int, sets ...[]int) *Rows {
 	sizes := tab.Schema().Sizes()
 	ask := func(q engine.Question) ([]int64, error) {
 		*reads++
-		sets, _, err := engine.AskedSets(q, sizes)
+		sets, err := engine.AskedSets(q, sizes)
 		answer := []int64{int64(tab.Rows())}
 		for _, set := range sets {
 			answer = append(answer, tab.Counts(set...)...)

@@ -56,7 +56,7 @@ func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
 		return nil, err
 	}
 	var sum workload.Answers
-	noise := make([]float64, w.Len()) // of the sum
+	noise := make([]float64, len(w.Items())) // of the sum
 	for _, one := range m.graphs() {
 		p := one.params.(*Marginal)
 		answers, err := w.Drawn(rows.Codecs()).OnModel(p.Model, p.Grouping)
@@ -125,7 +125,7 @@ func answered(
 ) (out []Answered) {
 	for i, a := range answers {
 		for k, x := range a {
-			one := Answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: hundredths(x),
+			one := Answered{Query: w.Items()[i].Name, Cell: w.Label(i, k), Answer: hundredths(x),
 				Covers: "none"}
 			if e := hundredths(errs(i, k)); !math.IsInf(e, 1) {
 				one.StandardError, one.Covers = &e, covers

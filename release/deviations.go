@@ -42,9 +42,8 @@ func noiseErrors(m *Model, w *workload.Workload) []float64 {
 			known = append(known, one)
 		}
 	}
-	sizes, out := w.Schema().Sizes(), slices.Repeat([]float64{math.Inf(1)}, w.Len())
-	for i := range out {
-		it := w.Item(i)
+	sizes, out := w.Schema().Sizes(), slices.Repeat([]float64{math.Inf(1)}, len(w.Items()))
+	for i, it := range w.Items() {
 		cols, cells := it.Columns(), it.Cells(sizes)
 		if it.Fine != nil || len(cols) > 10 || math.IsInf(cells, 1) {
 			continue // 2^n parts; the share within a bin is the model's guess, with no known error

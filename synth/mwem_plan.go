@@ -34,8 +34,7 @@ type mwemPlan struct {
 func (p *mwemPlan) choose() error {
 	p.columns, p.graph, p.counts = len(p.w.Schema().Columns), true, true
 	sizes := p.w.Schema().Sizes()
-	for i := range p.w.Len() {
-		it := p.w.Item(i)
+	for _, it := range p.w.Items() {
 		p.graph = p.graph && !it.IsCount()
 		if cellsOf(sizes, it.Columns()) > float64(min(p.cfg.MaxCells, privacy.MaxCells)) {
 			p.leftOut++

@@ -157,10 +157,7 @@ func (p *smallPlan) ask(file []byte, s *schema.Schema) error {
 		if err != nil {
 			return fmt.Errorf("smalldb: %w: %w", err, ErrConfig)
 		}
-		items = nil
-		for i := range w.Len() {
-			items = append(items, w.Item(i))
-		}
+		items = w.Items()
 	}
 	for _, it := range items {
 		counts, err := it.Counts(p.sizes, maxQueries-len(p.queries))

@@ -44,7 +44,7 @@ queries:
 		return
 	}
 	for i, a := range answers {
-		fmt.Printf("%s: %v\n", w.Item(i).Name, a)
+		fmt.Printf("%s: %v\n", w.Items()[i].Name, a)
 	}
 	_, err = workload.Parse([]byte("decoy_workload: 1\nqueries:\n  - where: age < 30\n"), s)
 	fmt.Println(err)

@@ -120,8 +120,8 @@ func TestFineFile(t *testing.T) {
 	file := "decoy_workload: 1\nqueries:\n  - where: age >= 33 and age < 61\n" +
 		"  - where: weight > 3.3\n"
 	w, err := parse([]byte(file), s, true)
-	if err != nil || w.Item(0).Fine == nil || w.Item(1).Fine == nil ||
-		w.Item(0).Name != "age >= 33 and age < 61" {
+	if err != nil || w.Items()[0].Fine == nil || w.Items()[1].Fine == nil ||
+		w.Items()[0].Name != "age >= 33 and age < 61" {
 		t.Fatal(w, err)
 	}
 	if _, err := Parse([]byte(file), s); !errors.Is(err, ErrInvalid) ||

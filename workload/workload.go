@@ -165,11 +165,8 @@ func (it Item) cells(sizes []int) float64 {
 // Schema is the schema that the items are about.
 func (w *Workload) Schema() *schema.Schema { return w.schema }
 
-// Len is the number of items.
-func (w *Workload) Len() int { return len(w.items) }
-
-// Item is item i. Its slices must not be changed.
-func (w *Workload) Item(i int) Item { return w.items[i] }
+// Items are what is asked. They must not be changed.
+func (w *Workload) Items() []Item { return w.items }
 
 // cells is the number of cells of a marginal, 1 of a count, that can be held.
 func (w *Workload) cells(i int) (int, error) {

@@ -84,7 +84,7 @@ func TestComparisons(t *testing.T) {
 			t.Errorf("%s: %v", where, err)
 			continue
 		}
-		it := w.Item(0)
+		it := w.Items()[0]
 		c := it.Columns()[0]
 		if got := allowed(t, it.Where, c, s.Sizes()[c]); got != want {
 			t.Errorf("%s: codes %s, want %s", where, got, want)
@@ -97,7 +97,7 @@ func TestPrecedence(t *testing.T) {
 	w := stattest.Must(Parse(file("where: kids = 0 or not sex = F and kids = 1"), peopleSchema(t)))
 	for kids := range uint16(3) {
 		for sex := range uint16(2) {
-			got := table.Holds(w.Item(0).Where,
+			got := table.Holds(w.Items()[0].Where,
 				func(c int) uint16 { return []uint16{sex, 0, kids}[c] })
 			if want := kids == 0 || sex != 0 && kids == 1; got != want {
 				t.Errorf("kids %d, sex %d: %v", kids, sex, got)
@@ -114,17 +114,17 @@ func TestParseEntries(t *testing.T) {
 			t.Errorf("%s: %v", tt[0], err)
 			continue
 		}
-		if fmt.Sprint(w.Len()) != tt[1] || w.Item(0).Name != tt[2] {
-			t.Errorf("%s: %d items, the first is %q", tt[0], w.Len(), w.Item(0).Name)
+		if fmt.Sprint(len(w.Items())) != tt[1] || w.Items()[0].Name != tt[2] {
+			t.Errorf("%s: %d items, the first is %q", tt[0], len(w.Items()), w.Items()[0].Name)
 		}
 	}
 	w := stattest.Must(Parse(file("where: age >= 20 and age < 40", "{prefix: kids, weight: 3}"),
 		s))
-	if got := allowed(t, w.Item(0).Where, 1, 11); got != "00110000000" {
+	if got := allowed(t, w.Items()[0].Where, 1, 11); got != "00110000000" {
 		t.Errorf("range allows %s", got)
 	}
-	if w.Item(0).Weight != 1 || w.Item(5).Weight != 3 {
-		t.Errorf("weights %v and %v", w.Item(0).Weight, w.Item(5).Weight)
+	if w.Items()[0].Weight != 1 || w.Items()[5].Weight != 3 {
+		t.Errorf("weights %v and %v", w.Items()[0].Weight, w.Items()[5].Weight)
 	}
 }
 
@@ -243,9 +243,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 		full = append(full, float64(n))
 	}
 	var items []Item
-	dense := make(Answers, w.Len())
-	for i := range w.Len() {
-		it := w.Item(i)
+	dense := make(Answers, len(w.Items()))
+	for i := range w.Items() {
+		it := w.Items()[i]
 		if !it.IsCount() {
 			it.Cols = slices.Sorted(slices.Values(it.Cols))
 		}
@@ -258,9 +258,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 		d.AnswersTo(dense, full)
 	}
 	ordered := slices.Clone(rows)
-	for i := range w.Len() {
+	for i := range w.Items() {
 		// its columns are in another order
-		if it := w.Item(i); !it.IsCount() && !slices.IsSorted(it.Cols) {
+		if it := w.Items()[i]; !it.IsCount() && !slices.IsSorted(it.Cols) {
 			ordered[i], dense[i] = nil, nil
 		}
 	}
@@ -316,7 +316,7 @@ func TestOnGroupedModel(t *testing.T) {
 	for i := range got {
 		for k, x := range got[i] {
 			if d := math.Abs(x - sampled[i][k]); d > .5+5.5*math.Sqrt(x*(1-x/100000)+1) {
-				t.Errorf("%s, cell %d: expected %v, sampled %v", w.Item(i).Name,
+				t.Errorf("%s, cell %d: expected %v, sampled %v", w.Items()[i].Name,
 					k, x, sampled[i][k])
 			}
 		}
@@ -418,7 +418,7 @@ func TestCellsAsCounts(t *testing.T) {
 	s := peopleSchema(t)
 	tab := randomTable(t, s, 500)
 	marginal := stattest.Must(New(s, []Item{{Cols: []int{3, 0}}}))
-	items := stattest.Must(marginal.Item(0).Counts(s.Sizes(), 10))
+	items := stattest.Must(marginal.Items()[0].Counts(s.Sizes(), 10))
 	w := stattest.Must(New(s, items))
 	cells, _ := marginal.OnTable(tab)
 	counts, _ := w.OnTable(tab)
@@ -427,7 +427,7 @@ func TestCellsAsCounts(t *testing.T) {
 			t.Errorf("cell %d: %v, the marginal has %v", i, counts[i][0], cells[0][i])
 		}
 	}
-	stattest.Wraps(t, stattest.Err(marginal.Item(0).Counts(s.Sizes(), 9)), ErrTooLarge,
+	stattest.Wraps(t, stattest.Err(marginal.Items()[0].Counts(s.Sizes(), 9)), ErrTooLarge,
 		"10 cells, limit 9")
 	if one, err := items[0].Counts(s.Sizes(), 0); err != nil || len(one) != 1 {
 		t.Errorf("a count as counts: %v, %v", one, err)
@@ -505,7 +505,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if w.Len() < 300 {
+		if len(w.Items()) < 300 {
 			stattest.Passes(t, stattest.Err(w.OnTable(tab)), "")
 		}
 	})

@@ -56,7 +56,6 @@ func (a *auditRows) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer page.Abort()
 	rows, err := a.rows(cmd, t, s)
 	if err != nil {
 		return err

@@ -58,7 +58,6 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 			})
 		}})
 	if errors.Is(err, privacy.ErrRun) {
-		run.file.Abort()
 		return &configs.Reworded{Text: fmt.Sprintf("this form is answered already, as %s says: a second "+
 			"answer would tell more than epsilon %v; nothing is spent", l.Path(), j.Epsilon),
 			Err: accountant.ErrBudget}
@@ -119,7 +118,6 @@ func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	m, err := tally.Fit(cmd.Context(), tool(), t.progress().of("fitting the model"))
 	if err != nil {
 		return err

@@ -74,7 +74,6 @@ func (e *datasetsExport) run(_ *cobra.Command, t *terminal, args []string) error
 	if err != nil {
 		return err
 	}
-	defer described.Abort()
 	if e.out != "" {
 		err := t.write("--out", e.out, configs.ReleaseMode, bytesOf(d.CSV()))
 		if err != nil {

@@ -176,12 +176,10 @@ func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error
 	if err != nil {
 		return err
 	}
-	defer page.Abort()
 	figures, err := t.create("--json", e.json, unprotectedMode)
 	if err != nil {
 		return err
 	}
-	defer figures.Abort()
 	e.options.Tool = tool()
 	r, err := compute()
 	if err != nil {
@@ -389,7 +387,6 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	defer run.file.Abort()
 	synthetic, err := reader{cmd.Context(), t, run.shown}.codes("--synthetic", e.synthetic[0],
 		free(rows.Schema()))
 	if err != nil {

@@ -185,7 +185,16 @@ func (t *terminal) create(flag, path string, perm fs.FileMode) (*configs.Target,
 	if path == "" {
 		return nil, nil
 	}
-	return configs.Create(flag, path, t.stdout, perm, t.force)
+	o, err := configs.Create(flag, path, t.stdout, perm, t.force)
+	t.begun = append(t.begun, o)
+	return o, err
+}
+
+// abort removes the outputs that are not complete.
+func (t *terminal) abort() {
+	for _, o := range t.begun {
+		o.Abort()
+	}
 }
 
 // deliver completes an output with what to writes, and says so; nothing for one that is nil.
@@ -203,7 +212,6 @@ func (t *terminal) write(flag, path string, perm fs.FileMode, to func(io.Writer)
 	if err != nil {
 		return err
 	}
-	defer o.Abort()
 	return t.deliver(o, "", to)
 }
 
@@ -253,7 +261,6 @@ func (p *paid) got(format string, args ...any) {
 
 // end is the end of the run: of one that failed, what became of its budget.
 func (p *paid) end(s *privacy.Session, err error) error {
-	p.file.Abort()
 	if err != nil {
 		return p.Explain(err, s != nil)
 	}

@@ -83,7 +83,6 @@ func (r *partyRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		err = cmd.Context().Err()
 	}
 	if err != nil {
-		run.file.Abort()
 		return fmt.Errorf("%w\nnothing is spent: no row was read", err)
 	}
 	options := synth.RunOptions{Options: run.Options(r.Job), Progress: run.shown.report,
@@ -145,7 +144,6 @@ func join(t *terminal, paths []string, people release.People, out string) error 
 	if err != nil {
 		return err
 	}
-	defer f.Abort()
 	m, err := release.Join(models, o)
 	if err != nil {
 		return err

@@ -74,8 +74,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 		return err
 	}
-	for i := range w.Len() {
-		it := w.Item(i)
+	for _, it := range w.Items() {
 		if !it.Impossible() {
 			continue
 		}
@@ -106,10 +105,7 @@ func (q *queriesAnswer) count(cmd *cobra.Command, t *terminal, args []string) er
 	if err != nil {
 		return err
 	}
-	items := make([]workload.Item, w.Len())
-	for i := range items {
-		items[i] = w.Item(i)
-	}
+	items := w.Items()
 	asked, err := countsOf(items, nil)
 	if err != nil {
 		return err
@@ -144,9 +140,7 @@ func (q *queriesAnswer) workload(s *schema.Schema, paths []string) (*workload.Wo
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		for i := range w.Len() {
-			items = append(items, w.Item(i))
-		}
+		items = append(items, w.Items()...)
 	}
 	counts, err := workload.Conditions(s, q.where...)
 	if err != nil {

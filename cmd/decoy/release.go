@@ -111,7 +111,6 @@ func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	key, err := t.secretKey(keyFile)
 	if err != nil {
 		return err

@@ -84,7 +84,6 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	defer run.file.Abort()
 	r, session, err := analysis.Infer(cmd.Context(), p.Table, p.Want, analysis.Run[*analysis.Inferred]{
 		Options: run.Options(s.Job), Progress: run.shown.report,
 		Deliver: func(r *analysis.Inferred) error {

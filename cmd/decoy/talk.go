@@ -21,10 +21,11 @@ import (
 // terminal is where the program speaks: results go to stdout, talk and progress to stderr.
 type terminal struct {
 	stdout, stderr io.Writer
-	quiet          bool  // no talk and no progress
-	force          bool  // outputs may take the place of files that are there
-	json           bool  // results are printed as JSON
-	unsaid         error // why help could not be written
+	quiet          bool              // no talk and no progress
+	force          bool              // outputs may take the place of files that are there
+	json           bool              // results are printed as JSON
+	unsaid         error             // why help could not be written
+	begun          []*configs.Target // outputs, which a verb that fails leaves no trace of
 }
 
 // say is one line of talk. What came from a file cannot make two of it, nor move the cursor.

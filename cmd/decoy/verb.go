@@ -74,7 +74,10 @@ func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 	cmd := &cobra.Command{Use: strings.TrimSpace(keys["usage"]),
 		Short: strings.TrimSpace(keys["short"]), Long: long, Example: strings.TrimSpace(example),
 		Annotations: keys,
-		RunE:        func(cmd *cobra.Command, args []string) error { return run(cmd, t, args) }}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer t.abort()
+			return run(cmd, t, args)
+		}}
 	keys[operandsKey] = operands
 	cmd.Args = operandsOf(cmd.Use, operands)
 	codes := strings.Fields("0 1 2 " + keys[exitsKey])

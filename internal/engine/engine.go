@@ -89,14 +89,14 @@ func (s *Source) Read(sizes []int, begin func() error) (func(cols []int) Joint, 
 	if s.rows, s.begun, err = s.ask(s.Begin); err != nil || s.Begin.Kind != Sets {
 		return nil, err
 	}
-	sets, cells, err := AskedSets(s.Begin, sizes)
+	sets, err := AskedSets(s.Begin, sizes)
 	if err != nil {
 		return nil, err
 	}
 	var joints []Joint
 	rest := s.begun
-	for i, set := range sets {
-		counts, rows := rest[:cells[i]], int64(0)
+	for _, set := range sets {
+		counts, rows := rest[:CellsOf(set, sizes)], int64(0)
 		for _, n := range counts {
 			if n < 0 {
 				return nil, ErrCounts
@@ -106,7 +106,7 @@ func (s *Source) Read(sizes []int, begin func() error) (func(cols []int) Joint, 
 		if rows != s.rows {
 			return nil, ErrCounts
 		}
-		joints, rest = append(joints, Joint{set, counts}), rest[cells[i]:]
+		joints, rest = append(joints, Joint{set, counts}), rest[len(counts):]
 	}
 	return func(cols []int) Joint {
 		best := -1

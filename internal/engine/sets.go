@@ -29,25 +29,24 @@ func AskSets(sets [][]int, sizes []int) Question {
 // errSets says nothing of rows: a question is public.
 var errSets = errors.New("engine: not a question about sets of these columns")
 
-// AskedSets are the sets of a question, and how many cells each has.
-func AskedSets(q Question, sizes []int) (sets [][]int, cells []int, err error) {
+// AskedSets are the sets of a question.
+func AskedSets(q Question, sizes []int) (sets [][]int, err error) {
 	if q.Kind != Sets || json.Unmarshal(q.Of, &sets) != nil {
-		return nil, nil, errSets
+		return nil, errSets
 	}
 	all := 0
 	for _, set := range sets {
 		for _, c := range set {
 			if c < 0 || c >= len(sizes) {
-				return nil, nil, errSets
+				return nil, errSets
 			}
 		}
-		n := CellsOf(set, sizes)
-		cells, all = append(cells, n), all+n
+		all += CellsOf(set, sizes)
 	}
 	if all != q.Length {
-		return nil, nil, errSets
+		return nil, errSets
 	}
-	return sets, cells, nil
+	return sets, nil
 }
 
 // CellsOf is how many cells a set of columns of these sizes has.

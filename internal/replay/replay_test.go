@@ -110,7 +110,7 @@ func count() error {
 		return out.Encode(engine.Reply{Error: "a cell", Data: true})
 	}
 	said := engine.Reply{Counts: []int64{int64(t.Rows())}}
-	if sets, _, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
+	if sets, err := engine.AskedSets(r.Question, s.Sizes()); err == nil {
 		for _, set := range sets {
 			said.Counts = append(said.Counts, t.Counts(set...)...)
 		}

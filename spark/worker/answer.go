@@ -110,7 +110,7 @@ func (c *counter) answer() (err error) {
 	c.counts = make([]int64, q.Length)
 	switch q.Kind {
 	case engine.Sets:
-		c.sets, c.cells, err = engine.AskedSets(q, c.plan.s.Sizes())
+		c.sets, err = engine.AskedSets(q, c.plan.s.Sizes())
 	case engine.GradientKind:
 		c.sum, err = sums.New(c.plan.s, q)
 	case engine.Classes, engine.Values, engine.Spelled:

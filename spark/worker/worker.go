@@ -65,7 +65,6 @@ type counter struct {
 	plan    *Plan
 	counts  []int64   // of the answer, of a question of any kind but that of sum
 	sets    [][]int   // of columns, of a question about them
-	cells   []int     // of each set
 	sum     *sums.Sum // of a question about gradients
 	rows    int64
 	counted *block // rows that are counted
@@ -155,11 +154,12 @@ func (c *counter) add(t *table.Table) {
 		c.sum.Add(t)
 	}
 	counts := c.counts
-	for i, set := range c.sets {
-		for k, n := range t.Counts(set...) {
+	for _, set := range c.sets {
+		of := t.Counts(set...)
+		for k, n := range of {
 			counts[k] += n
 		}
-		counts = counts[c.cells[i]:]
+		counts = counts[len(of):]
 	}
 }
 

@@ -256,7 +256,7 @@ func errorOf(
 	}))
 	for i, x := range difference {
 		scale := .5
-		if w.Item(i).IsCount() {
+		if w.Items()[i].IsCount() {
 			scale = 1
 		}
 		mean += scale * floats.Norm(x, 1) / float64(len(truth))

@@ -7,11 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
@@ -38,8 +35,10 @@ var linkedTargets = map[string]map[string][]uint16{
 }
 
 // linkedHeads are the families in their order, the two predictions, and seconds of the processor.
-var linkedHeads = [len(scores{})]string{"fan-out", "cross", "transition", "gap", "third-next",
-	"distinct", "broken", "pairs", "AUC parent", "AUC next", "CPU s"}
+var linkedHeads = []measure{{name: "fan-out", digits: 3}, {name: "cross", digits: 3},
+	{name: "transition", digits: 3}, {name: "gap", digits: 3}, {name: "third-next", digits: 3},
+	{name: "distinct", digits: 3}, {name: "broken", digits: 3}, {name: "pairs", digits: 3},
+	{name: "AUC parent", digits: 3}, {name: "AUC next", digits: 3}, {name: "CPU s", digits: 1}}
 
 // linkedBench compares ways to synthetic linked tables: decoy's own; "given", a row of each unit
 // with its parent and the number of rows, from which further rows are drawn as if they were
@@ -64,42 +63,20 @@ func linkedBench(args []string) {
 	for _, name := range strings.Split(*names, ",") {
 		t := openLinked(*dir, name)
 		_, floor := t.score(t.real)
-		fmt.Printf("%s: %d units, delta %v, %d runs: mean (worst)\n%-12s %7s", name,
-			t.real.Parents.Rows(), *delta, *runs, "variant", "epsilon")
-		for _, head := range linkedHeads {
-			fmt.Printf(" %-14s", head)
-		}
-		fmt.Println()
-		printLinked("floor, real", "", []doneRun{{Scores: floor}})
+		fmt.Printf("\n### %s\n\n%d units, delta %v, %d runs: mean (worst)", name,
+			t.real.Parents.Rows(), *delta, *runs)
+		heading(linkedHeads)
+		first := cell{label: "floor, real | –", runs: []doneRun{{Scores: floor}}, worst: true}
+		first.print(linkedHeads)
 		for _, b := range must(budgetsOf(*epsilons, *delta)) {
 			for _, way := range split(*ways) {
 				key := lineKey{"linked " + name, way, t.real.Parents.Rows(), b.Epsilon, b.Delta}
-				printLinked(way, fmt.Sprint(b.Epsilon), log.line(key, *runs,
-					func() (scores, error) { return t.run(way, b), nil }))
+				c := &cell{label: fmt.Sprintf("%s | %v", way, b.Epsilon), worst: true}
+				c.runs = log.line(key, *runs, func() (scores, error) { return t.run(way, b), nil })
+				c.print(linkedHeads)
 			}
 		}
 	}
-}
-
-// printLinked prints a line.
-func printLinked(way, epsilon string, runs []doneRun) {
-	fmt.Printf("%-12s %7s", way, epsilon)
-	for i := range linkedHeads {
-		var x []float64
-		for _, r := range runs {
-			x = append(x, r.Scores[i])
-		}
-		worst := slices.Max(x)
-		if strings.HasPrefix(linkedHeads[i], "AUC") {
-			worst = slices.Min(x)
-		}
-		text := fmt.Sprintf("%.3f", stat.Mean(x, nil))
-		if len(runs) > 1 {
-			text += fmt.Sprintf(" (%.3f)", worst)
-		}
-		fmt.Printf(" %-14s", text)
-	}
-	fmt.Println()
 }
 
 func openLinked(dir, name string) *linkedTables {

@@ -152,6 +152,7 @@ type cell struct {
 	accountant.Budget
 	label string // of its line
 	runs  []doneRun
+	worst bool // is shown beside the means, in place of intervals
 }
 
 // cellsOf are each way with each budget.
@@ -172,6 +173,11 @@ func (t *testTable) head(of []measure, delta float64, runs int) {
 		real := must(eval.TRTR(t.train, t.test, t.task))
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
+	heading(of)
+}
+
+// heading begins the lines of a table.
+func heading(of []measure) {
 	fmt.Print("\n\n| way | ε |")
 	for _, m := range of {
 		fmt.Printf(" %s |", m.name)
@@ -184,7 +190,7 @@ func (t *testTable) head(of []measure, delta float64, runs int) {
 func (c *cell) print(of []measure) {
 	fmt.Printf("| %s |", c.label)
 	for k, m := range of {
-		fmt.Printf(" %s |", c.interval(k, m.digits))
+		fmt.Printf(" %s |", c.interval(k, m))
 	}
 	fmt.Println(c.runs[len(c.runs)-1].Err)
 }
@@ -254,17 +260,21 @@ func (l *runLog) line(key lineKey, runs int, run func() (scores, error)) []doneR
 	return out[:min(runs, len(out))]
 }
 
-// interval is a mean as text, with the half-width of its interval if there are several runs.
-func (c *cell) interval(score, digits int) string {
+// interval is a mean as text, with the half-width of its interval, or the worst, of several runs.
+func (c *cell) interval(score int, m measure) string {
 	values := c.of(score)
 	mean, half := meanOf(values)
-	if slices.Max(values) == 0 {
+	switch {
+	case slices.Max(values) == 0 && !c.worst:
 		return "–" // not measured
+	case len(values) == 1:
+		return fmt.Sprintf("%.*f", m.digits, mean)
+	case c.worst && strings.HasPrefix(m.name, "AUC"):
+		return fmt.Sprintf("%.*f (%.*f)", m.digits, mean, m.digits, slices.Min(values))
+	case c.worst:
+		return fmt.Sprintf("%.*f (%.*f)", m.digits, mean, m.digits, slices.Max(values))
 	}
-	if len(values) == 1 {
-		return fmt.Sprintf("%.*f", digits, mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, half)
+	return fmt.Sprintf("%.*f ± %.*f", m.digits, mean, m.digits, half)
 }
 
 // meanOf is a mean with the half-width of its 95 % interval (Student's t), 0 of one value.

@@ -50,9 +50,9 @@ func countAll(source string, of *schema.Schema) (out [][]int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, cells, err := engine.AskedSets(r.Question, of.Sizes())
 	rows, answer := answer[0], answer[1:]
-	for _, n := range cells {
+	for _, set := range pairs(of) {
+		n := engine.CellsOf(set, of.Sizes())
 		out, answer = append(out, answer[:n]), answer[n:]
 	}
 	for _, n := range out[0] {

@@ -71,7 +71,7 @@ func (t *relation) ask(s *schema.Schema, q engine.Question, seed string) (*Query
 	if err != nil {
 		return nil, err
 	}
-	sets, _, err := engine.AskedSets(q, s.Sizes())
+	sets, err := engine.AskedSets(q, s.Sizes())
 	if err != nil || len(sets) == 0 {
 		return nil, errors.New("sql: nothing but marginals and numbers of rows of units is counted in " +
 			"SQL: take Spark, or an extract of the rows as a file")
