@@ -288,10 +288,7 @@ func (g *game) inverted() *table.Table {
 func (g *game) invert(signal Signal, in []bool) (right [][2]int, err error) {
 	known := g.inverted()
 	n, s := known.Rows(), known.Schema()
-	var columns []table.Codes
-	for c := range s.Columns {
-		columns = append(columns, known.Column(c))
-	}
+	columns := known.Columns()
 	for c, size := range s.Sizes() {
 		prior, truth := known.Counts(c), columns[c]
 		best, guess := slices.Repeat([]float64{math.Inf(-1)}, n), make([]uint16, n)

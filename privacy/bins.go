@@ -36,17 +36,15 @@ func (s *session) MergeBins(to *schema.Schema) error {
 // regroup maps the codes of each row.
 func regroup(t *table.Table, to *schema.Schema, groups [][]uint16) (*table.Table, error) {
 	sizes := to.Sizes()
-	cols := make([]table.Codes, len(groups))
+	cols := t.Columns()
 	for i, g := range groups {
-		cols[i] = t.Column(i)
 		if g == nil {
 			continue
 		}
-		c := table.NewCodes(sizes[i], t.Rows())
+		cols[i] = table.NewCodes(sizes[i], t.Rows())
 		for r := range t.Rows() {
-			c.Set(r, g[cols[i].At(r)])
+			cols[i].Set(r, g[t.Column(i).At(r)])
 		}
-		cols[i] = c
 	}
 	return table.FromColumns(to, cols, t.Units())
 }

@@ -10,10 +10,6 @@ func FromTable(t *table.Table) *Rows {
 		if err := begin(); err != nil {
 			return nil, err
 		}
-		cols := make([]table.Codes, len(s.Columns))
-		for i := range cols {
-			cols[i] = t.Column(i)
-		}
-		return table.FromColumns(s.Clone(), cols, t.Units())
+		return table.FromColumns(s.Clone(), t.Columns(), t.Units())
 	}}
 }

@@ -138,10 +138,7 @@ func (t *teacher) Train(shard *table.Table, l *shown) {
 		return
 	}
 	u := rand.New(rand.NewPCG(l.seed, uint64(t.number)))
-	columns := make([]table.Codes, len(t.offsets)-1)
-	for k := range columns {
-		columns[k] = shard.Column(k)
-	}
+	columns := shard.Columns()
 	row := make([]int32, len(columns))
 	for range teacherEpochs {
 		for _, r := range u.Perm(n) {

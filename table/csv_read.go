@@ -47,7 +47,7 @@ func (l *layout) readCSV(
 		strict: !l.lenient}
 	err := l.openCSV(split, o.maxCell)
 	if err == nil {
-		err = o.begin()
+		err = o.Begin()
 	}
 	if err != nil || len(l.columns) == 0 {
 		return err

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,23 +25,12 @@ type ReadOptions struct {
 	block   int      // bytes of a CSV file that are parsed at a time; 0 = blockSize
 }
 
-func (o ReadOptions) begin() error {
-	if o.Begin == nil {
-		return nil
-	}
-	return o.Begin()
-}
-
 func (o ReadOptions) withDefaults() ReadOptions {
-	if o.workers <= 0 {
-		o.workers = runtime.GOMAXPROCS(0)
+	if o.Begin == nil {
+		o.Begin = func() error { return nil }
 	}
-	if o.maxCell <= 0 {
-		o.maxCell = 1 << 20
-	}
-	if o.block <= 0 {
-		o.block = blockSize
-	}
+	o.workers, o.maxCell = cmp.Or(o.workers, runtime.GOMAXPROCS(0)), cmp.Or(o.maxCell, 1<<20)
+	o.block = cmp.Or(o.block, blockSize)
 	return o
 }
 

@@ -40,6 +40,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -119,6 +120,9 @@ func (t *Table) Rows() int { return t.rows }
 
 // Column returns the codes of schema column i. They must not be changed.
 func (t *Table) Column(i int) Codes { return t.cols[i] }
+
+// Columns are the codes of all columns. They must not be changed; the slice is the caller's.
+func (t *Table) Columns() []Codes { return slices.Clone(t.cols) }
 
 // Units returns the number of every row's privacy unit, or nil when the table has none: its schema
 // names no unit column, or its rows are synthetic. Units are numbered from 0 in the order in which

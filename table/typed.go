@@ -84,7 +84,7 @@ func (l *layout) readTyped(f *typedFile, o ReadOptions, put func(part) error) er
 			return l.wrap("", 0, i, err)
 		}
 	}
-	if err := o.begin(); err != nil {
+	if err := o.Begin(); err != nil {
 		return err
 	}
 	for rows, most := 0, l.maxRows(f.size); ; {

@@ -67,13 +67,9 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 	split := func(_ *schema.Schema, held access.Rows) (_ *schema.Schema, none access.Rows, err error) {
 		t := held.Table()
 		for i, rows := range partition(t, k, held.Source.Uint64N) {
-			shard := t.Select(rows)
-			columns := make([]table.Codes, len(t.Schema().Columns))
-			for c := range columns {
-				columns[c] = shard.Column(c)
-			}
 			// Made anew without the numbers of the units, which tell how many units of other shards
 			// came before.
+			columns := t.Select(rows).Columns()
 			if in.rows[i], err = table.FromColumns(t.Schema().Clone(), columns, nil); err != nil {
 				return nil, none, access.ErrPrivate
 			}

@@ -152,10 +152,8 @@ func (t *testTable) auroc(text []byte) (float64, error) {
 // the same bins.
 func inCodes(t *table.Table) *table.Table {
 	s := &schema.Schema{}
-	var cols []table.Codes
 	for i, c := range t.Schema().Columns {
 		s.Columns = append(s.Columns, codesColumn(c.Name, t.Schema().Sizes()[i]))
-		cols = append(cols, t.Column(i))
 	}
-	return must(table.FromColumns(s, cols, nil))
+	return must(table.FromColumns(s, t.Columns(), nil))
 }

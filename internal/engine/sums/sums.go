@@ -59,9 +59,5 @@ func Kernel() string { return runtime.GOARCH + " with " + kernels.UsePlain() }
 
 // Add adds rows.
 func (s *Sum) Add(t *table.Table) {
-	columns := make([]table.Codes, len(t.Schema().Columns))
-	for i := range columns {
-		columns[i] = t.Column(i)
-	}
-	s.critic.AddSumTo(s.Answer[:len(s.critic.Parameters())], s.inputs, s.factor, columns, nil)
+	s.critic.AddSumTo(s.Answer[:len(s.critic.Parameters())], s.inputs, s.factor, t.Columns(), nil)
 }

@@ -95,11 +95,7 @@ func Exact(in access.Rows, rate float64) func(Sum) ([]int64, error) {
 	}
 	t := in.Table()
 	rows, n := sample(t, in.Source, rate)
-	columns := make([]table.Codes, len(t.Schema().Columns))
-	for i := range columns {
-		columns[i] = t.Column(i)
-	}
-	return func(s Sum) ([]int64, error) { return s.Of(columns, rows, n), nil }
+	return func(s Sum) ([]int64, error) { return s.Of(t.Columns(), rows, n), nil }
 }
 
 // elsewhere has sums over all rows made where these are, of which no sample is drawn.
