@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -52,13 +53,11 @@ type Config struct {
 //
 // Only [Certify] makes one; it is immutable.
 type Certificate struct {
-	mode      Mode
-	adjacency accountant.Adjacency
-	unitRows  int
-	factor    float64
-	sizes     []int // inputs, units of each layer
-	fields    []Field
-	slope     float64
+	mode     Mode
+	unitRows int
+	factor   float64
+	sizes    []int // inputs, units of each layer
+	fields   []Field
 
 	scales   []float64 // c
 	centre   []int64   // μ in steps of F²
@@ -113,9 +112,7 @@ func (c Config) checked() (Config, error) {
 		return c, fmt.Errorf("bounds: %w: %d rows a unit", errConfig, c.UnitRows)
 	}
 	c.UnitRows = max(c.UnitRows, 1)
-	if c.Factor == 0 {
-		c.Factor = defaultFactor
-	}
+	c.Factor = cmp.Or(c.Factor, defaultFactor)
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
 		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", errConfig,
 			c.Factor)

@@ -142,8 +142,8 @@ const inflate = 1 + 0x1p-24
 
 func (b *builder) certificate(in *Input, c Config) *Certificate {
 	out := &Certificate{
-		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor,
-		sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
+		mode: c.Mode, unitRows: c.UnitRows, factor: c.Factor,
+		sizes: b.n.sizes, fields: in.fields,
 		scales: b.scales, centre: b.centre, residual: b.residual,
 	}
 	b.factor = inflate * float64(c.UnitRows)

@@ -10,13 +10,9 @@ import (
 // ErrFit is wrapped by every error about a classifier that cannot be trained as asked.
 var ErrFit = errors.New("cannot train")
 
-// logistic is a fitted logistic regression: the log odds of a row x being positive are weights·x.
-type logistic struct {
-	weights    []float64 // one a feature; that of the constant one, the intercept, is the last
-	iterations int       // Newton steps taken
-	// false when the steps ran out: the last weights, still usable for scoring, are kept
-	converged bool
-}
+// logistic is a fitted logistic regression: a weight for each feature, of which the last is the
+// intercept. The log odds of a row x being positive are weights·x.
+type logistic []float64
 
 const (
 	newtonSteps = 100
@@ -42,25 +38,25 @@ type design interface {
 // Without a penalty, where features depend on each other linearly, the scores are determined but
 // not the weights, and weights that run away because the classes can be separated stop when the fit
 // no longer improves. Labels of one class give an error that wraps [ErrOneClass].
-func fitLogistic(x design, y []bool, c float64) (*logistic, error) {
+func fitLogistic(x design, y []bool, c float64) (logistic, error) {
 	positives, err := bothClasses(y)
 	if err != nil {
 		return nil, err
 	}
 	_, features := x.dims()
 	f := newLogLoss(x, y, 1/c)
-	out := &logistic{weights: make([]float64, features)}
-	out.weights[features-1] = math.Log(float64(positives) / float64(len(y)-positives))
-	out.iterations, out.converged = f.minimise(out.weights)
+	out := make(logistic, features)
+	out[features-1] = math.Log(float64(positives) / float64(len(y)-positives))
+	f.minimise(out)
 	return out, nil
 }
 
 // scores returns the log odds of every row of x, which must have the features that the regression
 // was fitted on (see [newMatrix]).
-func (l *logistic) scores(x design) []float64 {
+func (l logistic) scores(x design) []float64 {
 	rows, _ := x.dims()
 	out := make([]float64, rows)
-	x.mulTo(out, l.weights)
+	x.mulTo(out, l)
 	return out
 }
 
@@ -127,16 +123,16 @@ func (f *logLoss) gradientTo(dst, w []float64) {
 }
 
 // minimise takes Newton steps from w, and halves a step until the loss falls by a tenth of what its
-// slope promises.
-func (f *logLoss) minimise(w []float64) (steps int, converged bool) {
+// slope promises. Where the steps run out, the last weights are still usable for scoring.
+func (f *logLoss) minimise(w []float64) {
 	gradient, next := make([]float64, len(w)), make([]float64, len(w))
 	loss := f.value(w)
-	for steps < newtonSteps {
+	for range newtonSteps {
 		f.gradientTo(gradient, w)
 		step := f.newtonStep(gradient)
 		slope := floats.Dot(gradient, step) // the squared Newton decrement
 		if !(slope > 0) {
-			return steps, true
+			return
 		}
 		size, below := 1.0, 0.0
 		for ; ; size /= 2 {
@@ -146,19 +142,17 @@ func (f *logLoss) minimise(w []float64) (steps int, converged bool) {
 				break
 			}
 			if size < 1e-9 {
-				return steps, false
+				return
 			}
 		}
-		steps++
 		copy(w, next)
 		// A fit that runs away to separate the classes keeps a slope but gains next to nothing.
 		gain := loss - below
 		loss = below
 		if slope <= newtonTolerance || f.penalty[0] == 0 && gain <= 1e-13*math.Abs(loss) {
-			return steps, true
+			return
 		}
 	}
-	return steps, false
 }
 
 // newtonStep solves H·step = gradient by conjugate gradients, scaled by the diagonal of H and as

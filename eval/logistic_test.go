@@ -23,12 +23,12 @@ func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 	stattest.Check(t, err)
 	for _, want := range f.Fits {
 		got, err := fitLogistic(x, f.Labels, want.C)
-		if err != nil || !got.converged || got.iterations > 15 {
-			t.Fatalf("C %v: %d steps, converged %v, %v", want.C, got.iterations, got.converged, err)
+		if err != nil {
+			t.Fatalf("C %v: %v", want.C, err)
 		}
 		for i, w := range append(want.Weights, want.Intercept) {
-			if !near(got.weights[i], w, 1e-8) {
-				t.Errorf("C %v: weight %d is %v, want %v", want.C, i, got.weights[i], w)
+			if !near(got[i], w, 1e-8) {
+				t.Errorf("C %v: weight %d is %v, want %v", want.C, i, got[i], w)
 			}
 		}
 	}
@@ -106,11 +106,11 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 	}
 	weights := append(want.Coef, want.Intercept)
 	for i, w := range weights {
-		if !near(fit.weights[i], w, 5e-6) {
-			t.Errorf("weight %d is %v, want %v", i, fit.weights[i], w)
+		if !near(fit[i], w, 5e-6) {
+			t.Errorf("weight %d is %v, want %v", i, fit[i], w)
 		}
 	}
-	ours, reference := gradientOf(both, n, fit.weights), gradientOf(both, n, weights)
+	ours, reference := gradientOf(both, n, fit), gradientOf(both, n, weights)
 	if ours > 1e-8 || reference < 1e5*ours {
 		t.Errorf("largest derivative %v at our weights, %v at the reference's: the reference is "+
 			"no longer the less exact one", ours, reference)

@@ -91,7 +91,7 @@ func (m *matrix) rank() int {
 
 // pmse fits the regression (the first n rows are real, the others synthetic, the positive class)
 // and sums up its propensities.
-func pmse(x design, n int) (PMSEResult, *logistic, error) {
+func pmse(x design, n int) (PMSEResult, logistic, error) {
 	rows, _ := x.dims()
 	y := make([]bool, rows)
 	for i := n; i < rows; i++ {

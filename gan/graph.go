@@ -95,7 +95,6 @@ func (b *graph) Close() error { return b.vm.Close() }
 // is for one goroutine at a time.
 type GeneratorGraph struct {
 	graph
-	pass     *Pass
 	down     Matrix // weights of the rows in the loss
 	rows     g.Value
 	gradient []float32
@@ -106,7 +105,7 @@ func (p *Pass) Graph() *GeneratorGraph {
 	building.Lock()
 	defer building.Unlock()
 	offsets := p.g.offsets
-	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p,
+	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]),
 		down: matrix.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
 	noise := b.input("noise", matrix.Dense(p.soft.Rows, p.soft.Cols, p.noise))
 	x1 := g.Must(g.Rectify(b.affine(b.input("z", p.z), 0)))

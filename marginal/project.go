@@ -7,7 +7,6 @@ import "math"
 type node struct {
 	cols     []int // rank order
 	cells    int
-	parent   int // node that this one is summed from; -1 for the clique itself
 	plan     *plan
 	children []int
 	block    int
@@ -131,7 +130,7 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 	visit = func(i, parent int) {
 		place[i] = len(nodes)
 		cols := shared(clique, items[i].set)
-		nd := node{cols: cols, cells: int(items[i].cells), parent: parent}
+		nd := node{cols: cols, cells: int(items[i].cells)}
 		nd.block = blockOf(sizesOf(sizes, cols))
 		if parent >= 0 {
 			nd.plan = newPlan(sizes, nodes[parent].cols, cols)
