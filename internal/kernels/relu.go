@@ -2,11 +2,11 @@ package kernels
 
 import "fmt"
 
-// same panics unless the lengths are equal.
-func same(name string, n int, others ...int) {
+// Same panics, naming what needs it, unless the lengths are equal.
+func Same(name string, n int, others ...int) {
 	for _, m := range others {
 		if m != n {
-			panic(fmt.Sprintf("kernels: %s of slices of lengths %d and %d", name, n, m))
+			panic(fmt.Sprintf("%s of slices of lengths %d and %d", name, n, m))
 		}
 	}
 }
@@ -14,7 +14,7 @@ func same(name string, n int, others ...int) {
 // LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1, and to x where slope·x is not a number.
 // dst may be src.
 func LeakyReLUTo(dst, src []float32, slope float32) {
-	same("LeakyReLU", len(dst), len(src))
+	Same("kernels: LeakyReLU", len(dst), len(src))
 	n := whole(len(src), 8)
 	if n > 0 {
 		leakyAVX2(n, &dst[0], &src[0], slope)
@@ -31,7 +31,7 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 // DescendTo multiplies dst by the derivative of [LeakyReLUTo] at s: by 1 where s > 0, else by
 // slope.
 func DescendTo(dst, s []float32, slope float32) {
-	same("Descend", len(dst), len(s))
+	Same("kernels: Descend", len(dst), len(s))
 	n := whole(len(s), 8)
 	if n > 0 {
 		descendAVX2(n, &dst[0], &s[0], slope)

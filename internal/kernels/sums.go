@@ -8,7 +8,7 @@ import (
 // AddScaledTo adds x·y to dst, exactly but for wrapping around. x and every element of y lie in
 // [−2³¹, 2³¹).
 func AddScaledTo(dst []int64, x int32, y []int64) {
-	same("AddScaled", len(dst), len(y))
+	Same("kernels: AddScaled", len(dst), len(y))
 	n := whole(len(y), 4)
 	if n > 0 {
 		addScaledAVX2(n, &dst[0], int64(x), &y[0])
@@ -68,7 +68,7 @@ const outerRows = 128
 // RoundTo sets dst to factor·x, rounded to the nearest integers, ties to even. factor is a power of
 // two, and no product reaches 2⁵¹.
 func RoundTo(dst []int64, x []float32, factor float64) {
-	same("Round", len(dst), len(x))
+	Same("kernels: Round", len(dst), len(x))
 	// 1.5·2⁵² leaves in a float64 below 2⁵¹ no digits after the point, and the integer in its low
 	// bits.
 	const magic = 0x1.8p52
@@ -85,7 +85,7 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 // x_i·w_ij over ascending i.
 func AddProductTo(dst, x, w []float32) {
 	n := len(dst)
-	same("AddProduct", len(w), len(x)*n)
+	Same("kernels: AddProduct", len(w), len(x)*n)
 	j := 0
 	for step := 64; vectors && !plain && len(x) > 0 && n-j >= 8; j += step {
 		kernel := productAVX2x64
@@ -104,7 +104,7 @@ func AddProductTo(dst, x, w []float32) {
 
 // AddTo adds src to dst, element by element.
 func AddTo(dst, src []float32) {
-	same("Add", len(dst), len(src))
+	Same("kernels: Add", len(dst), len(src))
 	n := whole(len(src), 8)
 	if n > 0 {
 		addAVX2(n, &dst[0], &src[0])

@@ -9,20 +9,10 @@
 // and Inf travel as in IEEE arithmetic, except that [expTo] and [negLogTo] state their domains.
 package matrix
 
-import (
-	"fmt"
-
-	"github.com/decoy-dp/decoy/internal/kernels"
-)
+import "github.com/decoy-dp/decoy/internal/kernels"
 
 // vectors is changed by tests only.
 var vectors = kernels.Vectors()
 
 // same panics unless the lengths are equal.
-func same(name string, n int, others ...int) {
-	for _, m := range others {
-		if m != n {
-			panic(fmt.Sprintf("matrix: %s of slices of lengths %d and %d", name, n, m))
-		}
-	}
-}
+func same(name string, n int, others ...int) { kernels.Same("matrix: "+name, n, others...) }
