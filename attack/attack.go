@@ -322,9 +322,7 @@ func Method(
 	if err != nil {
 		return Mechanism{}, nil, err
 	}
-	if rows == 0 {
-		rows = int(min(max(400, math.Ceil(40*m.noise)), 20_000))
-	}
+	rows = cmp.Or(rows, int(min(max(400, math.Ceil(40*m.noise)), 20_000)))
 	pair, err := neighbours(s, adj, shape, rows)
 	return Mechanism{Name: m.name, Claim: m.claim,
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {

@@ -114,31 +114,27 @@ func (p *conditionParser) expected(what string) error {
 }
 
 func (p *conditionParser) any() (table.Expr, error) {
-	parts, err := p.parts("or", p.all)
-	if len(parts) == 1 {
-		return parts[0], err
-	}
-	return table.Or(parts), err
+	return p.several("or", p.all, func(parts []table.Expr) table.Expr { return table.Or(parts) })
 }
 
 func (p *conditionParser) all() (table.Expr, error) {
-	parts, err := p.parts("and", p.one)
-	if len(parts) == 1 {
-		return parts[0], err
-	}
-	return table.And(parts), err
+	return p.several("and", p.one, func(parts []table.Expr) table.Expr { return table.And(parts) })
 }
 
-// parts reads what stands on both sides of a keyword that may be there again and again.
-func (p *conditionParser) parts(
-	between string, read func() (table.Expr, error),
-) (parts []table.Expr, err error) {
-	for more := true; more && err == nil; more = p.take(between) {
-		var x table.Expr
+// several joins what stands on both sides of a keyword that may be there again and again.
+func (p *conditionParser) several(
+	between string, read func() (table.Expr, error), join func([]table.Expr) table.Expr,
+) (table.Expr, error) {
+	x, err := read()
+	parts := []table.Expr{x}
+	for err == nil && p.take(between) {
 		x, err = read()
 		parts = append(parts, x)
 	}
-	return parts, err
+	if len(parts) == 1 {
+		return x, err
+	}
+	return join(parts), err
 }
 
 func (p *conditionParser) one() (table.Expr, error) {
