@@ -84,7 +84,7 @@ var audited = []struct {
 		},
 		{"privacy/vote/shards.go", "import (\n", "import (\n\t\"math/rand/v2\"\n"},
 	},
-		"vote --epsilon 8 --tables rare --runs 400"},
+		"vote --epsilon 8 --tables rare --runs 800"},
 }
 
 // TestAuditCatchesMutants builds the program with a broken mechanism and audits it.
