@@ -167,9 +167,7 @@ func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
 }
 
 // fits says whether the tree with the columns joined stays within the share of the memory.
-func (f *aimFit) fits(cols []int, share float64) bool {
-	return f.beside(cols, share*f.cells())
-}
+func (f *aimFit) fits(cols []int, share float64) bool { return f.beside(cols, share*f.cells()) }
 
 // still keeps the candidates that fit beside one that was measured; those of one set of columns
 // follow each other.

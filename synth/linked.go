@@ -18,9 +18,10 @@ type linkedPlan struct {
 	plans  []Plan // of each view
 }
 
-// unitShare is the share of the budget, in μ², for the view of the units and their rows; the others
-// have equal parts of the rest. Chosen on nlswork and nafld at ε = 1 (docs/benchmarks.md).
-const unitShare = 0.6
+// rowShare is the share of the budget, in μ², for the views of all rows, of which that of the units
+// counts twice; the others have equal parts of the rest. Chosen on nlswork and nafld at ε = 1
+// (docs/benchmarks.md).
+const rowShare = 0.6
 
 // linkedFitter is a method on linked tables.
 type linkedFitter struct {
@@ -61,34 +62,36 @@ func PlanLinked(
 }
 
 // Plan divides what is left among the views.
-func (f linkedFitter) Plan(t Terms) (Plan, error) {
+func (f linkedFitter) Plan(t Terms) (_ Plan, err error) {
 	p := &linkedPlan{schema: f.schema}
-	var err error
 	if p.views, err = schema.Views(f.schema); err != nil {
 		return nil, err
 	}
 	left, known := t.Left.Mu2, t.Known
+	rows := float64(len(p.schema.Tables) - 1) // views of all rows
 	t.Known = nil
 	for _, m := range known { // of the units' own columns
 		t.Known = append(t.Known, m.Times(schema.Full))
 	}
 	for _, v := range p.views {
 		t.Schema, t.Neighbours = v.Schema, privacy.NeighboursOf(v.Schema, t.Neighbours.Adjacency)
-		share := unitShare
-		if v.Table > 0 {
-			t.Known = nil
-			share = (1 - share) / float64(len(p.views)-1)
+		share := rowShare / (rows + 1)
+		switch {
+		case v.All == 0:
+			share = (1 - rowShare) / (float64(len(p.views)) - rows)
+		case v.Table == 0:
+			share *= 2
 		}
 		t.Left.Mu2 = left * share * (1 - 1e-9)
 		one, err := f.Fitter.Plan(t)
 		if err != nil {
 			return nil, err
 		}
+		t.Known = nil // of the others
 		if a, ok := one.(*aimPlan); ok && v.Table == 0 {
 			a.full, a.cfg.MemoryMB = schema.Full, min(a.cfg.MemoryMB, unitMemory)
 		} else if ok {
-			a.sets, a.cfg.Workload = drawnSets(v), "sets"
-			a.cfg.MemoryMB = min(a.cfg.MemoryMB, stepMemory)
+			a.sets, a.cfg.Workload, a.cfg.MemoryMB = drawnSets(v), "sets", min(a.cfg.MemoryMB, stepMemory)
 			if v.Steps {
 				a.first, a.cfg.TargetShare = v.Transitions(), firstPairs
 			}

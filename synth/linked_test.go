@@ -87,7 +87,7 @@ func TestLinkedSpendsItsBudget(t *testing.T) {
 				if spent > whole*whole*(1+1e-6) || spent < .95*whole*whole {
 					t.Errorf("%v of μ² = %v is spent", spent, whole*whole)
 				}
-				for name, want := range map[string]float64{"patients": unitShare, "visits": 1 - unitShare} {
+				for name, want := range map[string]float64{"patients": rowShare, "visits": 1 - rowShare} {
 					if share := views[name] / spent; math.Abs(share-want) > .03 {
 						t.Errorf("%s has %v of it", name, share)
 					}
