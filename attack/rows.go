@@ -417,29 +417,6 @@ func (g *game) played(
 	return scores, coins
 }
 
-// canary is a row that a coin puts in or not, with the attacker's score of it.
-type canary struct {
-	in    bool
-	score float64
-}
-
-// right counts the right guesses about those canaries whose score is farthest from the median: in
-// above it, out below it.
-func right(canaries []canary, made int) (n int) {
-	sorted := slices.SortedFunc(slices.Values(canaries),
-		func(a, b canary) int { return cmp.Compare(a.score, b.score) })
-	median := sorted[len(sorted)/2].score
-	slices.SortStableFunc(sorted, func(a, b canary) int {
-		return cmp.Compare(math.Abs(b.score-median), math.Abs(a.score-median))
-	})
-	for _, c := range sorted[:made] {
-		if (c.score > median) == c.in {
-			n++
-		}
-	}
-	return n
-}
-
 // leaveTwo guesses, of two rows one of which was in, which it was. Which two was settled before.
 // Under add-remove this is a claim about two rows.
 func (g *game) leaveTwo(confidence float64) Result {
