@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -360,14 +361,8 @@ func TestPredict(t *testing.T) {
 	good := written(t, clinic(2000, 2), nil)
 	broken := written(t, damages[4].do(resample(people, u), u), nil)
 	for _, targets := range []map[string][]uint16{nil, {"risk": {2, 3}, "score": {4, 5, 6, 7}}} {
-		same, err := Predict(real, good, targets, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		worse, err := Predict(real, broken, targets, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		same := stattest.Must(Predict(real, good, targets, 1))
+		worse := stattest.Must(Predict(real, broken, targets, 1))
 		if want := map[bool]int{true: 7, false: 2}[targets == nil]; len(same) != want {
 			t.Fatalf("%d predictions, want %d", len(same), want)
 		}
