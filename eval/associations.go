@@ -290,9 +290,7 @@ const (
 func (p PairLoss) off() Number { return Number(math.Abs(float64(p.Real - p.Synthetic))) }
 
 // band is two standard errors of the difference of two correlations near 0, of n and of m rows.
-func band(n, m int) float64 {
-	return 2 * math.Sqrt(1/float64(max(n, 1))+1/float64(max(m, 1)))
-}
+func band(n, m int) float64 { return 2 * math.Sqrt(1/float64(max(n, 1))+1/float64(max(m, 1))) }
 
 // support is how many rows speak about each column: those with a number, and of a column that is
 // none, where missing is a value, all. rare are those that are not of the most frequent value.

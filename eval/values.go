@@ -207,9 +207,7 @@ func (c *cells) number(x float64) bool {
 
 func (c *cells) ordered() bool { return c.codec.Column().Kind.Ordered() }
 
-func (c *cells) bounds() (lo, hi float64) {
-	return c.codec.Column().Min, c.codec.Column().Max
-}
+func (c *cells) bounds() (lo, hi float64) { return c.codec.Column().Min, c.codec.Column().Max }
 
 // LeftOut lists the columns of the file that the schema does not have, but for the unit.
 func (v *Values) LeftOut() []string { return v.left }

@@ -15,6 +15,8 @@ func (w *work) shapes() error {
 	if !w.cellsCompared() {
 		w.note("The cells themselves were not compared, because a table came from where it can be " +
 			"read once only: what the schema moves is not seen.")
+	} else {
+		w.reversed = eval.Reversals(w.TrainCells, w.SyntheticCells, brokenShare)
 	}
 	shapes, mean, err := eval.ColumnShapes(w.Train, w.Synthetic)
 	if err != nil {
@@ -94,7 +96,6 @@ func (w *work) associate() error {
 		if err := lost.WithCells(w.TrainCells, w.SyntheticCells); err != nil {
 			return err
 		}
-		w.reversed = eval.Reversals(w.TrainCells, w.SyntheticCells, brokenShare)
 		broken = slices.DeleteFunc(broken, func(b eval.Broken) bool { // which is said once
 			return slices.ContainsFunc(w.reversed, func(r eval.Reversal) bool {
 				return r.First == b.First && r.Second == b.Second ||

@@ -51,7 +51,7 @@ func (w *work) summary() (out []finding) {
 func answered(question, rule string, judge func(f *finding)) finding {
 	f := finding{Question: question, Status: unknown, Rule: rule}
 	judge(&f)
-	f.Answer = strings.TrimSpace(strings.ReplaceAll(f.Answer, " \n", "\n"))
+	f.Answer = strings.TrimSpace(f.Answer)
 	return f
 }
 
@@ -62,7 +62,9 @@ func (f *finding) see(s status, format string, args ...any) {
 }
 
 // say adds a sentence.
-func (f *finding) say(format string, args ...any) { f.Answer += " " + fmt.Sprintf(format, args...) }
+func (f *finding) say(format string, args ...any) {
+	f.Answer = strings.ReplaceAll(f.Answer+" "+fmt.Sprintf(format, args...), " \n", "\n")
+}
 
 func (w *work) alikeRule() string {
 	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
@@ -180,11 +182,7 @@ func (w *work) associated(f *finding) {
 			f.see(s, "\nHardly goes with any column here, but does so in the real table: %s.",
 				listed(alone))
 		}
-		for _, r := range w.reversed {
-			f.see(grade(r.Synthetic, brokenShare, poorBroken), "\n%s is before %s in %s of the synthetic "+
-				"rows and in %s of the real ones: \"after: %[2]s\" in the schema keeps them in order "+
-				"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real))
-		}
+		w.inOrder(f)
 		if broken := w.out.Associations.Broken; len(broken) > 0 {
 			f.see(grade(broken[0].Total, brokenShare, poorBroken), "%s", impossible(broken))
 		}
@@ -194,6 +192,15 @@ func (w *work) associated(f *finding) {
 	}
 	f.say("\nPairs of columns match to %s%s.", percent(trends.Value),
 		w.yardstick("ColumnPairTrends"))
+}
+
+// inOrder tells of dates that end before they begin.
+func (w *work) inOrder(f *finding) {
+	for _, r := range w.reversed {
+		f.see(grade(r.Synthetic, brokenShare, poorBroken), "\n%s is before %s in %s of the synthetic "+
+			"rows and in %s of the real ones: \"after: %[2]s\" in the schema keeps them in order "+
+			"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real))
+	}
 }
 
 // impossible names what synthetic rows break.

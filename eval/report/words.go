@@ -25,9 +25,7 @@ func percent[F ~float64](share F) string {
 	}
 }
 
-func fixed[F ~float64](x F) string {
-	return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1)
-}
+func fixed[F ~float64](x F) string { return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1) }
 
 // twoDigits is a correlation as papers write it: .74.
 func twoDigits(x number) string {
