@@ -239,9 +239,9 @@ func sayReversed(t *terminal, drawn *table.Table, u *rand.Rand) error {
 	all := eval.Reversals(nil, values, least)
 	if len(all) > 0 {
 		r := all[0]
-		t.say("dates end before they begin: %q is before %q in about %.0f %% of the rows. If that "+
-			"cannot be, write %[1]q into the schema as kind: integer, after: %[2]s (decoy help schema)",
-			r.Second, r.First, 100*r.Synthetic)
+		t.say("dates end before they begin: %q and %q have one order in most rows, and the other in "+
+			"about %.0f %%. If one is never before the other, write it into the schema as kind: integer, "+
+			"after: the other (decoy help schema)", r.First, r.Second, 100*r.Synthetic)
 	}
 	return nil
 }

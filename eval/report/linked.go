@@ -270,7 +270,7 @@ func (r *linkedReport) judge(i int, out *finding) {
 	}
 	if linkedAnswers[i].words != "" {
 		out.say("%s", r.inWords(i, worst))
-	} else if worst.Mean {
+	} else if worst.Mean && *worst.Real > 0 {
 		out.say("On average it is %s times that of the real rows.", short(*worst.Synthetic / *worst.Real))
 	}
 	for i, p := range groups[:min(3, len(groups))] {
