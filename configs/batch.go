@@ -193,8 +193,10 @@ func (x *expansion) add(j Job, cell map[string]string, holdout string) {
 		maps.Copy(values, cell)
 	}
 	values["job"] = j.Name
-	if j.Evaluate != nil && holdout != "" {
-		j.Evaluate = &evaluation{holdout, j.Evaluate.Args}
+	if j.Evaluate != nil {
+		own := *j.Evaluate
+		own.Holdout = cmp.Or(holdout, own.Holdout)
+		j.Evaluate = &own
 	}
 	err := j.checkAlone()
 	if err == nil {
@@ -247,7 +249,7 @@ func (j *Job) fill(values map[string]string) error {
 	}
 	j.Out, j.Model = replace(j.Out), replace(j.Model)
 	if j.Evaluate != nil {
-		j.Evaluate = &evaluation{replace(j.Evaluate.Holdout), j.Evaluate.Args}
+		j.Evaluate.Holdout = replace(j.Evaluate.Holdout)
 	}
 	return err
 }

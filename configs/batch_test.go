@@ -298,28 +298,6 @@ func FuzzParseBatch(f *testing.F) {
 	})
 }
 
-// TestEvaluateTakesNoFilesAndNoBudget: a flag of evaluate that names a file or spends is not a
-// job's to give.
-func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
-	for _, tt := range []struct {
-		args []string
-		ok   bool
-	}{
-		{[]string{"--target", "died", "--positive=yes", "--drop", "--epsilon"}, true},
-		{nil, true},
-		{[]string{"--train=", "--epsilon", "2"}, false},
-		{[]string{"--target", "died", "--json", "other.csv"}, false},
-		{[]string{"--report=x.html"}, false},
-		{[]string{"x.csv"}, false},
-	} {
-		j := Job{Name: "n", source: source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1, Out: "x.csv",
-			Evaluate: &evaluation{Holdout: "h.csv", Args: tt.args}}.WithDefaults()
-		if err := j.checkAlone(); (err == nil) != tt.ok || !tt.ok && !errors.Is(err, synth.ErrConfig) {
-			t.Errorf("%q: %v", tt.args, err)
-		}
-	}
-}
-
 // TestZeroIsSaid: a job that gives a key its zero value does not take that of the common job.
 func TestZeroIsSaid(t *testing.T) {
 	b := stattest.Must(ParseBatch("b.yaml", []byte(`name: n

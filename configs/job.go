@@ -3,7 +3,6 @@ package configs
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -95,60 +94,33 @@ type source struct {
 type evaluation struct {
 	// real rows that were not fitted; without them whether rows are copied is not known
 	Holdout string `yaml:"holdout" json:"holdout,omitempty"`
-	// further flags of decoy evaluate, of evaluateFlags
-	Args []string `yaml:"args" json:"args,omitempty"`
+	// as flags of decoy evaluate: a column to predict, the value of it that counts as positive, and
+	// columns not to predict from
+	Target   string   `yaml:"target" json:"target,omitempty"`
+	Positive string   `yaml:"positive" json:"positive,omitempty"`
+	Drop     []string `yaml:"drop" json:"drop,omitempty"`
 }
 
-// evaluateFlags say what decoy evaluate compares. The others say which files it reads and writes,
-// and what it spends: these are the job's.
-var evaluateFlags = []string{"--target", "--positive", "--drop"}
-
-// flags are the arguments as flags with a value each; an error tells of one that is not a job's to
-// give. All values but those of --positive are columns.
-func (e *evaluation) flags() (out [][2]string, err error) {
-	for i := 0; i < len(e.Args); i++ {
-		name, value, given := strings.Cut(e.Args[i], "=")
-		switch {
-		case !slices.Contains(evaluateFlags, name):
-			return nil, &ValueError{"evaluate.args", fmt.Sprintf("%q must be one of %s, or its value",
-				e.Args[i], strings.Join(evaluateFlags, ", "))}
-		case !given && i+1 == len(e.Args):
-			return nil, &ValueError{"evaluate.args", name + " needs a value"}
-		case !given:
-			i++
-			value = e.Args[i]
-		}
-		values := []string{value}
-		if name == "--drop" {
-			values, _ = csv.NewReader(strings.NewReader(value)).Read()
-		}
-		for _, v := range values {
-			out = append(out, [2]string{name, v})
+// flags are those of decoy evaluate, without columns that a bought schema leaves out. lost is the
+// outcome if it is one of these.
+func (e *evaluation) flags(s *schema.Schema) (flags []string, lost string) {
+	given := [][2]string{{"holdout", e.Holdout}}
+	if e.Target != "" && s.Index(e.Target) < 0 {
+		lost = e.Target
+	} else {
+		given = append(given, [2]string{"target", e.Target}, [2]string{"positive", e.Positive})
+	}
+	for _, name := range e.Drop {
+		if s.Index(name) >= 0 {
+			given = append(given, [2]string{"drop", `"` + strings.ReplaceAll(name, `"`, `""`) + `"`})
 		}
 	}
-	return out, nil
-}
-
-// within is the arguments without the columns that a bought schema leaves out, and the outcome if
-// it is one of these.
-func (e *evaluation) within(s *schema.Schema) (args []string, lost string) {
-	flags, _ := e.flags()
-	for _, f := range flags {
-		switch known := s.Index(f[1]) >= 0; {
-		case f[0] == "--target" && !known:
-			lost = f[1]
-		case f[0] == "--target" || f[0] == "--positive":
-			args = append(args, f[0]+"="+f[1])
-		case known:
-			args = append(args, f[0]+`="`+strings.ReplaceAll(f[1], `"`, `""`)+`"`)
+	for _, f := range given {
+		if f[1] != "" {
+			flags = append(flags, "--"+f[0]+"="+f[1])
 		}
 	}
-	if lost != "" {
-		args = slices.DeleteFunc(args, func(a string) bool {
-			return strings.HasPrefix(a, "--positive=")
-		})
-	}
-	return args, lost
+	return flags, lost
 }
 
 // A ValueError is a key of a job whose value cannot be.
@@ -212,11 +184,6 @@ func (j Job) checkAlone() error {
 		return &ValueError{"rows", fmt.Sprintf("%d must be from 0 to %d", j.Rows, math.MaxInt32)}
 	case j.Evaluate != nil && j.Input == "":
 		return &ValueError{"evaluate", "needs an input"}
-	}
-	if j.Evaluate != nil {
-		if _, err := j.Evaluate.flags(); err != nil {
-			return err
-		}
 	}
 	if _, err := json.Marshal(j.Settings); err != nil {
 		return &ValueError{"settings", "must be finite numbers, texts, true or false, and lists of them"}

@@ -298,14 +298,12 @@ func (t *Task) checkEvaluation() error {
 	default:
 		return nil // the table is missing
 	}
-	flags, err := t.Evaluate.flags()
-	for _, f := range flags {
-		if f[0] != "--positive" && !slices.Contains(names, f[1]) {
-			return Usagef("evaluate.args, %s: there is no column %q%s", f[0], f[1],
-				spelling.Hint(f[1], names))
+	for _, name := range append([]string{t.Evaluate.Target}, t.Evaluate.Drop...) {
+		if name != "" && !slices.Contains(names, name) {
+			return Usagef("evaluate: there is no column %q%s", name, spelling.Hint(name, names))
 		}
 	}
-	return err
+	return nil
 }
 
 // Foresee says what will become of a job, which is planned: its table may be missing, files of

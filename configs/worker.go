@@ -41,7 +41,7 @@ func (t *Task) sampling() string {
 		text += ", spreadsheet-safe"
 	}
 	if t.Evaluate != nil {
-		text += fmt.Sprintf(", compared with %s %q", t.Evaluate.Holdout, t.Evaluate.Args)
+		text += fmt.Sprintf(", compared with %q", *t.Evaluate)
 	}
 	return text
 }
@@ -264,7 +264,7 @@ func (w *Worker) evaluate(ctx context.Context, t *Task, r *Record, s *schema.Sch
 	if err != nil {
 		return err
 	}
-	given, lost := t.Evaluate.within(s)
+	given, lost := t.Evaluate.flags(s)
 	said := fmt.Sprintf("the outcome %q is left out: nothing here can predict it", lost)
 	if lost != "" && !slices.Contains(r.Warnings, said) {
 		r.Warnings = append(r.Warnings, said)
@@ -272,9 +272,6 @@ func (w *Worker) evaluate(ctx context.Context, t *Task, r *Record, s *schema.Sch
 	args := append([]string{"evaluate", "--quiet", "--train", t.Input,
 		"--synthetic", t.Out, "--schema", schemaFile, "--json", w.Metrics(t.Identity), "--force"},
 		given...)
-	if t.Evaluate.Holdout != "" {
-		args = append(args, "--holdout", t.Evaluate.Holdout)
-	}
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
 	// What the environment sets for the batch is not for its parts.
