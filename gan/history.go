@@ -46,7 +46,6 @@ type History struct {
 	w             Matrix       // W¹ of the picks, side by side: inputs × picks·units
 	b             []float32    // b¹
 	m             [2]Matrix    // of either half of the rows, the mean of xᵀP; then H
-	hot           [][]int32    // of each row of a hard batch, the inputs that are 1
 	s, p, x       Matrix       // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
 	sumP, sumX    [2][]float32 // column sums of P and φ(s¹)
 	mean          [2][]float32 // of the rows
@@ -156,7 +155,7 @@ func (h *History) GradientTo(dst, x Matrix, picks []int) float64 {
 			len(picks), x.Rows, x.Cols, dst.Rows, dst.Cols))
 	}
 	h.stack(picks, x.Rows)
-	hard := h.forward(x)
+	h.forward(x)
 	half := x.Rows / 2
 	scale, loss := 1/float32(half), 0.
 	for t, pick := range picks {
@@ -166,11 +165,7 @@ func (h *History) GradientTo(dst, x Matrix, picks []int) float64 {
 	}
 	for side := range 2 {
 		part := rows(h.p, side*half, half)
-		if hard {
-			sumHot(h.m[side], scale, part, h.hot[side*half:])
-		} else {
-			matrix.MulTo(h.m[side], scale, rows(x, side*half, half).T(), part, 0)
-		}
+		matrix.MulTo(h.m[side], scale, rows(x, side*half, half).T(), part, 0)
 		columnSums(h.sumP[side], part)
 		columnSums(h.sumX[side], rows(h.x, side*half, half))
 		columnSums(h.mean[side], rows(x, side*half, half))
@@ -218,62 +213,17 @@ func (h *History) stack(picks []int, batch int) {
 	}
 }
 
-// forward runs the first layers of the picks, and reports whether each row's inputs are 0 or 1:
-// products with such rows are sums of a few rows.
-func (h *History) forward(x Matrix) (hard bool) {
-	hard = h.findHot(x)
+// forward runs the first layers of the picks.
+func (h *History) forward(x Matrix) {
 	for i := range h.s.Rows {
-		s := h.s.Row(i)
-		copy(s, h.b)
-		if hard {
-			for _, cell := range h.hot[i] {
-				kernels.AddTo(s, h.w.Row(int(cell)))
-			}
-		}
+		copy(h.s.Row(i), h.b)
 	}
-	if !hard {
-		matrix.MulTo(h.s, 1, x, h.w, 1)
-	}
+	matrix.MulTo(h.s, 1, x, h.w, 1)
 	for i := range h.p.Data {
 		h.p.Data[i] = 1
 	}
 	kernels.DescendTo(h.p.Data, h.s.Data, h.shape.Slope())
 	kernels.LeakyReLUTo(h.x.Data, h.s.Data, h.shape.Slope())
-	return hard
-}
-
-// findHot lists the inputs of each row that are 1 and reports whether all others are 0.
-func (h *History) findHot(x Matrix) bool {
-	if len(h.hot) < x.Rows {
-		h.hot = make([][]int32, x.Rows)
-	}
-	for i := range x.Rows {
-		hot := h.hot[i][:0]
-		for c, v := range x.Row(i) {
-			if bits := math.Float32bits(v); bits != 0 { // −0 counts as another number
-				if v != 1 {
-					return false
-				}
-				hot = append(hot, int32(c))
-			}
-		}
-		h.hot[i] = hot
-	}
-	return true
-}
-
-// sumHot sets dst to scale·xᵀp, where hot lists the inputs of x that are 1.
-func sumHot(dst Matrix, scale float32, p Matrix, hot [][]int32) {
-	clear(dst.Data)
-	for i := range p.Rows {
-		row := p.Row(i)
-		for _, cell := range hot[i] {
-			kernels.AddTo(dst.Row(int(cell)), row)
-		}
-	}
-	for i := range dst.Data {
-		dst.Data[i] *= scale
-	}
 }
 
 // residuals returns the loss and turns m, the means of xᵀP of either half, into matrices H, and
