@@ -17,8 +17,8 @@ const (
 // with codes a, b, c of columns with sizes m, n, p count in cell (a·n+b)·p+c. cols may be in any
 // order; without any there is one cell, the number of rows.
 //
-// It needs about one nanosecond a row and column, shared by all processors
-// when there are 200,000 rows or more.
+// It needs one to four nanoseconds a row and column, most where rows fall into few cells, shared by
+// all processors when there are 200,000 rows or more.
 func (t *Table) Counts(cols ...int) []int64 {
 	m := marginal{cells: 1}
 	for _, c := range cols {
@@ -69,22 +69,9 @@ type marginal struct {
 	cells int // product of sizes
 }
 
-// lanes are how many histograms rows are dealt to in turn, if they are small: with one, a row that
-// falls into the cell of the row before waits for its store to come back.
-const lanes = 4
-
 // addTo counts rows lo to hi-1 into dst. It builds the cell numbers of a block of rows one column
 // after the other.
 func (m *marginal) addTo(dst []int64, lo, hi int) {
-	counts, n := dst, 0 // of each histogram
-	if m.cells <= 1<<12 {
-		counts, n = make([]int64, lanes*m.cells), m.cells
-	}
-	var h [lanes][]int64
-	for i := range h {
-		h[i] = counts[i*n:][:m.cells]
-	}
-	h0, h1, h2, h3 := h[0], h[1], h[2], h[3]
 	var cell [1024]uint32
 	for ; lo < hi; lo += len(cell) {
 		x := cell[:min(hi-lo, len(cell))]
@@ -99,19 +86,8 @@ func (m *marginal) addTo(dst []int64, lo, hi int) {
 				shiftIn(x, col.U8[lo:], size)
 			}
 		}
-		for ; len(x) >= lanes; x = x[lanes:] {
-			h0[x[0]]++
-			h1[x[1]]++
-			h2[x[2]]++
-			h3[x[3]]++
-		}
 		for _, c := range x {
-			h0[c]++
-		}
-	}
-	if n > 0 {
-		for i := range dst {
-			dst[i] += h0[i] + h1[i] + h2[i] + h3[i]
+			dst[c]++
 		}
 	}
 }
