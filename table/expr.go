@@ -1,10 +1,8 @@
 package table
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math/bits"
 	"runtime"
 	"slices"
 )
@@ -84,21 +82,8 @@ func Holds(x Expr, code func(column int) uint16) bool {
 // Exprs is a list of expressions made ready for counting. It is immutable and shares no memory with
 // what it was made from.
 type Exprs struct {
-	sizes  []int
-	leaves []exprLeaf // each distinct condition once
-	exprs  []exprNode
-}
-
-type exprLeaf struct {
-	column int
-	weight []uint8 // Allow as numbers
-}
-
-// exprNode is an expression without its conditions.
-type exprNode struct {
-	op    byte // 'c': the leaf; '&', '|', '!': what its parts make
-	leaf  int
-	parts []exprNode
+	sizes []int
+	exprs []Expr
 }
 
 // CompileExprs checks expressions against the number of codes of each column. The error names the
@@ -106,148 +91,100 @@ type exprNode struct {
 // another length, too many nested parts.
 func CompileExprs(sizes []int, xs []Expr) (*Exprs, error) {
 	e := &Exprs{sizes: slices.Clone(sizes)}
-	known := map[string]int{}
 	for i, x := range xs {
-		node, err := e.compile(x, 1, known)
+		own, err := e.compile(x, 1)
 		if err != nil {
 			return nil, fmt.Errorf("table: expression %d: %w", i, err)
 		}
-		e.exprs = append(e.exprs, node)
+		e.exprs = append(e.exprs, own)
 	}
 	return e, nil
 }
 
-func (e *Exprs) compile(x Expr, depth int, known map[string]int) (out exprNode, err error) {
+// compile returns a copy of x.
+func (e *Exprs) compile(x Expr, depth int) (Expr, error) {
 	if depth > maxExprDepth {
-		return out, fmt.Errorf("more than %d nested parts", maxExprDepth)
+		return nil, fmt.Errorf("more than %d nested parts", maxExprDepth)
+	}
+	var parts []Expr
+	for _, part := range partsOf(x) {
+		own, err := e.compile(part, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, own)
 	}
 	switch x := x.(type) {
 	case Condition:
-		out.op = 'c'
-		out.leaf, err = e.leaf(x, known)
-	case And:
-		out.op = '&'
-	case Or:
-		out.op = '|'
-	case Not:
-		out.op = '!'
-	default:
-		err = errExpr
-	}
-	for _, part := range partsOf(x) {
-		node, bad := e.compile(part, depth+1, known)
-		out.parts, err = append(out.parts, node), cmp.Or(err, bad)
-	}
-	return out, err
-}
-
-// leaf is the number of a condition among the leaves.
-func (e *Exprs) leaf(x Condition, known map[string]int) (int, error) {
-	if x.Column < 0 || x.Column >= len(e.sizes) || len(x.Allow) != e.sizes[x.Column] {
-		return 0, fmt.Errorf("a condition does not fit column %d", x.Column)
-	}
-	weight := make([]uint8, len(x.Allow))
-	for code, ok := range x.Allow {
-		if ok {
-			weight[code] = 1
+		if x.Column < 0 || x.Column >= len(e.sizes) || len(x.Allow) != e.sizes[x.Column] {
+			return nil, fmt.Errorf("a condition does not fit column %d", x.Column)
 		}
+		return Condition{x.Column, slices.Clone(x.Allow)}, nil
+	case And:
+		return And(parts), nil
+	case Or:
+		return Or(parts), nil
+	case Not:
+		return Not{parts[0]}, nil
 	}
-	key := fmt.Sprint(x.Column, ":", string(weight))
-	i, ok := known[key]
-	if !ok {
-		i = len(e.leaves)
-		known[key] = i
-		e.leaves = append(e.leaves, exprLeaf{x.Column, weight})
-	}
-	return i, nil
+	return nil, errExpr
 }
 
 // Len is the number of expressions.
 func (e *Exprs) Len() int { return len(e.exprs) }
 
 // Key tells lists of expressions apart: on every table those with one key have the same counts.
-func (e *Exprs) Key() string { return fmt.Sprint(e.exprs, e.leaves) }
+func (e *Exprs) Key() string { return fmt.Sprintf("%#v", e.exprs) }
 
-const exprWords = 64 // 64-bit words of a block: 4096 rows
-
-// exprBlock has a bit for each row of a block.
-type exprBlock [exprWords]uint64
+const exprRows = 4096 // rows of a block
 
 // CountExprs returns for each expression the number of rows for which it holds. It panics if they
 // were compiled for other columns.
 //
-// Rows go through in blocks: each distinct condition becomes a bitmap of the block, the expressions
-// combine bitmaps. That is about a nanosecond a row and condition and a sixteenth of one a row and
-// operation, shared by all processors.
+// That is some nanoseconds a row and part of an expression, in blocks of rows that all processors
+// share.
 func (t *Table) CountExprs(e *Exprs) []int64 {
 	if !slices.Equal(t.sizes, e.sizes) {
 		panic("table: CountExprs: the expressions are for other columns")
 	}
-	const blockRows = 64 * exprWords
-	blocks := (t.rows + blockRows - 1) / blockRows
+	blocks := (t.rows + exprRows - 1) / exprRows
 	workers := max(1, min(runtime.GOMAXPROCS(0), blocks))
 	counts := make([]int64, e.Len())
 	shared(workers, counts, func(w int, part []int64) {
-		maps := make([]exprBlock, len(e.leaves))
 		for b := w; b < blocks; b += workers {
-			t.countBlock(part, e, maps, b*blockRows, min(t.rows, (b+1)*blockRows))
+			lo := b * exprRows
+			for i, x := range e.exprs {
+				for _, holds := range t.hold(x, lo, min(t.rows, lo+exprRows)) {
+					if holds {
+						part[i]++
+					}
+				}
+			}
 		}
 	})
 	return counts
 }
 
-// countBlock adds the counts of rows lo to hi-1.
-func (t *Table) countBlock(dst []int64, e *Exprs, maps []exprBlock, lo, hi int) {
-	for i, leaf := range e.leaves {
-		if col := t.cols[leaf.column]; col.U16 != nil {
-			fillBits(&maps[i], col.U16[lo:hi], leaf.weight)
-		} else {
-			fillBits(&maps[i], col.U8[lo:hi], leaf.weight)
+// hold reports for rows lo to hi-1 whether x holds.
+func (t *Table) hold(x Expr, lo, hi int) []bool {
+	out := make([]bool, hi-lo)
+	if c, is := x.(Condition); is {
+		col := t.cols[c.Column]
+		for i := range out {
+			out[i] = c.Allow[col.At(lo+i)]
+		}
+		return out
+	}
+	_, or := x.(Or)
+	for _, part := range partsOf(x) {
+		for i, holds := range t.hold(part, lo, hi) {
+			out[i] = out[i] || holds == or // of And for now, as of Not, where a part does not hold
 		}
 	}
-	var all exprBlock
-	for i := range hi - lo {
-		all[i/64] |= 1 << (i % 64)
-	}
-	for i := range e.exprs {
-		x := e.exprs[i].bits(maps)
-		for w := range x {
-			dst[i] += int64(bits.OnesCount64(x[w] & all[w]))
+	if _, is := x.(And); is {
+		for i := range out {
+			out[i] = !out[i]
 		}
 	}
-}
-
-// bits is where n holds, and anything behind the last row.
-func (n *exprNode) bits(maps []exprBlock) (x exprBlock) {
-	if n.op == 'c' {
-		return maps[n.leaf]
-	}
-	for i := range n.parts {
-		part := n.parts[i].bits(maps)
-		for w, word := range part {
-			if n.op == '&' {
-				x[w] |= ^word // for now where it does not hold
-			} else {
-				x[w] |= word
-			}
-		}
-	}
-	if n.op != '|' {
-		for w := range x {
-			x[w] = ^x[w]
-		}
-	}
-	return x
-}
-
-// fillBits sets bit i of the bitmap to weight[codes[i]].
-func fillBits[C uint8 | uint16](dst *exprBlock, codes []C, weight []uint8) {
-	for w := range dst {
-		n := min(64, len(codes))
-		word := uint64(0)
-		for i, c := range codes[:n] {
-			word |= uint64(weight[c]) << (i & 63)
-		}
-		dst[w], codes = word, codes[n:]
-	}
+	return out
 }

@@ -56,7 +56,7 @@ func randomExpr(sizes []int, depth int, u *rand.Rand) Expr {
 	}
 }
 
-// TestCountExprs compares the bitmaps with the definition, on numbers of rows around the size of a
+// TestCountExprs compares the counts with the definition, on numbers of rows around the size of a
 // block.
 func TestCountExprs(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
