@@ -50,7 +50,8 @@ func (c *comparison) drift() Drift {
 		none := Number(math.NaN())
 		return Drift{Mean: none, Spread: none, Wasserstein: none}
 	}
-	a, b, n, m := c.a.summary(), c.b.summary(), len(x), len(y)
+	a, b, n, m := c.a.summary(), c.b.summary(), float64(len(x))/c.of[0].alike(),
+		float64(len(y))/c.of[1].alike()
 	std := float64(a.Std)
 	over := func(x float64) Number {
 		if x == 0 {
@@ -61,34 +62,35 @@ func (c *comparison) drift() Drift {
 	ratio := float64(b.Std) / std
 	out := Drift{over(float64(b.Mean - a.Mean)), Number(ratio),
 		over(stat.WassersteinDistance(x, y, nil, nil)),
-		math.Sqrt(1/float64(n) + ratio*ratio/float64(m)),
-		math.Hypot(spreadError(x), spreadError(y)), a, b}
+		math.Sqrt(1/n + ratio*ratio/m),
+		math.Hypot(spreadError(x, n), spreadError(y, m)), a, b}
 	switch {
 	case a.Std == 0 && b.Std == 0:
 		out.Spread = 1
-	case b.Std == 0 && !gone(others(x), n, m), a.Std == 0 && !gone(others(y), m, n):
+	case b.Std == 0 && !gone(others(x)*n/float64(len(x)), n, m),
+		a.Std == 0 && !gone(others(y)*m/float64(len(y)), m, n):
 		out.SpreadError = math.Inf(1)
 	}
 	return out
 }
 
 // others counts the numbers of a sorted list that are not the most frequent one.
-func others(x []float64) int64 {
+func others(x []float64) float64 {
 	most := int64(0)
 	for _, n := range runs(x) {
 		most = max(most, n)
 	}
-	return int64(len(x)) - most
+	return float64(int64(len(x)) - most)
 }
 
-// spreadError is the standard error of the logarithm of the standard deviation of x, √((κ − 1)/4n)
-// with the kurtosis κ: large where a few far values make up the deviation. Source: Kendall & Stuart
-// 1969, The Advanced Theory of Statistics 1, section 10.8.
-func spreadError(x []float64) float64 {
+// spreadError is the standard error of the logarithm of the standard deviation of x, which tell as
+// much as n, √((κ − 1)/4n) with the kurtosis κ: large where a few far values make up the deviation.
+// Source: Kendall & Stuart 1969, The Advanced Theory of Statistics 1, section 10.8.
+func spreadError(x []float64, n float64) float64 {
 	mean, std := moments(x)
 	if std == 0 {
 		return 0
 	}
 	kurtosis := stat.MomentAbout(4, x, mean, nil) / math.Pow(std, 4)
-	return math.Sqrt((kurtosis - 1) / (4 * float64(len(x))))
+	return math.Sqrt((kurtosis - 1) / (4 * n))
 }

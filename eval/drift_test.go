@@ -91,7 +91,7 @@ func TestSpreadError(t *testing.T) {
 	for i := range 400 { // quantiles of a normal distribution
 		x = append(x, math.Sqrt2*math.Erfinv(2*(float64(i)+.5)/400-1))
 	}
-	got := spreadError(x)
+	got := spreadError(x, 400)
 	if want := 1 / math.Sqrt(800); math.Abs(got/want-1) > .02 {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -187,13 +187,12 @@ func TestCompare(t *testing.T) {
 // TestGone: of 14 rows none is among as many others with a probability of 2⁻¹⁴, of 13 with 2⁻¹³.
 func TestGone(t *testing.T) {
 	for _, tt := range []struct {
-		x    int64
-		n, m int
-		want bool
+		x, n, m float64
+		want    bool
 	}{{14, 300, 300, true}, {13, 300, 300, false}, {4, 300, 3000, true}, {3, 300, 3000, false},
 		{10, 300, 0, false}} {
 		if got := gone(tt.x, tt.n, tt.m); got != tt.want {
-			t.Errorf("%d of %d, none of %d: %v", tt.x, tt.n, tt.m, got)
+			t.Errorf("%v of %v, none of %v: %v", tt.x, tt.n, tt.m, got)
 		}
 	}
 }
@@ -211,7 +210,7 @@ func TestUnlikely(t *testing.T) {
 		{[]int64{6, 2, 2, 0}, []int64{6, 1, 2, 1}, 1, .1, .4, []int{3}},
 		{nil, nil, 0, 0, 0, nil},
 	} {
-		if share, chance, top := unlikely(tt.a, tt.b, tt.most); !near(share, tt.share, 1e-12) ||
+		if share, chance, top := unlikely(tt.a, tt.b, tt.most, 1); !near(share, tt.share, 1e-12) ||
 			!near(chance, tt.chance, 1e-12) || !slices.Equal(top, tt.top) {
 			t.Errorf("%v, %v: %v, %v, %v, want %v, %v, %v", tt.a, tt.b, share, chance, top, tt.share,
 				tt.chance, tt.top)

@@ -116,7 +116,7 @@ func Compare(real, synthetic *Values, name string) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
 	}
 	a, b := &real.columns[at], &synthetic.columns[at]
-	c := comparison{a: a, b: b, n: real.rows, m: synthetic.rows}
+	c := comparison{a: a, b: b, n: real.rows, m: synthetic.rows, of: [2]*Values{real, synthetic}}
 	p, q := float64(a.missing)/float64(c.n), float64(b.missing)/float64(c.m)
 	c.Moved, c.Drift, c.Missing = a.moved(c.n), c.drift(), 1-math.Abs(p-q)
 	c.values, c.real, c.synthetic = joined(a.values(true), b.values(false))
@@ -142,9 +142,13 @@ type comparison struct {
 	Comparison
 	a, b            *cells
 	n, m            int
+	of              [2]*Values
 	values          []string
 	real, synthetic []int64 // cells of each value
 }
+
+// apart reports whether chance does not explain a real and a synthetic share.
+func (c *comparison) apart(p, q float64) bool { return apart(p, c.of[0].tell, q, c.of[1].tell) }
 
 func (c *comparison) add(s Sort, what string, real, synthetic float64) {
 	c.Found = append(c.Found, Found{s, what, real, synthetic})
@@ -157,7 +161,7 @@ func (c *comparison) heap(s Sort, what string, x, y int64, least float64) {
 	if high >= certainHeap {
 		part = 2. / 3
 	}
-	if high >= least && low < part*high && apart(p, c.n, q, c.m) {
+	if high >= least && low < part*high && c.apart(p, q) {
 		c.add(s, what, p, q)
 	}
 }
@@ -165,8 +169,8 @@ func (c *comparison) heap(s Sort, what string, x, y int64, least float64) {
 // unlikely adds synthetic cells of values that at most so many of the real cells have, if they are
 // more than so many times what chance makes of them, and gives their share.
 func (c *comparison) unlikely(s Sort, most int64, times float64) (share float64, added bool) {
-	share, chance, top := unlikely(c.real, c.synthetic, most)
-	if added = share > times*chance && apart(chance, c.n, share, c.m); added {
+	share, chance, top := unlikely(c.real, c.synthetic, most, c.of[0].alike())
+	if added = share > times*chance && c.apart(chance, share); added {
 		c.add(s, c.named(top), chance, share)
 	}
 	return share, added
@@ -185,15 +189,16 @@ func (c *comparison) categories() {
 		switch {
 		case y == 0 && (err != nil || c.a.count[code] == 0):
 			rest[i] = 0 // the schema does not have it, or it stands for such: MovedShare has them
-		case y == 0 && (p >= missedValue || len(c.values) == 2) && gone(x, c.n, c.m):
+		case y == 0 && (p >= missedValue || len(c.values) == 2) &&
+			gone(float64(x)/c.of[0].alike(), c.of[0].tell, c.of[1].tell):
 			c.add(Lost, what, p, 0)
 			lost, rest[i] = lost+p, 0
 		case p >= rareValue: // Rare has the others
 			c.heap(Heap, what, x, y, leastHeap)
 		}
 	}
-	share, chance, top := unlikely(c.synthetic, rest, 0)
-	if share *= float64(sum(rest)) / float64(c.n); share > chance && apart(chance, c.m, share, c.n) {
+	share, chance, top := unlikely(c.synthetic, rest, 0, c.of[1].alike())
+	if share *= float64(sum(rest)) / float64(c.n); share > chance && c.apart(share, chance) {
 		c.add(Outside, "of values that no cell here has, such as "+c.named(top), share, chance)
 	}
 	made, added := c.unlikely(Unseen, 0, 1)
@@ -257,13 +262,15 @@ func (c *comparison) reach(margin float64) {
 	a, b := c.a.numbers, c.b.numbers
 	within := a[first(a, lo):first(a, math.Nextafter(hi, math.Inf(1)))]
 	lost, _, where := c.outside(within, b, margin)
-	share, chance := float64(lost)/float64(c.n), beyondRange(c.m)
+	// One row of the fewer ones is a share of its own, too.
+	chance := beyondRange(min(c.of[0].tell, c.of[1].tell))
+	share := float64(lost) / float64(c.n)
 	if c.Uncovered = Number(share); share > chance {
 		c.add(Outside, "beyond those here, which "+where, share, chance)
 	}
 	made, far, where := c.outside(b, a, margin)
-	share, chance = float64(made)/float64(c.m), beyondRange(c.n)
-	if c.Invented = Number(share); apart(0, c.n, float64(far)/float64(c.m), c.m) {
+	share = float64(made) / float64(c.m)
+	if c.Invented = Number(share); c.apart(0, float64(far)/float64(c.m)) {
 		c.add(Far, where, chance, share)
 	} else if share > chance {
 		c.add(Beyond, where, chance, share)
@@ -278,7 +285,7 @@ func (c *comparison) codes() (few, sparse bool) {
 	for range runs(middle) {
 		distinct++
 	}
-	_, alone, _ := unlikely(c.real, c.synthetic, 0)
+	_, alone, _ := unlikely(c.real, c.synthetic, 0, 1)
 	few = distinct <= fewCodes && whole == int64(len(a)) && alone <= .01
 	step, on := 1., whole
 	for decimals := 0; decimals < mostForms && 5*on < 4*int64(len(a)); decimals++ {

@@ -120,7 +120,7 @@ func (p implied) broken(rows int) (out Broken) {
 				told += all[to]
 			}
 		}
-		ofThese, chance, top := unlikely(real, found, most)
+		ofThese, chance, top := unlikely(real, found, most, 1)
 		m := sum(found)
 		of, in = of+n, in+m
 		expected, broke = expected+chance*float64(m), broke+ofThese*float64(m)
@@ -130,7 +130,7 @@ func (p implied) broken(rows int) (out Broken) {
 		share := Number(ofThese * float64(m) / float64(rows))
 		breaking += share
 		sure := share
-		if ofThese > chance && apart(chance, int(n), ofThese, int(m)) {
+		if ofThese > chance && apart(chance, float64(n), ofThese, float64(m)) {
 			out.Total += share
 			sure++ // is named before all others
 		}
@@ -141,7 +141,7 @@ func (p implied) broken(rows int) (out Broken) {
 				out.Total, Number(ofThese)}
 		}
 	}
-	if m := float64(in); broke > expected && apart(expected/m, int(of), broke/m, int(in)) {
+	if m := float64(in); broke > expected && apart(expected/m, float64(of), broke/m, m) {
 		out.Total = breaking
 	}
 	return out

@@ -9,10 +9,12 @@ import (
 )
 
 // Reversal is two columns of dates or times, and the shares of the rows of each table in which the
-// second is before the first.
+// second is before the first. Alike columns are of one kind and format, so that one can be what the
+// other is after.
 type Reversal struct {
 	First, Second   string
 	Real, Synthetic float64
+	Alike           bool
 }
 
 // mostReversed is the share of the real rows up to which two dates have an order.
@@ -30,12 +32,14 @@ func Reversals(real, synthetic *Values, share float64) (out []Reversal) {
 			if known.reversed(a, b) > known.reversed(b, a) {
 				first, second = b, a
 			}
-			r := Reversal{known.columns[first].name, known.columns[second].name, 0,
-				synthetic.reversed(first, second)}
+			x, y := known.columns[first].codec.Column(), known.columns[second].codec.Column()
+			r := Reversal{x.Name, y.Name, 0, synthetic.reversed(first, second),
+				x.Kind == y.Kind && x.Format == y.Format}
 			certain := r.Synthetic > 0
 			if real != nil {
 				r.Real = real.reversed(first, second)
-				certain = apart(r.Real, len(real.together), r.Synthetic, len(synthetic.together))
+				certain = apart(r.Real, float64(len(real.together))/real.alike(), r.Synthetic,
+					float64(len(synthetic.together))/synthetic.alike())
 			}
 			if certain && r.Synthetic >= share && r.Real <= mostReversed {
 				out = append(out, r)

@@ -49,7 +49,8 @@ func TestReversals(t *testing.T) {
 		if len(got) == 0 && tt.want == "" {
 			continue
 		}
-		if len(got) != 1 || got[0].Second != tt.want || math.Abs(got[0].Synthetic-.25) > 1e-9 {
+		if len(got) != 1 || got[0].Second != tt.want || got[0].Alike ||
+			math.Abs(got[0].Synthetic-.25) > 1e-9 {
 			t.Errorf("%s: %+v, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -56,7 +56,8 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 			s.Score = 1
 		case p != nil && q != nil:
 			s.TV = max(0, 1-floats.Distance(p, q, 1)/2)
-			inverses := 1/present + 1/others
+			inverses := float64(real.Rows())/present/independent(real.Units(), real.Rows()) +
+				float64(synthetic.Rows())/others/independent(synthetic.Units(), synthetic.Rows())
 			s.Score, s.Chance = s.TV, expectedTV(p, q, inverses)
 			if c.numeric() {
 				s.Chance = 0

@@ -17,7 +17,8 @@ import (
 // another category, to missing. A [table.Table] cannot show what its schema loses; these can.
 type Values struct {
 	rows    int
-	valid   int // rows all of whose cells the schema allows
+	tell    float64 // rows that would tell as much if no two were of one unit
+	valid   int     // rows all of whose cells the schema allows
 	columns []cells
 	left    []string
 	// numbers of each column in rows that are drawn from a public seed; NaN where a cell is none
@@ -103,7 +104,7 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 			v.valid++
 		}
 	}
-	if v.rows == 0 {
+	if v.tell = float64(v.rows); v.rows == 0 {
 		return nil, fmt.Errorf("eval: the values of no rows: %w", ErrTables)
 	}
 	for _, c := range v.columns {
@@ -211,6 +212,17 @@ func (c *cells) bounds() (lo, hi float64) { return c.codec.Column().Min, c.codec
 
 // LeftOut lists the columns of the file that the schema does not have, but for the unit.
 func (v *Values) LeftOut() []string { return v.left }
+
+// Belong says of which units the rows are; nil: no two are of one. Synthetic units, of which a few
+// may lack the largest, are at least as large as real ones, if these are given.
+func (v *Values) Belong(units []uint32, real *Values) {
+	if v.tell = independent(units, v.rows); units != nil && real != nil {
+		v.tell = min(v.tell, float64(v.rows)/real.alike())
+	}
+}
+
+// alike is how many rows tell as much as one whose unit has no other.
+func (v *Values) alike() float64 { return float64(v.rows) / v.tell }
 
 // Rows is how many there are.
 func (v *Values) Rows() int { return v.rows }

@@ -7,8 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// relations is what the noisy marginals of a model show of relations between its columns.
-type relations struct {
+// Relations is what the noisy marginals of a model show of relations between its columns.
+type Relations struct {
+	Of string // the child table, each of whose rows is there with its parent; "": of one table
 	// columns that were measured with no other one; those that were, but of which no pair has counts
 	// that differ from those of independent columns by more than noise does; the others
 	Alone, Lost, Kept []string
@@ -16,10 +17,29 @@ type relations struct {
 	Noise             float64 // share of the rows that it moves in the median table of several columns
 }
 
-// Relations follow from what was released. A model without marginals has none.
-func (m *Model) Relations() (out relations) {
-	p, ok := m.params.(*Marginal)
-	if !ok || len(m.Schema().Columns) < 2 || len(p.Parties) > 0 {
+// Relations follow from what was released, of linked tables those of the rows of each child table.
+// A model without marginals has none.
+func (m *Model) Relations() []Relations {
+	switch p := m.params.(type) {
+	case *Marginal:
+		return []Relations{p.relations(m.Schema().Names(), m.Rows)}
+	case *Linked:
+		var out []Relations
+		for i, v := range p.views {
+			if v.All > 0 {
+				r := p.Views[i].relations(v.Schema.Names(), p.Views[i].Total())
+				r.Of = p.Schema.Tables[v.All].Name
+				out = append(out, r)
+			}
+		}
+		return out
+	}
+	return []Relations{{}}
+}
+
+// relations are those of the columns with these names, in a model of so many rows.
+func (p *Marginal) relations(names []string, rows float64) (out Relations) {
+	if len(names) < 2 || len(p.Parties) > 0 {
 		return out
 	}
 	sizes, moved, pairs := p.Sizes(), []float64{0}, map[[2]int]bool{}
@@ -40,9 +60,9 @@ func (m *Model) Relations() (out relations) {
 		}
 		// half the L1 error of its cells, at σ·√(2/π) each
 		cells := math.Sqrt(float64(len(one.Counts)))
-		moved = append(moved, one.Noise()*cells/math.Sqrt(2*math.Pi)/max(m.Rows, 1))
+		moved = append(moved, one.Noise()*cells/math.Sqrt(2*math.Pi)/max(rows, 1))
 	}
-	for i, name := range m.Schema().Names() {
+	for i, name := range names {
 		switch {
 		case seen[i]:
 			out.Kept = append(out.Kept, name)

@@ -238,10 +238,13 @@ func sayReversed(t *terminal, drawn *table.Table, u *rand.Rand) error {
 	}
 	all := eval.Reversals(nil, values, least)
 	if len(all) > 0 {
-		r := all[0]
-		t.say("dates end before they begin: %q and %q have one order in most rows, and the other in "+
-			"about %.0f %%. If one is never before the other, write it into the schema as kind: integer, "+
-			"after: the other (decoy help schema)", r.First, r.Second, 100*r.Synthetic)
+		r, with := all[0], ""
+		if !r.Alike {
+			with = "write both in one format, and "
+		}
+		t.say("dates may end before they begin: %q and %q have one order in some rows, and in about "+
+			"%.0f %% the other. If one is never before the other, %swrite it into the schema as kind: "+
+			"integer, after: the other (decoy help schema)", r.First, r.Second, 100*r.Synthetic, with)
 	}
 	return nil
 }

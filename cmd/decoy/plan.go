@@ -201,18 +201,40 @@ const few = 6
 // sayLost tells of a model of so few rows, as counted with noise, that it is only noise, or which
 // relations are lost in it, as far as its noisy counts show.
 func (n rowNeeds) sayLost(t *terminal, m *release.Model) {
-	r := m.Relations()
-	all := len(m.Schema().Columns)
-	pairs := all * (all - 1) / 2
-	few := few*r.Pairs < pairs
-	switch {
-	case roughly(m.Rows) < n.Least:
+	if roughly(m.Rows) < n.Least {
 		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %v, "+
 			"so that most of the model is noise; take a larger epsilon, or fewer columns (decoy plan)",
 			max(m.Rows, 0), n.Least)
 		return
-	case len(r.Alone)+len(r.Lost) == 0 && (len(r.Kept) == 0 || r.Noise <= rough && !few):
-		return
+	}
+	said := false
+	for _, r := range m.Relations() {
+		said = t.sayRelations(r) || said
+	}
+	help := "a larger epsilon, or fewer columns"
+	if m.Method != "aim" {
+		help = "--method aim, " + help
+	} else if m.Linked() == nil && m.Settings["target"] == "" {
+		help += ", or --target COLUMN for the one that people will predict"
+	}
+	if said {
+		t.say("more relations are kept with %s", help)
+	}
+}
+
+// sayRelations reports whether relations are lost or rough, and tells which.
+func (t *terminal) sayRelations(r release.Relations) bool {
+	all := len(r.Alone) + len(r.Lost) + len(r.Kept)
+	pairs := all * (all - 1) / 2
+	few := few*r.Pairs < pairs
+	rough := r.Noise > rough
+	if len(r.Alone)+len(r.Lost) == 0 && (len(r.Kept) == 0 || !rough && !few) {
+		return false
+	}
+	if r.Of != "" {
+		t.say("among the columns of %s, and with those of its parents:", r.Of)
+	}
+	switch {
 	case len(r.Kept) == 0:
 		t.say("relations between columns are lost in the noise, whatever they are")
 	case len(r.Kept) < len(r.Lost): // the shorter list
@@ -227,18 +249,12 @@ func (n rowNeeds) sayLost(t *terminal, m *release.Model) {
 			t.say("%d of %d pairs of columns were measured: of the others only those relations are kept "+
 				"that follow from these", r.Pairs, pairs)
 		}
-		if r.Noise > rough {
+		if rough {
 			t.say("relations that are kept are rough: the noise of a typical pair moves %.0f %% of the "+
 				"rows", 100*r.Noise)
 		}
 	}
-	help := "a larger epsilon, or fewer columns"
-	if m.Method != "aim" {
-		help = "--method aim, " + help
-	} else if m.Settings["target"] == "" {
-		help += ", or --target COLUMN for the one that people will predict"
-	}
-	t.say("more relations are kept with %s", help)
+	return true
 }
 
 // quoted is names in words.

@@ -4,8 +4,8 @@
 // [Families] measures how far counts are off, as total variation distances between shares of the
 // real and of the synthetic tables: 0 is equal, 1 is nothing in common. Columns are compared by at
 // most sixteen groups of their codes ([eval.Groups], of the real tables). Beside each distance
-// stands its floor: that between the real tables and a resample of their units, each with all of
-// its rows, as many as there are synthetic units. [Predict] says what a model learns from
+// stands its floor: the mean where the real and the synthetic units, each with all of its rows, are
+// dealt anew into two groups of the same sizes. [Predict] says what a model learns from
 // histories.
 //
 // Nothing here is private: every figure depends on every real row, without noise.

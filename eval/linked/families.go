@@ -1,9 +1,12 @@
 package linked
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Family is one of the ways in which linked tables may be off.
@@ -12,7 +15,7 @@ type Family struct {
 	Off   float64 `json:"off"`   // mean of its parts
 	Floor float64 `json:"floor"` // mean of theirs
 	Limit float64 `json:"limit"` // up to which Off is good
-	// as good as chance lets one ask for, and no part has a group
+	// it and each of its parts are within their limits, and no part has a group
 	Good  bool   `json:"good"`
 	Parts []Part `json:"parts"`
 }
@@ -22,7 +25,8 @@ type Part struct {
 	Table string  `json:"table"`
 	Of    string  `json:"of"`    // the columns
 	Off   float64 `json:"off"`   // real tables against synthetic ones, 0 to 1
-	Floor float64 `json:"floor"` // real tables against resamples of their units
+	Floor float64 `json:"floor"` // where the units of both are dealt anew
+	Limit float64 `json:"limit"` // up to which Off is good
 	// what a person would count, if there is such: see [Families]
 	Real      *float64 `json:"real,omitempty"`
 	Synthetic *float64 `json:"synthetic,omitempty"`
@@ -46,10 +50,33 @@ const (
 	childChild     = "child × child"
 )
 
-// Limit is the distance that is good beside a floor.
-func Limit(floor float64) float64 { return 2*floor + .02 }
+// What a distance may be if there were no chance, and be good: that of a family, to which chance is
+// added, and that of one of its parts, to which its square is.
+const familySlack, partSlack = .02, .05
 
-const resamples = 4 // whose mean is the floor
+// deals is how often the units of both tables are dealt anew, and once more for how they are.
+const deals = 64
+
+// deal says of each unit of the real tables and of the synthetic ones in which of the deals it is
+// real: first as it is, then as chance has it, so that there are as many as before.
+func deal(real, synthetic int, seed uint64) (dealt [sides][]uint64) {
+	dealt[0], dealt[1] = make([]uint64, real), make([]uint64, synthetic)
+	u := rand.New(rand.NewPCG(seed, 53))
+	for k := range deals {
+		order := u.Perm(real + synthetic)
+		for at, unit := range order[:real] {
+			if k == 0 {
+				unit = at
+			}
+			if unit < real {
+				dealt[0][unit] |= 1 << k
+			} else {
+				dealt[1][unit-real] |= 1 << k
+			}
+		}
+	}
+	return dealt
+}
 
 // Families measures:
 //
@@ -76,39 +103,60 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := rand.New(rand.NewPCG(seed, 53))
-	var drawn [resamples][]int
-	for k := range drawn {
-		for range synthetic.Parents.Rows() {
-			drawn[k] = append(drawn[k], u.IntN(real.Parents.Rows()))
-		}
-	}
-	parts := map[string][]Part{OrphansOrder: broken(real, synthetic, all)}
+	dealt := deal(real.Parents.Rows(), synthetic.Parents.Rows(), seed)
+	parts, off := map[string][]Part{OrphansOrder: broken(real, synthetic, all)},
+		map[string][][deals]float64{}
 	for _, c := range all {
-		var parents [][]int
-		for _, units := range drawn {
-			parents = append(parents, c.of(0, units))
-		}
 		for _, m := range c.measures() {
-			parts[m.family] = append(parts[m.family], c.part(m, parents))
+			p, x := c.part(m, dealt)
+			parts[m.family], off[m.family] = append(parts[m.family], p), append(off[m.family], x)
 		}
 	}
 	var out []Family
 	for _, name := range []string{FanOut, parentChild, transition, gapOfRows, thirdNext,
 		distinctValues, OrphansOrder, childChild} {
 		f := Family{Name: name, Parts: parts[name]}
-		n, within := float64(len(f.Parts)), true
+		f.limits(off[name])
+		f.Good = f.Off <= f.Limit
 		for _, p := range f.Parts {
-			f.Off, f.Floor = f.Off+p.Off/n, f.Floor+p.Floor/n
-			within = within && p.Group == nil && (name != OrphansOrder || p.Off <= 2*p.Floor)
+			f.Good = f.Good && p.Group == nil && p.Off <= p.Limit
 		}
-		if f.Limit = Limit(f.Floor); name == OrphansOrder {
-			f.Limit = min(1, 2*f.Floor)
-		}
-		f.Good = f.Off <= f.Limit && within
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// limits are those of a family, from what its parts are off by in each deal: none of those beyond
+// what there is would be beyond one. Of a part it is in standard deviations from its mean, as many
+// for all parts (Westfall & Young 1993, Resampling-Based Multiple Testing, section 2.3). So each of
+// the two is exceeded by one in 64 other samples of the population, if nothing were allowed beyond.
+func (f *Family) limits(off [][deals]float64) {
+	n := float64(len(f.Parts))
+	for _, p := range f.Parts {
+		f.Off, f.Floor = f.Off+p.Off/n, f.Floor+p.Floor/n
+	}
+	if f.Name == OrphansOrder {
+		f.Limit = min(1, 2*f.Floor)
+		return
+	}
+	furthest, std := 0., make([]float64, len(off))
+	for j := range off {
+		if _, std[j] = stat.PopMeanStdDev(off[j][1:], nil); std[j] > 0 {
+			furthest = max(furthest, (slices.Max(off[j][1:])-f.Parts[j].Floor)/std[j])
+		}
+	}
+	for j := range f.Parts {
+		p := &f.Parts[j]
+		p.Limit = min(1, math.Hypot(p.Floor, partSlack)+furthest*std[j])
+	}
+	for k := 1; k < deals; k++ {
+		mean := 0.
+		for j := range off {
+			mean += off[j][k] / n
+		}
+		f.Limit = max(f.Limit, mean)
+	}
+	f.Limit = min(1, f.Limit+familySlack)
 }
 
 // broken are shares of rows that no file of linked tables should have; their floor is that of the
@@ -116,7 +164,8 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 func broken(real, synthetic *Tables, all []*comparison) (out []Part) {
 	add := func(table, of string, a, n, b, m int) {
 		x, y := float64(a)/float64(max(n, 1)), float64(b)/float64(max(m, 1))
-		out = append(out, Part{Table: table, Of: of, Off: y, Floor: x, Real: &x, Synthetic: &y})
+		out = append(out, Part{Table: table, Of: of, Off: y, Floor: x, Limit: min(1, 2*x), Real: &x,
+			Synthetic: &y})
 	}
 	add(real.Name, "keys that were there before", real.Doubled, real.Doubled+real.Parents.Rows(),
 		synthetic.Doubled, synthetic.Doubled+synthetic.Parents.Rows())
@@ -179,50 +228,82 @@ func (c *comparison) measures() []measure {
 	return out
 }
 
-// part measures a distance, and its floor between the real units and those drawn from them.
-func (c *comparison) part(m measure, drawn [][]int) Part {
-	out := Part{Table: c.Name, Of: m.of, Mean: m.mean}
-	real, synthetic := c.shares(m, 0, c.all[0]), c.shares(m, 1, c.all[1])
-	out.Off = variation(real, synthetic)
-	for _, units := range drawn {
-		out.Floor += variation(real, c.shares(m, 0, units)) / float64(len(drawn))
+// tally is how many rows or units there are of a pair of codes: real ones in each of the deals, and
+// in all.
+type tally struct {
+	real [deals]float64
+	all  float64
+}
+
+func (t *tally) add(u tally) {
+	floats.Add(t.real[:], u.real[:])
+	t.all += u.all
+}
+
+// count counts the pairs.
+func (c *comparison) count(m measure, dealt [sides][]uint64) []tally {
+	out := make([]tally, m.a.size*m.b.size)
+	for side, h := range c.history {
+		for parent := range len(h.From) - 1 {
+			first, end, unit := h.From[parent], h.From[parent+1], parent
+			if m.units {
+				first, end = parent, parent+1
+			}
+			if c.Above > 0 {
+				unit = c.units[side][parent]
+			}
+			for at := first; at+m.later < end; at++ {
+				x, y := 0, 0
+				if m.a.size > 1 && m.family == parentChild {
+					x = int(m.a.codes[side][parent])
+				} else if m.a.size > 1 {
+					x = int(m.a.codes[side][at])
+				}
+				if m.b.size > 1 {
+					y = int(m.b.codes[side][at+m.later])
+				}
+				if y == none {
+					continue
+				}
+				t := &out[x*m.b.size+y]
+				t.all++
+				for k := range t.real {
+					t.real[k] += float64(dealt[side][unit] >> k & 1)
+				}
+			}
+		}
 	}
+	return out
+}
+
+// part measures a distance, and what it is in each of the deals.
+func (c *comparison) part(m measure, dealt [sides][]uint64) (out Part, off [deals]float64) {
+	cells, n := c.count(m, dealt), tally{}
+	for _, t := range cells {
+		n.add(t)
+	}
+	real, synthetic := make([]float64, len(cells)), make([]float64, len(cells))
+	for k := range slices.Backward(off[:]) { // the last is as it is
+		a, b := n.real[k], n.all-n.real[k]
+		for i, t := range cells {
+			real[i], synthetic[i] = t.real[k]/max(1, a), (t.all-t.real[k])/max(1, b)
+		}
+		if off[k] = floats.Distance(real, synthetic, 1) / 2; (a == 0) != (b == 0) {
+			off[k] = 1
+		}
+	}
+	out = Part{Table: c.Name, Of: m.of, Mean: m.mean, Off: off[0], Floor: stat.Mean(off[1:], nil),
+		Group: c.group(m, cells, dealt)}
 	switch {
 	case m.same || m.mean:
 		out.Real, out.Synthetic = m.person(real), m.person(synthetic)
 	case m.family == gapOfRows:
 		out.Real, out.Synthetic, out.Mean = &c.gapMean[0], &c.gapMean[1], true
 	}
-	out.Group = c.group(m)
 	if m.drawn {
 		out.Labels, out.RealShares, out.SyntheticShares = m.b.labels, real, synthetic
 	}
-	return out
-}
-
-// shares are those of pairs in some units of a side; zeros if there is none.
-func (c *comparison) shares(m measure, side int, units []int) []float64 {
-	from, count, n := c.history[side].From, make([]float64, m.a.size*m.b.size), 0.
-	for _, unit := range units {
-		first, end := from[unit], from[unit+1]
-		if m.units {
-			first, end = unit, unit+1
-		}
-		for at := first; at+m.later < end; at++ {
-			x, y := 0, int(m.b.codes[side][at+m.later])
-			if m.family == parentChild {
-				x = int(m.a.codes[side][unit])
-			} else if m.a.size > 1 {
-				x = int(m.a.codes[side][at])
-			}
-			if y != none {
-				count[x*m.b.size+y]++
-				n++
-			}
-		}
-	}
-	floats.Scale(1/max(n, 1), count)
-	return count
+	return out, off
 }
 
 // person is what a person would count: the share of equal pairs, or the mean of b.
@@ -237,12 +318,4 @@ func (m measure) person(shares []float64) *float64 {
 		}
 	}
 	return &sum
-}
-
-// variation is the total variation distance; from shares that are all 0 it is 1.
-func variation(p, q []float64) float64 {
-	if (floats.Sum(p) == 0) != (floats.Sum(q) == 0) {
-		return 1
-	}
-	return min(1, floats.Distance(p, q, 1)/2)
 }

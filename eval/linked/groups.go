@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // group are the units with one value of a column, or with so many rows, of which a mean is far off:
@@ -27,95 +29,73 @@ const (
 	groupShare  = .05 // of the real units, that a group has at least
 	groupRows   = .05 // of the rows of a group, that a value has at least, on one side
 	groupFactor = 1.5
-	// groupSigmas is how many standard errors are not explained: a false alarm of 6e-7 for each value
-	// where means are normal.
+	// groupSigmas is how many standard deviations are not explained: a false alarm of 6e-7 for each
+	// value where means are normal.
 	groupSigmas = 5
 )
+
+// manyUnits is how many units a mean must have on each side: those of fewer are far from normal.
+const manyUnits = 20
 
 // What fewer of the real steps do than NeverShare they never do, and it is wrong that at least
 // SomeSteps of the synthetic ones do it. Of a category, both are of the steps from one value.
 const NeverShare, SomeSteps = .001, .005
 
-// ratio is Σx/Σm over units, where x is how many of m rows have a value, or rows in all of m = 1.
-type ratio struct{ x, m, xx, xm, mm float64 }
-
-func (r *ratio) add(x, m float64) {
-	r.x, r.m, r.xx, r.xm, r.mm = r.x+x, r.m+m, r.xx+x*x, r.xm+x*m, r.mm+m*m
-}
-
-// mean is the ratio and its variance as units are drawn, by the delta method: what a resample has.
-func (r *ratio) mean() (mean, variance float64) {
-	if r.m == 0 {
-		return 0, 0
+// share is that of t in n, or its mean over n, of real ones and of synthetic ones, and the standard
+// deviation of their difference where units are dealt anew.
+func (t *tally) share(n *tally) (p, q, std float64) {
+	var off [deals]float64
+	for k := range slices.Backward(off[:]) { // the last is as it is
+		p, q = t.real[k]/max(1, n.real[k]), (t.all-t.real[k])/max(1, n.all-n.real[k])
+		off[k] = p - q
 	}
-	mean = r.x / r.m
-	return mean, (r.xx - 2*mean*r.xm + mean*mean*r.mm) / (r.m * r.m)
+	return p, q, stat.StdDev(off[1:], nil)
 }
 
-// group is that of the values of m.a which is furthest off; nil: none is, or m is of none.
-func (c *comparison) group(m measure) (worst *group) {
-	whole, steps, values := m.family == FanOut, len(m.steps.labels), m.b.size
+// group is that of the values of m.a which is furthest off; nil: none is, or m, of which cells are
+// the counts, is of none.
+func (c *comparison) group(m measure, cells []tally, dealt [sides][]uint64) (worst *group) {
+	whole, steps := m.family == FanOut, len(m.steps.labels)
 	switch {
 	case steps > 0:
-		m.a, m.b, values = column{size: 1}, m.steps, m.steps.size
+		m.a, m.b = column{size: 1}, m.steps
+		cells = c.count(measure{a: m.a, b: m.b}, dealt)
 	case m.a.size < 2 || !whole && m.family != parentChild:
 		return nil
 	case whole:
-		values = 1
+		m.b = column{size: 1}
+		cells = c.count(measure{family: parentChild, a: m.a, b: m.b}, dealt)
 	}
-	var sums [sides][]ratio // by value of m.a and of m.b
-	real, units := make([]float64, m.a.size), 0.
-	for side, h := range c.history {
-		sums[side] = make([]ratio, m.a.size*values)
-		count := make([]float64, values)
-		for unit := range len(h.From) - 1 {
-			from, to, g := h.From[unit], h.From[unit+1], 0
-			if from == to && !whole {
-				continue
-			}
-			if m.a.size > 1 {
-				g = int(m.a.codes[side][unit])
-			}
-			if side == 0 {
-				real[g], units = real[g]+1, units+1
-			}
-			if whole {
-				sums[side][g].add(float64(to-from), 1)
-				continue
-			}
-			clear(count)
-			rows := 0.
-			for _, code := range m.b.codes[side][from:to] {
-				if code != none {
-					count[code]++
-					rows++
-				}
-			}
-			for value, x := range count {
-				sums[side][g*values+value].add(x, rows)
-			}
+	units := c.count(measure{a: m.a, b: column{size: 1}, units: true}, dealt)
+	all, rows := tally{}, make([]tally, m.a.size)
+	for i, t := range cells {
+		rows[i/m.b.size].add(t)
+	}
+	for g, t := range units {
+		if all.add(t); whole {
+			rows[g] = t
 		}
 	}
 	furthest := 0.
-	for i := range sums[0] {
-		g, value := i/values, i%values
-		p, v := sums[0][i].mean()
-		q, w := sums[1][i].mean()
+	for i := range cells {
+		g, value := i/m.b.size, i%m.b.size
+		if n := units[g].real[0]; min(n, units[g].all-n) < manyUnits {
+			continue
+		}
+		p, q, std := cells[i].share(&rows[g])
 		off, least := math.Abs(p-q)/(p+q), groupRows
 		if steps > 0 {
 			behind := 0. // the share of the steps from that value
 			for k := range steps {
-				x, _ := sums[0][i-i%steps+k].mean()
-				behind += x
+				behind += cells[i-i%steps+k].real[0] / max(1, rows[0].real[0])
 			}
 			if behind < groupShare || p >= NeverShare*behind {
 				continue
 			}
-			off, least, w = q, SomeSteps, max(w, q/sums[1][i].m)
-			v = w * sums[1][i].m / sums[0][i].m // none of the real ones is no chance
+			off, least = q, SomeSteps
 		}
-		if real[g] < groupShare*units || !whole && max(p, q) < least || off <= furthest ||
-			max(p, q) <= groupFactor*min(p, q) || math.Abs(p-q) <= groupSigmas*math.Sqrt(v+w) {
+		if units[g].real[0] < groupShare*all.real[0] || !whole && max(p, q) < least ||
+			off <= furthest || max(p, q) <= groupFactor*min(p, q) || math.Abs(p-q) <= groupSigmas*std {
 			continue
 		}
 		furthest, worst = off, &group{Of: Rows, Real: p, Synthetic: q, Off: off}
@@ -135,7 +115,8 @@ func (c *comparison) group(m measure) (worst *group) {
 }
 
 // changes say of each row what its column k does from the row before: of a category both values, of
-// a number its direction. Labels are those of the latter of so many values or directions.
+// a number its direction. Rows of one place have no order, and say nothing. Labels are those of the
+// latter of so many values or directions.
 func (c *comparison) changes(k int) column {
 	of := &c.columns[k]
 	out := column{name: of.name, ordered: of.ordered, labels: of.labels}
@@ -150,11 +131,12 @@ func (c *comparison) changes(k int) column {
 			for at := h.From[unit] + 1; at < h.From[unit+1]; at++ {
 				x, y := int(of.codes[side][at-1]), int(of.codes[side][at])
 				kind := x*of.size + y // none where the last of sixteen categories stays
+				order := cmp.Compare(c.order[side][h.Rows[at]], c.order[side][h.Rows[at-1]])
 				switch {
-				case of.ordered && (x == of.missing || y == of.missing):
+				case order == 0 && k != c.By, of.ordered && (x == of.missing || y == of.missing):
 					kind = none
 				case k == c.By: // compared as finely as it is known
-					kind = 1 + cmp.Compare(c.order[side][h.Rows[at]], c.order[side][h.Rows[at-1]])
+					kind = 1 + order
 				case of.ordered:
 					kind = 1 + cmp.Compare(rows.At(at), rows.At(at-1))
 				}

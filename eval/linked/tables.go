@@ -152,8 +152,14 @@ func compare(tables [sides]*Tables) (out []*comparison, err error) {
 			c.history[side], c.units[side], c.order[side] = t.History(of), of.Units, of.Order
 			c.inOrder[side] = of.Rows.Select(c.history[side].Rows)
 		}
+		if h := c.history[0]; len(h.Rows) == 0 {
+			return nil, fmt.Errorf("linked: no row of %s counts in the real tables (--train): of %d rows "+
+				"%d have a key that no row above has, and %d no place in the order; keys must be written as "+
+				"the ids are, and cells of %s as the schema says: %w", c.Name, len(c.Parent), h.Orphans,
+				h.Unused, c.Rows.Schema().Columns[c.By].Name, eval.ErrTables)
+		}
 		if c.columns, err = columnsOf(c.Name, c.inOrder[0], c.inOrder[1]); err == nil {
-			c.count()
+			c.look()
 			out = append(out, c)
 		}
 	}
@@ -216,8 +222,8 @@ func columnsOf(name string, a, b *table.Table) (out []column, err error) {
 	return out, nil
 }
 
-// count counts what the histories have.
-func (c *comparison) count() {
+// look counts what the histories have.
+func (c *comparison) look() {
 	var numbers, gaps [sides][]float64
 	var steps [sides]float64
 	c.distinct = make([]column, len(c.columns))

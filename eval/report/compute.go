@@ -110,6 +110,10 @@ func start(in Tables, o Options) (*work, error) {
 			Seed: o.Seed, Near: o.Near, Level: o.Level},
 		values: map[string][]result{}, leftOut: map[string]string{}}
 	w.Note = w.note
+	if w.TrainCells != nil && w.SyntheticCells != nil {
+		w.TrainCells.Belong(w.Train.Units(), nil)
+		w.SyntheticCells.Belong(w.Synthetic.Units(), w.TrainCells)
+	}
 	for _, other := range w.Compared() {
 		// a metric of one way that needs all tables checks them all
 		if _, err := eval.MarginalError(w.Train, other.Rows, 1); err != nil {

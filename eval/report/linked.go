@@ -30,7 +30,7 @@ type linkedReport struct {
 	Warning      string        `json:"warning"`
 	Tool         string        `json:"tool,omitempty"`
 	SchemaSHA256 string        `json:"schema_sha256"`
-	Seed         uint64        `json:"seed"` // public, of resamples and of the test of predictions
+	Seed         uint64        `json:"seed"` // public, of how units are dealt anew and of the test of predictions
 	Claim        *Claim        `json:"claim,omitempty"`
 	Tables       []linkedTable `json:"tables"`
 	Summary      []finding     `json:"summary"`
@@ -56,7 +56,7 @@ var linkedAnswers = []struct{ question, words, caption string }{
 	{"Does a unit have as many rows?", "A unit has %[2]s rows on average, and %[3]s here.",
 		"Shares of units, by their number of rows."},
 	{"Do rows fit the unit they belong to?", "", "Distances of a column of the unit with one of its " +
-		"rows, the worst first. Grey: of a resample of the real units."},
+		"rows, the worst first. Grey: what chance alone makes of it."},
 	{"Does the next row follow from the last?", "%[1]s stays the same in %[2]s of the real steps, " +
 		"and in %[3]s here.",
 		"How often a column is the same in the next row, real and here, the worst first."},
@@ -70,7 +70,7 @@ var linkedAnswers = []struct{ question, words, caption string }{
 	{"Has every row a unit, and its place?", "%[1]s: %[2]s in the real files, %[3]s here.",
 		"Shares of the rows of the files."},
 	{"Do the columns of a row fit each other?", "", "Distances of two columns of a row, the worst " +
-		"first. Grey: of a resample of the real units."},
+		"first. Grey: what chance alone makes of it."},
 	{"Can a model be trained on histories?", "", "AUROC on real units: 1 is perfect, 0.5 is " +
 		"guessing. What is predicted of a unit, from its rows, and of the next row."},
 }
@@ -79,9 +79,13 @@ var linkedAnswers = []struct{ question, words, caption string }{
 // happens to other rows.
 const linkedPoor = .15
 
+// linkedPartPoor is how far beyond its limit a single part is poor.
+const linkedPartPoor = .20
+
 // farFactor is how many times too large a mean is not good: distances of groups hardly see the
-// largest values.
-const farFactor = 1.5
+// largest values. Where either table has fewer than fewUnits units, chance moves means so far where
+// they have long tails, and a model learns less, whatever the rows are like.
+const farFactor, fewUnits = 1.5, 200
 
 // manySteps is the share of the steps that do what real ones never do from which on a family is
 // poor.
@@ -157,6 +161,7 @@ func ComputeLinked(
 // only those are seen which leave synthetic histories nearer to real ones than these are to others.
 func (r *linkedReport) copied(rows [3][]*table.Table, f *finding) error {
 	r.Copies = map[string]map[string][]result{}
+	var last *work
 	for i := range rows[0] {
 		if rows[0][i].Rows() == 0 || rows[1][i].Rows() == 0 || rows[2] != nil && rows[2][i].Rows() == 0 {
 			f.say("Histories of %s are not compared: one of the files has none.", r.Tables[i+1].Name)
@@ -181,7 +186,12 @@ func (r *linkedReport) copied(rows [3][]*table.Table, f *finding) error {
 				"accuracy %s, where chance is 0.5.", fixed(near.Train.Mean))
 			continue
 		}
-		w.copied(f)
+		if last = w; w.Holdout != nil {
+			w.copied(f)
+		}
+	}
+	if last != nil && last.Holdout == nil && f.Status == unknown {
+		last.copied(f)
 	}
 	f.Answer = inHistories.Replace(f.Answer)
 	return nil
@@ -235,32 +245,32 @@ func (r *linkedReport) judge(i int, out *finding) {
 	f := &r.Families[i]
 	out.Rule = fmt.Sprintf(
 		"The figure is a total variation distance: 0 is equal, 1 is nothing in common. Good up to %s: "+
-			"twice what a resample of the real units is off by, and 0.02. Poor beyond that by %.2f. A "+
-			"single part that is so far beyond its own limit makes it mixed, and twice as far poor. It is "+
-			"mixed, too, if of 5 %% of the units or more a share of rows, or the number of rows, is off by "+
-			"more than half, and by more than two samples of units explain, or if a mean is; or if %s of "+
-			"the steps do what at most %s of the real ones do, such as a number that falls. From %s of the "+
-			"steps on it is poor.",
-		fixed(f.Limit), linkedPoor, percent(linked.SomeSteps), percent(linked.NeverShare),
+			"0.02 beyond the worst of 63 times that the real and the synthetic units are dealt anew into "+
+			"two groups. Poor beyond that by %.2f. A single part beyond its own limit makes it mixed, and "+
+			"by %.2f poor. It is mixed, too, if of 5 %% of the units or more a share of rows, or the "+
+			"number of rows, is off by more than half, and by more than chance explains, or if a mean is; "+
+			"or if %s of the steps do what at most %s of the real ones do, such as a number that falls. "+
+			"From %s of the steps on it is poor.",
+		fixed(f.Limit), linkedPoor, linkedPartPoor, percent(linked.SomeSteps), percent(linked.NeverShare),
 		percent(manySteps))
 	if len(f.Parts) == 0 {
 		out.say("There is no column to compare.")
 		return
 	}
-	beyond := func(p linked.Part) float64 { return p.Off - linked.Limit(p.Floor) }
+	beyond := func(p linked.Part) float64 { return p.Off - p.Limit }
 	worst, groups := worstFirst(f.Parts, beyond)[0], worstFirst(f.Parts, apart)
 	verdict := good
 	switch part := beyond(worst); {
-	case f.Off > f.Limit+linkedPoor || part > 2*linkedPoor ||
+	case f.Off > f.Limit+linkedPoor || part > linkedPartPoor ||
 		groups[0].Group != nil && groups[0].Group.Units == linked.Steps && apart(groups[0]) >= manySteps:
 		verdict = poor
-	case !f.Good || part > linkedPoor || worst.Mean && factor(worst) > farFactor:
+	case !f.Good || worst.Mean && factor(worst) > farFactor && r.units() >= fewUnits:
 		verdict = mixed
 	case f.Floor > fewTell:
 		verdict = unknown
 		out.say("The units are too few to tell.")
 	}
-	out.see(verdict, "Off by %s; a resample of the real units is off by %s.", fixed(f.Off),
+	out.see(verdict, "Off by %s; by chance alone it would be %s.", fixed(f.Off),
 		fixed(f.Floor))
 	if len(f.Parts) > 1 && worst.Off > worst.Floor {
 		out.say("Furthest off: %s, by %s.", r.name(worst), fixed(worst.Off))
@@ -288,6 +298,9 @@ func (r *linkedReport) judge(i int, out *finding) {
 		}
 	}
 }
+
+// units is how many the smaller of the two tables of units has.
+func (r *linkedReport) units() int { return min(r.Tables[0].Real, r.Tables[0].Synthetic) }
 
 // worstFirst sorts what is off by so much.
 func worstFirst[T any](all []T, off func(T) float64) []T {
@@ -355,7 +368,12 @@ func (r *linkedReport) learnt(out *finding) {
 	for _, p := range told {
 		mean += lost(p) / float64(len(told))
 	}
-	out.see(judge("TSTR", mean), "On average the AUROC is lower by %s than with real rows. Lowest "+
+	verdict := judge("TSTR", mean)
+	if r.units() < fewUnits {
+		verdict = unknown
+		out.say("The units are too few to tell: %d are needed in each table.", fewUnits)
+	}
+	out.see(verdict, "On average the AUROC is lower by %s than with real rows. Lowest "+
 		"beside them is that of %s: %s, with real rows %s. (1 is perfect, 0.5 is guessing.)",
 		fixed(mean), predicted(worst), fixed(worst.Synthetic), fixed(worst.Real))
 }
@@ -374,7 +392,7 @@ func (r *linkedReport) JSON(w io.Writer) error { return writeJSON(w, r) }
 // Text writes the summary and the families for a terminal.
 func (r *linkedReport) Text(w io.Writer) error {
 	return terminal(w, "", r.Claim, r.Summary, r.Notes, func(t io.Writer) {
-		fmt.Fprintf(t, "\nfamily\toff\tresample\tgood up to\tfurthest off\n")
+		fmt.Fprintf(t, "\nfamily\toff\tby chance\tgood up to\tfurthest off\n")
 		for _, f := range r.Families {
 			for _, p := range worstFirst(f.Parts, partOff)[:min(1, len(f.Parts))] {
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s %s\n", f.Name, fixed(f.Off), fixed(f.Floor),
@@ -439,7 +457,7 @@ func (r *linkedReport) drawn(parts []linked.Part, question string) (out []templa
 		}
 		d.to = max(d.to, a, b)
 		d.rows = append(d.rows, row{name: r.name(p), text: text,
-			tip: fmt.Sprintf("%s: off by %s, a resample by %s", r.name(p), fixed(p.Off), fixed(p.Floor)),
+			tip: fmt.Sprintf("%s: off by %s, by chance %s", r.name(p), fixed(p.Off), fixed(p.Floor)),
 			marks: []mark{{class: classes[0], value: a, bar: true},
 				{class: classes[1], value: b, bar: true}}})
 	}

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // linkedSchema has a name that would break a page that believed it.
@@ -117,6 +119,98 @@ func TestLinkedCopies(t *testing.T) {
 		if got := verdict(1, c.holdout, c.copies); !slices.Contains(c.want, got) {
 			t.Errorf("%d copies, holdout %v: %s, want %s", c.copies, c.holdout, got, c.want)
 		}
+	}
+}
+
+// TestRowsOfUnits: the columns of other units look alike although all rows of a unit are, in 40
+// samples of 60 units with 30 rows each, of which up to 7 may be blamed (see linked.TestFresh).
+// That a category is half as frequent, or a number is shifted by half a standard deviation, is seen
+// at 1,000 units each time.
+func TestRowsOfUnits(t *testing.T) {
+	s, err := schema.Parse([]byte("decoy: 1\nunit: id\nmax_rows_per_unit: 30\ncolumns:\n" +
+		"  - {name: c, kind: categorical, categories: [a, b, d]}\n" +
+		"  - {name: x, kind: real, min: -9, max: 9, bins: 16}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(u *rand.Rand, units, rows int, halved bool, shift float64) (out Table) {
+		var texts [][]string
+		codecs, _ := s.Codecs()
+		codes := []table.Codes{table.NewCodes(3, units*rows), table.NewCodes(16, units*rows)}
+		var of []uint32
+		for i := range units {
+			c, x := "abd"[u.IntN(3)], u.NormFloat64()+shift
+			if halved && c == 'b' && u.IntN(2) == 0 {
+				c = 'a'
+			}
+			for range rows {
+				row := []string{string(c), fmt.Sprintf("%.3f", min(9, max(-9, x+.1*u.NormFloat64())))}
+				for k, text := range row {
+					code, err := codecs[k].EncodeText([]byte(text))
+					if err != nil {
+						t.Fatal(err)
+					}
+					codes[k].Set(len(of), code)
+				}
+				texts, of = append(texts, row), append(of, uint32(i))
+			}
+		}
+		if out.Rows, err = table.FromColumns(s, codes, of); err == nil {
+			out.Values, err = eval.NewValues(s, s.Names(), slices.Values(texts))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	alike := func(in Tables) finding {
+		w, err := start(in, Options{})
+		if err == nil {
+			err = w.shapes()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answered("", "", w.alike)
+	}
+	bad := 0
+	for seed := range uint64(40) {
+		u := rand.New(rand.NewPCG(seed, 62))
+		if f := alike(Tables{Train: made(u, 60, 30, false, 0),
+			Synthetic: made(u, 60, 30, false, 0)}); f.Status != good {
+			bad++
+			t.Logf("%s %s", f.Status, f.Answer)
+		}
+		real := made(u, 1000, 3, false, 0)
+		for _, broken := range []Table{made(u, 1000, 3, true, 0), made(u, 1000, 3, false, .5)} {
+			if f := alike(Tables{Train: real, Synthetic: broken}); f.Status == good {
+				t.Errorf("seed %d: a damage is %s: %s", seed, f.Status, f.Answer)
+			}
+		}
+	}
+	if bad > 7 {
+		t.Errorf("%d of 40 other samples are blamed", bad)
+	}
+}
+
+// TestHoldoutOnce: that copies need a holdout is said once, of however many tables.
+func TestHoldoutOnce(t *testing.T) {
+	l, err := schema.ParseLinked([]byte(linkedSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := linked.Summaries(clinic(t, l, 0, false, 0), clinic(t, l, 0, false, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := linked.Summaries(clinic(t, l, 0, false, 0), clinic(t, l, 1, false, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, f := &linkedReport{Tables: make([]linkedTable, 3)}, finding{Status: unknown}
+	err = r.copied([3][]*table.Table{append(a, a...), append(b, b...)}, &f)
+	if n := strings.Count(f.Answer, "needs a holdout"); err != nil || n != 1 {
+		t.Errorf("%v: said %d times: %s", err, n, f.Answer)
 	}
 }
 

@@ -90,7 +90,14 @@ func (w *work) alike(f *finding) {
 	if w.cellsCompared() && w.TrainCells.LeftOut() != nil {
 		f.see(mixed, "Not in the schema, and so not here: %s.", listed(w.TrainCells.LeftOut()))
 	}
-	f.see(w.beyondYard("ColumnShapes"),
+	mean, chance := w.beyondYard("ColumnShapes"), 0.
+	for _, c := range w.out.Columns {
+		chance += c.shape.Chance / float64(len(w.out.Columns))
+	}
+	if w.Train.Units() != nil && float64(1-shapes.Value) <= chance {
+		mean = good // two halves of the rows have rows of the same units
+	}
+	f.see(mean,
 		"As the schema reads their cells, single columns match to %s on average%s.",
 		percent(shapes.Value), w.yardstick("ColumnShapes"))
 	more := 0
@@ -148,7 +155,7 @@ func (w *work) associated(f *finding) {
 			f.see(w.beyondYard("AssociationKept"), "Columns that go together in the real table "+
 				"keep %s of the strength of their associations.", percent(max(0, kept.Value)))
 		} else {
-			why := "no two columns of the real table go together"
+			why := "no two columns of the real table go together, and three were not looked at"
 			if w.out.Associations.Band > fewTell {
 				why = "the rows of one of the tables are too few to tell which columns go together"
 			}
@@ -197,9 +204,13 @@ func (w *work) associated(f *finding) {
 // inOrder tells of dates that end before they begin.
 func (w *work) inOrder(f *finding) {
 	for _, r := range w.reversed {
+		with := ""
+		if !r.Alike {
+			with = "with both in one format, "
+		}
 		f.see(grade(r.Synthetic, brokenShare, poorBroken), "\n%s is before %s in %s of the synthetic "+
-			"rows and in %s of the real ones: \"after: %[2]s\" in the schema keeps them in order "+
-			"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real))
+			"rows and in %s of the real ones: %s\"after: %[2]s\" in the schema keeps them in order "+
+			"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real), with)
 	}
 }
 
