@@ -3,6 +3,8 @@ package marginal
 import (
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A factor is a table over columns in rank order.
@@ -33,15 +35,23 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 		panic(fmt.Sprintf("marginal: MarginalTo %d cells for a table of %.0f", len(dst),
 			cellsOf(sizes, cols)))
 	}
-	want := colsetOf(len(sizes), cols...)
-	top := m.root(want)
-	f, err := m.eliminate(top, top, want, want, nil)
-	if err != nil {
-		return err
-	}
-	transpose(dst, f.v, sizes, f.cols, cols)
-	for i := range dst {
-		dst[i] *= m.total
+	clear(dst)
+	floats.AddConst(m.total, dst)
+	for i, c := range cols {
+		joined := func(d int) bool { return m.part[d] == m.part[c] }
+		if slices.ContainsFunc(cols[:i], joined) {
+			continue
+		}
+		want := colsetOf(len(sizes), slices.DeleteFunc(slices.Clone(cols),
+			func(d int) bool { return !joined(d) })...)
+		top := m.root(want)
+		f, err := m.child(top, top, want, want, nil)
+		if err != nil {
+			return err
+		}
+		for i, o := range offsets(sizes, cols, strides(sizes, f.cols)) {
+			dst[i] *= f.v[o]
+		}
 	}
 	return nil
 }
@@ -110,16 +120,19 @@ func (m *Model) eliminate(
 // as many, aim takes a quarter longer on 112 columns at ε = 10.
 const keptCells = 1 << 22
 
-// child is eliminate of clique i below its parent. With one kept column below and no weights it is
-// the same for every answer, and kept.
+// child is eliminate of clique i, at the top or below its parent. With one kept column there and no
+// weights it is the same for every answer, and kept.
 func (m *Model) child(
 	i, top int, want, keep colset, weights map[int][]float64,
 ) (factor, error) {
-	below := keep.overlap(m.under[i])
+	below, at := keep, -1
+	if i != top {
+		below, at = keep.overlap(m.under[i]), i
+	}
 	if weights != nil || below.count() != 1 {
 		return m.eliminate(i, top, want, keep, weights)
 	}
-	key := [2]int{i, below.cols()[0]}
+	key := [2]int{at, below.cols()[0]}
 	if f, ok := m.kept.Load(key); ok {
 		return f.(factor), nil
 	}
@@ -161,9 +174,9 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 			x, y := a.v[ka[i]+ra[j]:], b.v[kb[i]+rb[j]:]
 			switch {
 			case na == 0 && nb == 1:
-				axpy(dst, x[0], y)
+				floats.AddScaled(dst, x[0], y[:inner])
 			case nb == 0 && na == 1:
-				axpy(dst, y[0], x)
+				floats.AddScaled(dst, y[0], x[:inner])
 			default:
 				for k := range dst {
 					dst[k] += x[k*na] * y[k*nb]
@@ -172,17 +185,6 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 		}
 	}
 	return f, nil
-}
-
-// axpy adds x·src to dst; src is at least as long.
-func axpy(dst []float64, x float64, src []float64) {
-	if x == 0 {
-		return
-	}
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] += x * src[i]
-	}
 }
 
 // project sums a factor down to cols, which it holds, in rank order.
@@ -201,8 +203,7 @@ func multiply(sizes []int, f factor, cols []int, by []float64) {
 
 // blocks calls do for every block of the factor.
 func (f factor) blocks(sizes []int, do func(k int, block []float64)) {
-	nd := node{cells: len(f.v), block: blockOf(sizesOf(sizes, f.cols))}
-	nd.blocks(f.v, do)
+	(&node{cells: len(f.v), block: blockOf(sizesOf(sizes, f.cols))}).blocks(f.v, do)
 }
 
 func sizesOf(sizes, cols []int) []int {

@@ -35,21 +35,9 @@ func (m *Model) Expect(weights map[int][]float64) float64 {
 
 // weigh multiplies a factor by the weights of its columns, except those in skip.
 func weigh(sizes []int, f factor, weights map[int][]float64, skip []int) {
-	inner := len(f.v)
 	for _, c := range f.cols {
-		n := sizes[c]
-		inner /= n
-		w := weights[c]
-		if w == nil || slices.Contains(skip, c) {
-			continue
-		}
-		for at := 0; at < len(f.v); {
-			for _, x := range w {
-				for j := range inner {
-					f.v[at+j] *= x
-				}
-				at += inner
-			}
+		if weights[c] != nil && !slices.Contains(skip, c) {
+			multiply(sizes, f, []int{c}, weights[c])
 		}
 	}
 }

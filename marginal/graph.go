@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // colset is a set of columns, one bit each.
@@ -101,11 +102,15 @@ type graph struct {
 	sizes []int
 	logs  []float64 // of sizes
 	adj   []colset  // each column and its neighbours
+
+	left          []colset  // of a column in an elimination: those of its neighbours that are left
+	first, second []float64 // scores
 }
 
 func newGraph(sizes []int, cliques [][]int) (*graph, error) {
 	n := len(sizes)
-	g := &graph{sizes, make([]float64, n), colsets(n, n)}
+	v := func() []float64 { return make([]float64, n) }
+	g := &graph{sizes, v(), colsets(n, n), make([]colset, n), v(), v()}
 	for c, s := range sizes {
 		if s < 1 {
 			return nil, fmt.Errorf("marginal: column %d has %d codes, want at least 1", c, s)
@@ -169,18 +174,15 @@ func (g *graph) complete(
 func (g *graph) eliminate(
 	left colset, found []colset, cells float64, score scoring, most float64,
 ) (all []colset, _ float64, filled bool) {
-	n := len(g.sizes)
-	adj := make([]colset, n)
+	adj, first, second := g.left, g.first, g.second
 	left.each(func(c int) {
 		adj[c] = g.adj[c].overlap(left)
 		adj[c].remove(c)
 	})
-	all = found[:len(found):len(found)]
+	all = found
 	left, stale := left.clone(), left.clone()
-	first := make([]float64, n)
-	second := make([]float64, n)
 	for range left.count() {
-		stale.overlap(left).each(func(c int) {
+		stale.each(func(c int) {
 			missing, logw := 0, g.logs[c]
 			adj[c].each(func(d int) {
 				logw += g.logs[d]
@@ -201,14 +203,6 @@ func (g *graph) eliminate(
 			}
 		})
 		filled = filled || !math.IsInf(first[v], -1)
-		q := adj[v].clone()
-		q.add(v)
-		if !inside(all, q, v) {
-			all = append(all, q)
-			if cells += cellsOf(g.sizes, q.cols()); cells > most {
-				return all, cells, true
-			}
-		}
 		left.remove(v)
 		clear(stale)
 		adj[v].each(func(d int) {
@@ -218,6 +212,14 @@ func (g *graph) eliminate(
 			stale.union(adj[d])
 			stale.add(d)
 		})
+		q := adj[v]
+		q.add(v)
+		if !inside(all, q, v) {
+			all = append(all, q.clone())
+			if cells += cellsOf(g.sizes, q.cols()); cells > most {
+				return all, cells, true
+			}
+		}
 	}
 	return all, cells, filled
 }
@@ -258,11 +260,11 @@ func Beside(sizes []int, cliques [][]int) func(cols []int, most float64) bool {
 			core.remove(c)
 		})
 	}
+	graphs := sync.Pool{New: func() any { h, _ := newGraph(sizes, cliques); return h }}
 	return func(cols []int, most float64) bool {
-		h, left, gone, sum := *g, core.clone(), make([]colset, 0, len(order)), 0.0
-		h.adj = slices.Clone(g.adj)
+		h, left, gone, sum := graphs.Get().(*graph), core.clone(), make([]colset, 0, n), 0.0
+		defer graphs.Put(h)
 		for _, c := range cols {
-			h.adj[c] = g.adj[c].clone()
 			left.add(c)
 		}
 		h.join(cols)
@@ -274,6 +276,9 @@ func Beside(sizes []int, cliques [][]int) func(cols []int, most float64) bool {
 			gone, sum = append(gone, found[i]), sum+cells[i]
 		}
 		_, all := h.complete(left, gone, sum, math.Min(most, maxCells))
+		for _, c := range cols {
+			copy(h.adj[c], g.adj[c])
+		}
 		return all <= most
 	}
 }

@@ -3,6 +3,7 @@ package marginal
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -96,10 +97,7 @@ func (l *lbfgs) iterate(o objective) bool {
 		s, y = make([]float64, len(l.x)), make([]float64, len(l.x))
 	} else {
 		s, y = l.s[0], l.y[0]
-		copy(l.s, l.s[1:])
-		copy(l.y, l.y[1:])
-		copy(l.rho, l.rho[1:])
-		l.s, l.y, l.rho = l.s[:len(l.s)-1], l.y[:len(l.y)-1], l.rho[:len(l.rho)-1]
+		l.s, l.y, l.rho = slices.Delete(l.s, 0, 1), slices.Delete(l.y, 0, 1), slices.Delete(l.rho, 0, 1)
 	}
 	floats.SubTo(s, l.x1, l.x)
 	floats.SubTo(y, l.grad1, l.grad)

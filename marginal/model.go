@@ -16,6 +16,7 @@ type Model struct {
 
 	holds, below []colset // columns of a clique; of it and all below
 	under        []colset // those below that the parent does not hold
+	part         []int    // of each column: those of different parts are independent
 
 	kept  sync.Map // factors of (clique, column below), for further answers
 	cells atomic.Int64
@@ -23,10 +24,17 @@ type Model struct {
 
 // newModel takes ownership of its arguments.
 func newModel(t *junctionTree, p [][]float64, total float64) *Model {
-	m := &Model{tree: t, p: p, total: total}
+	m := &Model{tree: t, p: p, total: total, part: make([]int, len(t.sizes))}
 	m.holds = make([]colset, len(t.cliques))
 	m.below, m.under = make([]colset, len(t.cliques)), colsets(len(t.cliques), len(t.sizes))
 	for i, q := range t.cliques {
+		part := i
+		if len(t.seps[i]) > 0 {
+			part = m.part[t.seps[i][0]]
+		}
+		for _, c := range q {
+			m.part[c] = part
+		}
 		m.holds[i] = colsetOf(len(t.sizes), q...)
 		m.below[i] = m.holds[i].clone()
 	}

@@ -33,12 +33,11 @@ type wanted struct {
 	sigma  float64        // the noise with which those were told; 0 until first needed
 }
 
-// candidate is a marginal that a round may choose, at one resolution.
+// candidate is a marginal that a round may choose, at one resolution, with what the model expects.
 type aimCandidate struct {
-	cols     []int
-	weight   float64
-	level    int       // codes a column at most; 0 = all
-	estimate []float64 // what the model expects
+	privacy.Candidate
+	cols  []int
+	level int // codes a column at most; 0 = all
 }
 
 // closure returns the downward closure of the workload, every set of columns inside a wanted one,
@@ -94,15 +93,17 @@ const (
 	fewForTwo   = 20
 	fewForThree = 12
 	mostCells   = 512
+	clearNoise  = 0.01 // of columns; up to it wider tables have sets of at most fewCells, too
+	fewCells    = 64
 )
 
 // interactions are sets that pairs do not explain, such as a column that is the parity of others:
 // of the target t and two or three other columns; without a target, of three columns of a table
 // that has no more than fewForThree, for among many rare cells of a wide table noise finds some
-// that seem to matter. They weigh as much as a pair of most weight, those of more than 64 cells
-// less, which would take from pairs what they bring. A set must stand out of all of its noise, and
-// of that of x rows drawn by chance, √x (scored).
-func (f *aimFit) interactions(t int) (out []wanted) {
+// that seem to matter. Where noise is small, it may have fewForTwo. They weigh as much as a pair of
+// most weight, those of more than 64 cells less, which would take from pairs what they bring. A set
+// must stand out of all of its noise, and of that of x rows drawn by chance, √x (scored).
+func (f *aimFit) interactions(t int, noise float64) (out []wanted) {
 	var others []int
 	for c := range f.sizes {
 		if c != t {
@@ -111,7 +112,11 @@ func (f *aimFit) interactions(t int) (out []wanted) {
 	}
 	slices.SortStableFunc(others, func(a, b int) int { return f.groupSizes[a] - f.groupSizes[b] })
 	for i, few := range []int{fewForTwo, fewForThree} {
-		n, few := i+2, min(few, len(others))
+		n, most := i+2, float64(mostCells)
+		if t < 0 && noise <= clearNoise && len(others) > few {
+			few, most = fewForTwo, fewCells
+		}
+		few := min(few, len(others))
 		if f.cfg.Workload != "pairs" || few < n || t < 0 && (n == 2 || few < len(others)) {
 			continue
 		}
@@ -123,7 +128,7 @@ func (f *aimFit) interactions(t int) (out []wanted) {
 				set = append(set, t)
 			}
 			slices.Sort(set)
-			if _, cells := f.fine.of(set, 0, f.groupSizes); cells <= mostCells {
+			if _, cells := f.fine.of(set, 0, f.groupSizes); cells <= most {
 				out = append(out, wanted{cols: set, weight: math.Min(1, 8/math.Sqrt(cells))})
 			}
 		}
@@ -151,7 +156,7 @@ func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
 		})
 		for i, c := range f.closure {
 			for _, t := range c.tables {
-				if use[i] && l1*sigma*float64(len(t.estimate)) < most {
+				if use[i] && l1*sigma*float64(len(t.Estimate)) < most {
 					out = append(out, t)
 				}
 			}
@@ -192,14 +197,12 @@ func (f *aimFit) still(
 func (f *aimFit) scored(candidates []aimCandidate, sigma float64) []privacy.Candidate {
 	out := make([]privacy.Candidate, len(candidates))
 	for i, c := range candidates {
-		runs, _ := f.fine.of(c.cols, c.level, f.groupSizes)
-		out[i] = privacy.Candidate{Query: f.marginalOf(c.cols, runs), Estimate: c.estimate,
-			Weight: c.weight}
-		for _, x := range c.estimate {
+		out[i] = c.Candidate
+		for _, x := range c.Estimate {
 			if len(c.cols) > 2 && f.cfg.Workload == "pairs" {
 				out[i].Penalty += l1 * math.Hypot(sigma, math.Sqrt(x*f.full)) // see interactions
 			} else {
-				out[i].Penalty += math.Min(l1*sigma, 2*x)
+				out[i].Penalty += min(l1*sigma, 2*x)
 			}
 		}
 	}
@@ -216,12 +219,13 @@ func (f *aimFit) refresh(c *wanted, sigma float64) error {
 	for _, level := range allLevels {
 		runs, cells := f.fine.of(c.cols, level, f.groupSizes)
 		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables,
-			func(t aimCandidate) bool { return len(t.estimate) == int(cells) })) ||
+			func(t aimCandidate) bool { return len(t.Estimate) == int(cells) })) ||
 			l1*sigma*cells >= f.model.Total() {
 			continue
 		}
-		c.tables = append(c.tables, aimCandidate{c.cols, c.weight, level,
-			coarsen(fine, c.cols, f.groupSizes, runs, int(cells))})
+		c.tables = append(c.tables, aimCandidate{privacy.Candidate{Query: f.marginalOf(c.cols, runs),
+			Estimate: coarsen(fine, c.cols, f.groupSizes, runs, int(cells)), Weight: c.weight}, c.cols,
+			level})
 	}
 	return nil
 }
@@ -258,7 +262,7 @@ func (f *aimFit) drowned(measured []aimCandidate, sigma float64) bool {
 		if err != nil {
 			return false // an answer that needs too much memory, which its clique is not
 		}
-		all = all && floats.Distance(now, c.estimate, 1) <= l1*sigma*float64(len(now))
+		all = all && floats.Distance(now, c.Estimate, 1) <= l1*sigma*float64(len(now))
 	}
 	return all
 }

@@ -62,7 +62,7 @@ func (f *aimFit) columns() error {
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
 	if !f.session.Elsewhere() { // where each further set is counted at full detail
-		f.closure = append(f.closure, f.interactions(t)...)
+		f.closure = append(f.closure, f.interactions(t, noise)...)
 	}
 	if d == 1 {
 		return nil

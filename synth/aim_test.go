@@ -178,25 +178,29 @@ func TestFavoured(t *testing.T) {
 func TestInteractions(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sizes  []int
+		noise  float64
 		target int
 		want   int // sets
 		first  []int
 	}{
-		"no target":             {slices.Repeat([]int{2}, 12), -1, 220, []int{0, 1, 2}},
-		"too many":              {slices.Repeat([]int{2}, 13), -1, 0, nil},
-		"target, two and three": {[]int{5, 2, 3, 2, 2}, 1, 6 + 4, []int{1, 3, 4}},
-		"wide":                  {slices.Repeat([]int{2}, 60), 59, 190 + 220, []int{0, 1, 59}},
-		"many codes":            {[]int{10, 20, 90, 2}, 3, 1, []int{0, 1, 3}},
-		"two columns":           {[]int{2, 2}, 0, 0, nil},
+		"no target":             {slices.Repeat([]int{2}, 12), 1, -1, 220, []int{0, 1, 2}},
+		"too many":              {slices.Repeat([]int{2}, 13), .02, -1, 0, nil},
+		"clear":                 {slices.Repeat([]int{2}, 20), .01, -1, 1140, []int{0, 1, 2}},
+		"clear, many codes":     {slices.Repeat([]int{5}, 20), .01, -1, 0, nil},
+		"too many, clear":       {slices.Repeat([]int{2}, 21), .01, -1, 0, nil},
+		"target, two and three": {[]int{5, 2, 3, 2, 2}, 1, 1, 6 + 4, []int{1, 3, 4}},
+		"wide":                  {slices.Repeat([]int{2}, 60), 0, 59, 190 + 220, []int{0, 1, 59}},
+		"many codes":            {[]int{10, 20, 90, 2}, 1, 3, 1, []int{0, 1, 3}},
+		"two columns":           {[]int{2, 2}, 1, 0, 0, nil},
 	} {
 		f := &aimFit{aimPlan: &aimPlan{cfg: AIM{Workload: "pairs"}}, sizes: tt.sizes,
 			groupSizes: tt.sizes}
-		got := f.interactions(tt.target)
+		got := f.interactions(tt.target, tt.noise)
 		if len(got) != tt.want || len(got) > 0 && !slices.Equal(got[0].cols, tt.first) {
 			t.Errorf("%s: %d sets %v, want %d, first %v", name, len(got), got, tt.want, tt.first)
 		}
 		f.cfg.Workload = "triples"
-		if len(f.interactions(tt.target)) > 0 {
+		if len(f.interactions(tt.target, tt.noise)) > 0 {
 			t.Errorf("%s: sets beside those of a workload", name)
 		}
 	}

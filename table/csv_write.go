@@ -62,7 +62,7 @@ func (c *csvWriter) Write(t *Table) error {
 				c.buf = append(c.buf, c.comma)
 			}
 			start := len(c.buf)
-			c.buf = c.quote(c.codec.AppendText(c.buf, f, c.value(f)), start)
+			c.buf = c.quote(c.codec.AppendText(c.buf, f, *c.value(&f)), start)
 		}
 		c.buf = append(c.buf, '\n')
 		if len(c.buf) >= flushSize {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -123,10 +124,10 @@ func (p *parquetWriter) Write(batch arrow.Record) error {
 func writeColumn(column file.ColumnChunkWriter, a arrow.Array, nullable bool) error {
 	var levels []int16 // 1 for a value, 0 for a null
 	if nullable {
-		levels = make([]int16, a.Len())
-		for i := range levels {
-			if a.IsValid(i) {
-				levels[i] = 1
+		levels = slices.Repeat([]int16{1}, a.Len())
+		for i := 0; a.NullN() > 0 && i < len(levels); i++ {
+			if a.IsNull(i) {
+				levels[i] = 0
 			}
 		}
 	}
@@ -138,11 +139,8 @@ func writeColumn(column file.ColumnChunkWriter, a arrow.Array, nullable bool) er
 		days := a.(*array.Date32)
 		_, err = w.WriteBatch(present(a, func(i int) int32 { return int32(days.Value(i)) }), levels, nil)
 	case *file.Int64ColumnChunkWriter:
-		value := func(i int) int64 { return a.(*array.Int64).Value(i) }
-		if micros, ok := a.(*array.Timestamp); ok {
-			value = func(i int) int64 { return int64(micros.Value(i)) }
-		}
-		_, err = w.WriteBatch(present(a, value), levels, nil)
+		values := arrow.Int64Traits.CastFromBytes(a.Data().Buffers()[1].Bytes()) // of times, too
+		_, err = w.WriteBatch(present(a, func(i int) int64 { return values[i] }), levels, nil)
 	case *file.Float64ColumnChunkWriter:
 		_, err = w.WriteBatch(present(a, a.(*array.Float64).Value), levels, nil)
 	case *file.ByteArrayColumnChunkWriter:
@@ -163,7 +161,7 @@ func writeColumn(column file.ColumnChunkWriter, a arrow.Array, nullable bool) er
 func present[T any](a arrow.Array, value func(i int) T) []T {
 	out := make([]T, 0, a.Len()-a.NullN())
 	for i := range a.Len() {
-		if a.IsValid(i) {
+		if cap(out) == a.Len() || a.IsValid(i) {
 			out = append(out, value(i))
 		}
 	}

@@ -38,6 +38,7 @@ func newTypedWriter(w io.Writer, f Format, d decoder, texts []string) (*typedWri
 	var fields []arrow.Field
 	for _, f := range d.columns {
 		c := newBatchColumn(f, d.codec, slices.Contains(texts, f.Name))
+		c.builder.Reserve(batchRows)
 		p.batch = append(p.batch, c)
 		fields = append(fields, arrow.Field{Name: f.Name, Type: c.kind, Nullable: f.Nullable})
 	}
@@ -93,7 +94,7 @@ func newBatchColumn(f schema.FileColumn, codec *schema.RowCodec, asText bool) *b
 	return c
 }
 
-func (c *batchColumn) append(v schema.Value) {
+func (c *batchColumn) append(v *schema.Value) {
 	if v.Missing {
 		c.builder.AppendNull()
 		return
@@ -101,28 +102,29 @@ func (c *batchColumn) append(v schema.Value) {
 	switch b := c.builder.(type) {
 	case *array.StringBuilder:
 		if c.codec != nil {
-			c.text = c.codec.AppendText(c.text[:0], c.FileColumn, v)
+			c.text = c.codec.AppendText(c.text[:0], c.FileColumn, *v)
 			v.Text = string(c.text)
 		}
 		b.Append(v.Text)
 	case *array.Int32Builder:
-		b.Append(int32(v.Int))
+		b.UnsafeAppend(int32(v.Int))
 	case *array.BooleanBuilder:
-		b.Append(v.Int != 0)
+		b.UnsafeAppend(v.Int != 0)
 	case *array.Int64Builder:
-		b.Append(v.Int)
+		b.UnsafeAppend(v.Int)
 	case *array.Float64Builder:
-		b.Append(v.Float)
+		b.UnsafeAppend(v.Float)
 	case *array.Date32Builder:
-		b.Append(arrow.Date32(v.Int))
+		b.UnsafeAppend(arrow.Date32(v.Int))
 	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(v.Int))
+		b.UnsafeAppend(arrow.Timestamp(v.Int))
 	}
 }
 
 // take is what was appended, which starts anew.
 func (c *batchColumn) take() arrow.Array {
 	a := c.builder.NewArray()
+	c.builder.Reserve(batchRows) // append relies on it
 	if c.words == nil {
 		return a
 	}
@@ -138,7 +140,7 @@ func (p *typedWriter) Write(t *Table) error {
 	for row := range t.rows {
 		p.draw(t, row)
 		for _, c := range p.batch {
-			c.append(p.value(c.FileColumn))
+			c.append(p.value(&c.FileColumn))
 		}
 		if p.rows++; p.rows == p.maxBatch {
 			if err := p.flush(); err != nil {

@@ -113,9 +113,9 @@ func (d *decoder) draw(t *Table, row int) {
 }
 
 // value is that of a file column in the row at hand.
-func (d *decoder) value(f schema.FileColumn) schema.Value {
+func (d *decoder) value(f *schema.FileColumn) *schema.Value {
 	if f.Made >= 0 {
-		return d.values[len(d.schema.Columns)+f.Made]
+		return &d.values[len(d.schema.Columns)+f.Made]
 	}
-	return d.values[f.Column]
+	return &d.values[f.Column]
 }
