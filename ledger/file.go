@@ -196,8 +196,8 @@ func (u Units) OpenEntry(day time.Time) Entry {
 // (docs/claims/session.md).
 func (u Units) same(open Entry) error {
 	if open.Adjacency != u.Adjacency || open.Unit != u.Unit {
-		return fmt.Errorf("ledger: the ledger counts %v neighbours of one %s, this run %v neighbours "+
-			"of one %s; their costs do not add up: %w", open.Adjacency, cmp.Or(open.Unit, "row"),
+		return fmt.Errorf("ledger: the ledger counts %v neighbours of one %s, not %v neighbours of "+
+			"one %s; their costs do not add up: %w", open.Adjacency, cmp.Or(open.Unit, "row"),
 			u.Adjacency, cmp.Or(u.Unit, "row"), ErrMismatch)
 	}
 	return nil
