@@ -96,7 +96,7 @@ func deal(real, synthetic int, seed uint64) (dealt [sides][]uint64) {
 //   - child × child: every two columns of a row.
 //
 // A child table whose only column is the order has no part in transition, third-next and distinct
-// values. A family without parts has an Off of 0. seed is that of the resamples. The tables must
+// values. A family without parts has an Off of 0. seed is that of the deals. The tables must
 // have the same columns, and rows: errors wrap [eval.ErrTables].
 func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	all, err := compare([sides]*Tables{real, synthetic})
