@@ -240,7 +240,7 @@ func sayReversed(t *terminal, drawn *table.Table, u *rand.Rand) error {
 	if len(all) > 0 {
 		r, with := all[0], ""
 		if !r.Alike {
-			with = "write both in one format, and "
+			with = "give both one format, and "
 		}
 		t.say("dates may end before they begin: %q and %q have one order in some rows, and in about "+
 			"%.0f %% the other. If one is never before the other, %swrite it into the schema as kind: "+

@@ -50,11 +50,11 @@ const (
 	childChild     = "child × child"
 )
 
-// What a distance may be if there were no chance, and be good: that of a family, to which chance is
-// added, and that of one of its parts, to which its square is.
+// Slack is a distance that is good where there is no chance. That of a family is added to what
+// chance makes of it. That of a part is added as squares are.
 const familySlack, partSlack = .02, .05
 
-// deals is how often the units of both tables are dealt anew, and once more for how they are.
+// deals counts how the units are, and 63 times that the units of both tables are dealt anew.
 const deals = 64
 
 // deal says of each unit of the real tables and of the synthetic ones in which of the deals it is
@@ -126,10 +126,11 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	return out, nil
 }
 
-// limits are those of a family, from what its parts are off by in each deal: none of those beyond
-// what there is would be beyond one. Of a part it is in standard deviations from its mean, as many
-// for all parts (Westfall & Young 1993, Resampling-Based Multiple Testing, section 2.3). So each of
-// the two is exceeded by one in 64 other samples of the population, if nothing were allowed beyond.
+// limits sets the limits of a family and of its parts, given what parts are off by in each deal. No
+// deal is beyond the limit of the family, or of a part. Those of all parts are as many standard
+// deviations above their means (Westfall & Young 1993, Resampling-Based Multiple Testing, section
+// 2.3). So one in 64 other samples of the population would exceed each of the two, and fewer do, as
+// there is some slack.
 func (f *Family) limits(off [][deals]float64) {
 	n := float64(len(f.Parts))
 	for _, p := range f.Parts {

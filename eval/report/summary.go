@@ -155,7 +155,7 @@ func (w *work) associated(f *finding) {
 			f.see(w.beyondYard("AssociationKept"), "Columns that go together in the real table "+
 				"keep %s of the strength of their associations.", percent(max(0, kept.Value)))
 		} else {
-			why := "no two columns of the real table go together, and three were not looked at"
+			why := "no two columns of the real table go together, and sets of three are not looked at"
 			if w.out.Associations.Band > fewTell {
 				why = "the rows of one of the tables are too few to tell which columns go together"
 			}
