@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // The ball's noise shrinks with its radius from that of the blocks, which it never exceeds.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // defaultFactor is the factor grid F when a Config has none.
@@ -95,7 +95,7 @@ func Certify(n Network, in *Input, c Config) (*Certificate, error) {
 // drawn refuses noise of z times the scales that is too large to be drawn on the grid.
 func (c *Certificate) drawn(z float64) error {
 	if most := z * slices.Max(c.scales) / c.Grid(); !(most <= mostSteps) {
-		return fmt.Errorf("bounds: %w: noise of %.3g steps, at most %.3g", errConfig, most, mostSteps)
+		return fmt.Errorf("%w: noise of %.3g steps, at most %.3g", errConfig, most, mostSteps)
 	}
 	return nil
 }
@@ -103,22 +103,22 @@ func (c *Certificate) drawn(z float64) error {
 // checked fills in the defaults.
 func (c Config) checked() (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
-		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", errConfig)
+		return c, fmt.Errorf("%w: adjacency must be add-remove or replace-one", errConfig)
 	}
 	if err := c.Mode.way().err; err != nil {
-		return c, fmt.Errorf("bounds: %w: %w", errConfig, err)
+		return c, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	if c.UnitRows < 0 {
-		return c, fmt.Errorf("bounds: %w: %d rows a unit", errConfig, c.UnitRows)
+		return c, fmt.Errorf("%w: %d rows a unit", errConfig, c.UnitRows)
 	}
 	c.UnitRows = max(c.UnitRows, 1)
 	c.Factor = cmp.Or(c.Factor, defaultFactor)
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
-		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", errConfig,
+		return c, fmt.Errorf("%w: factor %v is not a power of two in [2^-26, 1]", errConfig,
 			c.Factor)
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
-		return c, fmt.Errorf("bounds: %w: noise multiplier %v", errConfig, c.NoiseMultiplier)
+		return c, fmt.Errorf("%w: noise multiplier %v", errConfig, c.NoiseMultiplier)
 	}
 	return c, nil
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
@@ -473,8 +473,8 @@ func TestRefusals(t *testing.T) {
 			r.c(&c)
 		}
 		cert, err := Certify(n, in, c)
-		if cert != nil || !errors.Is(err, r.sentinel) || !strings.HasPrefix(err.Error(),
-			"bounds: ") || !strings.Contains(err.Error(), r.says) {
+		if cert != nil || !errors.Is(err, r.sentinel) ||
+			!strings.Contains(err.Error(), r.says) {
 			t.Errorf("%s: got %v, want %q", r.name, err, r.says)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 const clipFactor = 0x1p-16

@@ -3,8 +3,8 @@ package bounds_test
 import (
 	"fmt"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // A critic of two columns, with 3 and 2 codes, and two hidden units.

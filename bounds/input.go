@@ -27,13 +27,13 @@ func NewInput(fields ...Field) (*Input, error) {
 	for k := range in.fields {
 		f := &in.fields[k]
 		if f.cells < 1 {
-			return nil, fmt.Errorf("bounds: field %d is a block of no cells", k)
+			return nil, fmt.Errorf("field %d is a block of no cells", k)
 		}
 		f.offset = in.size
 		in.size += f.cells
 	}
 	if in.size == 0 {
-		return nil, fmt.Errorf("bounds: an input without fields")
+		return nil, fmt.Errorf("an input without fields")
 	}
 	return in, nil
 }

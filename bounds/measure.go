@@ -1,6 +1,6 @@
 package bounds
 
-import "github.com/decoy-dp/decoy/accountant"
+import "github.com/decoy-dp/decoy/privacy/accountant"
 
 // builder holds what the modes share while a certificate is made.
 type builder struct {

@@ -40,7 +40,7 @@ const (
 // each layer. Errors wrap [ErrNetwork].
 func (n Network) Sizes(inputs int) ([]int, error) {
 	refuse := func(format string, args ...any) ([]int, error) {
-		return nil, fmt.Errorf("bounds: %w: %s", ErrNetwork, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf("%w: %s", ErrNetwork, fmt.Sprintf(format, args...))
 	}
 	if !(n.Slope >= 0 && n.Slope <= 1) {
 		return refuse("slope %v is not in [0, 1]", n.Slope)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // TestEachSumIsBounded: each kind of sum is bounded by itself, also where no other is large:

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // finestPenalty is the finest factor grid F: coarser than the default, as the scales are larger.
@@ -58,13 +58,13 @@ type PenaltyCertificate struct {
 // overflow at a point whose inputs lie in [−1, 1] (see the package comment).
 func CertifyPenalty(n Network, c PenaltyConfig) (*PenaltyCertificate, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
-		return nil, fmt.Errorf("bounds: a penalty: %w: adjacency must be add-remove or replace-one",
+		return nil, fmt.Errorf("a penalty: %w: adjacency must be add-remove or replace-one",
 			errConfig)
 	}
 	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 &&
 		c.NoiseMultiplier <= math.MaxFloat64) {
 		return nil, fmt.Errorf(
-			"bounds: a penalty: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v",
+			"a penalty: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v",
 			errConfig,
 			c.UnitRows, c.Reach, c.NoiseMultiplier)
 	}
@@ -84,7 +84,7 @@ func CertifyPenalty(n Network, c PenaltyConfig) (*PenaltyCertificate, error) {
 	weights := func(l int) float64 { return math.Sqrt(float64(len(n.Layers[l].Weights))) }
 	for l := range t {
 		if !(max(t[l], delta[l]) <= limit*finestPenalty) {
-			return nil, fmt.Errorf("bounds: a penalty: %w: factors of the penalty's gradient may exceed %v",
+			return nil, fmt.Errorf("a penalty: %w: factors of the penalty's gradient may exceed %v",
 				ErrNetwork, limit*finestPenalty)
 		}
 		t[l] = max(t[l]*delta[l], finestPenalty) // B_l; no scale is 0

@@ -258,7 +258,7 @@ func (r *ranges) check(f float64) error {
 		for _, layer := range layers {
 			for _, x := range layer {
 				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
-					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v",
+					return fmt.Errorf("%w: activations or gradients may exceed %v",
 						ErrNetwork, limit*f)
 				}
 			}
@@ -270,7 +270,7 @@ func (r *ranges) check(f float64) error {
 // checkSum refuses a sum of absolute values beyond largestSum.
 func checkSum(sum float64) error {
 	if !(sum <= largestSum) {
-		return fmt.Errorf("bounds: %w: the terms of a sum may add up to more than 2^100 and overflow",
+		return fmt.Errorf("%w: the terms of a sum may add up to more than 2^100 and overflow",
 			ErrNetwork)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // The residual of a hidden unit that is always on is nothing but roundings, of the predictor's

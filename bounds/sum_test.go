@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // everyConfig is one configuration a mode, for tests of what all modes share.

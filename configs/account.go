@@ -11,29 +11,28 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // Account is what a run pays from, and what tells whether it was begun before.
 type Account struct {
 	Ledger *ledger.File // nil for an embedded example: no account is kept
-	Input  string       // the private table; "" for an example
-	Linked []string     // of linked tables: the others
-	Named  bool         // the ledger was chosen by whoever runs it; else it is beside Input
-	Resume bool         // continue the run that was begun
-	Tool   string       // program and version
-	Stdout io.Writer
-	Say    func(format string, args ...any)
+	// the private table; of linked ones all, the units' first; none of an example
+	Inputs  []string
+	Named   bool   // the ledger was chosen by whoever runs it; else it is beside the input
+	Resume  bool   // continue the run that was begun; one must have been
+	Unasked bool   // continue one if it was begun
+	Tool    string // program and version
+	Stdout  io.Writer
+	Say     func(format string, args ...any)
 
 	// Of Begin.
 	journal string   // of the run; "" for none
@@ -42,26 +41,26 @@ type Account struct {
 	run     string // that is continued; "" for none
 }
 
-// Options are those of a run of the job, after Begin.
+// Options are those of a run of the job, after Begin. It is continued as the same job alone.
 func (a *Account) Options(j Job) privacy.Options {
-	// what is not another one when the run is continued: links and orders, or a table elsewhere
-	from := strings.Join(slices.Concat([]string{""}, j.Links, j.Orders), ", ")
-	if engine.Elsewhere(a.Input) {
-		from = ", of " + a.Input
+	o := privacy.Options{Budget: j.Budget(), Adjacency: j.Relation(), Ledger: a.Ledger,
+		Tool: a.Tool, Journal: a.journal, Resume: a.run != "", Outputs: a.outputs}
+	if a.Ledger != nil {
+		j.Name, j.Input, j.Inputs, j.Ledger = "", "", a.Inputs, ""
+		j.Schema = "" // whose fingerprint the run has
+		o.Program = ", of " + string(j.spends(filepath.Dir(Resolve(a.Ledger.Path()))))
 	}
-	return privacy.Options{Budget: j.Budget(), Adjacency: j.Relation(), Ledger: a.Ledger,
-		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs, Program: from}
+	return o
 }
 
 // Begin tells of runs that did not finish, and finds out whether this one, of a verb whose results
-// go to these files, is one of them: the first that is not "" is its name. It comes before the
+// go to these files, is one of them: the first is its name. It comes before the
 // outputs are created: a file that is there may be that of an unfinished run.
-func (a *Account) Begin(verb string, results ...string) error {
-	results = slices.DeleteFunc(results, func(path string) bool { return path == "" })
+func (a *Account) Begin(verb string, results ...NamedPath) error {
 	// whoever reads our output and leaves early must not take what is paid for along
 	signal.Ignore(syscall.SIGPIPE)
 	a.before = &ledger.Ledger{}
-	if IsStandard(results[0]) {
+	if IsStandard(results[0].Path) {
 		if err := checkOpen(a.Stdout); err != nil {
 			return err
 		}
@@ -81,28 +80,33 @@ func (a *Account) Begin(verb string, results ...string) error {
 	for _, text := range Unfinished(a.before, a.Ledger.Path()) {
 		a.Say("%s", text)
 	}
-	for _, input := range append([]string{a.Input}, a.Linked...) {
+	for _, input := range a.Inputs {
 		if err := a.other(input); err != nil {
 			return err
 		}
 	}
-	for _, path := range results {
-		a.outputs = append(a.outputs, a.output(path))
+	for _, result := range results {
+		a.outputs = append(a.outputs, outputOf(a.Ledger, result.Path))
 	}
-	// The journal is beside the ledger and hence beside the data: as long as it is there it is as
-	// secret as these.
-	sum := sha256.Sum256([]byte(verb + " " + a.outputs[0]))
-	a.journal = fmt.Sprintf("%s.%x.journal", a.Ledger.Path(), sum[:6])
+	a.journal = journalOf(a.Ledger, verb, results[0].Path)
 	return a.compare()
 }
 
-// output names an output as seen from the folder of the ledger: a folder that holds both may be
+// journalOf is the file that keeps a run of a verb until it is done. It has the name of the run's
+// first output: whoever makes the same goes on with it. It is beside the ledger and hence beside
+// the data: as long as it is there it is as secret as these.
+func journalOf(l *ledger.File, verb, output string) string {
+	sum := sha256.Sum256([]byte(verb + " " + outputOf(l, output)))
+	return fmt.Sprintf("%s.%x.journal", l.Path(), sum[:6])
+}
+
+// outputOf names an output as seen from the folder of the ledger: a folder that holds both may be
 // moved between a run and its continuation.
-func (a *Account) output(path string) string {
+func outputOf(l *ledger.File, path string) string {
 	if IsStandard(path) {
 		return "standard output"
 	}
-	return seenFrom(filepath.Dir(Resolve(a.Ledger.Path())), path)
+	return seenFrom(filepath.Dir(Resolve(l.Path())), path)
 }
 
 // compare compares what was asked for with the journal. To start anew in place of an unfinished run
@@ -114,10 +118,10 @@ func (a *Account) compare() error {
 		return err
 	case running:
 		return &Reworded{fmt.Sprintf("run %s is still working on this output: wait for it to end; "+
-			"nothing further is spent", left), ledger.ErrLocked}
+			"nothing further is spent", left), errors.Join(errElsewhere, ledger.ErrLocked)}
 	case a.Resume && left == "":
 		return Usagef("--resume: there is no unfinished run with this output in %s", a.Ledger.Path())
-	case !a.Resume && left != "":
+	case !a.Resume && !a.Unasked && left != "":
 		return Usagef("run %s with this output is unfinished, and its budget is spent: the same "+
 			"command with --resume finishes it, at no further cost; "+
 			"to give it up, and pay for a new run, remove %s", left, a.journal)
@@ -128,71 +132,59 @@ func (a *Account) compare() error {
 	return nil
 }
 
-// Made reports whether a file is the model that the run which is continued has written already, of
-// which the continuation makes the same again.
-func (a *Account) Made(path string) bool {
-	if a.run == "" || IsStandard(path) {
-		return false
-	}
-	m, err := release.Open(path)
-	return err == nil && slices.ContainsFunc(m.Ledger, func(e ledger.Entry) bool {
-		return e.Run == a.run
-	})
-}
-
 // Explain adds to the error of a run what became of its budget, and how to go on. started says that
 // it has a session.
 func (a *Account) Explain(err error, started bool) error {
-	interrupted := errors.Is(err, context.Canceled)
-	resumable := false
-	if a.journal != "" {
-		left, _, _ := privacy.Unfinished(a.journal, a.Ledger)
-		resumable = left != ""
-	}
-	reworded := func(format string, args ...any) error {
-		return &Reworded{fmt.Sprintf(format, args...), err}
-	}
-	if errors.Is(err, release.ErrNothing) {
-		err = fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
-	}
 	switch {
+	case errors.Is(err, release.ErrNothing):
+		err = fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
 	case errors.Is(err, ledger.ErrLocked) && !started:
 		return err // nothing is to be said of another process's run
 	case errors.Is(err, privacy.ErrResume):
 		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: it can only be "+
 			"continued by the same program, with the same input, schema, settings, epsilon, delta and "+
 			"outputs", err)
-	case interrupted && a.Ledger == nil:
-		return reworded("interrupted")
-	case interrupted && !started && !a.spent() && a.run == "":
-		return reworded("interrupted before anything was spent")
-	case interrupted && resumable:
-		return reworded("interrupted: the budget stays spent in %s; the same command with --resume "+
-			"goes on, at no further cost", a.Ledger.Path())
-	case interrupted:
-		return reworded("interrupted: the run is closed as cancelled in %s and its budget stays spent; "+
-			"a new run costs its own", a.Ledger.Path())
-	case a.Ledger == nil:
-	case resumable:
-		a.Say("the budget of this run stays spent; the same command with --resume goes on, at no "+
-			"further cost (to give the run up, remove %s)", a.journal)
-	case started || a.spent():
-		a.Say("the budget of this run stays spent")
-	default:
-		a.Say("nothing is spent: nothing was measured")
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			a.Say("where no file can be written beside the table, name another place for its account with " +
-				"--ledger, in every run on it")
-		}
+	}
+	interrupted, said := a.fate(started)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &Reworded{"interrupted" + interrupted, err}
+	case a.Ledger != nil:
+		a.Say("%s", said)
+	}
+	if said == unspent && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		a.Say("where no file can be written beside the table, name another place for its account with " +
+			"--ledger, in every run on it")
 	}
 	return err
+}
+
+const unspent = "nothing is spent: nothing was measured"
+
+// fate is what became of the budget of a run: that was interrupted, or that failed.
+func (a *Account) fate(started bool) (interrupted, failed string) {
+	if a.Ledger == nil {
+		return "", ""
+	}
+	const again = "the same command with --resume goes on, at no further cost"
+	left, _, _ := privacy.Unfinished(a.journal, a.Ledger)
+	switch {
+	case left != "":
+		return fmt.Sprintf(": the budget stays spent in %s; %s", a.Ledger.Path(), again),
+			fmt.Sprintf("the budget of this run stays spent; %s (to give the run up, remove %s)", again,
+				a.journal)
+	case started || a.run != "" || a.spent():
+		return fmt.Sprintf(": the run is closed as cancelled in %s and its budget stays spent; a new "+
+			"run costs its own", a.Ledger.Path()), "the budget of this run stays spent"
+	}
+	return " before anything was spent", unspent
 }
 
 // WithoutRho names the runs of a ledger that count as spent and that no limit of rule zcdp can add
 // up, as they have no figure in zCDP.
 func WithoutRho(l *ledger.Ledger) (names []string) {
 	for _, r := range l.Runs() {
-		if r.Spends && math.IsInf(accountant.Rho(r.Reserved), 1) {
+		if math.IsInf(accountant.Rho(r.Reserved), 1) {
 			names = append(names, fmt.Sprintf("run %s (%s)", r.Run, r.Method))
 		}
 	}
@@ -211,7 +203,7 @@ func (a *Account) spent() bool {
 // else nobody has chosen to pass by it, and the units may be those of the wrong table.
 func (a *Account) other(input string) error {
 	beside := Resolve(input) + ".ledger"
-	if input == "" || IsStandard(input) || SameFile(beside, a.Ledger.Path()) {
+	if IsStandard(input) || SameFile(beside, a.Ledger.Path()) {
 		return nil
 	}
 	l := &ledger.Ledger{}
@@ -219,16 +211,16 @@ func (a *Account) other(input string) error {
 	if err == nil {
 		l, err = ledger.NewFile(beside).Read()
 	}
-	if err != nil && input != a.Input { // nobody can say what it counts
+	if err != nil && input != a.Inputs[0] { // nobody can say what it counts
 		return err
 	}
 	if err != nil || len(l.Entries) == 0 {
 		return nil
 	}
-	if _, limited := l.LimitInForce(); (limited || !a.Named) && input != a.Input {
+	if _, limited := l.LimitInForce(); (limited || !a.Named) && input != a.Inputs[0] {
 		return Usagef("%s counts what is spent on %s, and this run would be counted in %s alone, with "+
 			"%s as the table of the units. Is that the wrong one? Else --ledger names the account of all "+
-			"runs on these people", beside, input, a.Ledger.Path(), a.Input)
+			"runs on these people", beside, input, a.Ledger.Path(), a.Inputs[0])
 	}
 	a.Say("warning: there is another ledger beside the table, %s, with spent %s: this run is not "+
 		"counted there", beside, SpentText(l))

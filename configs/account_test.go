@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 func TestUnfinished(t *testing.T) {
@@ -27,7 +27,6 @@ func TestUnfinished(t *testing.T) {
 		reserve("cc"),
 		{Kind: ledger.EntryReserve, Run: "dd", Method: "holdout", Time: when,
 			Budget: &accountant.Budget{Epsilon: 1}},
-		reserve("ee"), {Kind: ledger.EntryClose, Run: "ee", Status: ledger.StatusVoid},
 	}}
 	got := unfinished(l, map[string]bool{"bb": true})
 	want := []string{

@@ -24,8 +24,8 @@ type Batch struct {
 	Epsilons []float64     `yaml:"epsilons"` // required with tables
 	// default 1; all jobs together are at most maxJobs
 	Replicates int `yaml:"replicates"`
-	// what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon},
-	// {replicate}, {batch} are replaced
+	// what all jobs have in common; in out, out-dir, model and evaluate.holdout {table}, {method},
+	// {epsilon}, {replicate}, {batch} are replaced
 	Job      Job   `yaml:"job"`
 	Jobs     []Job `yaml:"jobs"`     // single jobs
 	Parallel int   `yaml:"parallel"` // jobs at a time; default the number of cores
@@ -44,7 +44,7 @@ const (
 // batchTable is one private table of a batch.
 type batchTable struct {
 	Name string `yaml:"name"` // required: {table}
-	source
+	Source
 	Ledger  string `yaml:"ledger"`  // default INPUT.ledger
 	Holdout string `yaml:"holdout"` // real rows that were not fitted, for evaluate
 }
@@ -153,7 +153,7 @@ func (b *Batch) Expand() ([]Job, error) {
 					cell := map[string]string{"table": t.Name, "method": m.Name,
 						"epsilon":   strconv.FormatFloat(epsilon, 'g', -1, 64),
 						"replicate": strconv.Itoa(replicate + 1)}
-					x.add(Job{source: t.source, Ledger: t.Ledger, Method: m.Method, Settings: m.Settings,
+					x.add(Job{Source: t.Source, Ledger: t.Ledger, Method: m.Method, Settings: m.Settings,
 						Epsilon: epsilon}, cell, t.Holdout)
 				}
 			}
@@ -247,7 +247,7 @@ func (j *Job) fill(values map[string]string) error {
 			return value
 		})
 	}
-	j.Out, j.Model = replace(j.Out), replace(j.Model)
+	j.Out, j.OutDir, j.Model = replace(j.Out), replace(j.OutDir), replace(j.Model)
 	if j.Evaluate != nil {
 		j.Evaluate.Holdout = replace(j.Evaluate.Holdout)
 	}

@@ -87,7 +87,7 @@ func TestExpand(t *testing.T) {
 
 // TestIdentity: what is measured decides, and nothing else.
 func TestIdentity(t *testing.T) {
-	base := Job{Name: "n", source: source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1,
+	base := Job{Name: "n", Source: Source{Input: "a.csv", Schema: "a.yaml"}, Epsilon: 1,
 		Out: "x.csv"}.WithDefaults()
 	id := base.identity("b", "s", "")
 	for _, c := range []struct {
@@ -165,8 +165,7 @@ func TestBadBatches(t *testing.T) {
 		{"table without a name", "name: b\ntables: [{input: t.csv}]\nepsilons: [1]\n", "number 1"},
 		{"no jobs", "name: b\n", "no tables"},
 		{"no epsilons", "name: b\ntables: [{name: t, input: t.csv}]\n", "epsilons is required"},
-		{"gone", "name: b\non_interrupted: rerun\n" + table, "to pay again, give the job another name"},
-		{"memory", "name: b\nmemory: 4\n" + table, "the key parallel, says how many jobs"},
+		{"unknown key", "name: b\nmemory: 4\n" + table, "there is name, tables, methods"},
 		{"negative replicates", "name: b\nreplicates: -1\n" + table, "replicates"},
 		{"too many replicates", "name: b\nreplicates: 2000000000\n" + table, "2e+09 jobs"},
 		{"a matrix that is too large", "name: b\nreplicates: 4000000000000000000\n" + table,
@@ -183,6 +182,12 @@ func TestBadBatches(t *testing.T) {
 			"input or dataset is required"},
 		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n",
 			"standard input"},
+		{"standard input of Arrow", "name: b\njobs: [{name: x, input: 'arrow:-', schema: s, " +
+			"epsilon: 1, out: a.csv}]\n", "standard input"},
+		{"standard output of Arrow", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
+			"out: 'arrow:-'}]\n", "standard input"},
+		{"two outputs", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv, " +
+			"out-dir: b}]\n", "only one of them"},
 		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n",
 			"schema is required"},
 		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: " +
@@ -205,8 +210,6 @@ func TestBadBatches(t *testing.T) {
 			"epsilon: 1, out: b.csv}]\n", "schema_share 1 must be above 0 and below 1"},
 		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
 			"settings: {a: .nan}, out: a.csv}]\n", "settings"},
-		{"preset, a key of earlier versions", "name: b\njobs: [{name: x, preset: small}]\n",
-			`b.yaml, line 2: unknown key "preset"; wgan has one size`},
 		{"a setting that does not exist", "name: b\njobs:\n  - name: x\n    dataset: icu-mortality\n" +
 			"    epsilon: 1\n    out: a.csv\n    settings:\n      stepss: 3\n",
 			`b.yaml, line 8: method aim has no setting "stepss"`},

@@ -5,21 +5,18 @@ import (
 	"crypto/rand"
 	"encoding/json"
 
-	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/sql"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/engine/sql"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// checkInput checks the name of the private table.
-func (t *Task) checkInput() error {
-	elsewhere, err := Counter(t.Input, t.Job.Ledger, true)
+// checkElsewhere checks the name of a private table that lies elsewhere.
+func (t *Task) checkElsewhere() error {
+	_, err := Counter(t.Input, t.Job.Ledger, true)
 	switch {
-	case !elsewhere:
-		_, err := FormatOf(t.name("input"), t.Input)
-		return err
 	case t.Evaluate != nil:
 		return Usagef("%s %s is a table elsewhere, whose rows cannot be compared with: leave "+
 			"evaluate out", t.name("input"), t.Input)
@@ -94,8 +91,7 @@ func Undescribed(names []string, csv schema.CSV, unit string, maxRows int) *sche
 	s := &schema.Schema{CSV: csv, Unit: unit, MaxRowsPerUnit: maxRows, Lenient: true}
 	for _, name := range names {
 		if name != unit {
-			s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical,
-				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
+			s.Columns = append(s.Columns, schema.UnknownColumn(name))
 		}
 	}
 	return s

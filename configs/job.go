@@ -9,11 +9,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -34,7 +32,7 @@ const minEpsilon = 1e-4
 type Job struct {
 	// in a batch: unique; default from table, method, epsilon and replicate
 	Name string `yaml:"name" json:"name,omitempty"`
-	source
+	Source
 	// part of the noise budget that buys the schema of a table without one; default a third
 	SchemaShare float64 `yaml:"schema_share" json:"schema_share,omitempty"`
 	// synthesis method; default auto
@@ -53,8 +51,9 @@ type Job struct {
 	Rows int `yaml:"rows" json:"rows,omitempty"`
 	// public seed of the sampling; 0: [SeedOf] the model
 	Seed uint64 `yaml:"seed" json:"seed,omitempty"`
-	// synthetic table, .csv or .parquet; required
-	Out string `yaml:"out" json:"out,omitempty"`
+	// synthetic table, .csv or .parquet; or, of linked tables, the folder of theirs
+	Out    string `yaml:"out" json:"out,omitempty"`
+	OutDir string `yaml:"out-dir" json:"-"`
 	// also keep the model here
 	Model string `yaml:"model" json:"model,omitempty"`
 	// in a CSV output, an apostrophe before texts that a spreadsheet would run as formulas
@@ -62,21 +61,15 @@ type Job struct {
 	// compare with real rows afterwards: not private
 	Evaluate *evaluation `yaml:"evaluate" json:"evaluate,omitempty"`
 
-	// of linked tables: the files, or the folder that has them, and the folder of the synthetic ones
-	Inputs []string `json:"-"`
-	OutDir string   `json:"-"`
-	// of linked tables without a schema: CHILD.KEY=PARENT.ID and CHILD.COLUMN, or, of one table of
-	// rows of Unit, COLUMN
-	Links  []string `json:"-"`
-	Orders []string `json:"-"`
-
 	said map[string]int // the lines of the keys that a batch file has: their values may be zero
 }
 
-// source is a table, and what is publicly known of it.
-type source struct {
+// Source is a table, and what is publicly known of it.
+type Source struct {
 	// private table, .csv or .parquet; or dataset
 	Input string `yaml:"input" json:"input,omitempty"`
+	// of linked tables: all files, in place of input, which may be the folder that has them
+	Inputs []string `yaml:"inputs" json:"inputs,omitempty"`
 	// embedded example, with its own schema
 	Dataset string `yaml:"dataset" json:"dataset,omitempty"`
 	// schema file
@@ -84,43 +77,18 @@ type source struct {
 	// of a table without a schema, which its run buys: the names of the columns, which become part of
 	// it, may be shown to anyone
 	HeaderIsPublic bool `yaml:"header_is_public" json:"header_is_public,omitempty"`
+	// of such a table, if it is text: its encoding (default UTF-8), the line of the header, from 1
+	// (default: the first that is neither blank nor a comment), and the sheet of a spreadsheet
+	// (default the first)
+	Encoding   string `yaml:"encoding" json:"encoding,omitempty"`
+	HeaderLine int    `yaml:"header_line" json:"header_line,omitempty"`
 	// its column of ids, and how many rows of one id are used
 	Unit           string `yaml:"unit" json:"unit,omitempty"`
 	MaxRowsPerUnit int    `yaml:"max_rows_per_unit" json:"max_rows_per_unit,omitempty"`
-}
-
-// evaluation asks for metrics that compare the synthetic table with real rows. They are computed
-// without any protection.
-type evaluation struct {
-	// real rows that were not fitted; without them whether rows are copied is not known
-	Holdout string `yaml:"holdout" json:"holdout,omitempty"`
-	// as flags of decoy evaluate: a column to predict, the value of it that counts as positive, and
-	// columns not to predict from
-	Target   string   `yaml:"target" json:"target,omitempty"`
-	Positive string   `yaml:"positive" json:"positive,omitempty"`
-	Drop     []string `yaml:"drop" json:"drop,omitempty"`
-}
-
-// flags are those of decoy evaluate, without columns that a bought schema leaves out. lost is the
-// outcome if it is one of these.
-func (e *evaluation) flags(s *schema.Schema) (flags []string, lost string) {
-	given := [][2]string{{"holdout", e.Holdout}}
-	if e.Target != "" && s.Index(e.Target) < 0 {
-		lost = e.Target
-	} else {
-		given = append(given, [2]string{"target", e.Target}, [2]string{"positive", e.Positive})
-	}
-	for _, name := range e.Drop {
-		if s.Index(name) >= 0 {
-			given = append(given, [2]string{"drop", `"` + strings.ReplaceAll(name, `"`, `""`) + `"`})
-		}
-	}
-	for _, f := range given {
-		if f[1] != "" {
-			flags = append(flags, "--"+f[0]+"="+f[1])
-		}
-	}
-	return flags, lost
+	// of linked tables without a schema: CHILD.KEY=PARENT.ID and CHILD.COLUMN, or, of one table of
+	// rows of Unit, COLUMN
+	Links  []string `yaml:"link" json:"links,omitempty"`
+	Orders []string `yaml:"order" json:"orders,omitempty"`
 }
 
 // A ValueError is a key of a job whose value cannot be.
@@ -131,6 +99,9 @@ func (e *ValueError) Unwrap() error { return synth.ErrConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {
+	if len(j.Inputs) > 0 {
+		j.Input = cmp.Or(j.Input, j.Inputs[0])
+	}
 	j.Method = cmp.Or(j.Method, synth.Auto)
 	j.Adjacency = cmp.Or(j.Adjacency, accountant.AddRemove.String())
 	if j.said["delta"] == 0 {
@@ -165,7 +136,9 @@ func (j Job) checkAlone() error {
 	switch {
 	case (j.Input == "") == (j.Dataset == ""):
 		return &ValueError{"input", "or dataset is required, and only one of them"}
-	case j.Input == "-" || j.Out == "-":
+	case len(j.Inputs) > 0 && j.Input != j.Inputs[0]:
+		return &ValueError{"inputs", "are files, in place of input"}
+	case IsStandard(j.Input), IsStandard(j.Out):
 		return &ValueError{"input", "and out must be files, not standard input and output"}
 	case j.bare() && !j.HeaderIsPublic:
 		return &ValueError{"schema", "is required; or header_is_public: true, with which the run buys " +
@@ -178,9 +151,9 @@ func (j Job) checkAlone() error {
 			"epsilon %v, whose answers would be noise alone", j.SchemaShare, minEpsilon)}
 	case j.Dataset != "" && j.Schema != "":
 		return &ValueError{"schema", "is not for a dataset, which has its own"}
-	case j.Out == "":
-		return &ValueError{"out", "is required"}
-	case j.Rows < 0 || j.Rows > math.MaxInt32:
+	case (j.Out == "") == (j.OutDir == ""):
+		return &ValueError{"out", "is required, or, for linked tables, out-dir, and only one of them"}
+	case uint64(j.Rows) > math.MaxInt32:
 		return &ValueError{"rows", fmt.Sprintf("%d must be from 0 to %d", j.Rows, math.MaxInt32)}
 	case j.Evaluate != nil && j.Input == "":
 		return &ValueError{"evaluate", "needs an input"}
@@ -196,7 +169,8 @@ func (j Job) checkAlone() error {
 func (j Job) checkBare() error {
 	said := map[string]bool{"header_is_public": j.HeaderIsPublic, "unit": j.Unit != "",
 		"max_rows_per_unit": j.MaxRowsPerUnit != 0, "schema_share": j.SchemaShare != 0,
-		"link": j.Links != nil, "order": j.Orders != nil}
+		"encoding": j.Encoding != "", "header_line": j.HeaderLine != 0,
+		"link": len(j.Links) > 0, "order": len(j.Orders) > 0}
 	for _, key := range slices.Sorted(maps.Keys(said)) {
 		if said[key] && !j.bare() {
 			return &ValueError{key, "is for a table without a schema: this one has one; write it there"}
@@ -231,36 +205,43 @@ func (j Job) Fitter() (synth.Fitter, error) {
 	return synth.New(j.Method, Decoder(synth.Named(j.Method), j.Settings))
 }
 
-// identity names what the job spends: 64 hexadecimal digits of everything that decides what is
-// measured in which table under which account. Where and how often the model is sampled is not part
-// of it, so that a job whose output moves is not paid twice. schemaSHA256 is the fingerprint of the
-// schema's text. Files are named as seen from a folder, so that it does not matter how a path to
+// spends is everything of a job that decides what is measured in which table under which account.
+// Where and how often the model is sampled is not part of it, so that a job whose output moves is
+// not paid twice. Files are named as seen from a folder, so that it does not matter how a path to
 // them is written, nor where a folder that holds them all is moved to. The job is checked.
-func (j Job) identity(batch, schemaSHA256, from string) string {
+func (j Job) spends(from string) []byte {
 	j.Rows, j.Seed, j.Out, j.Model, j.Evaluate, j.SpreadsheetSafe = 0, 0, "", "", nil, false
-	j.Schema = schemaSHA256
 	if beside := Resolve(j.Input) + ".ledger"; j.Ledger != "" && SameFile(j.Ledger, beside) {
 		j.Ledger = ""
 	}
-	for _, path := range []*string{&j.Input, &j.Ledger} {
-		if *path != "" && !engine.Elsewhere(*path) {
+	j.Inputs = slices.Clone(j.Inputs)
+	paths := []*string{&j.Input, &j.Ledger}
+	for i := range j.Inputs {
+		paths = append(paths, &j.Inputs[i])
+	}
+	for _, path := range paths {
+		if *path != "" && !engine.Elsewhere(*path) && !IsStandard(*path) {
 			*path = seenFrom(from, *path)
 		}
 	}
-	text, err := json.Marshal(struct {
-		Batch string
-		Job   Job
-	}{batch, j})
+	text, err := json.Marshal(j)
 	if err != nil {
 		panic("configs: the job is not checked")
 	}
-	sum := sha256.Sum256(text)
+	return text
+}
+
+// identity names what a job of a batch spends: 64 hexadecimal digits. schemaSHA256 is the
+// fingerprint of the schema's text.
+func (j Job) identity(batch, schemaSHA256, from string) string {
+	j.Schema = schemaSHA256
+	sum := sha256.Sum256(append([]byte(batch+"\n"), j.spends(from)...))
 	return hex.EncodeToString(sum[:])
 }
 
 // runName names the run of a job in a ledger: it is the same on every machine, and a ledger takes a
 // name once.
 func runName(identity string) string {
-	sum := sha256.Sum256([]byte(identity + " attempt 1")) // earlier versions had more
+	sum := sha256.Sum256([]byte(identity))
 	return hex.EncodeToString(sum[:8])
 }

@@ -3,7 +3,7 @@ package configs
 import (
 	"slices"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -19,10 +19,19 @@ func Outcomes(s *schema.Schema, input, unit string) (names []string, likely stri
 	if s != nil {
 		names, codes = s.Names(), s.Sizes()
 	} else if !IsStandard(input) {
-		names, _, _ = Header(input, ',')
+		names, _, _ = Header(input, schema.CSV{})
 		names = slices.DeleteFunc(names, func(n string) bool { return n == unit })
 	}
 	return names, likelyOutcome(names, codes)
+}
+
+// Outcomes are those of the job's table. Rows in their order are predicted from each other: a
+// column of them is no outcome.
+func (t *Task) Outcomes() (names []string, likely string) {
+	if last := t.Tables.Tables[len(t.Tables.Tables)-1]; last.Order.By != "" {
+		return nil, ""
+	}
+	return Outcomes(t.Domain, t.Input, t.Unit)
 }
 
 func likelyOutcome(names []string, codes []int) string {

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -14,78 +13,11 @@ import (
 	"math"
 	"os"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/disk"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/model/release"
 )
-
-// Outputs are the files of a job in the making: each appears when it is complete; nil for none.
-type Outputs struct {
-	job           *Task
-	bought, model *Target // the schema that the run buys
-	tables        []*Target
-}
-
-// Create creates the temporary files of a job's outputs, so that one that cannot be written is
-// known before anything is spent. An output that is there is replaced if force says so of its path.
-func (t *Task) Create(stdout io.Writer, force func(path string) bool) (*Outputs, error) {
-	if IsStandard(t.Model) {
-		return nil, Usagef("--model -: a model needs a file")
-	}
-	o, err := &Outputs{job: t}, error(nil)
-	o.tables, err = createTables(t.outName(), t.OutDir, t.Outs(), stdout, force,
-		table.WriterOptions{Safe: t.SpreadsheetSafe})
-	if err == nil && t.Bought != "" {
-		o.bought, err = Create(t.boughtName(), t.Bought, stdout, ReleaseMode, force(t.Bought))
-	}
-	if err == nil && t.Model != "" {
-		o.model, err = Create(t.name("model"), t.Model, stdout, ReleaseMode, force(t.Model))
-	}
-	if err != nil {
-		o.Abort()
-		return nil, err
-	}
-	return o, nil
-}
-
-// Abort leaves no trace of outputs that were not completed.
-func (o *Outputs) Abort() {
-	for _, t := range append([]*Target{o.bought, o.model}, o.tables...) {
-		t.Abort()
-	}
-}
-
-// WriteSchema completes the file of a bought schema. One that is there is replaced if force says so
-// or it holds the same, as a run that goes on has written it already. say is told of it.
-func (o *Outputs) WriteSchema(yaml []byte, force bool, say func(string, ...any)) error {
-	if old, err := os.ReadFile(o.job.Bought); err == nil && !force && !bytes.Equal(old, yaml) {
-		return exists(o.job.boughtName(), o.job.Bought)
-	}
-	err := o.bought.Text(yaml)
-	if err == nil {
-		say("wrote %s", o.job.Bought)
-	}
-	return err
-}
-
-// Write completes the outputs, and returns the number of synthetic rows. say is told of each file.
-func (o *Outputs) Write(
-	ctx context.Context, m *release.Model, say func(string, ...any), progress func(float64),
-) (rows int, err error) {
-	if err := o.model.Complete(m.Write); err != nil {
-		return 0, err
-	}
-	if o.model != nil {
-		say("wrote %s", o.job.Model)
-	}
-	if len(o.tables) == 0 {
-		return 0, nil
-	}
-	rows = DrawnRows(o.job.Rows, m.Rows, m.Claim.Epsilon, say)
-	seed := cmp.Or(o.job.Seed, SeedOf(m))
-	return rows, SampleTables(ctx, o.tables, m.Sample, m, rows, seed, say, progress)
-}
 
 // SeedOf is the seed by which a run draws its table where none is named. It follows from the model,
 // so that whoever has that can draw the table again, byte for byte.
@@ -111,12 +43,13 @@ func createTables(
 		err = Bare(dir, err)
 	}
 	for i := 0; i < len(paths) && err == nil; i++ {
-		one, file := (*Target)(nil), (*Target)(nil)
-		if one, err = TableTo(name, paths[i], nil, o); err == nil {
+		file := (*Target)(nil)
+		format, wrong := FormatOf(name, paths[i])
+		if err = wrong; err == nil {
 			file, err = Create(name, paths[i], stdout, ReleaseMode, force(paths[i]))
 		}
 		if err == nil {
-			file.format, file.options, file.made = one.format, one.options, made
+			file.format, file.options, file.made = format, o, made
 			out = append(out, file)
 		}
 	}
@@ -133,23 +66,26 @@ func (t *Target) Sample(
 	ctx context.Context, from sampler, s *schema.Schema, n int, seed uint64, say func(string, ...any),
 	progress func(float64),
 ) error {
-	buffer := bufio.NewWriterSize(t, 1<<20)
-	w, err := table.NewWriter(buffer, t.format, s, release.ValueRand(seed), t.options)
-	if err != nil {
-		return err
-	}
 	written := 0
-	err = from(ctx, n, seed, func(rows *table.Table) error {
-		written += rows.Rows()
-		progress(float64(written) / float64(n))
-		return w.Write(rows)
+	err := t.Complete(func(to io.Writer) error {
+		buffer := bufio.NewWriterSize(to, 1<<20)
+		w, err := table.NewWriter(buffer, t.format, s, release.ValueRand(seed), t.options)
+		if err != nil {
+			return err
+		}
+		err = from(ctx, n, seed, func(rows *table.Table) error {
+			written += rows.Rows()
+			progress(float64(written) / float64(n))
+			return w.Write(rows)
+		})
+		if closed := w.Close(); err == nil {
+			err = closed
+		}
+		if err == nil {
+			err = buffer.Flush()
+		}
+		return err
 	})
-	if closed := w.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = buffer.Flush()
-	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &Reworded{fmt.Sprintf("interrupted: %s is not written", t.Name()), err}
@@ -158,10 +94,8 @@ func (t *Target) Sample(
 	case err != nil:
 		return err
 	}
-	if err = t.commit(); err == nil {
-		say("wrote %s: %d rows, %d columns (seed %d)", t.Name(), written, s.Width(), seed)
-	}
-	return err
+	say("wrote %s: %d rows, %d columns (seed %d)", t.Name(), written, s.Width(), seed)
+	return nil
 }
 
 // DrawnRows is how many rows to draw: as many as were asked for, or for 0 as many as are expected
@@ -186,6 +120,7 @@ const ReleaseMode fs.FileMode = 0o644
 type Target struct {
 	io.Writer
 	file    *disk.File // nil for standard output
+	name    string     // what messages call it
 	path    string
 	format  table.Format // of a table
 	options table.WriterOptions
@@ -216,7 +151,17 @@ func Create(
 	case err != nil:
 		return nil, fmt.Errorf("%s %w", name, err)
 	}
-	return &Target{Writer: f, file: f, path: path}, nil
+	return &Target{Writer: f, file: f, name: name, path: path}, nil
+}
+
+// Create is [Create] for an output of a run that has begun. One that goes on may have made it
+// before, and makes the same again: then it takes the place of that, and of nothing else.
+func (a *Account) Create(name, path string, force bool) (*Target, error) {
+	t, err := Create(name, path, a.Stdout, ReleaseMode, force || a.run != "")
+	if err == nil && t.IsFile() && !force {
+		t.file.Itself()
+	}
+	return t, err
 }
 
 // isLedger reports whether a regular file begins as a ledger does.
@@ -255,23 +200,19 @@ func (t *Target) Complete(to func(io.Writer) error) error {
 	if t == nil {
 		return nil
 	}
-	if err := to(t); err != nil {
+	if err := to(t); err != nil || t.file == nil {
 		return err
 	}
-	return t.commit()
+	err := t.file.Commit()
+	if errors.Is(err, fs.ErrExist) {
+		return exists(t.name, t.path)
+	}
+	return err
 }
 
 // Text completes the output with a text.
 func (t *Target) Text(text []byte) error {
 	return t.Complete(func(w io.Writer) error { _, err := w.Write(text); return err })
-}
-
-// commit completes the output.
-func (t *Target) commit() error {
-	if !t.IsFile() {
-		return nil
-	}
-	return t.file.Commit()
 }
 
 // Abort leaves no trace of a file that was not completed.

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // Standard is the name of standard input and output, of text.
@@ -23,9 +24,6 @@ func IsStandard(path string) bool {
 
 // NamedPath is a file of a run, and what messages call it.
 type NamedPath struct{ Name, Path string }
-
-// At is the file at path, which messages call name.
-func At(name, path string) NamedPath { return NamedPath{Name: name, Path: path} }
 
 // Distinct refuses a run in which a file that is written is also read, or written twice. It follows
 // links; a path that is empty or standard output is no file.
@@ -77,11 +75,11 @@ func Resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	dir, name := filepath.Split(path)
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	dir, name := filepath.Split(filepath.Clean(path))
+	if name == "" {
+		return path
 	}
-	return filepath.Join(dir, name)
+	return filepath.Join(Resolve(dir), name) // folders may still be made, and it stays the same path
 }
 
 // seenFrom is a path from a folder to a file, links followed; the absolute one where there is none.
@@ -111,21 +109,23 @@ func FormatOf(name, path string) (table.Format, error) {
 // separators may stand between the cells of a CSV file in place of the comma.
 const separators = ";\t|"
 
-// Header is the first line of a table: the names of the columns, and the separator of a CSV file,
-// by which the line has the most names; comma where others have no more. No row has a say.
-func Header(path string, comma byte) (names []string, separator byte, err error) {
-	names, err = table.Header(path, comma)
-	separator = comma
+// Header is the names of a table's columns and, of a CSV file, how it is written, of which csv says
+// what is known: the separator is the one by which the header has the most names, that of csv where
+// others have no more. No row has a say.
+func Header(path string, csv schema.CSV) (names []string, found schema.CSV, err error) {
+	csv.Comma = csv.Separator()
+	names, found, err = table.Header(path, csv)
 	if format, _ := table.FormatOf(path); format&table.Tabs != 0 {
-		separator = '\t'
+		found.Comma = '\t'
 	}
 	for _, other := range []byte(separators) {
-		more, err := table.Header(path, other)
-		if err == nil && len(more) > len(names) {
-			names, separator = more, other
+		csv.Comma = other
+		more, as, bad := table.Header(path, csv)
+		if bad == nil && (err != nil || len(more) > len(names)) {
+			names, found, err = more, as, nil
 		}
 	}
-	return names, separator, err
+	return names, found, err
 }
 
 // Readable refuses an input that is not a regular file or may not be opened, and reads nothing.

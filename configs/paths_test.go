@@ -28,6 +28,8 @@ func TestDistinct(t *testing.T) {
 		{"hard link", []string{at("hard.csv")}, []string{at("in.csv")}, true},
 		{"symbolic link", []string{at("soft.csv")}, []string{at("in.csv")}, true},
 		{"two outputs, neither there", []string{at("new.csv"), at("sub", "up", "new.csv")}, nil, true},
+		{"two outputs, nor are their folders", []string{at("a", "b", "new.csv"),
+			at("sub", "up", "a", "b", "new.csv")}, nil, true},
 		{"two outputs, both there", []string{at("in.csv"), at("other.csv")}, nil, false},
 		{"one is there", []string{at("new.csv")}, []string{at("other.csv")}, false},
 		{"standard output twice", []string{"-", "-"}, []string{"-"}, false},
@@ -47,5 +49,28 @@ func TestDistinct(t *testing.T) {
 				t.Errorf("error %v, want refused = %v", err, c.refused)
 			}
 		})
+	}
+}
+
+// TestResolve: a path stays the same when the folders above the file are made.
+func TestResolve(t *testing.T) {
+	dir := Resolve(t.TempDir())
+	check(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	if os.Symlink("real", filepath.Join(dir, "link")) != nil {
+		t.Skip("no links here")
+	}
+	for path, want := range map[string]string{
+		"link/out/new.csv": "real/out/new.csv", "link/out/deep/": "real/out/deep",
+		"link/../new.csv": "new.csv", "none/./new.csv": "none/new.csv", ".": ".",
+	} {
+		want = filepath.Join(dir, want)
+		if got := Resolve(dir + "/" + path); got != want {
+			t.Errorf("%s leads to %s, want %s", path, got, want)
+		}
+	}
+	before := Resolve(filepath.Join(dir, "link", "out", "new.csv"))
+	check(t, os.Mkdir(filepath.Join(dir, "link", "out"), 0o700))
+	if after := Resolve(filepath.Join(dir, "link", "out", "new.csv")); after != before {
+		t.Errorf("%s became %s", before, after)
 	}
 }

@@ -3,17 +3,18 @@ package configs
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // schemaShare is the part of the noise budget that buys the schema of a run without one.
@@ -23,13 +24,17 @@ const schemaShare = 1. / 3
 // asked of it, and at what noise.
 type purchase struct {
 	Table *text.Table
-	Want  analysis.Inference
-	Plan  analysis.InferencePlan
+	Want  infer.Inference
+	Plan  infer.InferencePlan
+	// what is counted, in words: what holds a value, and what the schema that was bought is of
+	Holds, Of string
 }
 
 // NewPurchase plans the purchase of a schema of the job's table. What is declared of it is in want.
-func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase, error) {
-	p := &purchase{Want: want}
+func NewPurchase(ctx context.Context, j Job, want infer.Inference) (*purchase, error) {
+	want.CSV.Encoding = cmp.Or(j.Encoding, want.CSV.Encoding)
+	want.CSV.HeaderLine = cmp.Or(j.HeaderLine, want.CSV.HeaderLine)
+	p := &purchase{Want: want, Holds: "rows that hold", Of: "rows"}
 	elsewhere, err := Counter(j.Input, j.Ledger, false)
 	if !elsewhere {
 		_, err = FormatOf("INPUT", j.Input)
@@ -50,14 +55,14 @@ func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase
 			names = append([]string{j.Unit}, names...)
 		}
 	default: // the header, which is public, decides about the separator
-		names, p.Want.CSV.Comma, err = Header(j.Input, want.CSV.Separator())
+		names, p.Want.CSV, err = publicHeader(j.Input, want.CSV)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if j.Unit != "" && !slices.Contains(names, j.Unit) {
 		where := "--unit: there is"
-		if j.Links != nil {
+		if len(j.Links) > 0 {
 			where = "--link: " + j.Input + " has"
 		}
 		return nil, Usagef("%s no column %q%s", where, j.Unit, spelling.Hint(j.Unit, names))
@@ -67,10 +72,6 @@ func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase
 	if err != nil {
 		return nil, err
 	}
-	if d := p.Want.Declared; want.Target != "" && d.Index(want.Target) < 0 {
-		return nil, Usagef("--target: there is no column %q%s", want.Target,
-			spelling.Hint(want.Target, d.Names()))
-	}
 	if elsewhere {
 		p.Table, err = countedTexts(ctx, j.Input,
 			Undescribed(names, p.Want.CSV, j.Unit, j.MaxRowsPerUnit), asked)
@@ -79,7 +80,16 @@ func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase
 			MaxRowsPerUnit: j.MaxRowsPerUnit})
 	}
 	if err == nil {
-		p.Plan, err = analysis.PlanInference(len(asked), p.Table.Neighbours(j.Relation()), j.Budget())
+		p.Plan, err = infer.PlanInference(len(asked), p.Table.Neighbours(j.Relation()), j.Budget())
+	}
+	return p, err
+}
+
+// purchaseOf is [NewPurchase] of a table of which nothing is declared. Its errors name the file.
+func purchaseOf(ctx context.Context, j Job) (*purchase, error) {
+	p, err := NewPurchase(ctx, j, infer.Inference{})
+	if usage := (*UsageError)(nil); err != nil && !errors.As(err, &usage) {
+		err = fmt.Errorf("%s: %w", j.Input, err)
 	}
 	return p, err
 }
@@ -87,7 +97,9 @@ func NewPurchase(ctx context.Context, j Job, want analysis.Inference) (*purchase
 // checkTexts checks what the job says of a table without a schema.
 func (j Job) checkTexts(csv schema.CSV) error {
 	format, _ := table.FormatOf(j.Input) // 0 of a table in another system
-	switch {
+	switch problem := csv.Problem(); {
+	case problem != "":
+		return Usagef("%s", problem)
 	case j.Delta == 0:
 		return Usagef("--delta 0: categories can only be found with delta > 0")
 	case j.Unit == "" && j.MaxRowsPerUnit != 0, j.Unit != "" && j.MaxRowsPerUnit < 1:
@@ -110,23 +122,16 @@ func (j Job) checkTexts(csv schema.CSV) error {
 
 // Buy plans the purchase of a schema in the run of a job that has none.
 func (t *Task) Buy(ctx context.Context) (err error) {
-	f, ok := t.Fitter.(synth.Continuer)
-	if !ok {
+	if _, ok := t.Fitter.(synth.Continuer); !ok {
 		return Usagef("--method %s plans by a schema, and --schema is missing: auto, aim and mst "+
 			"can go on from one that is bought in the same run", t.Method)
 	}
-	if t.Linked != nil {
-		t.Purchase, err = t.newLinkedPurchase(ctx)
-	} else {
-		t.Purchase, err = NewPurchase(ctx, t.Job, analysis.Inference{})
-	}
-	if err != nil {
+	if t.Purchase, err = t.purchase(ctx); err != nil {
 		return err
 	}
 	t.Purchase.Plan.Share = cmp.Or(t.SchemaShare, schemaShare)
-	if t.Purchase.Want.Target, err = f.Unseen(t.Purchase.Table.Names()); err != nil {
-		return Usagef("%s%s", strings.TrimSuffix(err.Error(), ": "+synth.ErrConfig.Error()),
-			spelling.Hint(t.Purchase.Want.Target, t.Purchase.Table.Names()))
+	if t.Purchase.Want.Target, err = t.Unseen(); err != nil {
+		return err
 	}
 	out := t.Out
 	if t.OutDir != "" {
@@ -145,40 +150,14 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 	return nil
 }
 
-// Run is [synth.Run] of the job. A schema that is bought goes to deliver before the model does.
-// begun tells of a session: the budget is spent. ignored are columns of the file, by number, that
-// the schema does not name.
-func (t *Task) Run(
-	ctx context.Context, o synth.RunOptions, deliver func(r *analysis.Inferred, yaml []byte) error,
-) (m *release.Model, begun bool, ignored []int, err error) {
-	p := t.Purchase
-	if t.Linked != nil && p == nil {
-		m, s, err := synth.RunLinked(ctx, t.Linked, t.Inputs, t.Fitter, o)
-		return m, s != nil, nil, err
+// Unseen checks the settings of the method of a job that buys its schema against what is known of
+// the table: its names. It gives the outcome that is named, or "".
+func (t *Task) Unseen() (target string, err error) {
+	names := t.Purchase.Table.Names()
+	target, err = t.Fitter.(synth.Continuer).Unseen(names)
+	if err != nil {
+		return target, Usagef("%s%s", strings.TrimSuffix(err.Error(), ": "+synth.ErrConfig.Error()),
+			spelling.Hint(target, names))
 	}
-	if p == nil {
-		rows, err := t.Table(ctx)
-		if err != nil {
-			return nil, false, nil, err
-		}
-		m, s, err := synth.Run(ctx, rows, t.Fitter, o)
-		if err == nil {
-			ignored = s.Report().Ignored
-		}
-		return m, s != nil, ignored, err
-	}
-	var r *analysis.Inferred
-	m, s, err := synth.RunBought(ctx, p.Table, synth.Purchase{Plan: p.Plan.Composition(),
-		Buy: func(s *text.Session, progress func(float64)) (_ synth.Bought, err error) {
-			r, err = p.Plan.Buy(ctx, s, p.Want, progress)
-			return r, err
-		},
-		Deliver: func() error {
-			yaml, err := r.YAML()
-			if err != nil {
-				return err
-			}
-			return deliver(r, yaml)
-		}}, t.Fitter.(synth.Continuer), o)
-	return m, s != nil, nil, err
+	return target, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -33,11 +34,23 @@ type Given struct {
 // Settings are the settings of a method. A later one wins over an earlier one of the same key.
 type Settings []Given
 
-// MarshalJSON makes an object of them, in which the origins are lost.
+// MarshalJSON makes an object of them, in which the origins are lost and values are as on a command
+// line.
 func (s Settings) MarshalJSON() ([]byte, error) {
-	values := map[string]any{}
+	values := map[string]string{}
 	for _, g := range s {
-		values[g.Key] = g.Value
+		list, ok := g.Value.([]any)
+		if !ok {
+			list = []any{g.Value}
+		}
+		var parts []string
+		for _, one := range list {
+			if x, ok := one.(float64); ok && math.IsInf(x, 0) || x != x {
+				return nil, invalid("%s: %v is no number", g.Key, x)
+			}
+			parts = append(parts, fmt.Sprint(one))
+		}
+		values[g.Key] = strings.Join(parts, ",")
 	}
 	return json.Marshal(values)
 }
@@ -144,25 +157,8 @@ func quote(v any) string {
 	return fmt.Sprint(v)
 }
 
-//go:embed gone.txt
-var gone string
-
-// Gone says what took the place of a verb, flag, key or setting of earlier versions; "" for others.
-func Gone(name string) string {
-	for line := range strings.Lines(gone) {
-		if old, why, _ := strings.Cut(line, ": "); old == strings.ReplaceAll(name, "_", "-") {
-			return strings.TrimSpace(why)
-		}
-	}
-	return ""
-}
-
-// hint says what took the place of a deleted key, or names the nearest of the names, or all of them
-// where none is near.
+// hint names the nearest of the names, or all of them where none is near.
 func hint(key string, names []string) string {
-	if why := Gone(key); why != "" {
-		return "; " + why
-	}
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })
 	if near := spelling.Hint(key, names); near != "" {
 		return near

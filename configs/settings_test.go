@@ -52,7 +52,6 @@ func TestDecoder(t *testing.T) {
 			err: `there is share, steps, target, pairs, units`},
 		{name: "case matters", given: []Given{{"Steps", "7", "--set"}},
 			err: `no setting "Steps"; did you mean "steps"?`},
-		{name: "moved", given: []Given{{"constraints", "a < b", "--set"}}, err: "in the schema now"},
 		{name: "untagged", given: []Given{{"inner", "7", "--set"}}, err: "no setting"},
 		{name: "not a number", given: []Given{{"share", "much", "--set"}},
 			err: `--set: share: "much" is not a number: `},

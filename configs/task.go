@@ -9,14 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/privacy/mech/linked"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -24,21 +26,22 @@ import (
 type Task struct {
 	Job
 	Domain *schema.Schema // the schema, read, of linked tables that of the units; nil: there is none
-	Linked *schema.Linked // of linked tables, whose files are Inputs in its order, and Outs
+	Tables *schema.Linked // what is read and fitted: the files are Inputs, in its order
 	Bought string         // file of the schema that the run buys; "" if it buys none
 	// how it is bought; nil: not yet planned
 	Purchase *purchase
+	purchase func(context.Context) (*purchase, error) // plans it
 	Fitter   synth.Fitter
 	Ledger   *ledger.File // nil for an embedded example: no account is kept
 
 	// Of a job of a batch.
 	Identity string         // in the state of the batch
-	spends   string         // its identity in its ledger
+	run      string         // its name in its ledger, which takes it once
 	Planned  *synth.RunPlan // nil if this process does not run the job, or buys the schema first
 	Missing  error          // why the table cannot be opened, or its header not be read
 	Buyer    *Task          // buys the schema that this one takes; nil: nobody else
 	owner    string         // "NAME's ": whose files messages speak of
-	outs     []string       // of linked tables
+	outs     []string       // the synthetic tables
 }
 
 // name is what messages call the file of a key.
@@ -52,17 +55,22 @@ func (t *Task) name(key string) string {
 	return "--" + key
 }
 
-// Files are the files that the job writes, and those that it reads, without the ledger.
+// Files are the files that the job writes, the synthetic tables first, and those that it reads,
+// without the ledger.
 func (t *Task) Files() (written, read []NamedPath) {
-	read = []NamedPath{{t.name("input"), t.Input}, {t.name("schema"), t.Schema}}
-	for _, path := range t.Outs() {
+	for _, path := range t.outs {
 		written = append(written, NamedPath{t.outName(), path})
 	}
-	written = append(written, NamedPath{t.name("model"), t.Model},
-		NamedPath{t.boughtName(), t.Bought})
+	if t.Model != "" {
+		written = append(written, NamedPath{t.name("model"), t.Model})
+	}
+	if t.Bought != "" {
+		written = append(written, NamedPath{t.boughtName(), t.Bought})
+	}
 	for _, path := range t.Inputs {
 		read = append(read, NamedPath{t.name("input"), path})
 	}
+	read = append(read, NamedPath{t.name("schema"), t.Schema})
 	if t.Evaluate != nil {
 		read = append(read, NamedPath{t.name("holdout"), t.Evaluate.Holdout})
 	}
@@ -71,18 +79,10 @@ func (t *Task) Files() (written, read []NamedPath) {
 
 // outName is what messages call a synthetic table.
 func (t *Task) outName() string {
-	if t.Linked != nil && !t.Linked.Alone {
+	if t.OutDir != "" {
 		return t.name("out-dir")
 	}
 	return t.name("out")
-}
-
-// Outs are the synthetic tables.
-func (t *Task) Outs() []string {
-	if t.Out != "" {
-		return []string{t.Out}
-	}
-	return t.outs
 }
 
 // boughtName is what messages call the file of a bought schema.
@@ -98,33 +98,33 @@ func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := FormatOf("out", j.Out); err != nil {
-		return nil, err
+	for _, out := range t.outs {
+		if _, err := FormatOf("out", out); err != nil {
+			return nil, err
+		}
 	}
-	if j.Dataset != "" {
-		t.Ledger = nil
-	}
-	if j.Input != "" && !engine.Elsewhere(j.Input) {
-		t.Missing = Readable(j.Input)
+	if j = t.Job; j.Input != "" && !engine.Elsewhere(j.Input) {
+		t.Missing = cmp.Or(t.Missing, Readable(j.Input))
 	}
 	fingerprint := ""
 	if t.Domain != nil {
-		fingerprint = t.Domain.Fingerprint()
+		fingerprint = t.Tables.Fingerprint()
 	} else if t.Missing == nil {
 		err := t.Buy(context.Background())
 		if usage := (*UsageError)(nil); errors.As(err, &usage) || errors.Is(err, synth.ErrConfig) {
 			return nil, err
 		}
 		if err != nil {
-			t.Purchase, t.Bought, t.Missing = nil, "", fmt.Errorf("%s: %w", j.Input, err)
+			t.Purchase, t.Bought, t.Missing = nil, "", err
 		}
 	}
 	t.Identity = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(b.path)))
-	t.spends = t.Identity
+	spends := t.Identity
 	if t.Ledger != nil {
-		t.spends = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(t.Ledger.Path())))
+		spends = j.identity(b.Name, fingerprint, filepath.Dir(Resolve(t.Ledger.Path())))
 	}
-	if plan && t.Domain != nil {
+	t.run = runName(spends)
+	if plan && t.Domain != nil && t.Planned == nil {
 		t.Planned, err = t.Plan()
 	}
 	return t, err
@@ -132,24 +132,20 @@ func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 
 func (t *Task) checked() (*Task, error) {
 	var err error
+	if t.Out != "" {
+		t.outs = []string{t.Out}
+	}
+	if len(t.Inputs) == 0 && t.Input != "" {
+		t.Inputs = []string{t.Input}
+	}
 	if t.Fitter, err = t.Job.Fitter(); err == nil {
 		err = cmp.Or(t.checkBare(), t.CheckBudget())
 	}
-	if err == nil && !t.bare() {
-		t.Domain, err = SchemaOf(t.Schema, t.Dataset)
+	if err == nil && IsStandard(t.Model) {
+		err = Usagef("--model -: a model needs a file")
 	}
-	switch {
-	case (errors.Is(err, schema.ErrLinked) || err == nil && (t.Links != nil || t.Orders != nil)) &&
-		t.owner == "":
-		err = t.linked()
-	case err == nil && (len(t.Inputs) > 1 || t.OutDir != ""):
-		err = Usagef("one table a run, and --out, unless --schema or --link and --order say how tables " +
-			"are linked: decoy help linked")
-	case err == nil && t.Input != "":
-		if t.owner == "" && !engine.Elsewhere(t.Input) {
-			err = Readable(t.Input)
-		}
-		err = cmp.Or(err, t.checkInput())
+	if err == nil {
+		err = t.describe()
 	}
 	if err == nil {
 		t.Ledger, err = LedgerOf(t.Job.Ledger, t.Input)
@@ -160,16 +156,88 @@ func (t *Task) checked() (*Task, error) {
 	return t, nil
 }
 
-// Table names the private table, which must be readable. It reads nothing of it.
-func (t *Task) Table(ctx context.Context) (*privacy.Rows, error) {
-	if engine.Elsewhere(t.Input) {
-		return t.elsewhere(ctx)
-	}
-	if t.Dataset == "" {
-		if err := Readable(t.Input); err != nil {
-			return nil, err
+// describe names the tables of the job: as its schema does, or as it does itself.
+func (t *Task) describe() (err error) {
+	t.purchase = func(ctx context.Context) (*purchase, error) { return purchaseOf(ctx, t.Job) }
+	switch {
+	case len(t.Links) > 0 || len(t.Orders) > 0:
+		t.purchase = t.newLinkedPurchase
+		t.Tables, err = t.undescribed()
+	case t.bare():
+		t.Tables = schema.One(&schema.Schema{Unit: t.Unit, MaxRowsPerUnit: t.MaxRowsPerUnit})
+	default:
+		var l *schema.Linked
+		if t.Domain, err = SchemaOf(t.Schema, t.Dataset); err == nil {
+			l = schema.One(t.Domain)
+		} else if errors.Is(err, schema.ErrLinked) {
+			l, err = schema.LoadLinked(t.Schema)
 		}
-		return privacy.File(t.Input, t.fitted()), nil
+		if err == nil {
+			t.describedBy(l)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.Tables.Single():
+		return t.checkInput()
+	}
+	return t.checkLinked()
+}
+
+// describedBy has the tables read and fitted by a schema. Bins that nobody asked for are bought,
+// but where an engine counts, which must know the bins beforehand. An example has its own.
+func (t *Task) describedBy(l *schema.Linked) {
+	t.Domain, t.Tables = l.Tables[0].Schema, l
+	if t.Dataset == "" && !engine.Elsewhere(t.Input) {
+		t.Tables = synth.Adaptive(t.Fitter, l)
+	}
+}
+
+// Favour adds a setting that names a column to a job that was checked.
+func (t *Task) Favour(column Given) (err error) {
+	t.Settings = append(slices.Clip(t.Settings), column)
+	if t.Fitter, err = t.Job.Fitter(); err == nil && t.Purchase != nil {
+		_, err = t.Unseen()
+	}
+	t.Planned = nil
+	return err
+}
+
+// checkInput checks the name of the one private table.
+func (t *Task) checkInput() (err error) {
+	switch {
+	case len(t.Inputs) > 1 || t.OutDir != "":
+		return Usagef("one table a run, and --out, unless --schema or --link and --order say how " +
+			"tables are linked: decoy help linked")
+	case engine.Elsewhere(t.Input):
+		return t.checkElsewhere()
+	case t.Input == "":
+		return nil
+	case t.owner == "":
+		err = Readable(t.Input)
+	}
+	if err == nil {
+		_, err = FormatOf(t.name("input"), t.Input)
+	}
+	return err
+}
+
+// table names the private table, which must be readable. It reads nothing of it.
+func (t *Task) table(ctx context.Context) (*privacy.Rows, error) {
+	if t.Missing != nil || t.Purchase != nil {
+		return nil, t.Missing
+	}
+	switch {
+	case engine.Elsewhere(t.Input):
+		return t.elsewhere(ctx)
+	case t.Dataset == "":
+		for _, path := range t.Inputs {
+			if err := Readable(path); err != nil {
+				return nil, err
+			}
+		}
+		return linked.Files(t.Tables, t.Inputs)
 	}
 	d, err := datasets.Get(t.Dataset)
 	if err != nil {
@@ -188,23 +256,11 @@ func (t *Task) Table(ctx context.Context) (*privacy.Rows, error) {
 
 // Plan is what the job will measure. It reads no data.
 func (t *Task) Plan() (*synth.RunPlan, error) {
-	if t.Linked != nil {
-		return synth.PlanLinked(t.Fitter, t.Linked, t.Relation(), t.Budget())
-	}
-	s := t.fitted()
-	return synth.NewPlan(t.Fitter, s, privacy.NeighboursOf(s, t.Relation()), t.Budget())
+	return synth.NewPlan(t.Fitter, t.Tables,
+		privacy.NeighboursOf(t.Tables.Tables[0].Schema, t.Relation()), t.Budget())
 }
 
-// fitted is the schema by which the table is read and fitted: bins that nobody asked for are
-// bought, but where an engine counts, which must know the bins beforehand. An example has its own.
-func (t *Task) fitted() *schema.Schema {
-	if engine.Elsewhere(t.Input) || t.Dataset != "" {
-		return t.Domain
-	}
-	return synth.Adaptive(t.Fitter, t.Domain)
-}
-
-// SchemaOf is the schema in a file, or that of an embedded example.
+// SchemaOf is the schema of one table in a file, or that of an embedded example.
 func SchemaOf(path, dataset string) (*schema.Schema, error) {
 	switch {
 	case path != "" && dataset != "":
@@ -274,78 +330,77 @@ const (
 	Paid  = "paid"
 )
 
-// checkEvaluation refuses an evaluation that cannot be, by what is public.
-func (t *Task) checkEvaluation() error {
-	if t.Evaluate == nil {
-		return nil
-	}
-	if file := t.Evaluate.Holdout; file != "" {
-		_, err := FormatOf(t.name("holdout"), file)
-		if err = cmp.Or(err, Readable(file)); err != nil {
-			return err
-		}
-		if SameFile(file, t.Input) {
-			return Usagef("%s and %s are the same file: a holdout is rows that were not fitted",
-				t.name("holdout"), t.name("input"))
-		}
-	}
-	var names []string
-	switch {
-	case t.Domain != nil:
-		names = t.Domain.Names()
-	case t.Purchase != nil:
-		names = t.Purchase.Table.Names()
-	default:
-		return nil // the table is missing
-	}
-	for _, name := range append([]string{t.Evaluate.Target}, t.Evaluate.Drop...) {
-		if name != "" && !slices.Contains(names, name) {
-			return Usagef("evaluate: there is no column %q%s", name, spelling.Hint(name, names))
-		}
-	}
-	return nil
-}
-
-// Foresee says what will become of a job, which is planned: its table may be missing, files of
-// others in the place of its outputs, its evaluation impossible, or its ledger's limit refuse it. l
-// is the account as the jobs before will leave it; nil: there is none.
-func (w *Worker) Foresee(t *Task, l *ledger.Ledger) (status string) {
+// Foresee says what will become of a job, which is planned: its table may be missing or have other
+// columns, files of others be in the place of its outputs, its evaluation be impossible, its ledger
+// be of other units, or its limit refuse the job. l is the account as the jobs before will leave
+// it; nil: there is none. Of the table the header is read, if it is a file.
+func (w *Runner) Foresee(ctx context.Context, t *Task, l *ledger.Ledger) (status string) {
 	err := t.checkEvaluation()
-	own := w.read(t.Identity).Outputs
+	record := w.read(t.Identity)
 	written, _ := t.Files()
 	for _, f := range written {
 		_, none := os.Lstat(f.Path)
-		if f.Path != "" && none == nil && !w.Force && !slices.Contains(own, w.seen(f.Path)) {
+		if none == nil && !w.Force && !slices.Contains(record.Outputs, w.seen(f.Path)) {
 			err = cmp.Or(err, exists(f.Name, f.Path))
 		}
 	}
-	run := runName(t.spends)
+	run := cmp.Or(record.Run, t.run)
+	if t.Ledger != nil && err == nil {
+		var left string
+		left, _, err = privacy.Unfinished(journalOf(t.Ledger, "generate", t.outs[0]), t.Ledger)
+		run = cmp.Or(left, run)
+		account := &Account{Ledger: t.Ledger, Inputs: t.Inputs, Named: t.Job.Ledger != "", Say: unsaid}
+		for _, input := range t.Inputs {
+			err = cmp.Or(err, account.other(input))
+		}
+	}
 	switch err = cmp.Or(t.Missing, err); {
 	case errors.Is(t.Missing, fs.ErrNotExist):
-		return "missing: " + spelling.Plain(err)
+		return "missing: " + spelling.Line(err)
 	case err == nil && l == nil:
 		return Ready
 	case err == nil &&
 		slices.ContainsFunc(l.Runs(), func(r ledger.Summary) bool { return r.Run == run }):
 		return Paid
 	case err == nil:
-		var e ledger.Entry
-		if e, err = t.reserve(l); err == nil {
-			_, err = l.Add(e)
-		}
+		err = t.enter(ctx, l)
 	}
 	switch {
 	case errors.Is(err, accountant.ErrBudget):
 		return Refused
 	case err != nil:
-		return "would fail: " + spelling.Plain(err)
+		return "would fail: " + spelling.Line(err)
 	}
 	return Ready
 }
 
+// enter adds the run to the account, or says what will keep it from that: as the run does, by the
+// header of each file first. No row is read.
+func (t *Task) enter(ctx context.Context, l *ledger.Ledger) error {
+	if t.Purchase == nil && t.Dataset == "" && !engine.Elsewhere(t.Input) {
+		if err := linked.CheckHeaders(ctx, t.Tables, t.Inputs); err != nil {
+			return err
+		}
+	}
+	open := ledger.Units{Adjacency: t.Relation(), Unit: t.Tables.Unit}.OpenEntry(time.Time{})
+	e, err := t.reserve(l)
+	switch {
+	case err != nil:
+		return err
+	case len(l.Entries) == 0:
+		l.Add(open)
+	case l.Entries[0].Adjacency != open.Adjacency || l.Entries[0].Unit != open.Unit:
+		return fmt.Errorf("its ledger counts %v neighbours of one %s, and the job has %v neighbours of "+
+			"one %s", l.Entries[0].Adjacency, cmp.Or(l.Entries[0].Unit, "row"), open.Adjacency,
+			cmp.Or(open.Unit, "row"))
+	}
+	_, err = l.Add(e)
+	return err
+}
+
 // reserve is the entry with which the run begins, and why the account refuses it.
 func (t *Task) reserve(l *ledger.Ledger) (e ledger.Entry, err error) {
-	e = ledger.Entry{Kind: ledger.EntryReserve, Run: runName(t.spends), Budget: new(t.Budget())}
+	e = ledger.Entry{Kind: ledger.EntryReserve, Run: t.run, Budget: new(t.Budget())}
 	if t.Purchase != nil {
 		e.Composition = t.Purchase.Plan.Composition()
 		return e, l.Allows(*e.Budget, e.Composition)

@@ -64,8 +64,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 //go:embed cohorts catalogue
@@ -118,10 +118,10 @@ func Get(name string) (Dataset, error) {
 	}
 	names := Names()
 	if near := spelling.Nearest(name, names); near != "" {
-		return Dataset{}, fmt.Errorf("datasets: %w %q: did you mean %q? there are %s", ErrUnknown, name,
+		return Dataset{}, fmt.Errorf("%w %q: did you mean %q? there are %s", ErrUnknown, name,
 			near, strings.Join(names, ", "))
 	}
-	return Dataset{}, fmt.Errorf("datasets: %w %q: there are %s", ErrUnknown, name, strings.Join(names,
+	return Dataset{}, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(names,
 		", "))
 }
 
@@ -138,7 +138,7 @@ func (d Dataset) SchemaYAML() []byte {
 func (d Dataset) Schema() (*schema.Schema, error) {
 	s, err := schema.Parse(d.SchemaYAML())
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", d.Name, err)
+		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
 	return s, nil
 }

@@ -25,5 +25,5 @@ func ExampleGet() {
 	// Output:
 	// Simulated intensive care: six scores and values, five demographic categories, mortality
 	// 2085 rows, 12 columns, mortality 6.3 %
-	// datasets: unknown data set "icu-mortalty": did you mean "icu-mortality"? there are icu-mortality, icu-readmission, icu-severity, acs_ma2019, adult, bank, cervical, creditcard_sub, heart_cleveland, mammography, support2
+	// unknown data set "icu-mortalty": did you mean "icu-mortality"? there are icu-mortality, icu-readmission, icu-severity, acs_ma2019, adult, bank, cervical, creditcard_sub, heart_cleveland, mammography, support2
 }

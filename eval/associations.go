@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // associationGroups are the groups of about equally many rows of the first table that a number is
@@ -67,7 +67,7 @@ func (c column) levels(count []int64) (group []int, size int) {
 		if frequent == 0 {
 			frequent, pooled = 1, total-slices.Max(count)
 		}
-		if group, size = commonest(count, frequent); size > frequent && pooled < few {
+		if group, size = Commonest(count, frequent); size > frequent && pooled < few {
 			size--
 			for code, g := range group {
 				group[code] = g % size

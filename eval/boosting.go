@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 const maxBins = 256 // of a column that trees split on
@@ -67,11 +67,11 @@ func fitBoosting(
 	}
 	n := t.Rows()
 	if len(y) != n {
-		return nil, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), n, ErrFit)
+		return nil, fmt.Errorf("%d labels for %d rows: %w", len(y), n, ErrFit)
 	}
 	rate := stat.Mean(y, nil)
 	if !(rate > 0 && rate < 1) {
-		return nil, fmt.Errorf("eval: a share of %v of the labels are positive: %w", rate,
+		return nil, fmt.Errorf("a share of %v of the labels are positive: %w", rate,
 			ErrOneClass)
 	}
 	rows, err := e.encode(t)

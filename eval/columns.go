@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // ErrTables is wrapped by every error about tables that cannot be compared or
@@ -34,7 +34,7 @@ type column struct {
 func columnsOf(s *schema.Schema) ([]column, error) {
 	codecs, err := s.Codecs()
 	if err != nil {
-		return nil, fmt.Errorf("eval: %w", err)
+		return nil, err
 	}
 	out := make([]column, len(codecs))
 	for i, c := range codecs {
@@ -78,7 +78,7 @@ func compatible(tables ...*table.Table) ([]column, error) {
 	}
 	for i, t := range tables {
 		if t.Rows() == 0 {
-			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables), ErrTables)
+			return nil, fmt.Errorf("table %d of %d has no rows: %w", i+1, len(tables), ErrTables)
 		}
 		if t.Schema() == tables[0].Schema() {
 			continue
@@ -88,12 +88,12 @@ func compatible(tables ...*table.Table) ([]column, error) {
 			return nil, err
 		}
 		if len(other) != len(first) {
-			return nil, fmt.Errorf("eval: tables of %d and of %d columns: %w", len(first),
+			return nil, fmt.Errorf("tables of %d and of %d columns: %w", len(first),
 				len(other), ErrTables)
 		}
 		for k := range first {
 			if !first[k].equal(other[k]) {
-				return nil, fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1,
+				return nil, fmt.Errorf("column %d differs between the tables (%q and %q): %w", k+1,
 					first[k].name, other[k].name, ErrTables)
 			}
 		}
@@ -101,31 +101,18 @@ func compatible(tables ...*table.Table) ([]column, error) {
 	return first, nil
 }
 
-// find returns the positions of the named columns, each once, in schema order.
-func find(s *schema.Schema, names []string) ([]int, error) {
-	var out []int
-	for _, name := range names {
-		i := s.Index(name)
-		if i < 0 {
-			return nil, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
-		}
-		out = append(out, i)
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
-}
-
 // without returns the positions of all columns but the named ones.
 func without(s *schema.Schema, names []string) ([]int, error) {
-	drop, err := find(s, names)
-	if err != nil {
-		return nil, err
+	for _, name := range names {
+		if s.Index(name) < 0 {
+			return nil, fmt.Errorf("the schema has no column %q: %w", name, ErrColumn)
+		}
 	}
 	out := slices.DeleteFunc(allColumns(len(s.Columns)), func(i int) bool {
-		return slices.Contains(drop, i)
+		return slices.Contains(names, s.Columns[i].Name)
 	})
 	if len(out) == 0 {
-		return nil, fmt.Errorf("eval: every column is left out: %w", ErrColumn)
+		return nil, fmt.Errorf("every column is left out: %w", ErrColumn)
 	}
 	return out, nil
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // measured is how the metrics of the registry that need no cells are measured, and those that a
@@ -28,6 +28,10 @@ func measured(task Task) map[string]func(*Study) ([]Value, error) {
 			lost, err := LostAssociations(s.Train, s.Synthetic, s.Holdout)
 			return []Value{{Value: Number(lost.Kept)}}, err
 		},
+		"RelationsKept": related(func(r Relations) float64 { return r.Kept.Estimate }),
+		"CoarseError":   related(func(r Relations) float64 { return r.Coarse }),
+		"SpearmanError": related(func(r Relations) float64 { return r.Spearman }),
+		"CramerError":   related(func(r Relations) float64 { return r.Cramer }),
 		"TSTR": func(s *Study) ([]Value, error) {
 			p, err := TSTR(s.Synthetic, s.Holdout, task)
 			return []Value{{Value: Number(p.AUROC)}}, err
@@ -57,6 +61,14 @@ func measured(task Task) map[string]func(*Study) ([]Value, error) {
 		}
 	}
 	return out
+}
+
+// related measures a figure of the relations.
+func related(of func(Relations) float64) func(s *Study) ([]Value, error) {
+	return func(s *Study) ([]Value, error) {
+		r, err := KeptRelations(s.Train, s.Synthetic, s.Level, s.Seed)
+		return []Value{{Value: Number(of(r))}}, err
+	}
 }
 
 // copied are the metrics of which a copy does not reach the goal: it is what they warn of.
@@ -89,7 +101,7 @@ func study(t *testing.T) *Study {
 func TestMetricsConform(t *testing.T) {
 	bounds := map[string][2]float64{"0 to 1": {0, 1}, "0 to .25": {0, math.Inf(1)}, // or a ratio
 		"up to 1": {math.Inf(-1), 1}, "1 up": {0, math.Inf(1)}, "0 up": {0, math.Inf(1)},
-		"-1 to 1": {-1, 1}}
+		"-1 to 1": {-1, 1}, "0 to 2": {0, 2}, "any number": {math.Inf(-1), math.Inf(1)}}
 	for name, measure := range measured(Task{Label: "colour"}) {
 		m, s := MetricOf(name), study(t)
 		values, err := measure(s)

@@ -50,8 +50,8 @@ func (c *comparison) drift() Drift {
 		none := Number(math.NaN())
 		return Drift{Mean: none, Spread: none, Wasserstein: none}
 	}
-	a, b, n, m := c.a.summary(), c.b.summary(), float64(len(x))/c.of[0].alike(),
-		float64(len(y))/c.of[1].alike()
+	a, b, n, m := c.a.summary(), c.b.summary(), float64(len(x))/c.of[0].designEffect(),
+		float64(len(y))/c.of[1].designEffect()
 	std := float64(a.Std)
 	over := func(x float64) Number {
 		if x == 0 {
@@ -67,8 +67,8 @@ func (c *comparison) drift() Drift {
 	switch {
 	case a.Std == 0 && b.Std == 0:
 		out.Spread = 1
-	case b.Std == 0 && !gone(others(x)*n/float64(len(x)), n, m),
-		a.Std == 0 && !gone(others(y)*m/float64(len(y)), m, n):
+	case b.Std == 0 && !missedBeyondChance(others(x)*n/float64(len(x)), n, m),
+		a.Std == 0 && !missedBeyondChance(others(y)*m/float64(len(y)), m, n):
 		out.SpreadError = math.Inf(1)
 	}
 	return out

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // valuesOf reads cells of two columns, a number from 0 to 100 that may be missing and a category.
@@ -191,7 +191,7 @@ func TestGone(t *testing.T) {
 		want    bool
 	}{{14, 300, 300, true}, {13, 300, 300, false}, {4, 300, 3000, true}, {3, 300, 3000, false},
 		{10, 300, 0, false}} {
-		if got := gone(tt.x, tt.n, tt.m); got != tt.want {
+		if got := missedBeyondChance(tt.x, tt.n, tt.m); got != tt.want {
 			t.Errorf("%v of %v, none of %v: %v", tt.x, tt.n, tt.m, got)
 		}
 	}
@@ -210,7 +210,7 @@ func TestUnlikely(t *testing.T) {
 		{[]int64{6, 2, 2, 0}, []int64{6, 1, 2, 1}, 1, .1, .4, []int{3}},
 		{nil, nil, 0, 0, 0, nil},
 	} {
-		if share, chance, top := unlikely(tt.a, tt.b, tt.most, 1); !near(share, tt.share, 1e-12) ||
+		if share, chance, top := unseen(tt.a, tt.b, tt.most, 1); !near(share, tt.share, 1e-12) ||
 			!near(chance, tt.chance, 1e-12) || !slices.Equal(top, tt.top) {
 			t.Errorf("%v, %v: %v, %v, %v, want %v, %v, %v", tt.a, tt.b, share, chance, top, tt.share,
 				tt.chance, tt.top)

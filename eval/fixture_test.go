@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // expected holds the reference values of testdata/expected.json, computed with scikit-learn 1.2.1

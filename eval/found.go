@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 // Sort says what is wrong with cells.
@@ -53,6 +53,8 @@ type Comparison struct {
 	Found   []Found `json:"-"` // by sort, the largest excess first
 }
 
+// Conventions, under which 25 kinds of damage change a verdict, and halves of real tables do not
+// blame each other: eval/report, TestVerdictsSeeDamage and TestHalvesOfTables.
 const (
 	leastHeap   = .05  // share of the cells of a value that is missed or made up
 	standsOut   = .02  // that of a number which is twice as frequent as the next, and is missed
@@ -113,7 +115,7 @@ const (
 func Compare(real, synthetic *Values, name string) (Comparison, error) {
 	at := slices.IndexFunc(real.columns, func(c cells) bool { return c.name == name })
 	if at < 0 {
-		return Comparison{}, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
+		return Comparison{}, fmt.Errorf("the schema has no column %q: %w", name, ErrColumn)
 	}
 	a, b := &real.columns[at], &synthetic.columns[at]
 	c := comparison{a: a, b: b, n: real.rows, m: synthetic.rows, of: [2]*Values{real, synthetic}}
@@ -147,8 +149,10 @@ type comparison struct {
 	real, synthetic []int64 // cells of each value
 }
 
-// apart reports whether chance does not explain a real and a synthetic share.
-func (c *comparison) apart(p, q float64) bool { return apart(p, c.of[0].tell, q, c.of[1].tell) }
+// differ reports whether chance does not explain a real and a synthetic share.
+func (c *comparison) differ(p, q float64) bool {
+	return differ(p, c.of[0].effective, q, c.of[1].effective)
+}
 
 func (c *comparison) add(s Sort, what string, real, synthetic float64) {
 	c.Found = append(c.Found, Found{s, what, real, synthetic})
@@ -161,16 +165,16 @@ func (c *comparison) heap(s Sort, what string, x, y int64, least float64) {
 	if high >= certainHeap {
 		part = 2. / 3
 	}
-	if high >= least && low < part*high && c.apart(p, q) {
+	if high >= least && low < part*high && c.differ(p, q) {
 		c.add(s, what, p, q)
 	}
 }
 
-// unlikely adds synthetic cells of values that at most so many of the real cells have, if they are
+// unseen adds synthetic cells of values that at most so many of the real cells have, if they are
 // more than so many times what chance makes of them, and gives their share.
-func (c *comparison) unlikely(s Sort, most int64, times float64) (share float64, added bool) {
-	share, chance, top := unlikely(c.real, c.synthetic, most, c.of[0].alike())
-	if added = share > times*chance && c.apart(chance, share); added {
+func (c *comparison) unseen(s Sort, most int64, times float64) (share float64, added bool) {
+	share, chance, top := unseen(c.real, c.synthetic, most, c.of[0].designEffect())
+	if added = share > times*chance && c.differ(chance, share); added {
 		c.add(s, c.named(top), chance, share)
 	}
 	return share, added
@@ -190,20 +194,20 @@ func (c *comparison) categories() {
 		case y == 0 && (err != nil || c.a.count[code] == 0):
 			rest[i] = 0 // the schema does not have it, or it stands for such: MovedShare has them
 		case y == 0 && (p >= missedValue || len(c.values) == 2) &&
-			gone(float64(x)/c.of[0].alike(), c.of[0].tell, c.of[1].tell):
+			missedBeyondChance(float64(x)/c.of[0].designEffect(), c.of[0].effective, c.of[1].effective):
 			c.add(Lost, what, p, 0)
 			lost, rest[i] = lost+p, 0
 		case p >= rareValue: // Rare has the others
 			c.heap(Heap, what, x, y, leastHeap)
 		}
 	}
-	share, chance, top := unlikely(c.synthetic, rest, 0, c.of[1].alike())
-	if share *= float64(sum(rest)) / float64(c.n); share > chance && c.apart(share, chance) {
+	share, chance, top := unseen(c.synthetic, rest, 0, c.of[1].designEffect())
+	if share *= float64(sum(rest)) / float64(c.n); share > chance && c.differ(share, chance) {
 		c.add(Outside, "of values that no cell here has, such as "+c.named(top), share, chance)
 	}
-	made, added := c.unlikely(Unseen, 0, 1)
+	made, added := c.unseen(Unseen, 0, 1)
 	if c.Uncovered, c.Invented = Number(lost+share), Number(made); !added {
-		c.unlikely(Rare, int64(rareValue*float64(c.n)), 2)
+		c.unseen(Rare, int64(rareValue*float64(c.n)), 2)
 	}
 }
 
@@ -224,7 +228,7 @@ func (c *comparison) numbers() {
 		return
 	}
 	c.reach(std / 100)
-	alone := c.a.standing()
+	alone := c.a.peaks()
 	for i, what := range c.values {
 		x, y := c.real[i], c.synthetic[i]
 		p, q := float64(x)/float64(c.n), float64(y)/float64(c.m)
@@ -235,7 +239,7 @@ func (c *comparison) numbers() {
 		}
 	}
 	if sparse {
-		made, _ := c.unlikely(Codes, 0, 1)
+		made, _ := c.unseen(Codes, 0, 1)
 		c.Invented = max(c.Invented, Number(made))
 	}
 }
@@ -263,14 +267,14 @@ func (c *comparison) reach(margin float64) {
 	within := a[first(a, lo):first(a, math.Nextafter(hi, math.Inf(1)))]
 	lost, _, where := c.outside(within, b, margin)
 	// One row of the fewer ones is a share of its own, too.
-	chance := beyondRange(min(c.of[0].tell, c.of[1].tell))
+	chance := beyondRange(min(c.of[0].effective, c.of[1].effective))
 	share := float64(lost) / float64(c.n)
 	if c.Uncovered = Number(share); share > chance {
 		c.add(Outside, "beyond those here, which "+where, share, chance)
 	}
 	made, far, where := c.outside(b, a, margin)
 	share = float64(made) / float64(c.m)
-	if c.Invented = Number(share); c.apart(0, float64(far)/float64(c.m)) {
+	if c.Invented = Number(share); c.differ(0, float64(far)/float64(c.m)) {
 		c.add(Far, where, chance, share)
 	} else if share > chance {
 		c.add(Beyond, where, chance, share)
@@ -281,13 +285,13 @@ func (c *comparison) reach(margin float64) {
 // categories are, or codes: see [Compare].
 func (c *comparison) codes() (few, sparse bool) {
 	a, distinct := c.a.numbers, 0
-	middle, whole := a[len(a)/100:len(a)-len(a)/100], multiples(a, 1)
+	middle, wholes := a[len(a)/100:len(a)-len(a)/100], multiples(a, 1)
 	for range runs(middle) {
 		distinct++
 	}
-	_, alone, _ := unlikely(c.real, c.synthetic, 0, 1)
-	few = distinct <= fewCodes && whole == int64(len(a)) && alone <= .01
-	step, on := 1., whole
+	_, alone, _ := unseen(c.real, c.synthetic, 0, 1)
+	few = distinct <= fewCodes && wholes == int64(len(a)) && alone <= .01
+	step, on := 1., wholes
 	for decimals := 0; decimals < mostForms && 5*on < 4*int64(len(a)); decimals++ {
 		step /= 10
 		on = multiples(a, step)
@@ -296,8 +300,8 @@ func (c *comparison) codes() (few, sparse bool) {
 		float64(distinct) < .5*(middle[len(middle)-1]-middle[0])/step
 }
 
-// standing are the numbers that are twice as frequent as the next to either side.
-func (c *cells) standing() map[string]bool {
+// peaks are the numbers that are twice as frequent as the next to either side.
+func (c *cells) peaks() map[string]bool {
 	out, before, at, last := map[string]bool{}, int64(0), int64(0), 0.
 	for x, n := range runs(append(slices.Clone(c.numbers), math.Inf(1))) {
 		if at > 0 && at >= 2*max(before, n) {

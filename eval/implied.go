@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // Broken is what one value implies of another column in real rows and not in synthetic ones.
@@ -24,7 +24,7 @@ const (
 	mostImplied   = 1 << 20 // cells of a pair of columns that is looked at
 	impliedGroups = 16      // of about equally many rows, that a number of more bins is cut into
 	exceptions    = .001    // share of the real rows with the first value that may break it
-	leastTold     = .01     // share of all real rows that would break it, if it told nothing
+	leastExcluded = .01     // share of all real rows that would break it, if it told nothing
 )
 
 // Implications lists what holds in at least 99.9 % of the real rows that have one value of a column
@@ -97,7 +97,7 @@ func (p implied) broken(rows int) (out Broken) {
 		}
 	}
 	for g, real := range p.real {
-		n, most, told := sum(real), int64(0), int64(0)
+		n, most, excluded := sum(real), int64(0), int64(0)
 		if n < max(20, total/100) {
 			continue
 		}
@@ -117,20 +117,20 @@ func (p implied) broken(rows int) (out Broken) {
 				found[to] = 0 // the column says what no real cell has
 			}
 			if x <= most {
-				told += all[to]
+				excluded += all[to]
 			}
 		}
-		ofThese, chance, top := unlikely(real, found, most, 1)
+		ofThese, chance, top := unseen(real, found, most, 1)
 		m := sum(found)
 		of, in = of+n, in+m
 		expected, broke = expected+chance*float64(m), broke+ofThese*float64(m)
-		if float64(told) < leastTold*float64(total) {
+		if float64(excluded) < leastExcluded*float64(total) {
 			continue
 		}
 		share := Number(ofThese * float64(m) / float64(rows))
 		breaking += share
 		sure := share
-		if ofThese > chance && apart(chance, float64(n), ofThese, float64(m)) {
+		if ofThese > chance && differ(chance, float64(n), ofThese, float64(m)) {
 			out.Total += share
 			sure++ // is named before all others
 		}
@@ -141,7 +141,7 @@ func (p implied) broken(rows int) (out Broken) {
 				out.Total, Number(ofThese)}
 		}
 	}
-	if m := float64(in); broke > expected && apart(expected/m, float64(of), broke/m, m) {
+	if m := float64(in); broke > expected && differ(expected/m, float64(of), broke/m, m) {
 		out.Total = breaking
 	}
 	return out

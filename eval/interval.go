@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // ErrInterval is wrapped by every error about a confidence interval that cannot
@@ -30,7 +30,7 @@ func Wilson(successes, n int64, level float64) (Interval, error) {
 		return Interval{}, err
 	}
 	if n < 1 || successes < 0 || successes > n {
-		return Interval{}, fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
+		return Interval{}, fmt.Errorf("%d successes of %d trials: %w", successes, n, ErrInterval)
 	}
 	z := math.Sqrt2 * math.Erfinv(level)
 	total := float64(n)
@@ -50,7 +50,7 @@ func Wilson(successes, n int64, level float64) (Interval, error) {
 
 func checkLevel(level float64) error {
 	if !(level > 0 && level < 1) {
-		return fmt.Errorf("eval: level %v is not between 0 and 1: %w", level, ErrInterval)
+		return fmt.Errorf("level %v is not between 0 and 1: %w", level, ErrInterval)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func RareClassRate(t *table.Table, column string, code uint16, level float64) (I
 	}
 	at := t.Schema().Index(column)
 	if at < 0 || int(code) >= columns[at].size {
-		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
+		return Interval{}, fmt.Errorf("the schema has no code %d of a column %q: %w", code, column,
 			ErrColumn)
 	}
 	return Wilson(t.Counts(at)[code], int64(t.Rows()), level)
@@ -93,7 +93,7 @@ func Bootstrap(n int, o BootstrapOptions, metric func(times []uint32) float64) (
 		return Interval{}, err
 	}
 	if n < 1 || o.Replicates < 20 {
-		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least "+
+		return Interval{}, fmt.Errorf("%d replicates (at least 20) of %d observations (at least "+
 			"1): %w", o.Replicates, n, ErrInterval)
 	}
 	out := Interval{Estimate: metric(slices.Repeat([]uint32{1}, n))}
@@ -112,7 +112,7 @@ func Bootstrap(n int, o BootstrapOptions, metric func(times []uint32) float64) (
 	})
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
 	if len(values) < o.Replicates-o.Replicates/10 || out.Estimate != out.Estimate {
-		return Interval{}, fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w",
+		return Interval{}, fmt.Errorf("the statistic is undefined for %d of %d samples: %w",
 			o.Replicates-len(values), o.Replicates, ErrInterval)
 	}
 	slices.Sort(values)
@@ -157,4 +157,28 @@ func CurveOf(scores []float64, labels []bool, o BootstrapOptions) (Curve, error)
 	auroc, err := Bootstrap(len(r), o, r.auroc)
 	precision, other := Bootstrap(len(r), o, r.averagePrecision)
 	return Curve{auroc, precision, r.corners()}, cmp.Or(err, other)
+}
+
+// Combine joins estimates q of m ≥ 2 synthetic tables, with their variances u within the tables,
+// which have synthetic rows each while the private table had rows. With b the variance of the q:
+//
+//	T = (1 + 1/m)·b − ū,  ν = (m − 1)·(1 − ū/((1 + 1/m)·b))²
+//
+// and where T is not positive, (synthetic/rows)·ū with ν = ∞ (Raghunathan, Reiter, Rubin, Multiple
+// imputation for statistical disclosure limitation, J. Official Statistics 2003, section 4). The
+// tables must come from models that differ as the uncertainty says (release.Model.Replicates).
+// Lists of different lengths, or shorter than two, panic. NaN in gives NaN out.
+func Combine(q, u []float64, synthetic, rows float64) (estimate, variance, freedom float64) {
+	if len(q) != len(u) || len(q) < 2 {
+		panic("eval: Combine: lists that do not fit")
+	}
+	m := float64(len(q))
+	mean, b := stat.MeanVariance(q, nil)
+	within := stat.Mean(u, nil)
+	between := (1 + 1/m) * b
+	if t := between - within; !(t <= 0) {
+		part := 1 - within/between
+		return mean, t, (m - 1) * part * part
+	}
+	return mean, synthetic / rows * within, math.Inf(1)
 }

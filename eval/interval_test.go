@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 func TestWilson(t *testing.T) {

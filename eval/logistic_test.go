@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func TestLogisticAgreesWithScikitLearn(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 func loadPoints(t testing.TB, name string) *Points {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func TestMatches(t *testing.T) {

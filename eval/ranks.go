@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 const (
-	mostTogether = 20_000 // rows whose numbers are kept together
-	rankGroups   = 256    // that numbers are cut into
+	mostSampled = 20_000 // rows whose numbers are kept together
+	rankGroups  = 256    // that numbers are cut into
 )
 
 // numbersOf is the numbers of a row of text, of categories also: NaN where a cell is none.
@@ -41,22 +41,23 @@ func (v *Values) numbersOf(row []string, width int) []float64 {
 func (a *AssociationLosses) WithCells(real, synthetic *Values) error {
 	s := &schema.Schema{}
 	for _, c := range real.columns {
-		s.Columns = append(s.Columns, schema.Column{Name: c.name, Kind: schema.Integer,
-			Max: rankGroups - 1, Bins: rankGroups, Missing: []string{""}})
+		ranks := schema.CountColumn(c.name, rankGroups)
+		ranks.Missing = []string{""}
+		s.Columns = append(s.Columns, ranks)
 	}
 	var ranked []*table.Table
 	for _, v := range []*Values{real, synthetic} {
 		codes := make([]table.Codes, len(s.Columns))
 		for k := range codes {
-			codes[k] = table.NewCodes(rankGroups+1, len(v.together))
+			codes[k] = table.NewCodes(rankGroups+1, len(v.sampled))
 			var sorted []float64
-			for _, row := range real.together {
+			for _, row := range real.sampled {
 				if x := row[k]; x == x {
 					sorted = append(sorted, x)
 				}
 			}
 			slices.Sort(sorted)
-			for i, row := range v.together {
+			for i, row := range v.sampled {
 				code, x := rankGroups, row[k] // missing
 				if x == x && sorted != nil {
 					twice := first(sorted, x) + first(sorted, math.Nextafter(x, math.Inf(1)))

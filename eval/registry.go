@@ -1,6 +1,11 @@
 package eval
 
-import "slices"
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+)
 
 // Metric is one entry of the registry: what a report needs to measure a metric, to judge its
 // values and to explain them.
@@ -30,10 +35,11 @@ type needs uint8
 
 // What a metric may need.
 const (
-	Pairs   needs = 1 << iota // two columns
-	Target                    // a column to predict
-	Holdout                   // real rows that the synthesizer did not see
-	Cells                     // the cells of the training and the synthetic table
+	Pairs     needs = 1 << iota // two columns
+	Target                      // a column to predict
+	Holdout                     // real rows that the synthesizer did not see
+	Cells                       // the cells of the training and the synthetic table
+	Histories                   // the rows of a unit in linked tables
 )
 
 // Missing is why a metric with these needs cannot be measured; "" if it can.
@@ -59,6 +65,8 @@ const (
 	noCell   = "every column is empty in one of the tables"
 	noNumber = "no column of a number has any"
 	noPair   = "no two columns are of the kinds it is for"
+
+	noHistory = "there is no column to compare"
 )
 
 // Metrics lists every metric of the package, in the order of a report: whether the table is well
@@ -128,6 +136,21 @@ var metrics = []Metric{
 			"tables differ by.",
 		rule{Needs: Pairs, Good: .90, Poor: .60,
 			Else: "no two columns of the real table are associated"}},
+	{"RelationsKept", "none", "any number", "1",
+		"Slope of what coarse tables of two synthetic columns have beyond independence on what the " +
+			"real ones have: 0 is independence.",
+		rule{Needs: Pairs, Good: .90, Poor: .60, Else: "no two columns have any relation"}},
+	{"CoarseError", "none; k-marginal error (SDNist) of coarse columns", "0 to 1",
+		"that of two real tables",
+		"Mean total variation distance between the real and the synthetic joint distributions of two " +
+			"columns, each cut into at most four groups.", rule{Needs: Pairs}},
+	{"SpearmanError", "none; CorrelationSimilarity (SDMetrics) is 1 less half of one pair's",
+		"0 to 2", "that of two real tables",
+		"Mean difference between the real and the synthetic rank correlation of two numeric columns.",
+		rule{Needs: Pairs, Else: noPair}},
+	{"CramerError", "none", "0 to 1", "that of two real tables",
+		"Mean difference between the real and the synthetic Cramér's V of two columns that are not " +
+			"both numeric.", rule{Needs: Pairs, Else: noPair}},
 	{"MarginalError", "workload error (private-pgm); k-marginal (SDNist) is 1000 times 1 less it",
 		"0 to 1", "0",
 		"Mean total variation distance between the real and the synthetic joint distributions " +
@@ -185,6 +208,29 @@ var metrics = []Metric{
 			"from the nearest synthetic row.",
 		rule{Needs: Holdout, ByColumn: true, Measure: attributes,
 			Else: "needs two columns, one of them of 2 to 32 values or bins"}},
+
+	// of linked tables: package linked
+	history("FanOut", "Whether a unit has as many rows: mean distance of the numbers of rows, also "+
+		"with each column of the unit."),
+	history("ParentChild", "Whether rows fit the unit they belong to: mean distance of each column "+
+		"of the unit, and the number of rows, with each of the rows."),
+	history("Transition", "Whether the next row follows from the last: mean distance of each column "+
+		"with itself in the next row."),
+	history("Gap", "Whether the time between rows is right: distance of the growths of the order."),
+	history("ThirdNext", "Whether a history keeps its thread: mean distance of each column with "+
+		"itself three rows on."),
+	history("DistinctValues", "Whether values come back as often: mean distance of how many values "+
+		"of a column a unit has."),
+	history("OrphansOrder", "Whether every row has a unit, and its place: mean share of rows without "+
+		"a unit, of rows behind a later one, and of ids that were there before."),
+	history("ChildChild", "Whether the columns of a row fit each other: mean distance of every two."),
+}
+
+// history is a metric of the histories of units. It is good up to a limit that chance sets, and
+// poor so far beyond it that so many rows are others.
+func history(name, meaning string) Metric {
+	return Metric{name, "none", "0 to 1", "what chance makes of it", meaning,
+		rule{Needs: Histories, Poor: .15, Else: noHistory}}
 }
 
 // MetricOf is the entry of a metric; one that is not listed panics.
@@ -195,4 +241,50 @@ func MetricOf(name string) Metric {
 		}
 	}
 	panic("eval: no metric " + name)
+}
+
+// Value is a metric of something.
+type Value struct {
+	// a column, two columns, the tables compared, a learner and what it was trained on
+	Of       string `json:"of"`
+	Value    Number `json:"value"`
+	Interval *Span  `json:"interval,omitempty"`
+}
+
+// Span is the ends of a confidence interval.
+type Span struct {
+	Low  Number `json:"low"`
+	High Number `json:"high"`
+}
+
+// Span is the ends of the interval.
+func (i Interval) Span() Span { return Span{Number(i.Low), Number(i.High)} }
+
+// Number is a float64 that is null in JSON where it is not finite.
+type Number float64
+
+// MarshalJSON writes the shortest decimal that is the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(x)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
+
+// String is the number to four significant digits.
+func (n Number) String() string {
+	if math.IsNaN(float64(n)) {
+		return "–"
+	}
+	return strconv.FormatFloat(float64(n), 'g', 4, 64)
 }

@@ -89,12 +89,12 @@ type ranked struct {
 // rank sorts the rows by their scores.
 func rank(scores []float64, labels []bool) (ranking, error) {
 	if len(scores) != len(labels) || len(scores) == 0 {
-		return nil, fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
+		return nil, fmt.Errorf("%d scores for %d labels: %w", len(scores), len(labels), ErrScores)
 	}
 	r := make(ranking, len(scores))
 	for i, s := range scores {
 		if s != s {
-			return nil, fmt.Errorf("eval: score %d is not a number: %w", i, ErrScores)
+			return nil, fmt.Errorf("score %d is not a number: %w", i, ErrScores)
 		}
 		r[i] = ranked{s, uint32(i), labels[i]}
 	}
@@ -113,7 +113,7 @@ func bothClasses(labels []bool) (positives int, err error) {
 		}
 	}
 	if positives == 0 || positives == len(labels) {
-		err = fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels), ErrOneClass)
+		err = fmt.Errorf("%d of %d labels are positive: %w", positives, len(labels), ErrOneClass)
 	}
 	return positives, err
 }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // Study is what the metrics of [Metrics] are measured on, and how.
@@ -112,8 +112,8 @@ func validity(s *Study) ([]Value, error) {
 	if s.SyntheticCells == nil {
 		return nil, nil
 	}
-	cells := s.SyntheticCells
-	return []Value{s.Share(SyntheticRows, Validity(cells), cells.rows)}, nil
+	share := Validity(s.SyntheticCells)
+	return []Value{s.Share(SyntheticRows, share, s.SyntheticCells.rows)}, nil
 }
 
 const (

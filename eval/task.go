@@ -3,8 +3,10 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // Learner is a sort of classifier.
@@ -49,35 +51,22 @@ type Prediction struct {
 // The real rows should be a holdout that the synthesizer did not see. Errors
 // wrap [ErrTables], [ErrColumn], or [ErrOneClass] if all test rows have one class.
 func TSTR(synthetic, real *table.Table, task Task) (Prediction, error) {
-	return task.evaluate(synthetic, real)
-}
-
-// TRTR trains on real rows and tests on other real rows: the yardstick of [TSTR].
-//
-// Name TRTR. Alias train-real-test-real, "gt" performance (synthcity). Range 0 to
-// 1; goal: none, it is a property of the data.
-func TRTR(train, holdout *table.Table, task Task) (Prediction, error) {
-	return task.evaluate(train, holdout)
-}
-
-// evaluate trains on one table and tests on another.
-func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
-	if _, err := compatible(train, test); err != nil {
+	if _, err := compatible(synthetic, real); err != nil {
 		return Prediction{}, err
 	}
-	label, err := k.label(train)
+	label, err := task.label(synthetic)
 	if err != nil {
 		return Prediction{}, err
 	}
-	out := Prediction{Labels: positives(test, label, k.Positive)}
-	switch model, err := k.Train(train); {
+	out := Prediction{Labels: positives(real, label, task.Positive)}
+	switch model, err := task.Train(synthetic); {
 	case errors.Is(err, ErrOneClass):
 		out.Constant = true
-		out.Scores = make([]float64, test.Rows())
+		out.Scores = make([]float64, real.Rows())
 	case err != nil:
 		return Prediction{}, err
 	default:
-		if out.Scores, err = model.Scores(test); err != nil {
+		if out.Scores, err = model.Scores(real); err != nil {
 			return Prediction{}, err
 		}
 	}
@@ -91,6 +80,14 @@ func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
 	return out, nil
 }
 
+// TRTR trains on real rows and tests on other real rows: the yardstick of [TSTR].
+//
+// Name TRTR. Alias train-real-test-real, "gt" performance (synthcity). Range 0 to
+// 1; goal: none, it is a property of the data.
+func TRTR(train, holdout *table.Table, task Task) (Prediction, error) {
+	return TSTR(train, holdout, task)
+}
+
 // label is the position of the label column.
 func (k Task) label(t *table.Table) (int, error) {
 	columns, err := compatible(t)
@@ -99,10 +96,10 @@ func (k Task) label(t *table.Table) (int, error) {
 	}
 	label := t.Schema().Index(k.Label)
 	if label < 0 {
-		return 0, fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
+		return 0, fmt.Errorf("the schema has no label column %q: %w", k.Label, ErrColumn)
 	}
 	if int(k.Positive) >= columns[label].size {
-		return 0, fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
+		return 0, fmt.Errorf("label column %q has %d codes, the positive one is given as %d: %w",
 			k.Label, columns[label].size, k.Positive, ErrColumn)
 	}
 	return label, nil
@@ -147,7 +144,7 @@ func (k Task) Train(t *table.Table) (Classifier, error) {
 		}
 		return fitBoosting(t, target, drop, o)
 	}
-	return nil, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
+	return nil, fmt.Errorf("there is no learner %d: %w", k.Learner, ErrFit)
 }
 
 // unused are the columns that a learner must not see.
@@ -158,4 +155,61 @@ func positives(t *table.Table, column int, code uint16) []bool {
 	out := make([]bool, t.Rows())
 	forEachCode(t.Column(column), func(i, c int) { out[i] = c == int(code) })
 	return out
+}
+
+// TrainSoft is [Task.Train] of gradient boosting on labels that say little about single rows: a
+// defence against membership attacks on a classifier that is trained on rows. It is not
+// differentially private, and has no ε; package stats has one that is.
+//
+// The rows are dealt to folds, at random by Task.Seed, and as many classifiers are trained, each on
+// half of the folds. A row's label then is the probability whose log odds are the mean of those of
+// the classifiers that did not see it, moved by alpha ≥ 0 of their standard deviations towards the
+// label that it has: the larger alpha, the more of single rows. (A regression gains nothing by it:
+// what a row does to the labels of others comes back to it.) Errors are those of Train, also on
+// half of the folds, of which there are 4 to the number of rows.
+func (k Task) TrainSoft(t *table.Table, folds int, alpha float64) (Classifier, error) {
+	n := t.Rows()
+	if k.Learner != GradientBoosting || folds < 4 || folds > n || !(alpha >= 0 && alpha <= 1e6) {
+		return nil, fmt.Errorf("soft labels are for gradient boosting, 4 to %d folds "+
+			"and an alpha ≥ 0, not %d and %v: %w", n, folds, alpha, ErrFit)
+	}
+	label, err := k.label(t)
+	if err != nil {
+		return nil, err
+	}
+	order := rand.New(rand.NewPCG(k.Seed, 0)).Perm(n)
+	sum, squares := make([]float64, n), make([]float64, n)
+	for first := range folds {
+		var seen, unseen []int
+		for i, row := range order {
+			if (i%folds-first+folds)%folds < folds/2 {
+				seen = append(seen, row)
+			} else {
+				unseen = append(unseen, row)
+			}
+		}
+		model, err := k.Train(t.Select(seen))
+		if err != nil {
+			return nil, err
+		}
+		scores, err := model.Scores(t.Select(unseen))
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range unseen {
+			sum[row] += scores[i]
+			squares[row] += scores[i] * scores[i]
+		}
+	}
+	y, others := positives(t, label, k.Positive), float64(folds-folds/2)
+	soft := make([]float64, n)
+	for row, positive := range y {
+		mean := sum[row] / others
+		move := alpha * math.Sqrt(max(0, (squares[row]-others*mean*mean)/(others-1)))
+		if !positive {
+			move = -move
+		}
+		soft[row] = sigmoid(mean + move)
+	}
+	return fitBoosting(t, soft, k.unused(), usualBoosting)
 }

@@ -10,19 +10,24 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 // Values are the cells of a table as its file has them, before a schema moves any: to a bound, into
 // another category, to missing. A [table.Table] cannot show what its schema loses; these can.
 type Values struct {
-	rows    int
-	tell    float64 // rows that would tell as much if no two were of one unit
-	valid   int     // rows all of whose cells the schema allows
-	columns []cells
-	left    []string
+	rows      int
+	effective float64 // rows that would tell as much if no two were of one unit
+	valid     int     // rows all of whose cells the schema allows
+	columns   []cells
+	left      []string
 	// numbers of each column in rows that are drawn from a public seed; NaN where a cell is none
-	together [][]float64
+	sampled [][]float64
+	// of the same rows, those of the columns of the files that have an order
+	forms   []schema.Column
+	at      []int // of these in the header; −1: the file lacks the column
+	written [][]float64
+	related []schema.Made // that the schema keeps
 }
 
 // cells are those of one column.
@@ -52,7 +57,7 @@ type cells struct {
 func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Values, error) {
 	reading, err := s.RowCodec()
 	if err != nil {
-		return nil, fmt.Errorf("eval: %w", err)
+		return nil, err
 	}
 	v := &Values{columns: make([]cells, len(s.Columns))}
 	related := relatedCells{reading, make([]uint16, len(s.Columns)),
@@ -68,19 +73,19 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 		c.OnInvalid, c.Other = schema.Refuse, ""
 		codec, err := schema.NewCodec(c)
 		if err != nil {
-			return nil, fmt.Errorf("eval: %w", err)
+			return nil, err
 		}
 		v.columns[i] = cells{name: c.Name, codec: codec, other: other, at: slices.Index(header, c.Name),
 			count: make([]int64, codec.Size()), foreign: map[string]int{}}
 	}
+	v.forms, v.related = reading.Forms(), s.Relations()
+	for _, c := range v.forms {
+		v.at = append(v.at, slices.Index(header, c.Name))
+	}
 	u := rand.New(rand.NewPCG(1, 52))
 	for row := range rows {
 		v.rows++
-		if k := u.IntN(v.rows); len(v.together) < mostTogether {
-			v.together = append(v.together, v.numbersOf(row, len(header)))
-		} else if k < mostTogether {
-			v.together[k] = v.numbersOf(row, len(header))
-		}
+		v.draw(row, len(header), reading, u)
 		for i := range v.columns {
 			c := &v.columns[i]
 			ok := false
@@ -104,13 +109,30 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 			v.valid++
 		}
 	}
-	if v.tell = float64(v.rows); v.rows == 0 {
-		return nil, fmt.Errorf("eval: the values of no rows: %w", ErrTables)
+	if v.effective = float64(v.rows); v.rows == 0 {
+		return nil, fmt.Errorf("the values of no rows: %w", ErrTables)
 	}
 	for _, c := range v.columns {
 		slices.Sort(c.numbers)
 	}
 	return v, nil
+}
+
+// draw keeps a row if it is drawn.
+func (v *Values) draw(row []string, width int, reading *schema.RowCodec, u *rand.Rand) {
+	k := u.IntN(v.rows)
+	if len(v.sampled) < mostSampled {
+		k = len(v.sampled)
+		v.sampled, v.written = append(v.sampled, nil), append(v.written, nil)
+	}
+	if k >= mostSampled {
+		return
+	}
+	v.sampled[k] = v.numbersOf(row, width)
+	v.written[k] = slices.Repeat([]float64{math.NaN()}, len(v.forms))
+	if len(row) == width {
+		reading.NumbersTo(v.written[k], row, v.at)
+	}
 }
 
 // relatedCells are those of one row, for what follows from several of them.
@@ -178,18 +200,22 @@ func (c *cells) add(cell string, reading *schema.RowCodec, i int, r *relatedCell
 	if err == nil {
 		c.count[code]++
 	}
-	if len(cell) > 1 && cell[0] == '0' && '0' <= cell[1] && cell[1] <= '9' {
+	if padded(cell) {
 		c.padded++
 	}
 	if !c.ordered() || isMissing || after {
 		return err == nil
 	}
-	x, ok := c.codec.ParseValue(cell)
-	if !ok {
-		return err == nil
+	if x, ok := c.codec.ParseValue(cell); ok {
+		// a number within the bounds may still be none of the column's, such as a fraction
+		return c.number(x) && err == nil
 	}
-	// a number within the bounds may still be none of the column's, such as a fraction
-	return c.number(x) && err == nil
+	return err == nil
+}
+
+// padded reports whether a cell begins with a zero and another digit.
+func padded(cell string) bool {
+	return len(cell) > 1 && cell[0] == '0' && '0' <= cell[1] && cell[1] <= '9'
 }
 
 var errForeign = errors.New("not a value of the column")
@@ -213,16 +239,16 @@ func (c *cells) bounds() (lo, hi float64) { return c.codec.Column().Min, c.codec
 // LeftOut lists the columns of the file that the schema does not have, but for the unit.
 func (v *Values) LeftOut() []string { return v.left }
 
-// Belong says of which units the rows are; nil: no two are of one. Synthetic units, of which a few
-// may lack the largest, are at least as large as real ones, if these are given.
-func (v *Values) Belong(units []uint32, real *Values) {
-	if v.tell = independent(units, v.rows); units != nil && real != nil {
-		v.tell = min(v.tell, float64(v.rows)/real.alike())
+// SetUnits says of which units the rows are; nil: no two are of one. Synthetic units, of which a
+// few may lack the largest, are at least as large as real ones, if these are given.
+func (v *Values) SetUnits(units []uint32, real *Values) {
+	if v.effective = effectiveRows(units, v.rows); units != nil && real != nil {
+		v.effective = min(v.effective, float64(v.rows)/real.designEffect())
 	}
 }
 
-// alike is how many rows tell as much as one whose unit has no other.
-func (v *Values) alike() float64 { return float64(v.rows) / v.tell }
+// designEffect is how many rows tell as much as one whose unit has no other.
+func (v *Values) designEffect() float64 { return float64(v.rows) / v.effective }
 
 // Rows is how many there are.
 func (v *Values) Rows() int { return v.rows }
@@ -256,14 +282,9 @@ func Validity(v *Values) float64 { return float64(v.valid) / float64(v.rows) }
 // the real rows are moved by the same schema.
 func (c *cells) moved(rows int) Moved {
 	n := float64(rows)
-	return Moved{Number(float64(c.refused) / n), float64(c.below) / n, float64(c.above) / n,
-		float64(c.blank) / n, c.readAs, frequent(c.foreign, 3)}
-}
-
-// frequent is the most frequent texts.
-func frequent(count map[string]int, most int) []string {
-	out := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
+	texts := slices.SortedFunc(maps.Keys(c.foreign), func(a, b string) int {
+		return cmp.Or(c.foreign[b]-c.foreign[a], cmp.Compare(a, b))
 	})
-	return out[:min(len(out), most)]
+	return Moved{Number(float64(c.refused) / n), float64(c.below) / n, float64(c.above) / n,
+		float64(c.blank) / n, c.readAs, texts[:min(len(texts), 3)]}
 }

@@ -14,13 +14,11 @@ var errFormat = errors.New("not an encoded network")
 
 // An encoded generator is little-endian: four letters, the version (uint32), the number of columns
 // and the codes of each (uint32), latent numbers and hidden units (uint32), and the parameters
-// (float32) in the order of Parameters. In older models bit 30 of a column's number of codes may be
-// set: the critic saw it as one number, which a generator does not depend on.
+// (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
 	version      = 1
 	maxColumns   = 1 << 16
-	scaledBit    = 1 << 30
 )
 
 // MarshalBinary encodes the generator. The error is always nil.
@@ -29,10 +27,7 @@ func (g *Generator) MarshalBinary() ([]byte, error) {
 	put := func(x int) { out = binary.LittleEndian.AppendUint32(out, uint32(x)) }
 	put(version)
 	put(g.encoder.Columns())
-	for k, m := range g.encoder.Sizes() {
-		if g.marks != nil {
-			m |= g.marks[k]
-		}
+	for _, m := range g.encoder.Sizes() {
 		put(m)
 	}
 	put(g.latent)
@@ -59,35 +54,34 @@ func (d *decoder) next() int {
 	return int(x)
 }
 
-// header reads tag, version and encoder, with the bit of each column.
-func (d *decoder) header() (e *critic.Encoder, marks []int, err error) {
+// header reads tag, version and encoder.
+func (d *decoder) header() (*critic.Encoder, error) {
 	if len(d.data) < 4 || string(d.data[:4]) != generatorTag {
-		return nil, nil, fmt.Errorf("gan: %w: it does not begin with %q", errFormat, generatorTag)
+		return nil, fmt.Errorf("%w: it does not begin with %q", errFormat, generatorTag)
 	}
 	d.data = d.data[4:]
 	if v := d.next(); v != version {
-		return nil, nil, fmt.Errorf("gan: %w: version %d, this program reads %d", errFormat, v, version)
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", errFormat, v, version)
 	}
 	columns := d.next()
 	if columns > maxColumns || 4*columns > len(d.data) {
-		return nil, nil, fmt.Errorf("gan: %w: %d columns in %d bytes", errFormat, columns, len(d.data))
+		return nil, fmt.Errorf("%w: %d columns in %d bytes", errFormat, columns, len(d.data))
 	}
 	sizes := make([]int, columns)
-	marks = make([]int, columns)
 	for k := range sizes {
-		m := d.next()
-		sizes[k], marks[k] = m&^scaledBit, m&scaledBit
+		sizes[k] = d.next()
 	}
-	if e, err = critic.NewEncoderOf(sizes); err != nil {
-		return nil, nil, fmt.Errorf("gan: %w: %w", errFormat, err)
+	e, err := critic.NewEncoderOf(sizes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
 	}
-	return e, marks, nil
+	return e, nil
 }
 
 // ends reports whether what is left is n parameters: before they are allocated.
 func (d *decoder) ends(n int) error {
 	if d.short || len(d.data) != 4*n {
-		return fmt.Errorf("gan: %w: %d bytes for %d parameters", errFormat, len(d.data), n)
+		return fmt.Errorf("%w: %d bytes for %d parameters", errFormat, len(d.data), n)
 	}
 	return nil
 }
@@ -97,7 +91,7 @@ func (d *decoder) parameters(dst []float32) error {
 	for i := range dst {
 		x := math.Float32frombits(uint32(d.next()))
 		if x-x != 0 {
-			return fmt.Errorf("gan: %w: parameter %d is not finite", errFormat, i)
+			return fmt.Errorf("%w: parameter %d is not finite", errFormat, i)
 		}
 		dst[i] = x
 	}
@@ -108,13 +102,13 @@ func (d *decoder) parameters(dst []float32) error {
 // bounded by the length of data.
 func DecodeGenerator(data []byte) (*Generator, error) {
 	d := &decoder{data: data}
-	e, marks, err := d.header()
+	e, err := d.header()
 	if err != nil {
 		return nil, err
 	}
 	latent, hidden := d.next(), d.next()
 	if latent > maxLatent || hidden > maxHidden || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", errFormat, latent,
+		return nil, fmt.Errorf("%w: %d latent numbers, %d units, %d cells", errFormat, latent,
 			hidden, e.Cells())
 	}
 	shape := Generator{encoder: e, latent: latent, hidden: hidden}
@@ -123,8 +117,7 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	}
 	g, err := newGenerator(e, latent, hidden)
 	if err != nil {
-		return nil, fmt.Errorf("gan: %w: %w", errFormat, err)
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
 	}
-	g.marks = marks
 	return g, d.parameters(g.parameters)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 // What a generator is distilled with. Chosen on adult at ε = 1, where more latent numbers or units,

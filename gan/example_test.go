@@ -6,7 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 // A generator of rows of two columns, of 2 and 3 codes, that is distilled from public rows: in four

@@ -40,7 +40,6 @@ const (
 type Generator struct {
 	encoder        *critic.Encoder
 	offsets        []int // first cell of each column, one more than columns
-	marks          []int // of an older file: see MarshalBinary
 	latent, hidden int
 	parameters     []float32
 	layers         [3]matrix.Affine // views of parameters
@@ -68,7 +67,7 @@ func newGenerator(e *critic.Encoder, latent, hidden int) (*Generator, error) {
 	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden ||
 		e.Cells() > maxCells {
 		return nil, fmt.Errorf(
-			"gan: a generator of %d latent numbers (1 to %d), %d units (1 to %d), %d cells (to %d)",
+			"a generator of %d latent numbers (1 to %d), %d units (1 to %d), %d cells (to %d)",
 			latent, maxLatent, hidden, maxHidden, e.Cells(), maxCells)
 	}
 	g := &Generator{encoder: e, latent: latent, hidden: hidden}

@@ -104,7 +104,7 @@ func (h *History) Add(m Measurement) error {
 		m.MeanInputs} {
 		for _, x := range part {
 			if x-x != 0 {
-				return fmt.Errorf("gan: measurement %d holds a number that is not finite",
+				return fmt.Errorf("measurement %d holds a number that is not finite",
 					len(h.list)+1)
 			}
 		}
@@ -114,7 +114,7 @@ func (h *History) Add(m Measurement) error {
 		inverse := make([]float32, len(*part))
 		for i, sd := range *part {
 			if !(sd > 0) {
-				return fmt.Errorf("gan: measurement %d holds a standard deviation of %v",
+				return fmt.Errorf("measurement %d holds a standard deviation of %v",
 					len(h.list)+1, sd)
 			}
 			if inverse[i] = 1 / max(sd, minSD); inverse[i] > 0 && (len(*part) != n || i < n-1) {
@@ -124,7 +124,7 @@ func (h *History) Add(m Measurement) error {
 		*part = inverse
 	}
 	if out.count == 0 {
-		return fmt.Errorf("gan: measurement %d measures nothing", len(h.list)+1)
+		return fmt.Errorf("measurement %d measures nothing", len(h.list)+1)
 	}
 	out.layers, out.mean = views(m.Critic, m.Critic.Parameters()), views(m.Critic, out.Means)
 	out.inv = views(m.Critic, out.SDs)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 // pairLoss compares a generator with the one- and two-way marginals of public rows, at full

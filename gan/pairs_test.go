@@ -6,7 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 // someRows are rows of codes of testSizes, in which column 1 follows column 0.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // penaltyCase is a critic with rows, generated rows and a word for each row.

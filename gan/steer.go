@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 const (

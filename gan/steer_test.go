@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 )
 
 // TestSampleToward: rows of a generator that knows nothing have the pairs that they are steered to,

@@ -84,16 +84,21 @@ func (t *Tutor) forward(rows Matrix) {
 	}
 }
 
+// collect sets the gradient with respect to the parameters, of rows that forward has run on.
+func (t *Tutor) collect(x Matrix) {
+	for l, part := range t.parts {
+		collect(part, x, t.delta[l])
+		x = t.x[l]
+	}
+}
+
 // Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect
 // to the critic's parameters, and that mean. The result is the tutor's own and starts anew with
 // this call; the other methods add to it.
 func (t *Tutor) Gradient(rows Matrix) (gradient []float32, mean float64) {
 	t.forward(rows)
-	x, scale := rows, 1/float32(t.batch)
-	for l, part := range t.parts {
-		collect(part, x, t.delta[l])
-		x = t.x[l]
-	}
+	t.collect(rows)
+	scale := 1 / float32(t.batch)
 	for i := range t.gradient {
 		t.gradient[i] *= scale
 	}
@@ -173,56 +178,6 @@ func MixTo(dst, rows Matrix, u *rand.Rand) {
 	}
 }
 
-// Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv
-// 1701.07875).
-func Clip(c *critic.Critic, limit float32) {
-	for _, layer := range views(c, c.Parameters()) {
-		for i, w := range layer.W.Data {
-			layer.W.Data[i] = min(max(w, -limit), limit)
-		}
-	}
-}
-
-// LimitSpectral divides every W^l by its spectral norm over limit where that exceeds 1, so that D
-// is about limit^L-Lipschitz. The norm is estimated by iterations ≥ 1 more steps of the power
-// method, which starts where the last call ended (Miyato et al. 2018, arXiv 1802.05957, algorithm
-// 1, as a projection). It returns the estimated norms before.
-func (t *Tutor) LimitSpectral(limit float64, iterations int) []float64 {
-	norms := make([]float64, len(t.layers))
-	for l, layer := range t.layers {
-		v := matrix.Dense(layer.W.Cols, 1, t.spectral[l])
-		u := matrix.New(layer.W.Rows, 1)
-		for range max(iterations, 1) {
-			matrix.MulTo(u, 1, layer.W, v, 0)
-			norms[l] = normalise(u.Data)
-			matrix.MulTo(v, 1, layer.W.T(), u, 0)
-			normalise(v.Data)
-		}
-		if norms[l] > limit {
-			factor := float32(limit / norms[l])
-			for i := range layer.W.Data {
-				layer.W.Data[i] *= factor
-			}
-		}
-	}
-	return norms
-}
-
-// normalise scales x to length 1, unless it is 0, and returns its length.
-func normalise(x []float32) float64 {
-	sum := 0.
-	for _, v := range x {
-		sum += float64(v) * float64(v)
-	}
-	norm := math.Sqrt(sum)
-	if norm > 0 {
-		for i := range x {
-			x[i] = float32(float64(x[i]) / norm)
-		}
-	}
-	return norm
-}
-
 // GradientOf returns the gradient of Σ_i ℓ_i(D(x_i)) over the rows x_i with respect to the critic's
 // parameters, for losses of a row's score given by their derivative: derivative(i, score) is
 // ℓ_i'(score). Like Gradient it starts anew, and its result is the tutor's own.
@@ -238,10 +193,6 @@ func (t *Tutor) GradientOf(rows Matrix, derivative func(int, float32) float32) [
 			}
 		}
 	}
-	x := rows
-	for l, part := range t.parts {
-		collect(part, x, t.delta[l])
-		x = t.x[l]
-	}
+	t.collect(rows)
 	return t.gradient
 }

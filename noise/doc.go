@@ -51,7 +51,7 @@ var ErrParameter = errors.New("parameter out of range")
 // checkScale refuses what is not in [MinScale, MaxScale], NaN included.
 func checkScale(name string, x float64) error {
 	if !(x >= MinScale && x <= MaxScale) {
-		return fmt.Errorf("noise: %w: %s %v is not in [2^-10, 2^48]", ErrParameter, name, x)
+		return fmt.Errorf("%w: %s %v is not in [2^-10, 2^48]", ErrParameter, name, x)
 	}
 	return nil
 }

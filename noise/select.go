@@ -23,10 +23,10 @@ import (
 // and tells no score.
 func Select(src *Source, scores []int64, lambda float64) (int, error) {
 	if len(scores) == 0 {
-		return 0, fmt.Errorf("noise: %w: no candidates to select from", ErrParameter)
+		return 0, fmt.Errorf("%w: no candidates to select from", ErrParameter)
 	}
 	if !(lambda >= 0) || math.IsInf(lambda, 1) {
-		return 0, fmt.Errorf("noise: %w: lambda %v is not a finite number ≥ 0", ErrParameter, lambda)
+		return 0, fmt.Errorf("%w: lambda %v is not a finite number ≥ 0", ErrParameter, lambda)
 	}
 	b, best := choosing(src.stream(), scores, lambda), slices.Max(scores)
 	for {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // This file is what a session writes in the ledger. s.lines are the lines of its run, as the file
@@ -23,7 +23,7 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 	}
 	return s.file.Append(ctx, s.units, true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		if len(linesOf(l, s.run)) > 0 {
-			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
+			return nil, fmt.Errorf("run %s: %w", s.run, ErrRun)
 		}
 		return s.lines, nil
 	})

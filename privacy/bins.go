@@ -3,9 +3,9 @@ package privacy
 import (
 	"fmt"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // MergeBins goes over to a coarser schema: from here on the session's table has the codes of to,
@@ -28,7 +28,7 @@ func (s *session) MergeBins(to *schema.Schema) error {
 		return to, rows, err
 	})
 	if err != nil {
-		return fmt.Errorf("privacy: merging bins: %w", err)
+		return fmt.Errorf("merging bins: %w", err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const MaxDatabases = 1 << 25
 func (s *session) SelectDatabase(
 	qs []Query, n int, candidates iter.Seq[[]float64], epsilon float64,
 ) (int, error) {
-	fail := func(err error) (int, error) { return 0, fmt.Errorf("privacy: a choice: %w", err) }
+	fail := func(err error) (int, error) { return 0, fmt.Errorf("a choice: %w", err) }
 	if n < 1 || n > MaxDatabases {
 		return fail(fmt.Errorf("%d candidates, 1 to %d are possible", n, MaxDatabases))
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -39,7 +39,7 @@ func (nb Neighbours) distance(kinds []access.Kind, sigma float64) accountant.Eve
 // penalty. Event: [Neighbours.DistanceEvent].
 func (s *session) MeasureDistance(candidates []Candidate, sigma float64) (float64, error) {
 	fail := func(err error) (float64, error) {
-		return 0, fmt.Errorf("privacy: a distance: %w", err)
+		return 0, fmt.Errorf("a distance: %w", err)
 	}
 	if len(candidates) > maxDistances {
 		return fail(fmt.Errorf("%d candidates, %d are possible", len(candidates), maxDistances))
@@ -73,11 +73,11 @@ func (s *session) MeasureDistance(candidates []Candidate, sigma float64) (float6
 		}
 		return []int64{sum}, nil
 	}
-	sum, err := access.Ints(s.release(m))
+	sum, err := s.release(m)
 	if err != nil {
 		return 0, err
 	}
-	return math.Ldexp(float64(sum[0]), -access.EstimateBits), nil
+	return math.Ldexp(float64(sum.Ints[0]), -access.EstimateBits), nil
 }
 
 // maxDistances is how many queries one sum may have: far below where it could overflow.

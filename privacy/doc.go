@@ -7,10 +7,11 @@
 // in total is (ε, δ)-differentially private for the neighbouring relation it was opened with
 // (docs/claims/session.md).
 //
-// A [Query] is a value: a [Marginal] here, others in package query. [Session.Measure] and
-// [Session.Select] take queries. All other mechanisms, with proofs of their own, are in the
-// packages below: Laplace noise, distances, choices of a database, votes, sums of gradients,
-// thresholds, tables of texts. They reach the one primitive through an internal package.
+// A [Query] is a value of this package: a [Marginal], a count of rows under a condition, scores.
+// [Session.Measure] and [Session.Select] take queries; Laplace noise, distances and choices of a
+// database are here, too. Votes, sums of gradients, thresholds and tables of texts, with proofs of
+// their own, are in the packages of privacy/mech. All reach the one primitive, from there through
+// an internal package.
 //
 // # Neighbouring tables
 //

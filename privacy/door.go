@@ -14,7 +14,7 @@ func (s *session) Door() access.Door {
 }
 
 // Door is for the packages below this one.
-func (r *Rows) Door() access.Door { return access.NewDoor(access.Inside{Load: r.source}) }
+func (r *Rows) Door() access.Door { return access.NewDoor(access.Inside{Load: r.from.Load}) }
 
 func (s *session) condition() access.State {
 	s.mu.Lock()

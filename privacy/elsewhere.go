@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // FromEngine opens the gate to rows that lie elsewhere, of which another engine has counted
@@ -14,21 +14,18 @@ import (
 // question asks about, the number of rows, and sums that a mechanism knows to ask for.
 func FromEngine(s *schema.Schema, sealed engine.Sealed) *Rows {
 	own, sizes, from := s.Clone(), s.Sizes(), engine.Open(sealed)
-	load := func(_ context.Context, begin func() error, _ access.Bound) (*access.Joint, error) {
+	load := func(
+		_ context.Context, begin func() error, _ access.Bound) (out access.Loaded, err error) {
 		joint, err := from.Read(sizes, begin)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		return &access.Joint{CountTo: func(counts []int64, cols []int, offsets [][]int32) {
+		out.Joint = &access.Joint{CountTo: func(counts []int64, cols []int, offsets [][]int32) {
 			jointTo(counts, joint(cols), sizes, cols, offsets)
-		}, Sum: from.Answer}, nil
+		}, Sum: from.Answer}
+		return out, nil
 	}
-	return FromLoader(access.Loader{Schema: own, Load: load})
-}
-
-// FromLoader is for the packages below this one: rows in another form than a table.
-func FromLoader(from access.Loader) *Rows {
-	return &Rows{schema: from.Schema, source: from.Load, fingerprint: from.Fingerprint}
+	return FromLoader(access.Loader{Tables: schema.One(own), Load: load})
 }
 
 // jointTo counts rows of which there are counts over some columns, cols among them: each cell of

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 var (
@@ -28,13 +29,22 @@ func pairOf(u *rand.Rand, nb Neighbours) (a, b [][3]uint8) {
 
 // counted is private rows that count how often they are read.
 func counted(t *table.Table, reads *int) *Rows {
-	return &Rows{schema: t.Schema(), table: func(begin func() error) (*table.Table, error) {
+	return loaded(t, func(begin func() error) (*table.Table, error) {
 		if err := begin(); err != nil {
 			return nil, err
 		}
 		*reads++
 		return t, nil
-	}}
+	})
+}
+
+// loaded is private rows like those of t, which load reads.
+func loaded(t *table.Table, load func(begin func() error) (*table.Table, error)) *Rows {
+	return FromLoader(access.Loader{Tables: schema.One(t.Schema()),
+		Load: func(_ context.Context, begin func() error, _ access.Bound) (out access.Loaded, err error) {
+			out.Table, err = load(begin)
+			return out, err
+		}})
 }
 
 // gaussian plans n calls of Counts or Total for single rows under add/remove.

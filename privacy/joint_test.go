@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // elsewhere is a table that is counted over these columns, and reads counts how often.

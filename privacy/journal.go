@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/internal/disk"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // journal is a ledger of one unfinished run that holds its answers too: an opening line, and the
@@ -40,30 +40,46 @@ type header struct {
 // maxJournal bounds what is read of a journal, in bytes.
 const maxJournal = 1 << 30
 
-// startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
-// or was never reserved, gives way.
-func (s *session) startJournal(ctx context.Context, o Options) error {
+// withJournal pays for a run that has one. A run that was begun in the same file and has ended, or
+// was never reserved, gives way to a new one.
+func (s *session) withJournal(ctx context.Context, o Options) (err error) {
+	switch {
+	case o.Ledger == nil:
+		return errors.New("a journal needs a ledger file")
+	case filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.Path()):
+		return errors.New("the journal is the ledger")
+	}
+	if s.journal, err = openJournal(o.Journal); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			s.journal.leave()
+		}
+	}()
+	if o.Resume {
+		return s.resume(ctx, o)
+	}
 	if left, err := s.journal.holds(s.file); err != nil {
 		return err
 	} else if left != "" {
-		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
+		return fmt.Errorf("the journal %s holds run %s: %w", s.journal.path, left, ErrUnfinished)
 	}
 	h := header{Program: []byte(o.Program)}
 	for _, out := range o.Outputs {
 		h.Outputs = append(h.Outputs, []byte(out))
 	}
-	if err := s.journal.start(s.run, h); err != nil {
+	if err = s.journal.start(s.run, h); err != nil {
 		return err
 	}
-	if err := s.reserve(ctx, o); err != nil {
+	if err = s.reserve(ctx, o); err != nil {
 		// A line that was written and could not be synced can be continued, unless it is another run's.
 		l, failed := s.file.Read()
 		if errors.Is(err, ErrRun) || failed == nil && len(linesOf(l, s.run)) == 0 {
 			s.journal.remove()
 		}
-		return err
 	}
-	return nil
+	return err
 }
 
 // openJournal locks and reads a journal, which it makes if there is none. With ErrLocked it returns
@@ -71,7 +87,7 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 func openJournal(path string) (*journal, error) {
 	if info, err := os.Lstat(path); err == nil &&
 		(!info.Mode().IsRegular() || info.Size() > maxJournal) {
-		return nil, fmt.Errorf("privacy: the journal %s is not a regular file of at most %d bytes: %w",
+		return nil, fmt.Errorf("the journal %s is not a regular file of at most %d bytes: %w",
 			path, int64(maxJournal), ErrResume)
 	}
 	file, err := ledger.Lock(context.Background(), path, 0)
@@ -79,9 +95,9 @@ func openJournal(path string) (*journal, error) {
 	switch {
 	case errors.Is(err, ledger.ErrLocked):
 		return j, errors.Join(j.restore(),
-			fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked))
+			fmt.Errorf("%s: another process is at this run: %w", path, ledger.ErrLocked))
 	case err != nil:
-		return nil, fmt.Errorf("privacy: opening the journal: %w", err)
+		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
 	if err := j.restore(); err != nil {
 		j.leave()
@@ -101,7 +117,7 @@ func (j *journal) start(run string, h header) error {
 		return err
 	}
 	if err := disk.SyncDir(filepath.Dir(j.path)); err != nil {
-		return fmt.Errorf("privacy: syncing the journal's folder: %w", err)
+		return fmt.Errorf("syncing the journal's folder: %w", err)
 	}
 	return nil
 }
@@ -118,7 +134,7 @@ func (j *journal) put(lines, bare []ledger.Entry, room int) error {
 		least, _, _ := j.sealed(bare)
 		fill := len(least) + room - len(text) - len(`"tool":"",`)
 		if fill < 1 {
-			return errors.New("privacy: an answer is longer than its record")
+			return errors.New("an answer is longer than its record")
 		}
 		// which nobody reads; within the line that has the answer, so that all is there or nothing
 		lines[len(lines)-1].Tool = strings.Repeat("-", fill)
@@ -128,11 +144,11 @@ func (j *journal) put(lines, bare []ledger.Entry, room int) error {
 		return err
 	}
 	if !j.file.There() {
-		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work",
+		return fmt.Errorf("the journal %s was removed or replaced while the run was at work",
 			j.path)
 	}
 	if err := j.file.Put(text, j.whole, true); err != nil {
-		return fmt.Errorf("privacy: the journal: %w", err)
+		return fmt.Errorf("the journal: %w", err)
 	}
 	j.whole, j.chain = j.whole+int64(len(text)), chain
 	return nil

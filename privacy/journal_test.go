@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // journaled is a folder with a ledger and the options of a run with a journal: four totals and two
@@ -204,11 +204,6 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 		if n := j.must(j.options(false)); n.Finish(nil, nil) != nil {
 			t.Errorf("%s: not closed", name)
 		}
-	}
-	write(t, s.journal.path, []byte(`decoy journal 2 {"run":"0123456789abcdef"}`+"\n"))
-	if _, err := j.open(j.options(false)); !errors.Is(err, ErrResume) ||
-		!strings.Contains(err.Error(), "earlier version") {
-		t.Errorf("the journal of an earlier version: %v", err)
 	}
 }
 
@@ -467,7 +462,7 @@ func TestReleasedLedgerHasNoClock(t *testing.T) {
 				t.Errorf("%s at %v, want a day", e.Kind, e.Time)
 			}
 		case ledger.EntryCharge, ledger.EntryClose:
-			if !e.Time.IsZero() || e.Journal != "" || e.PID != 0 || e.Host != "" {
+			if !e.Time.IsZero() {
 				t.Errorf("%+v", e)
 			}
 		default:
@@ -520,8 +515,8 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		"a reservation is gone": func(es []ledger.Entry) []ledger.Entry {
 			return slices.Delete(es, 1, 2)
 		},
-		"void after a charge": func(es []ledger.Entry) []ledger.Entry {
-			es[3].Status = ledger.StatusVoid
+		"a status that there is not": func(es []ledger.Entry) []ledger.Entry {
+			es[3].Status = "void"
 			return es
 		},
 		"epsilon −5": func(es []ledger.Entry) []ledger.Entry {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // MaxCells is the most cells of a query.

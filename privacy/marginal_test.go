@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // TestCountOfGroups compares counts over groups with a loop over the rows: narrow and wide columns,

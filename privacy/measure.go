@@ -2,9 +2,10 @@ package privacy
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -42,11 +43,11 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 		return nil, err
 	}
 	m.Noise = g
-	flat, err := access.Ints(s.release(m))
+	answer, err := s.release(m)
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]int64, len(qs))
+	flat, out := answer.Ints, make([][]int64, len(qs))
 	for i, q := range m.Queries {
 		out[i], flat = flat[:q.Cells:q.Cells], flat[q.Cells:]
 	}
@@ -58,7 +59,7 @@ func (s *session) sumOf(
 	qs []Query, of access.Key, event func(kind access.Kind) accountant.Event,
 ) (m access.Call, err error) {
 	if m.Queries, err = s.compile(qs); err != nil {
-		return m, fmt.Errorf("privacy: %w", err)
+		return m, err
 	}
 	m.What, m.Of = m.Queries[0].What, of
 	if n := len(qs) - 1; n > 0 {
@@ -67,18 +68,12 @@ func (s *session) sumOf(
 	for _, q := range m.Queries {
 		m.Length += q.Cells
 		m.Of.Text(q.Key)
-		m.Cost = add(m.Cost, event(q.Kind))
+		e := event(q.Kind)
+		at := slices.IndexFunc(m.Cost, func(c accountant.Charge) bool { return c.Event == e })
+		if at < 0 {
+			at, m.Cost = len(m.Cost), append(m.Cost, accountant.Charge{Event: e})
+		}
+		m.Cost[at].Count++
 	}
 	return m, nil
-}
-
-// add is a composition with one more event.
-func add(cost accountant.Composition, e accountant.Event) accountant.Composition {
-	for i := range cost {
-		if cost[i].Event == e {
-			cost[i].Count++
-			return cost
-		}
-	}
-	return append(cost, accountant.Charge{Event: e, Count: 1})
 }

@@ -1,9 +1,9 @@
 package privacy
 
 import (
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // Neighbours is the neighbouring relation of a session. Its methods give the accounting event of

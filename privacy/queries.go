@@ -8,12 +8,12 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // This file has the questions beyond marginals that counting answers: the number of rows, of rows
@@ -192,5 +192,5 @@ func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
 		return nil, err
 	}
 	m.Noise = l
-	return access.Ints(s.release(m))
+	return access.Numbers(s, m)
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // someQueries are five expressions over the test schema. Of 600 test rows they hold for 300, 400,
@@ -256,9 +256,9 @@ func TestCountingTellsNothing(t *testing.T) {
 		"end": runtime.Goexit} {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
 		c := access.Call{What: "a stop", Of: access.Ask("stop"), Cost: gaussian(5, 1)}
-		c.Draw = func(access.Rows, func(accountant.Charge) error) ([]byte, error) {
+		c.Draw = func(access.Rows, func(accountant.Charge) error) (a access.Released, err error) {
 			stop()
-			return nil, nil
+			return a, nil
 		}
 		_, err := access.Do(s, c)
 		if !errors.Is(err, errForeign) || strings.Contains(err.Error(), "17") {

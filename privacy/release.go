@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -24,11 +24,13 @@ var errForeign = errors.New("the code that was handed to it did not come back")
 // release charges, reads, draws, keeps and returns. What the journal holds of an earlier process is
 // returned in place of a draw. An error before the draw leaves no trace; after one behind it the
 // session is dead (docs/claims/session.md).
-func (s *session) release(c access.Call) ([]byte, error) {
+func (s *session) release(c access.Call) (answer access.Released, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.What, c.Of = asked(s.view, c.What, c.Of)
-	fail := func(err error) ([]byte, error) { return nil, fmt.Errorf("privacy: %s: %w", c.What, err) }
+	fail := func(err error) (access.Released, error) {
+		return access.Released{}, fmt.Errorf("%s: %w", c.What, err)
+	}
 	switch {
 	case s.closed:
 		return fail(ErrClosed)
@@ -47,7 +49,6 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	if err := s.take(c.Cost); err != nil {
 		return fail(err)
 	}
-	var answer []byte
 	charges := slices.Clone(c.Cost)
 	more := func(ch accountant.Charge) error {
 		err := s.take(accountant.Composition{ch})
@@ -57,18 +58,17 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		return err
 	}
 	if c.Draw == nil {
-		c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) (_ []byte, err error) {
-			var xs []int64
+		c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) (a access.Released, err error) {
 			if c.Exact == nil {
-				xs = slices.Concat(rows.Counts(c.Queries)...)
-			} else if xs, err = c.Exact(rows); err != nil {
-				return nil, err
+				a.Ints = slices.Concat(rows.Counts(c.Queries)...)
+			} else if a.Ints, err = c.Exact(rows); err != nil {
+				return a, err
 			}
-			c.Noise.AddTo(xs, rows.Source)
-			return access.Bytes(xs...), nil
+			c.Noise.AddTo(a.Ints, rows.Source)
+			return a, nil
 		}
 	}
-	err := errForeign
+	err = errForeign
 	if s.in.Joint != nil {
 		err = ErrElsewhere
 	}
@@ -79,7 +79,7 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		answer, err = watched(s, c).Draw(s.in, more)
 	}()
 	<-back
-	lines := charged(s.run, c.What, c.Of.Sum(), charges, answer)
+	lines := charged(s.run, c.What, c.Of.Sum(), charges, answer.Bytes())
 	if err == nil {
 		err = s.journal.put(lines, charged(s.run, c.What, c.Of.Sum(), c.Cost, nil), c.Room)
 	}

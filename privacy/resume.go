@@ -10,9 +10,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // This file is about runs whose process is gone. In one that is not continued, it can only refuse.
@@ -21,10 +21,10 @@ import (
 func (s *session) resume(ctx context.Context, o Options) error {
 	j := s.journal
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("privacy: run %s: %s: %w", j.run, fmt.Sprintf(format, args...), ErrResume)
+		return fmt.Errorf("run %s: %s: %w", j.run, fmt.Sprintf(format, args...), ErrResume)
 	}
 	if j.run == "" {
-		return fmt.Errorf("privacy: the journal %s holds no run: %w", j.path, ErrResume)
+		return fmt.Errorf("the journal %s holds no run: %w", j.path, ErrResume)
 	}
 	if string(j.Program) != o.Program {
 		return refuse("it was begun by %s; this is %s", j.Program, o.Program)
@@ -74,28 +74,27 @@ func (s *session) resume(ctx context.Context, o Options) error {
 }
 
 // repeat returns the answer that an earlier process was given to the same question.
-func (s *session) repeat(c access.Call) ([]byte, error) {
+func (s *session) repeat(c access.Call) (answer access.Released, err error) {
 	n := 1 + slices.IndexFunc(s.earlier, func(e ledger.Entry) bool { return e.Data != nil })
 	last := s.earlier[n-1]
 	if last.Answer != hashOf(c.Of.Sum(), last.Data) {
 		if err := s.take(c.Cost); err != nil {
-			return nil, err // it was refused then, and left no record
+			return answer, err // it was refused then, and left no record
 		}
-		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
+		return answer, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
 	}
 	var charges accountant.Composition
 	for _, e := range paid(s.earlier[:n]) {
 		charges = append(charges, *e.Event)
 	}
-	if c.Length > 0 && len(last.Data) != 8*c.Length {
-		return nil, fmt.Errorf("an answer of %d bytes to a question of %d numbers: %w",
-			len(last.Data), c.Length, ErrResume)
+	if answer, err = c.Kept(last.Data); err != nil {
+		return answer, err
 	}
 	if err := s.take(charges); err != nil {
-		return nil, fmt.Errorf("its charges are not in its reservation: %w: %v", ErrResume, err)
+		return answer, fmt.Errorf("its charges are not in its reservation: %w: %v", ErrResume, err)
 	}
 	s.earlier = s.earlier[n:]
-	return last.Data, nil
+	return answer, nil
 }
 
 // restore reads the header, if it is whole, and the whole answers. What is behind them was never
@@ -104,13 +103,10 @@ func (s *session) repeat(c access.Call) ([]byte, error) {
 func (j *journal) restore() error {
 	b, err := os.ReadFile(j.path)
 	if err != nil {
-		return fmt.Errorf("privacy: reading the journal: %w", err)
+		return fmt.Errorf("reading the journal: %w", err)
 	}
 	refuse := func(what string) error {
-		return fmt.Errorf("privacy: the journal %s %s: %w", j.path, what, ErrResume)
-	}
-	if bytes.HasPrefix(b, []byte("decoy journal 2 ")) {
-		return refuse("is of an earlier version: end its run with that, or remove it to give the run up")
+		return fmt.Errorf("the journal %s %s: %w", j.path, what, ErrResume)
 	}
 	var l ledger.Ledger
 	n, err := l.Lines(b)
@@ -123,18 +119,9 @@ func (j *journal) restore() error {
 	case err != nil && at >= 0 && n+at+1 < len(b):
 		return refuse("is damaged")
 	}
-	kept := 1
-	for i, e := range l.Entries {
-		first := i == 0 && e.Kind == ledger.EntryOpen && isRun(e.Run) &&
-			json.Unmarshal(e.Data, &j.header) == nil
-		charge := i > 0 && e.Kind == ledger.EntryCharge && e.Run == l.Entries[0].Run &&
-			(e.Event != nil || e.Data != nil)
-		if !first && !charge {
-			return refuse("is damaged")
-		}
-		if e.Data != nil {
-			kept = i + 1
-		}
+	kept := j.holdsAnswers(l.Entries)
+	if kept == 0 {
+		return refuse("is damaged")
 	}
 	start := 0
 	for range kept {
@@ -143,6 +130,24 @@ func (j *journal) restore() error {
 	j.run, j.answers, j.whole = l.Entries[0].Run, l.Entries[1:kept], int64(start)
 	j.chain.Entries = l.Entries[kept-1 : kept]
 	return nil
+}
+
+// holdsAnswers is how many lines of a journal are header and whole answers, and reads the header.
+// 0: it has other lines.
+func (j *journal) holdsAnswers(lines []ledger.Entry) (kept int) {
+	for i, e := range lines {
+		first := i == 0 && e.Kind == ledger.EntryOpen && isRun(e.Run) &&
+			json.Unmarshal(e.Data, &j.header) == nil
+		charge := i > 0 && e.Kind == ledger.EntryCharge && e.Run == lines[0].Run &&
+			(e.Event != nil || e.Data != nil)
+		if !first && !charge {
+			return 0
+		}
+		if i == 0 || e.Data != nil {
+			kept = i + 1
+		}
+	}
+	return kept
 }
 
 // holds is the run of a journal, if the ledger has its reservation and not its end, or "". Answers
@@ -159,7 +164,7 @@ func (j *journal) holds(file *ledger.File) (run string, err error) {
 	lines := linesOf(l, j.run)
 	switch {
 	case len(lines) == 0 && len(j.answers) > 0:
-		return "", fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does "+
+		return "", fmt.Errorf("the journal %s holds answers of run %s, which its ledger does "+
 			"not know: put the right ledger back, or remove the journal to give the run up: %w", j.path,
 			j.run, ErrUnfinished)
 	case len(lines) == 0 || lines[len(lines)-1].Kind == ledger.EntryClose:

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -134,9 +134,9 @@ func (d *tape) play(p played) played {
 // look is a line of the file of coins.
 type look struct {
 	What     string
-	Answer   []byte // with noise, before it is replaced
-	Exact    []byte // with instead in place of noise
-	Scales   []byte // with instead and the bits of the noise's scale
+	Answer   access.Released // with noise, before it is replaced
+	Exact    access.Released // with instead in place of noise
+	Scales   access.Released // with instead and the bits of the noise's scale
 	Laplace  bool
 	Choices  []choice
 	Charges  accountant.Composition
@@ -158,7 +158,9 @@ func watched(s *session, c access.Call) access.Call {
 		return c
 	}
 	query, draw := c.Of.Sum(), c.Draw
-	c.Draw = func(rows access.Rows, more func(accountant.Charge) error) (answer []byte, err error) {
+	c.Draw = func(
+		rows access.Rows, more func(accountant.Charge) error,
+	) (answer access.Released, err error) {
 		d.Lock()
 		if d.drawn++; d.stop >= 0 && d.drawn > d.stop {
 			os.Exit(exitStopped)
@@ -185,17 +187,17 @@ func watched(s *session, c access.Call) access.Call {
 				s.nb.Adjacency == accountant.ReplaceOne)
 		}
 		if err != nil {
-			return nil, err
+			return answer, err
 		}
-		p.Answer = answer
+		p.Answer = answer.Bytes()
 		if p = d.play(p); d.left != nil {
 			for _, ch := range p.More {
 				if err := pay(ch); err != nil {
-					return nil, err
+					return answer, err
 				}
 			}
 		}
-		return p.Answer, nil
+		return c.Kept(p.Answer)
 	}
 	return c
 }
@@ -204,7 +206,7 @@ func watched(s *session, c access.Call) access.Call {
 func (d *tape) look(
 	c access.Call, coins noise.Coins, rows access.Rows, more func(accountant.Charge) error,
 	replaced bool,
-) (answer []byte, err error) {
+) (answer access.Released, err error) {
 	l := look{What: c.What, Charges: slices.Clone(c.Cost), Replaced: replaced}
 	whole := true
 	for _, ch := range c.Cost {
@@ -213,7 +215,7 @@ func (d *tape) look(
 		}
 	}
 	defer func(fresh func() *noise.Source) { noise.Fresh = fresh }(noise.Fresh)
-	draw := func(more func(accountant.Charge) error) ([]byte, error) {
+	draw := func(more func(accountant.Charge) error) (access.Released, error) {
 		inner := coins
 		inner.Key, inner.First = coins.Key+" inner", d.kept
 		noise.Fresh, rows.Source = inner.Source, coins.Source()
@@ -226,7 +228,7 @@ func (d *tape) look(
 			l.Choices = append(l.Choices, choice{slices.Clone(scores), lambda})
 		}
 		if l.Exact, err = draw(free); err != nil {
-			return nil, err
+			return answer, err
 		}
 		coins.Noise = func(scale float64, laplace bool) int64 {
 			l.Laplace = l.Laplace || laplace
@@ -234,7 +236,7 @@ func (d *tape) look(
 		}
 		coins.Chosen = nil
 		if l.Scales, err = draw(free); err != nil {
-			return nil, err
+			return answer, err
 		}
 		coins.Noise = nil
 	}
@@ -245,7 +247,7 @@ func (d *tape) look(
 		}
 		return err
 	}); err != nil {
-		return nil, err
+		return answer, err
 	}
 	d.Lock()
 	defer d.Unlock()

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
@@ -40,7 +40,7 @@ func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
 func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 	grid, queries, err := s.onGrid(candidates)
 	if err != nil {
-		return 0, fmt.Errorf("privacy: a choice: %w", err)
+		return 0, fmt.Errorf("a choice: %w", err)
 	}
 	return s.choose("choice of a query", queries, len(grid), epsilon, widest(grid),
 		func(counts [][]int64) ([]int64, error) {
@@ -60,29 +60,29 @@ func (s *session) choose(
 	score func(counts [][]int64) ([]int64, error),
 ) (int, error) {
 	if !access.Positive(epsilon) {
-		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
+		return 0, fmt.Errorf("a choice: epsilon %v must be positive and finite", epsilon)
 	}
 	c := access.Call{What: what, Of: access.Ask(what).Ints(int64(n)).Floats(epsilon), Length: 1,
 		Cost: access.Once(s.nb.SelectEvent(epsilon))}
 	for _, q := range queries {
 		c.Of.Text(q.Key)
 	}
-	c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
+	c.Draw = func(rows access.Rows, _ func(accountant.Charge) error) (a access.Released, err error) {
 		scores, err := score(rows.Counts(queries))
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		t, err := noise.Select(rows.Source, scores, access.Down(epsilon, 2*delta))
-		return access.Bytes(int64(t)), err
+		return access.Released{Ints: []int64{int64(t)}}, err
 	}
-	xs, err := access.Ints(s.release(c))
-	if err == nil && (xs[0] < 0 || xs[0] >= int64(n)) {
-		err = fmt.Errorf("privacy: %s: number %d of %d: %w", what, xs[0], n, ErrResume)
-	}
+	answer, err := s.release(c)
 	if err != nil {
 		return 0, err
 	}
-	return int(xs[0]), nil
+	if chosen := answer.Ints[0]; chosen < 0 || chosen >= int64(n) {
+		return 0, fmt.Errorf("%s: number %d of %d: %w", what, chosen, n, ErrResume)
+	}
+	return int(answer.Ints[0]), nil
 }
 
 // gridded is a candidate on the integer grid.

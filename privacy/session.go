@@ -6,18 +6,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 var (
@@ -69,8 +68,8 @@ type Session struct{ *session }
 
 type session struct {
 	*paying
-	view   string // of linked tables; "": the rows that were opened
-	schema *schema.Schema
+	view   string         // of linked tables; "": the rows that were opened
+	schema *schema.Schema // of the rows that it counts
 	nb     Neighbours
 	in     access.Rows // behind functions, so that printing a session shows no row
 }
@@ -110,15 +109,14 @@ type paying struct {
 func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	// a copy: what o.Price, which is foreign, may do to the caller's is done too late
 	rows := *r
-	if rows.source == nil || len(rows.schema.Columns) > 0 { // texts have none
-		if err := rows.schema.Validate(); err != nil {
+	s := &session{paying: &paying{}, schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
+	s.all, s.units = []*session{s}, s.nb.Units(s.schema.Unit)
+	if !rows.from.Texts {
+		yaml, err := rows.from.Tables.YAML()
+		if err != nil {
 			return nil, err
 		}
-	}
-	s := &session{paying: &paying{}, schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
-	s.all, s.units, s.print = []*session{s}, s.nb.Units(s.schema.Unit), rows.fingerprint
-	if len(s.schema.Columns) > 0 { // texts have none
-		s.print = s.schema.Fingerprint()
+		s.print = hashOf("", yaml)
 	}
 	paid := false
 	begin := func() error {
@@ -133,26 +131,18 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	// nothing is called meanwhile: that would tell how long the file is
 	quiet, stop := access.Deaf(ctx)
 	defer stop()
-	var t *table.Table
-	var err error
-	if rows.source != nil {
-		s.in.Joint, err = rows.source(quiet, begin, bound)
-	} else if rows.table != nil {
-		t, err = rows.table(begin)
-	} else {
-		t, s.report, err = table.Read(quiet, rows.path, rows.schema.ForPrivate(),
-			table.ReadOptions{Begin: begin})
-	}
-	if err == nil && t != nil && rows.schema.Unit != "" {
+	read, err := rows.from.Load(quiet, begin, bound)
+	t := read.Table
+	if s.in.Joint, s.report = read.Joint, read.Report; err == nil && t != nil && s.schema.Unit != "" {
 		if units := t.Units(); units == nil && t.Rows() > 0 {
-			err = fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
+			err = fmt.Errorf("the table has no unit column: %w", schema.ErrSchema)
 		} else if keep := bound(units); len(keep) < len(units) {
 			t = t.Select(keep)
 		}
 	}
 	switch {
 	case err == nil && !paid:
-		return nil, errors.New("privacy: rows were read before they were paid for")
+		return nil, errors.New("rows were read before they were paid for")
 	case err != nil && paid:
 		return nil, s.Finish(err, nil)
 	case err != nil:
@@ -176,53 +166,32 @@ func (s *session) begin(ctx context.Context, o Options) error {
 		return err
 	}
 	if !(cost.Epsilon <= o.Budget.Epsilon) { // nor NaN
-		return fmt.Errorf("privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w",
+		return fmt.Errorf("the plan costs epsilon %v at delta %v, the budget is %v: %w",
 			cost.Epsilon, o.Budget.Delta, o.Budget.Epsilon, accountant.ErrBudget)
 	}
 	if o.Run == "" {
-		o.Run = newRun()
+		var id [8]byte
+		rand.Read(id[:])
+		o.Run = hex.EncodeToString(recorded("", "name of a run", id[:]))
 	} else if !isRun(o.Run) {
-		return errors.New("privacy: the name of a run must be 16 hexadecimal digits in lower case")
+		return errors.New("the name of a run must be 16 hexadecimal digits in lower case")
 	}
 	if o.Day.IsZero() {
 		o.Day = time.Now()
 	}
 	o.Day = o.Day.UTC().Truncate(24 * time.Hour)
-	if o.Journal != "" && o.Ledger != nil &&
-		filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.Path()) {
-		return errors.New("privacy: the journal is the ledger")
-	}
 	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(),
 		accountant.NewReservation(o.Plan)
 	if o.Journal == "" {
 		if o.Resume {
-			return fmt.Errorf("privacy: there is no journal: %w", ErrResume)
+			return fmt.Errorf("there is no journal: %w", ErrResume)
 		}
 		return s.reserve(ctx, o)
 	}
-	if o.Ledger == nil {
-		return errors.New("privacy: a journal needs a ledger file")
-	}
-	if s.journal, err = openJournal(o.Journal); err != nil {
-		return err
-	}
-	start := s.startJournal
-	if o.Resume {
-		start = s.resume
-	}
-	if err = start(ctx, o); err != nil {
-		s.journal.leave()
-	}
-	return err
+	return s.withJournal(ctx, o)
 }
 
-func newRun() string {
-	var id [8]byte
-	rand.Read(id[:])
-	return hex.EncodeToString(recorded("", "name of a run", id[:]))
-}
-
-// isRun reports whether the name is one of newRun, and so safe in a file's name.
+// isRun reports whether the name is one that begin makes, and so safe in a file's name.
 func isRun(run string) bool {
 	return len(run) == 16 && strings.Trim(run, "0123456789abcdef") == ""
 }
@@ -254,7 +223,7 @@ func (s *session) Finish(err error, deliver func() error) error {
 		return err
 	}
 	if err == nil && s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
-		err = fmt.Errorf("privacy: run %s has not come to its end: %w", s.run,
+		err = fmt.Errorf("run %s has not come to its end: %w", s.run,
 			errors.Join(s.dead, ErrUnfinished))
 	}
 	s.closed = true
@@ -274,7 +243,7 @@ func (s *session) Finish(err error, deliver func() error) error {
 	return err
 }
 
-// Schema is a copy of the public schema of the rows.
+// Schema is a copy of the public schema of the rows that the session counts.
 func (s *session) Schema() *schema.Schema { return s.schema.Clone() }
 
 // Neighbours is the session's neighbouring relation.

@@ -16,15 +16,15 @@ func HashMeasured(
 ) (string, error) {
 	queries, err := compileAll(sizes, false, qs)
 	if err != nil {
-		return "", fmt.Errorf("privacy: %w", err)
+		return "", err
 	}
 	of := access.Ask("measure").Floats(sigma)
 	for i, q := range queries {
 		of.Text(q.Key)
 		if len(counts) != len(queries) || len(counts[i]) != q.Cells {
-			return "", fmt.Errorf("privacy: the counts are not of these queries")
+			return "", fmt.Errorf("the counts are not of these queries")
 		}
 	}
 	_, of = asked(view, "", of)
-	return hashOf(of.Sum(), access.Bytes(slices.Concat(counts...)...)), nil
+	return hashOf(of.Sum(), access.Released{Ints: slices.Concat(counts...)}.Bytes()), nil
 }

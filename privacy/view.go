@@ -20,7 +20,7 @@ func (s *session) View(name string) (*Session, error) {
 		view = s.in.Joint.Views[name]
 	}
 	if view.Table == nil {
-		return nil, fmt.Errorf("privacy: the rows have no view %q", name)
+		return nil, fmt.Errorf("the rows have no view %q", name)
 	}
 	out := &session{paying: s.paying, view: name, schema: view.Schema.Clone(),
 		nb: NeighboursOf(view.Schema, s.nb.Adjacency)}

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 const full = 1 << 16
@@ -61,11 +61,17 @@ func viewedRows(t testing.TB, steps []int, c int) *Rows {
 		return access.View{Schema: s, Full: full, Table: func() *table.Table { return tab }}
 	}
 	views := map[string]access.View{"units": view(1, 1, ones), "steps": view(c*full, full, all)}
-	return FromLoader(access.Loader{Schema: &schema.Schema{Unit: "id", MaxRowsPerUnit: 1},
-		Fingerprint: "f", Load: func(_ context.Context, begin func() error, _ access.Bound) (
-			*access.Joint, error) {
-			return &access.Joint{Views: views}, begin()
-		}})
+	tables := stattest.Must(schema.ParseLinked([]byte(`decoy: 1
+unit: id
+tables:
+  - {name: units, columns: [{name: a, kind: boolean}]}
+  - {name: steps, parent: units, key: id, order: {by: day, rows: 2},
+     columns: [{name: day, kind: integer, min: 0, max: 9}]}
+`)))
+	return FromLoader(access.Loader{Tables: tables, Load: func(_ context.Context,
+		begin func() error, _ access.Bound) (access.Loaded, error) {
+		return access.Loaded{Joint: &access.Joint{Views: views}}, begin()
+	}})
 }
 
 // viewOf is a view that must be there.
@@ -243,7 +249,8 @@ func TestViewResumes(t *testing.T) {
 			t.Errorf("charge %d is called %q", i, e.Label)
 		}
 	}
-	if e := linesOf(l, s.run)[0]; e.SchemaSHA256 != "f" || e.Unit != "id" || e.MaxRowsPerUnit != 1 {
+	if e := linesOf(l, s.run)[0]; e.SchemaSHA256 != rows().Tables().Fingerprint() ||
+		e.Unit != "id" || e.MaxRowsPerUnit != 1 {
 		t.Errorf("the reservation is %+v", e)
 	}
 	// whoever has the answers can hold them to the ledger
@@ -258,7 +265,7 @@ func TestViewResumes(t *testing.T) {
 	s = must(Open(t.Context(), rows(), other))
 	die(s)
 	changed := rows()
-	changed.fingerprint = "g"
+	changed.from.Tables.Tables[1].Weight = 2
 	other.Resume = true
 	stattest.Wraps(t, stattest.Err(Open(t.Context(), changed, other)), ErrResume,
 		"under another schema")

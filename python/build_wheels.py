@@ -1,6 +1,6 @@
 """Builds a wheel for each program of a release, without Go:
 
-    python packaging/release.py dist
+    python internal/packaging/release.py dist
     python python/build_wheels.py dist wheels
 
 or for one program of this platform, such as the one just built:

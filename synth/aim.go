@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // bytesPerCell is what a fit holds for each cell of its junction tree: potentials, marginals and
@@ -63,13 +63,18 @@ func (f *AIM) Plan(t Terms) (_ Plan, err error) {
 	if p.sets, err = f.columnSets(t.Schema); err != nil {
 		return nil, err
 	}
-	if p.cfg.SelectShare == 0 {
-		p.cfg.SelectShare = 0.1
-		if p.codes() < shortColumns {
-			p.cfg.SelectShare = 0.2
-		}
+	if t.View != nil {
+		p.toDraw(t.View)
 	}
 	return p, nil
+}
+
+// viewable refuses the settings that speak of one table.
+func (f *AIM) viewable() error {
+	if len(f.Sets) > 0 || f.Target != "" {
+		return fmt.Errorf("aim: target and sets are of one table, not of linked ones: %w", ErrConfig)
+	}
+	return nil
 }
 
 // sigma is the noise in rows of a marginal that takes mu2 from the filter.
@@ -109,26 +114,31 @@ func (p *aimPlan) columnNoise(rows float64) float64 {
 const clearCodes = 1024
 
 // oneWay is the share for one-way marginals of a table with that columnNoise, with which it grows
-// up to .8: pairs that noise drowns bring nothing. Columns of fewer than 16 codes on average get
-// less, for their pairs have few cells and say the same, as long as that error is small. Chosen on
-// adult cut to 300, 1000, 3000 and 10 000 rows, heart_cleveland, mammography, titanic, nltcs and
-// cervical at ε = .1 to 1, where the two-way error is flat around it. Where noise is large and
-// nobody names a target, the pairs of likely ones have what is left: predictions are no worse.
+// up to mostOneWay. Columns of fewer than 16 codes on average get less, for their pairs have few
+// cells and say the same, as long as that error is small. Chosen on adult cut to 300, 1000, 3000
+// and 10 000 rows, heart_cleveland, mammography, titanic, nltcs and cervical at ε = .1 to 1, where
+// the two-way error is flat around it.
 func (p *aimPlan) oneWay(noise float64) float64 {
 	if p.cfg.OneWayShare > 0 {
 		return p.cfg.OneWayShare
 	}
 	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Min(1, math.Max(p.codes()/16, noise/0.1))
-	pairs := p.targetShare(noise)
-	most := math.Min(0.8-0.5*pairs, 0.95-pairs)
-	if p.cfg.Target == "" && noise > largeNoise {
-		most = 0.75
+	most := mostOneWay
+	if p.cfg.Target == "" {
+		most = math.Max(most, math.Min(share/2, 0.75))
 	}
-	return math.Max(math.Min(share, most), firstShare)
+	return math.Max(min(share, most, 0.95-p.targetShare(noise)), firstShare)
 }
 
+// mostOneWay is where the error of pairs cut into quarters is least or flat, however large the
+// noise is. At full detail the error of pairs is mostly that of their columns, and falls with a
+// share of up to .8, at which no relation is left (cmd/bench/figures/small.tsv). Where noise is so
+// large that hardly any can be kept, columns get up to .75, unless a target is named.
+const mostOneWay = 0.5
+
 // targetShare is the share for the pairs of the target, or of columns that may be one: more where
-// tables are small, whose pairs stand out of the noise in no other way.
+// noise is large, of which they stand out in no other way, but not where it drowns them, too, and
+// nobody names the target.
 func (p *aimPlan) targetShare(noise float64) float64 {
 	if p.cfg.TargetShare > 0 {
 		return p.cfg.TargetShare
@@ -137,10 +147,8 @@ func (p *aimPlan) targetShare(noise float64) float64 {
 	if p.cfg.Target != "" {
 		share = 0.2
 	}
-	for _, large := range []float64{smallTable, largeNoise} {
-		if noise > large {
-			share += 0.1
-		}
+	if noise > largeNoise && (p.cfg.Target != "" || noise < drownedNoise) {
+		share *= 1.4
 	}
 	return share
 }
@@ -155,12 +163,19 @@ func (p *aimPlan) codes() float64 {
 	return float64(cellCount(p.schema)) / float64(len(p.schema.Columns))
 }
 
-// smallTable was chosen on adult cut to 300 rows and more, heart_cleveland, titanic, cervical,
-// mammography, acs_ma2019 and bank.
-const smallTable = 0.1
-
 // firstShare is what the first look at the columns costs, from which the row count is known.
 const firstShare = 0.05
+
+// choice is the share of a round for its choice, where noise is large or not.
+func (p *aimPlan) choice(small bool) float64 {
+	switch {
+	case p.cfg.SelectShare > 0:
+		return p.cfg.SelectShare
+	case small || p.codes() < shortColumns:
+		return 0.2
+	}
+	return 0.1
+}
 
 // rounds is how many rounds the budget would last if its noise never fell. A single pair is
 // measured once, at the resolution that is chosen.
@@ -173,49 +188,4 @@ func (p *aimPlan) rounds() float64 {
 		return 1
 	}
 	return math.Min(4*d, 100)
-}
-
-// Forecast has memory and time for a table of that many rows, which says how many marginals stand
-// out of the noise, and so how large the tree grows: about as w columns side by side, or, of a
-// number that is not known, as the memory allows. w, the time of a column and that of a cell were
-// fitted to 26 runs at ε = 1, on cuts of nine tables from 303 to 48 842 rows, and to cervical,
-// mammography and acs_ma2019 at ε = 1, 3 and 10 (go test ./cmd/decoy -run TestForecasts -v -args
-// -tables DIR prints such). The joints are the sets of the workload; the closure is inside them.
-func (p *aimPlan) Forecast(rows int) Forecast {
-	sizes, sets := p.schema.Sizes(), make([][]int, len(p.sets))
-	for i, s := range p.sets {
-		sets[i] = s.Cols
-	}
-	d, n := float64(len(sizes)), int(p.rounds())
-	round := p.mu2 * 0.6 / float64(n)
-	f := Forecast{Joints: jointsOf(len(sizes), sets), Noise: []Noise{
-		{What: "one-way marginal", Columns: 1, Count: len(sizes), Sigma: p.sigma(p.mu2 * 0.35 / d)},
-		{What: "choice of a round", Count: n,
-			Eps: accountant.ExponentialFor(math.Sqrt(p.cfg.SelectShare * round))},
-		{What: "marginal of a round, at most", Columns: 2, Count: n,
-			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)}}}
-	if d == 1 {
-		f.Noise = f.Noise[:1]
-		f.Noise[0].Sigma = p.sigma(p.mu2)
-	}
-	cells := 1.0
-	for _, k := range sizes {
-		cells = math.Min(cells*float64(k), p.cells())
-	}
-	// Measured, in processor time: 6 ns a cell and iteration, 15 iterations in each of some 25
-	// estimates over a tree half as large, 500 at the end.
-	f.Seconds = 6e-9 * cells * (0.5*25*iterations + 500)
-	if rows > 0 && d > 1 {
-		x := math.Max(float64(rows)/f.Noise[0].Sigma, 1.01)
-		squares := 0.0 // of ln of the codes of a column, of which x/2 may be told apart
-		for _, k := range sizes {
-			squares += math.Pow(math.Log(math.Min(float64(k), x/2+2)), 2) / d
-		}
-		w := math.Min(0.047*math.Pow(math.Log(x), 3.2)*math.Pow(d/20, 0.45),
-			(0.8*math.Sqrt(d)+1.2/math.Sqrt(d))*math.Pow(math.Log(x), 0.4))
-		cells = math.Min(math.Exp(w*math.Sqrt(squares)), p.cells())
-		f.Seconds = math.Min(f.Seconds, 0.1+0.0033*d+2.6e-6*cells)
-	}
-	f.MemoryBytes = int64(heldShare * bytesPerCell * cells)
-	return f
 }

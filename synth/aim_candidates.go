@@ -174,6 +174,21 @@ func (f *aimFit) candidates(sigma, share float64) (out []aimCandidate) {
 // fits says whether the tree with the columns joined stays within the share of the memory.
 func (f *aimFit) fits(cols []int, share float64) bool { return f.beside(cols, share*f.cells()) }
 
+// joining keeps the pairs that join columns which no chosen pairs join yet, where noise is large
+// and there are some.
+func (f *aimFit) joining(candidates []aimCandidate) ([]aimCandidate, bool) {
+	var out []aimCandidate
+	for _, c := range candidates {
+		if f.small && len(c.cols) == 2 && f.parts.joins(c.cols) {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return candidates, false
+	}
+	return out, true
+}
+
 // still keeps the candidates that fit beside one that was measured; those of one set of columns
 // follow each other.
 func (f *aimFit) still(
@@ -230,17 +245,6 @@ func (f *aimFit) refresh(c *wanted, sigma float64) error {
 	return nil
 }
 
-// expire makes estimates older, and those that share a column with the measured one due.
-func (f *aimFit) expire(measured []int) {
-	for i := range f.closure {
-		c := &f.closure[i]
-		c.age++
-		if slices.ContainsFunc(measured, func(col int) bool { return slices.Contains(c.cols, col) }) {
-			c.age = stale
-		}
-	}
-}
-
 // tableOf is what the model expects.
 func (f *aimFit) tableOf(cols []int, level int) ([]float64, error) {
 	_, cells := f.fine.of(cols, 0, f.groupSizes)
@@ -253,11 +257,18 @@ func (f *aimFit) tableOf(cols []int, level int) ([]float64, error) {
 }
 
 // drowned says whether the estimate moved each of the measured marginals by no more than its noise:
-// ‖M_r(p̂_t) − M_r(p̂_{t−1})‖₁ ≤ √(2/π)·σ_t·n_r. It makes estimates older.
+// ‖M_r(p̂_t) − M_r(p̂_{t−1})‖₁ ≤ √(2/π)·σ_t·n_r. It makes estimates
+// older, and those that share a column with a measured one due.
 func (f *aimFit) drowned(measured []aimCandidate, sigma float64) bool {
 	all := true
 	for _, c := range measured {
-		f.expire(c.cols)
+		shares := func(col int) bool { return slices.Contains(c.cols, col) }
+		for i := range f.closure {
+			of := &f.closure[i]
+			if of.age++; slices.ContainsFunc(of.cols, shares) {
+				of.age = stale // and due
+			}
+		}
 		now, err := f.tableOf(c.cols, c.level)
 		if err != nil {
 			return false // an answer that needs too much memory, which its clique is not

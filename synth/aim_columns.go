@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -33,6 +33,7 @@ func (f *aimFit) columns() error {
 	rows := marginal.Total(raw)
 	noise := f.columnNoise(rows)
 	all := f.oneWay(noise)
+	f.small = noise > largeNoise && f.first == nil
 	if more := all - share; more > 0 && d > 1 {
 		second, err := f.measureColumns(more)
 		if err != nil {
@@ -50,15 +51,12 @@ func (f *aimFit) columns() error {
 	f.groups = f.groups.Apart(apartCodes)
 	f.groupSizes = f.groups.Sizes()
 	f.beside = marginal.Beside(f.groupSizes, nil)
-	mass := make([][]float64, d)
-	for i, m := range raw {
-		m = f.groups.GroupMeasurement(m)
-		f.ms = append(f.ms, m)
-		for _, x := range m.Counts {
-			mass[i] = append(mass[i], math.Max(x, 0))
-		}
+	for _, m := range raw {
+		f.ms = append(f.ms, f.groups.GroupMeasurement(m))
 	}
-	f.fine = newResolutions(mass, func(c int) bool { return f.schema.Columns[c].Kind.Ordered() })
+	if err := f.cut(); err != nil {
+		return err
+	}
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
 	if !f.session.Elsewhere() { // where each further set is counted at full detail
@@ -90,8 +88,26 @@ func (f *aimFit) columns() error {
 	return nil
 }
 
+// cut decides where columns are cut into runs: by the counts that are to be expected, for of noise
+// what is above 0 may be more than the rows.
+func (f *aimFit) cut() error {
+	if err := f.estimate(iterations); err != nil {
+		return err
+	}
+	mass := make([][]float64, len(f.sizes))
+	for c, n := range f.groupSizes {
+		mass[c] = make([]float64, n)
+		if err := f.model.MarginalTo(mass[c], []int{c}); err != nil {
+			return err
+		}
+	}
+	f.fine = newResolutions(mass, func(c int) bool { return f.schema.Columns[c].Kind.Ordered() })
+	return nil
+}
+
 // Pairs that nobody named, so many that each would have less than leastOfRound of a round, or more
-// than there are rounds, are left to the rounds, which measure only those that matter.
+// than there are rounds, are left to the rounds, which measure only those that matter; not where
+// noise is large and they are of few columns.
 const leastOfRound = 1. / 3
 
 // mostCategories is the most categories of a column that somebody may want to predict.
@@ -99,7 +115,7 @@ const mostCategories = 4
 
 // Where columns are noisier than largeNoise, or noise drowns the pairs of all columns that somebody
 // may want to predict and a round, those of at most mostFavoured columns are measured.
-const largeNoise, mostFavoured = 0.2, 2
+const largeNoise, drownedNoise, mostFavoured = 0.2, 1, 2
 
 var outcomes = regexp.MustCompile(`(?i)(^|[^\pL\d])(class|label|target|outcome|y|response|result|` +
 	`mortality|readmission|readmitted|died|dead|death|survived|churn|default|disease|diagnosis|` +
@@ -159,7 +175,7 @@ func (f *aimFit) targetPairs(t int, few bool, apart, even float64) (out [][]int)
 	switch n := float64(len(out)); {
 	case t < 0 && !few && n > apart && apart < even:
 		return f.targetPairs(t, true, apart, even)
-	case t < 0 && n > math.Min(f.rounds(), even/leastOfRound):
+	case t < 0 && !f.small && n > math.Min(f.rounds(), even/leastOfRound):
 		f.favoured, out = nil, nil
 	}
 	return out
@@ -175,9 +191,9 @@ const (
 )
 
 // coarsest is the first level, from full detail down, at which the pair has at most so many cells,
-// or the last one; halves, if even four cells are too many.
+// or quarters; halves, if even four cells are too many.
 func (f *aimFit) coarsest(pair []int, most float64) int {
-	for _, level := range allLevels {
+	for _, level := range allLevels[:len(allLevels)-1] {
 		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= math.Min(most, targetCells) {
 			return level
 		}
@@ -185,7 +201,7 @@ func (f *aimFit) coarsest(pair []int, most float64) int {
 	if most < 4 {
 		return halves
 	}
-	return levels[len(levels)-1]
+	return quarters
 }
 
 // measureColumns spends the share on the columns, each its part.

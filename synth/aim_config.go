@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 // AIM is the AIM method (McKenna, Mullins, Sheldon, Miklau, "AIM: An Adaptive and Iterative
@@ -22,7 +22,8 @@ import (
 //   - the whole budget is one Gaussian filter (accountant.GDPFilter), exact where zCDP is not;
 //   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
 //     the budget that grows with their noise beside the rows, divided by their codes;
-//   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
+//   - where noise is large beside the rows, rounds are few and first join columns, as MST does;
+//   - a marginal may be chosen at several resolutions: with its columns' codes merged into 2 to 32
 //     runs of about equal mass, or long columns' into up to 4096 groups, where full detail would
 //     drown;
 //   - rounds are fewer and noise falls faster; late rounds measure several marginals before the
@@ -43,13 +44,13 @@ type AIM struct {
 	// column to predict: its marginals weigh more and have a budget of their own
 	Target string `mapstructure:"target"`
 	// share of the budget for the pairs of the target; default 0.2 with a target, 0.15 without, for
-	// pairs of columns of two to four categories, and 0.1 or 0.2 more where noise is large beside
+	// pairs of columns of two to four categories, and 1.4 times as much where noise is large beside
 	// the rows
 	TargetShare float64 `mapstructure:"target_share" min:"0" max:"1"`
-	// share for one-way marginals; default 0.05 to 0.8, by how noisy they are
+	// share for one-way marginals; default 0.05 to 0.75, by how noisy they are
 	OneWayShare float64 `mapstructure:"one_way_share" min:"0" max:"1"`
-	// share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average
-	// 0.2
+	// share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average, or
+	// where noise is large beside the rows, 0.2
 	SelectShare float64 `mapstructure:"select_share" min:"0" max:"0.999999"`
 	// memory of the fit besides the rows, in MB; default 80
 	MemoryMB int `mapstructure:"memory_mb" default:"80" min:"1" max:"1048576"`

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // A rule of the schema holds in every synthetic row, however noisy the fit is.

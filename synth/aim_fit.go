@@ -4,11 +4,14 @@ import (
 	"context"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
+
+// treeRounds is how many rounds there are for each pair that joins columns.
+const treeRounds = 1.2
 
 // iterations of the estimation after a round; the last estimation runs until it has converged.
 const iterations = 15
@@ -29,12 +32,14 @@ var l1 = math.Sqrt(2 / math.Pi)
 //	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, double what a round spends (the paper
 //	        quadruples it); where less than two rounds are left, spend it all    (algorithm 3)
 //
-// Its steps are marked in the code. Beside them stands what differs from the paper.
+// Its steps are marked in the code. Beside them stands what differs from the paper. Where noise is
+// large, rounds choose pairs that join columns until all hang together, as MST does: of few tables
+// that stand out of the noise, one that says again what others say is lost.
 func (p *aimPlan) Fit(
 	ctx context.Context, s *privacy.Session, progress Progress,
 ) (out Model, err error) {
 	f := &aimFit{aimPlan: p, session: s, ctx: ctx, total: p.mu2 * (1 - 1e-9),
-		sizes: s.Schema().Sizes()}
+		sizes: s.Schema().Sizes(), parts: newForest(len(p.schema.Columns))}
 	progress.Report("measuring columns", 0)
 	if err = f.columns(); err != nil {
 		return out, err
@@ -42,7 +47,11 @@ func (p *aimPlan) Fit(
 	if err = f.estimate(3 * iterations); err != nil {
 		return out, err
 	}
-	f.step = (f.total - f.used) / f.rounds()
+	rounds, choice := f.rounds(), f.choice(f.small)
+	if f.small {
+		rounds = treeRounds * float64(len(f.sizes)-1)
+	}
+	f.step = (f.total - f.used) / rounds
 	var candidates, batch []aimCandidate // batch: measured since the last estimate
 	for last := len(f.sizes) == 1; !last; {
 		progress.Report("choosing and measuring", f.used/f.total)
@@ -56,7 +65,7 @@ func (p *aimPlan) Fit(
 		if last = left < 2*f.step; last { // anneal
 			spend = left
 		}
-		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
+		forChoice, forTable := choice*spend, (1-choice)*spend
 		sigma := p.sigma(forTable)
 		// The share of the memory that the tree may have is that of the budget which is used in the
 		// paper, its square here: large trees early cost time and bring nothing.
@@ -70,13 +79,15 @@ func (p *aimPlan) Fit(
 			}
 			break
 		}
-		k, err := s.Select(f.scored(candidates, sigma),
+		offered, joining := f.joining(candidates)
+		k, err := s.Select(f.scored(offered, sigma),
 			accountant.ExponentialFor(math.Sqrt(forChoice))) // select
 		if err != nil {
 			return out, err
 		}
 		f.used += forChoice
-		best := candidates[k]
+		best := offered[k]
+		f.parts.join(best.cols)
 		if err := f.measure(best.cols, best.level, forTable); err != nil { // measure
 			return out, err
 		}
@@ -93,7 +104,7 @@ func (p *aimPlan) Fit(
 		if err := f.estimate(iterations); err != nil { // estimate
 			return out, err
 		}
-		if f.drowned(batch, sigma) { // anneal
+		if f.drowned(batch, sigma) && !joining { // anneal
 			f.step *= 2
 		}
 		batch = nil
@@ -119,6 +130,8 @@ type aimFit struct {
 	groupSizes  []int
 	fine        resolutions
 	closure     []wanted
+	small       bool   // noise is large beside the rows
+	parts       forest // of the columns, joined by the chosen pairs
 	ms          []marginal.Measurement
 	tables      [][]int                              // column sets of ms
 	beside      func(cols []int, cells float64) bool // whether the tree of these and cols has no more

@@ -5,14 +5,14 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // published is AIM as in the paper, to compare with: 16d rounds, a tenth of each for the choice,

@@ -6,16 +6,16 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
 // levels are the resolutions of a candidate besides full detail: codes a column at most. Those of
 // apartCodes and more are for columns of many codes, of which few stand out of the noise of a pair.
-var levels = []int{4096, 2048, 1024, 512, 256, apartCodes, 32, 16, 8, 4}
+var levels = []int{4096, 2048, 1024, 512, 256, apartCodes, 32, 16, 8, quarters, halves}
 
-// halves is a resolution of pairs of the target only, where noise drowns all others.
-const halves = 2
+// The coarsest resolutions: a table of four cells shows a relation where noise drowns all others.
+const quarters, halves = 4, 2
 
 // allLevels begin with full detail.
 var allLevels = append([]int{0}, levels...)
@@ -29,7 +29,7 @@ type resolutions map[int][][]uint16
 // counts or what was made of them.
 func newResolutions(mass [][]float64, ordered func(col int) bool) resolutions {
 	r := resolutions{}
-	for _, level := range append([]int{halves}, levels...) {
+	for _, level := range levels {
 		r[level] = make([][]uint16, len(mass))
 		for c, m := range mass {
 			switch {

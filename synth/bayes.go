@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // maxTreeCells is the most cells of the junction tree of a network.
@@ -124,13 +124,6 @@ func (c *Bayes) network(s *schema.Schema) ([][]int, error) {
 		}
 	}
 	return out, nil
-}
-
-// Forecast counts the cells of the junction tree.
-func (p *bayesPlan) Forecast(int) Forecast {
-	return Forecast{MemoryBytes: 64 * int64(p.cells), Seconds: .05 + 1e-7*float64(p.cells),
-		Noise: []Noise{{What: "column with its parents", Count: len(p.families),
-			Sigma: math.Sqrt2 * p.scale}}}
 }
 
 // Fit measures the families. With n_jk rows of which the parents are j and the column is k, a

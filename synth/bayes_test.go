@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -26,7 +27,7 @@ func TestNetworkIsChecked(t *testing.T) {
 		`did you mean "column`: {"colum 1"},
 	} {
 		f := checked(&Bayes{Families: families})
-		_, err := NewPlan(f, s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
+		_, err := NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v: %v, want %q", families, err, text)
 		}
@@ -37,7 +38,8 @@ func TestNetworkIsChecked(t *testing.T) {
 		all[len(all)-1-i] = c.Name
 	}
 	f := checked(&Bayes{Families: []string{strings.Join(all, "*")}})
-	_, err := NewPlan(f, wide, privacy.NeighboursOf(wide, 0), accountant.Budget{Epsilon: 1})
+	_, err := NewPlan(f, schema.One(wide), privacy.NeighboursOf(wide, 0),
+		accountant.Budget{Epsilon: 1})
 	stattest.Wraps(t, err, ErrConfig, "twenty parents")
 }
 
@@ -48,7 +50,7 @@ func TestEveryFamilyIsCharged(t *testing.T) {
 	s := synthtest.Schema(3)
 	for adjacency, want := range map[accountant.Adjacency]float64{accountant.AddRemove: 3,
 		accountant.ReplaceOne: 6} {
-		made := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, adjacency),
+		made := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, adjacency),
 			accountant.Budget{Epsilon: 1}))
 		p := made.Plan.(*bayesPlan)
 		if math.Abs(p.scale-want) > 1e-6*want {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // RunPlan is a run of a method on paper: what it reserves, and the fit. For schemas with bought
@@ -33,19 +33,20 @@ type binned struct {
 
 // treeShare is what the trees of columns that state no share take together of the budget's μ²; a
 // cut must stand out by cutSigmas standard deviations. Chosen on adult, bank, support2 and
-// creditcard_sub at ε = 1 (docs/benchmarks.md).
+// creditcard_sub at ε = 1 (cmd/bench/figures/tried.tsv).
 const (
 	treeShare = 0.3
 	cutSigmas = 1.5
 )
 
-// NewPlan plans a run within a budget.
+// NewPlan plans a run on tables within a budget. nb is the relation of rows of the first table.
 func NewPlan(
-	f Fitter, s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+	f Fitter, tables *schema.Linked, nb privacy.Neighbours, b accountant.Budget,
 ) (*RunPlan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
+	s := tables.Tables[0].Schema
 	p, buy := &RunPlan{}, &binned{fitter: f, bought: s.Bought}
 	t, before, err := Terms{Schema: s, Neighbours: nb}, 0., error(nil)
 	if len(s.Buys()) > 0 {
@@ -58,7 +59,7 @@ func NewPlan(
 	}
 	t.Left = accountant.NewReservation(p.Reserve).Left()
 	t.Left.Mu2 = max(0, (t.Left.Mu2-before)*(1-1e-9))
-	if p.Plan, err = f.Plan(t); len(buy.trees) > 0 {
+	if p.Plan, err = planOf(f, tables, t); len(buy.trees) > 0 {
 		buy.Plan, p.Plan = p.Plan, buy
 	}
 	return p, err
@@ -67,13 +68,13 @@ func NewPlan(
 // Adaptive is the schema as f fits it: bins that nobody asked for are bought
 // ([schema.Schema.BuyDefaults]) if f is a [Continuer] as it is configured. Other methods answer or
 // are configured with questions about bins that they must know.
-func Adaptive(f Fitter, s *schema.Schema) *schema.Schema {
+func Adaptive(f Fitter, l *schema.Linked) *schema.Linked {
 	if c, ok := f.(Continuer); ok {
-		if _, err := c.Unseen(s.Names()); err == nil {
-			return s.BuyDefaults()
+		if _, err := c.Unseen(l.Tables[0].Schema.Names()); err == nil {
+			return l.BuyDefaults()
 		}
 	}
-	return s
+	return l
 }
 
 // binTree is the purchase of the bins of one column.
@@ -91,7 +92,7 @@ func (p *binned) plan(
 ) (even *schema.Schema, spent float64, err error) {
 	if b.Delta == 0 {
 		return nil, 0, fmt.Errorf(
-			"synth: bins: dp are bought with Gaussian noise, which needs delta > 0: %w",
+			"bins: dp are bought with Gaussian noise, which needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
 	codecs, err := s.Codecs()
@@ -122,7 +123,7 @@ func (p *binned) plan(
 			mu, err = accountant.MuFor(accountant.Budget{Epsilon: c.BuyShare * b.Epsilon, Delta: b.Delta})
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
+			return nil, 0, fmt.Errorf("the share of column %q: %w", c.Name, err)
 		}
 		spent += mu * mu
 		p.trees = append(p.trees, binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree,
@@ -134,7 +135,7 @@ func (p *binned) plan(
 		starts = append(starts, at)
 	}
 	if spent > whole*whole*(1-1e-6) {
-		return nil, 0, fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w",
+		return nil, 0, fmt.Errorf("the shares of bins: dp leave nothing for the fit: %w",
 			accountant.ErrBudgetRange)
 	}
 	even, err = s.Bought(starts)

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // payroll has n rows: pay is exponential with mean 1 % of its public range, so that all but the
@@ -66,7 +66,7 @@ func TestBinsPlan(t *testing.T) {
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 		for _, f := range []Fitter{fitter(t), pure} {
-			p := stattest.Must(NewPlan(f, s, nb, b))
+			p := stattest.Must(NewPlan(f, schema.One(s), nb, b))
 			cost, err := p.Reserve.Epsilon(b.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
 				t.Errorf("%s, %v: the plan costs %v: %v", f.Name(), nb, cost.Epsilon, err)
@@ -88,7 +88,7 @@ func TestBinsPlan(t *testing.T) {
 				t.Errorf("the forecast names the noise of %d trees", named)
 			}
 		}
-		stattest.Wraps(t, stattest.Err(NewPlan(fitter(t), s, nb,
+		stattest.Wraps(t, stattest.Err(NewPlan(fitter(t), schema.One(s), nb,
 			accountant.Budget{Epsilon: 1})), accountant.ErrBudgetRange, "delta 0")
 	}
 }
@@ -169,10 +169,10 @@ func TestAdaptive(t *testing.T) {
 	for i := range s.Columns {
 		s.Columns[i].BuyBins, s.Columns[i].BuyShare = 0, 0
 	}
-	if got := Adaptive(planner{fitter(t)}, s).Buys(); len(got) != 0 {
+	if got := Adaptive(planner{fitter(t)}, schema.One(s)).Tables[0].Schema.Buys(); len(got) != 0 {
 		t.Errorf("columns %v are bought for a method that cannot go on", got)
 	}
-	bought := Adaptive(fitter(t), s)
+	bought := Adaptive(fitter(t), schema.One(s)).Tables[0].Schema
 	if got := bought.Buys(); !slices.Equal(got, []int{0}) { // ages have a bin each
 		t.Fatalf("columns %v are bought", got)
 	}

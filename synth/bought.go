@@ -3,12 +3,11 @@ package synth
 import (
 	"context"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
 )
 
 // Continuer is a method that may fit a table whose schema is bought in the same session.
@@ -29,12 +28,11 @@ type Purchase struct {
 	Deliver func() error
 }
 
-// Bought is a schema, and the noisy counts that bought it as one-way marginals of its columns: of
-// linked tables, those of the first.
+// Bought is the schema of tables, and the noisy counts that bought it as one-way marginals of the
+// columns of the first.
 type Bought interface {
-	Schema() *schema.Schema
+	Linked() *schema.Linked
 	Measurements() ([]marginal.Measurement, error)
-	Linked() *schema.Linked // nil: of one table
 }
 
 // RunBought is [Run] on a table that nobody has described: one reservation, of which a part buys a
@@ -59,11 +57,12 @@ func RunBought(
 			if err != nil {
 				return nil, err
 			}
-			s, f, err := goOver(ctx, texts, bought, f)
+			tables := bought.Linked()
+			s, err := texts.As(ctx, tables)
 			if err != nil {
 				return nil, err
 			}
-			rest, err := f.Plan(termsOf(s, known))
+			rest, err := planOf(f, tables, termsOf(s, known))
 			if err != nil {
 				return nil, err
 			}
@@ -86,34 +85,4 @@ func RunBought(
 			}
 			return nil
 		})
-}
-
-// goOver goes over to what was bought, which the method then fits.
-func goOver(
-	ctx context.Context, texts *text.Session, bought Bought, f Fitter,
-) (*privacy.Session, Fitter, error) {
-	l := bought.Linked()
-	if l == nil {
-		s, err := texts.As(bought.Schema())
-		return s, f, err
-	}
-	f, err := newLinked(f, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := texts.AsLinked(ctx, l)
-	return s, f, err
-}
-
-// joined joins measured one-way marginals with those that are known already, finer ones first.
-func joined(measured, known []marginal.Measurement) []marginal.Measurement {
-	out := append([]marginal.Measurement(nil), measured...)
-	for i := range out {
-		for _, k := range known {
-			if k.Cols[0] == out[i].Cols[0] {
-				out[i] = marginal.Refine(out[i], k)
-			}
-		}
-	}
-	return out
 }

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/analysis"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
 )
 
 // visits is a file of n rows that nobody has described, and how a run buys its schema.
@@ -33,10 +33,10 @@ func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, Purchase) {
 	stattest.Check(t, os.WriteFile(path, csv.Bytes(), 0o600))
 	table := stattest.Must(text.File(path, text.Options{Names: []string{"age", "sex", "died"},
 		CSV: schema.CSV{Comma: ','}}))
-	plan := stattest.Must(analysis.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
+	plan := stattest.Must(infer.PlanInference(3, table.Neighbours(accountant.AddRemove), b))
 	plan.Share = 1. / 3
 	buy := func(s *text.Session, progress func(float64)) (Bought, error) {
-		o := analysis.Inference{CSV: schema.CSV{Comma: ','}, Target: "died"}
+		o := infer.Inference{CSV: schema.CSV{Comma: ','}}
 		return plan.Buy(context.Background(), s, o, progress)
 	}
 	return table, Purchase{Plan: plan.Composition(), Buy: buy}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // distilled is the method of the model that the generator of wgan and pategan is distilled from.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 // AuditedPATEGAN is a fit of a plan of pategan as an auditor sees it. One that lies has the noise

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 // jointsOf are all single columns, and those sets of columns that are not single, in order.
@@ -30,7 +30,7 @@ const maxJointCells = 1 << 26
 // why rows cannot be counted elsewhere for it, and wraps ErrConfig.
 func JointCells(f Forecast, s *schema.Schema) (int, error) {
 	if f.Joints == nil {
-		return 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
+		return 0, fmt.Errorf("rows that another engine counts can be fitted by mst, "+
 			"by aim, by mwem with marginals, and by wgan at rate 1 without mode ball and lipschitz "+
 			"interpolates, with at most 2^19 weights; and with bins that the schema gives: %w",
 			ErrConfig)
@@ -50,7 +50,7 @@ func CountedCells(joints [][]int, s *schema.Schema) (int, error) {
 		all += n
 	}
 	if all > maxJointCells {
-		return 0, fmt.Errorf("synth: the tables that may be asked for have %.3g cells in all, "+
+		return 0, fmt.Errorf("the tables that may be asked for have %.3g cells in all, "+
 			"%.3g are possible where another engine counts: give columns fewer bins or categories, or "+
 			"name the sets: %w", all, float64(maxJointCells), ErrConfig)
 	}

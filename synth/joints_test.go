@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -26,7 +26,7 @@ func TestJointCells(t *testing.T) {
 	pairs := [][]int{{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
 	plan := func(f Fitter, s *schema.Schema) Forecast {
 		t.Helper()
-		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0),
+		p := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0),
 			accountant.Budget{Epsilon: 1, Delta: 1e-9}))
 		return p.Forecast(0)
 	}

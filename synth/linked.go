@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/linked"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // linkedPlan is a fit of each view of linked tables, all paid for by one account.
@@ -20,51 +18,31 @@ type linkedPlan struct {
 
 // rowShare is the share of the budget, in μ², for the views of all rows, of which that of the units
 // counts twice; the others have equal parts of the rest. Chosen on nlswork and nafld at ε = 1
-// (docs/benchmarks.md).
+// (docs/decisions/013).
 const rowShare = 0.6
 
-// linkedFitter is a method on linked tables.
-type linkedFitter struct {
-	Fitter
-	schema *schema.Linked
+// viewed is a method that may fit views of linked tables, one by one, as [Terms] name them.
+type viewed interface {
+	// viewable says why the method as configured does not: its settings speak of one table.
+	viewable() error
 }
 
-// Linkable says why a method does not fit linked tables, whatever they are: see newLinked.
-func Linkable(f Fitter) error {
-	_, err := newLinked(f, nil)
-	return err
-}
-
-// newLinked is aim or mst on linked tables. The error for another method, or for settings that
-// speak of one table, wraps [ErrConfig].
-func newLinked(f Fitter, l *schema.Linked) (Fitter, error) {
-	a, aim := f.(*AIM)
-	_, mst := f.(*MST)
-	switch {
-	case !aim && !mst:
-		return nil, fmt.Errorf("%s does not fit linked tables: aim and mst do: %w", f.Name(), ErrConfig)
-	case aim && (len(a.Sets) > 0 || a.Target != ""):
-		return nil, fmt.Errorf("aim: target and sets are of one table, not of linked ones: %w", ErrConfig)
+// Fits says why a method as configured does not fit linked tables: the error wraps [ErrConfig].
+func Fits(f Fitter) error {
+	v, ok := f.(viewed)
+	if !ok {
+		return fmt.Errorf("%s does not fit linked tables: aim and mst do: %w", f.Name(), ErrConfig)
 	}
-	return linkedFitter{f, l}, nil
+	return v.viewable()
 }
 
-// PlanLinked is [NewPlan] for linked tables.
-func PlanLinked(
-	f Fitter, l *schema.Linked, adj accountant.Adjacency, b accountant.Budget,
-) (*RunPlan, error) {
-	f, err := newLinked(f, l)
-	if err != nil {
+// planViews plans the fit of linked tables: what is left is divided among their views.
+func planViews(f Fitter, tables *schema.Linked, t Terms) (_ Plan, err error) {
+	if err := Fits(f); err != nil {
 		return nil, err
 	}
-	units := &schema.Schema{Unit: l.Unit, MaxRowsPerUnit: 1}
-	return NewPlan(f, units, privacy.NeighboursOf(units, adj), b)
-}
-
-// Plan divides what is left among the views.
-func (f linkedFitter) Plan(t Terms) (_ Plan, err error) {
-	p := &linkedPlan{schema: f.schema}
-	if p.views, err = schema.Views(f.schema); err != nil {
+	p := &linkedPlan{schema: tables}
+	if p.views, err = schema.Views(tables); err != nil {
 		return nil, err
 	}
 	left, known := t.Left.Mu2, t.Known
@@ -74,7 +52,8 @@ func (f linkedFitter) Plan(t Terms) (_ Plan, err error) {
 		t.Known = append(t.Known, m.Times(schema.Full))
 	}
 	for _, v := range p.views {
-		t.Schema, t.Neighbours = v.Schema, privacy.NeighboursOf(v.Schema, t.Neighbours.Adjacency)
+		t.View, t.Schema = v, v.Schema
+		t.Neighbours = privacy.NeighboursOf(v.Schema, t.Neighbours.Adjacency)
 		share := rowShare / (rows + 1)
 		switch {
 		case v.All == 0:
@@ -83,22 +62,25 @@ func (f linkedFitter) Plan(t Terms) (_ Plan, err error) {
 			share *= 2
 		}
 		t.Left.Mu2 = left * share * (1 - 1e-9)
-		one, err := f.Fitter.Plan(t)
+		one, err := f.Plan(t)
 		if err != nil {
 			return nil, err
 		}
-		t.Known = nil // of the others
-		if a, ok := one.(*aimPlan); ok && v.Table == 0 {
-			a.full, a.cfg.MemoryMB = schema.Full, min(a.cfg.MemoryMB, unitMemory)
-		} else if ok {
-			a.sets, a.cfg.Workload, a.cfg.MemoryMB = drawnSets(v), "sets", min(a.cfg.MemoryMB, stepMemory)
-			if v.Steps {
-				a.first, a.cfg.TargetShare = v.Transitions(), firstPairs
-			}
-		}
-		p.plans = append(p.plans, one)
+		t.Known, p.plans = nil, append(p.plans, one) // known is nothing of the others
 	}
 	return p, nil
+}
+
+// toDraw has a plan ask for what the rows of a view are drawn by.
+func (p *aimPlan) toDraw(v *schema.View) {
+	if v.Table == 0 {
+		p.full, p.cfg.MemoryMB = schema.Full, min(p.cfg.MemoryMB, unitMemory)
+		return
+	}
+	p.sets, p.cfg.Workload, p.cfg.MemoryMB = drawnSets(v), "sets", min(p.cfg.MemoryMB, stepMemory)
+	if v.Steps {
+		p.first, p.cfg.TargetShare = v.Transitions(), firstPairs
+	}
 }
 
 // firstPairs is the share of the budget of a view of steps for the pairs of each column with itself
@@ -134,21 +116,6 @@ func drawnSets(v *schema.View) (out []columnSet) {
 		out = append(out, columnSet{v.Dates(), 2})
 	}
 	return out
-}
-
-// RunLinked is [Run] on the files of linked tables, in the order of l.Tables.
-func RunLinked(
-	ctx context.Context, l *schema.Linked, paths []string, f Fitter, o RunOptions,
-) (*release.Model, *privacy.Session, error) {
-	f, err := newLinked(f, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := linked.Files(l, paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	return Run(ctx, rows, f, o)
 }
 
 // Fit fits each view.

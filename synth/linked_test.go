@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/linked"
 )
 
 const linkedSchema = `decoy: 1
@@ -35,9 +36,9 @@ tables:
 
 // linkedFiles are 2,000 patients with 0 to 5 visits each, whose ward is a copy of the one before
 // but in one visit of ten.
-func linkedFiles(t testing.TB) (l *schema.Linked, paths []string) {
+func linkedFiles(t testing.TB) *privacy.Rows {
 	t.Helper()
-	l = stattest.Must(schema.ParseLinked([]byte(linkedSchema)))
+	l := stattest.Must(schema.ParseLinked([]byte(linkedSchema)))
 	patients, visits := "id,sex,age\n", "id,ward,day\n"
 	for i := range 2000 {
 		patients += fmt.Sprintf("%d,%s,%d\n", i, "fm"[i%2:i%2+1], i*7%100)
@@ -52,19 +53,20 @@ func linkedFiles(t testing.TB) (l *schema.Linked, paths []string) {
 			t.Fatal(err)
 		}
 	}
-	return l, []string{filepath.Join(dir, "patients.csv"), filepath.Join(dir, "visits.csv")}
+	return stattest.Must(linked.Files(l,
+		[]string{filepath.Join(dir, "patients.csv"), filepath.Join(dir, "visits.csv")}))
 }
 
 // TestLinkedSpendsItsBudget: the views share one filter, which is nearly used up and never
 // overdrawn, and the model's claim is that of the budget, with aim and mst, under both relations.
 func TestLinkedSpendsItsBudget(t *testing.T) {
-	l, paths := linkedFiles(t)
+	rows := linkedFiles(t)
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, method := range []string{"aim", "mst"} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 			t.Run(fmt.Sprint(method, adj), func(t *testing.T) {
 				f := stattest.Must(New(method, nil))
-				m, s, err := RunLinked(t.Context(), l, paths, f, RunOptions{Options: privacy.Options{
+				m, s, err := Run(t.Context(), rows, f, RunOptions{Options: privacy.Options{
 					Budget: budget, Adjacency: adj, Tool: "test"}})
 				if err != nil {
 					t.Fatal(err)
@@ -95,7 +97,7 @@ func TestLinkedSpendsItsBudget(t *testing.T) {
 				if m.Claim.Epsilon != budget.Epsilon || m.Claim.Unit != "id" {
 					t.Errorf("the claim is %+v", m.Claim)
 				}
-				ts := stattest.Must(m.SampleLinked(t.Context(), 2000, 1))
+				ts := stattest.Must(m.Params().(*release.Linked).Draw(t.Context(), 2000, 1))
 				if math.Abs(m.Rows-2000) > 300 || ts[1].Rows() < 4000 || ts[1].Rows() > 6000 {
 					t.Errorf("%v patients, %d visits of 2000", m.Rows, ts[1].Rows())
 				}
@@ -106,13 +108,13 @@ func TestLinkedSpendsItsBudget(t *testing.T) {
 
 // TestLinkedTransitions: a ward follows itself as in the table: nine times in ten.
 func TestLinkedTransitions(t *testing.T) {
-	l, paths := linkedFiles(t)
-	m, _, err := RunLinked(t.Context(), l, paths, stattest.Must(New("aim", nil)), RunOptions{
+	rows := linkedFiles(t)
+	m, _, err := Run(t.Context(), rows, stattest.Must(New("aim", nil)), RunOptions{
 		Options: privacy.Options{Budget: accountant.Budget{Epsilon: 20, Delta: 1e-6}, Tool: "test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	visits := stattest.Must(m.SampleLinked(t.Context(), 2000, 1))[1]
+	visits := stattest.Must(m.Params().(*release.Linked).Draw(t.Context(), 2000, 1))[1]
 	same, steps := 0., 0.
 	ward := visits.Column(visits.Schema().Index("ward"))
 	for row := 1; row < visits.Rows(); row++ {
@@ -128,26 +130,27 @@ func TestLinkedTransitions(t *testing.T) {
 	}
 }
 
-// TestPlanLinkedRefuses what it does not fit.
-func TestPlanLinkedRefuses(t *testing.T) {
+// TestLinkedRefuses what it does not fit.
+func TestLinkedRefuses(t *testing.T) {
 	l := stattest.Must(schema.ParseLinked([]byte(linkedSchema)))
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	nb := privacy.NeighboursOf(l.Tables[0].Schema, 0)
 	for _, method := range []string{"wgan", "mwem", "bayes", "smalldb", "pategan"} {
 		f := stattest.Must(New(method, nil))
-		if _, err := PlanLinked(f, l, 0, budget); !errors.Is(err, ErrConfig) {
+		if _, err := NewPlan(f, l, nb, budget); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
 	aim := stattest.Must(Checked(&AIM{Target: "sex"}))
-	if _, err := PlanLinked(aim, l, 0, budget); !errors.Is(err, ErrConfig) {
+	if _, err := NewPlan(aim, l, nb, budget); !errors.Is(err, ErrConfig) {
 		t.Errorf("a target: %v", err)
 	}
 	plain := stattest.Must(Checked(&AIM{}))
-	if _, err := PlanLinked(plain, l, 0, accountant.Budget{Epsilon: 1}); err == nil {
+	if _, err := NewPlan(plain, l, nb, accountant.Budget{Epsilon: 1}); err == nil {
 		t.Error("no delta is taken")
 	}
 	var _ release.Params = &release.Linked{}
-	plan := stattest.Must(PlanLinked(stattest.Must(Checked(&MST{})), l, 0, budget))
+	plan := stattest.Must(NewPlan(stattest.Must(Checked(&MST{})), l, nb, budget))
 	noise := plan.Forecast(0).Noise
 	if len(noise) != 6 || noise[3].What != "visits: one-way marginal" || noise[3].Sigma > 1000 {
 		t.Errorf("the forecast is %+v", noise)
@@ -193,12 +196,13 @@ tables:
 			t.Fatal(err)
 		}
 	}
-	m, _, err := RunLinked(t.Context(), l, paths, stattest.Must(New("aim", nil)), RunOptions{
+	rows := stattest.Must(linked.Files(l, paths))
+	m, _, err := Run(t.Context(), rows, stattest.Must(New("aim", nil)), RunOptions{
 		Options: privacy.Options{Budget: accountant.Budget{Epsilon: 20, Delta: 1e-6}, Tool: "test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := stattest.Must(m.SampleLinked(t.Context(), 1000, 1))[1]
+	made := stattest.Must(m.Params().(*release.Linked).Draw(t.Context(), 1000, 1))[1]
 	twice := 0
 	for row := 1; row < made.Rows(); row++ {
 		if units := made.Units(); units[row] == units[row-1] &&

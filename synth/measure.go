@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // measureOne is a marginal's counts with Gaussian noise of sigma rows, as package marginal takes
@@ -15,8 +15,11 @@ import (
 func measureOne(
 	s *privacy.Session, m privacy.Marginal, sigma float64,
 ) (marginal.Measurement, error) {
-	counts, err := s.Measure(m, sigma)
-	return marginal.NewMeasurement(m.Cols, m.Groups, counts, sigma), err
+	counts, err := s.MeasureAll([]privacy.Query{m}, sigma)
+	if err != nil {
+		return marginal.Measurement{}, err
+	}
+	return marginal.NewMeasurement(m.Cols, m.Groups, counts[0], sigma), nil
 }
 
 // columnQueries asks for the marginal of each of n columns, in their order.
@@ -80,4 +83,17 @@ func Grouped(g *marginal.Grouping, cols ...int) privacy.Marginal {
 		m.Groups = append(m.Groups, g.Groups(c))
 	}
 	return m
+}
+
+// joined joins measured one-way marginals with those that are known already, finer ones first.
+func joined(measured, known []marginal.Measurement) []marginal.Measurement {
+	out := append([]marginal.Measurement(nil), measured...)
+	for i := range out {
+		for _, k := range known {
+			if k.Cols[0] == out[i].Cols[0] {
+				out[i] = marginal.Refine(out[i], k)
+			}
+		}
+	}
+	return out
 }

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // maxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates
@@ -82,6 +82,9 @@ func Drawable(
 	fitted, err := plan.Fit(ctx, s, p)
 	return fitted.Params, err
 }
+
+// viewable has nothing against any view.
+func (*MST) viewable() error { return nil }
 
 // Unseen has nothing against columns of which only the names are known.
 func (*MST) Unseen([]string) (target string, err error) { return "", nil }
@@ -180,18 +183,14 @@ func (p *mstPlan) tree(
 		candidates = append(candidates,
 			privacy.Candidate{Query: Grouped(groups, e...), Estimate: estimate})
 	}
-	part := make([]int, p.columns) // of the forest, for each column
-	for i := range part {
-		part[i] = i
-	}
+	parts := newForest(p.columns)
 	for len(edges) < p.columns-1 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		progress.Report("choosing pairs", float64(len(edges))/float64(p.columns-1))
 		candidates = slices.DeleteFunc(candidates, func(c privacy.Candidate) bool {
-			e := c.Query.(privacy.Marginal).Cols
-			return part[e[0]] == part[e[1]]
+			return !parts.joins(c.Query.(privacy.Marginal).Cols)
 		})
 		if len(candidates) == 0 {
 			break
@@ -202,14 +201,35 @@ func (p *mstPlan) tree(
 		}
 		e := candidates[best].Query.(privacy.Marginal).Cols
 		edges = append(edges, e)
-		from, to := part[e[0]], part[e[1]]
-		for i := range part {
-			if part[i] == from {
-				part[i] = to
+		parts.join(e)
+	}
+	return edges, nil
+}
+
+// forest is, for each column, the part of the forest that its edges make.
+type forest []int
+
+func newForest(columns int) forest {
+	f := make(forest, columns)
+	for c := range f {
+		f[c] = c
+	}
+	return f
+}
+
+// joins says whether a pair joins two parts.
+func (f forest) joins(pair []int) bool { return f[pair[0]] != f[pair[1]] }
+
+// join adds an edge between all columns of a set.
+func (f forest) join(cols []int) {
+	for _, c := range cols[1:] {
+		from := f[c]
+		for i := range f {
+			if f[i] == from {
+				f[i] = f[cols[0]]
 			}
 		}
 	}
-	return edges, nil
 }
 
 func (p *mstPlan) settings(edges [][]int) map[string]any {
@@ -221,43 +241,4 @@ func (p *mstPlan) settings(edges [][]int) map[string]any {
 		"one_way_sigma": p.oneWay, "pair_sigma": p.pair, "select_epsilon": p.epsilon,
 		"group_sigmas": p.cfg.GroupSigmas, "tree": names,
 	}
-}
-
-// Forecast assumes that as many codes stay unmerged as so many rows can lift above the noise, all
-// of them if rows is 0, and that the tree has half the cells of the largest. Its constants were
-// measured on the tables adult, bank and support2, on one core (go test ./cmd/decoy -run
-// TestForecasts -v -args -tables DIR compares).
-func (p *mstPlan) Forecast(rows int) Forecast {
-	pairs, sizes, columns := p.pairs(), p.schema.Sizes(), float64(p.columns)
-	f := Forecast{Joints: jointsOf(p.columns, pairs), Seconds: 0.05 + 0.0045*columns,
-		Noise: []Noise{{What: "one-way marginal", Columns: 1, Count: p.columns, Sigma: p.oneWay},
-			{What: "tree edge selection", Count: p.columns - 1, Eps: p.epsilon},
-			{What: "pair marginal", Columns: 2, Count: p.columns - 1, Sigma: p.pair}}}
-	if p.columns == 1 {
-		f.Noise = f.Noise[:1]
-		return f
-	}
-	least := p.cfg.GroupSigmas * p.oneWay // rows of a code that stays
-	noise := math.Erfc(p.cfg.GroupSigmas/math.Sqrt2) / 2
-	sum, cells := 0, 0
-	for c, k := range sizes {
-		if rows > 0 {
-			sizes[c] = min(k, int(float64(rows)/least+noise*float64(k))+2)
-		}
-		sum += sizes[c]
-	}
-	for _, e := range pairs {
-		cells += sizes[e[0]] * sizes[e[1]]
-	}
-	widest := slices.Max(sizes)
-	tree := min(widest*(sum-widest), cells) / 2 // the largest: the pairs of the widest column
-	// An estimate is 8 bytes a candidate cell, its grid form 8 more; the model keeps about five
-	// arrays over the tree's cells.
-	f.MemoryBytes = int64(16*cells + 5*8*tree)
-	// A selection counts every pair that is still open, 0.6 of all in the mean: 1 ns a row, 30 ns
-	// a cell. The estimation: 10 ns a cell and iteration, over some 150 iterations on what is left of
-	// the tree when rare codes are merged.
-	f.Seconds += 0.6*(columns-1)*(1e-9*float64(len(pairs)*rows)+30e-9*float64(cells)) +
-		10e-9*150*float64(tree)/2
-	return f
 }

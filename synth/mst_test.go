@@ -3,8 +3,9 @@ package synth
 import (
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -17,7 +18,7 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 	s := synthtest.Schema(15)
 	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9},
 		{Epsilon: 10, Delta: 1e-9}} {
-		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		p := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), b))
 		cost := stattest.Must(p.Reserve.Epsilon(b.Delta, accountant.AddRemove))
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)

@@ -3,11 +3,11 @@ package synth
 import (
 	"fmt"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/model/workload"
 )
 
 // MWEM is MWEM (Hardt, Ligett, McSherry, "A simple and practical algorithm for
@@ -54,7 +54,7 @@ func (*MWEM) Name() string { return "mwem" }
 
 func (f *MWEM) check() (err error) {
 	if f.file, err = workload.Source(f.Workload); err != nil {
-		err = fmt.Errorf("workload: %v", err)
+		err = fmt.Errorf("%v", err)
 	}
 	return err
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/model/workload"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/workload"
 )
 
 // Fit is the algorithm of the paper, with T rounds:

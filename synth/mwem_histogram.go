@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/workload"
 )
 
 // histogram is a distribution over the columns that items speak of, and its answers to them.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/model/workload"
 )
 
 // randomItem is a count over one to three columns, or a marginal.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/model/workload"
 	"github.com/decoy-dp/decoy/privacy"
-
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // plan is a fit: what is picked from, how often, and the noise.
@@ -98,42 +97,6 @@ func (p *mwemPlan) pay(left accountant.Account) {
 	p.oneWay = unit / one * math.Sqrt(float64(p.columns)/first)
 	p.total, p.count = k/(one*math.Sqrt(first)), k/(one*math.Sqrt(each))
 	p.sigma = unit / k * p.count
-}
-
-// Forecast assumes the largest distribution that the plan allows. The joints are the marginals of
-// the workload; a histogram also counts single queries. Its constants were measured on
-// adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a factor of 1.7.
-func (p *mwemPlan) Forecast(int) Forecast {
-	f, sizes, rounds := Forecast{}, p.w.Schema().Sizes(), float64(p.rounds)
-	candidates, counts := 0.0, false
-	var sets [][]int
-	for _, it := range p.items {
-		if counts = counts || it.IsCount(); !it.IsCount() {
-			candidates += cellsOf(sizes, it.Cols)
-			sets = append(sets, it.Cols)
-		}
-	}
-	if p.graph {
-		f.Noise = []Noise{{What: "one-way marginal", Columns: 1, Count: p.columns, Sigma: p.oneWay}}
-		f.Joints = jointsOf(p.columns, sets)
-		// Measured tables are as large as the average one.
-		cells := min(4*rounds*candidates/float64(len(p.items)), float64(p.cfg.MaxCells))
-		f.MemoryBytes = int64(40*cells + 24*candidates)
-		f.Seconds = 2.6 * math.Pow(rounds*candidates/1e6, .75)
-	} else {
-		f.Noise = []Noise{{What: "number of rows", Count: 1, Sigma: p.deviation(p.total)}}
-		cells := cellsOf(sizes, named(p.items))
-		f.MemoryBytes = int64((24+4*rounds)*cells + 24*candidates)
-		f.Seconds = rounds * (30e-9*rounds*cells + 10e-9*candidates + 1e-3)
-	}
-	f.Noise = append(f.Noise, Noise{What: "query selection", Count: p.rounds, Eps: p.epsilon})
-	if !p.counts {
-		f.Noise = append(f.Noise, Noise{What: "marginal", Columns: 2, Count: p.rounds, Sigma: p.sigma})
-	}
-	if counts {
-		f.Noise = append(f.Noise, Noise{What: "count", Count: p.rounds, Sigma: p.deviation(p.count)})
-	}
-	return f
 }
 
 // deviation is the standard deviation of the noise of a count at scale x.

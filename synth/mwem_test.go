@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 
+	"github.com/decoy-dp/decoy/model/workload"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/workload"
 )
 
 const someWorkload = `
@@ -34,7 +35,7 @@ func TestWorkloadSources(t *testing.T) {
 	stattest.Check(t, os.WriteFile(path, []byte(someWorkload), 0o600))
 	for _, text := range []string{someWorkload, path} {
 		f := checked(&MWEM{Workload: text})
-		p := stattest.Must(NewPlan(f, s, nb, b))
+		p := stattest.Must(NewPlan(f, schema.One(s), nb, b))
 		q := p.Plan.(*mwemPlan)
 		if q.graph || len(q.items) != 6 || q.rounds != 6 || q.counts || q.laplace {
 			t.Errorf("graph %v, %d items, %d rounds, counts %v, laplace %v", q.graph, len(q.items),
@@ -47,7 +48,7 @@ func TestWorkloadSources(t *testing.T) {
 		"nothing fits":   {MaxCells: 1},
 	} {
 		f := stattest.Must(Checked(&c))
-		stattest.Wraps(t, stattest.Err(NewPlan(f, s, nb, b)), ErrConfig, "%s", name)
+		stattest.Wraps(t, stattest.Err(NewPlan(f, schema.One(s), nb, b)), ErrConfig, "%s", name)
 	}
 }
 
@@ -65,7 +66,7 @@ func TestNoiseOfCounts(t *testing.T) {
 		{60, accountant.Budget{Epsilon: 1}, true},
 	} {
 		f := checked(&MWEM{Workload: counts, Rounds: tt.rounds})
-		p := stattest.Must(NewPlan(f, s, nb, tt.b))
+		p := stattest.Must(NewPlan(f, schema.One(s), nb, tt.b))
 		if got := p.Plan.(*mwemPlan).laplace; got != tt.laplace {
 			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
 		}
@@ -75,7 +76,7 @@ func TestNoiseOfCounts(t *testing.T) {
 		}
 	}
 	f := checked(&MWEM{})
-	stattest.Wraps(t, stattest.Err(NewPlan(f, s, nb, accountant.Budget{Epsilon: 1})),
+	stattest.Wraps(t, stattest.Err(NewPlan(f, schema.One(s), nb, accountant.Budget{Epsilon: 1})),
 		accountant.ErrBudgetRange, "marginals without delta")
 }
 

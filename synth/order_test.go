@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // TestOrder: the order of the rows that a model gives carries nothing, whatever its method. Null:

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 // PATEGAN is PATE-GAN with every vote charged: teachers on disjoint shards of the private
@@ -142,22 +141,3 @@ func (p *patePlan) asked() vote.Ballot {
 }
 
 func (p *patePlan) questions() int { return p.cfg.Rounds * p.asked().Questions }
-
-// Forecast counts the multiplications of the generator's steps, beside the marginal model.
-func (p *patePlan) Forecast(int) Forecast {
-	c, cells := p.cfg, float64(cellCount(p.schema))
-	row, distil := gan.Work(cellCount(p.schema))
-	f := p.marginals.Forecast(0)
-	f.Joints = nil
-	f.Seconds += (float64(c.DistilSteps+c.Rounds*c.GeneratorSteps)*distil +
-		float64(c.Rounds*c.GeneratorSteps)*batch*(row+4*cells*studentHidden)) / 2e10
-	f.MemoryBytes = max(f.MemoryBytes,
-		int64(4*batch*(8*cells+1024)+4*float64(c.Rounds*c.Questions)*cells))
-	one := Noise{What: "vote on a generated row", Count: p.questions(), Sigma: p.votes.Scale()}
-	f.Noise = append(slices.Clone(f.Noise), one)
-	if p.votes.CheckSigma > 0 {
-		f.Noise = append(f.Noise, Noise{What: "check before a vote", Count: one.Count,
-			Sigma: p.votes.CheckSigma})
-	}
-	return f
-}

@@ -12,16 +12,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // The tests named TestAudit_ are the defects that an audit of six public PATE-GANs found (Ganev,

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/internal/matrix"
-	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 // Votes on directions are those of G-PATE (Long, Wang, Yang, Kailkhura, Zhang, Gunter, Li, NeurIPS

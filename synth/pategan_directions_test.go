@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -25,7 +26,7 @@ func TestDirectionsArePaid(t *testing.T) {
 		t.Errorf("votes take μ² = %v, a tenth is %v", got, want)
 	}
 	c.Aggregator = vote.LNMax
-	made := stattest.Must(NewPlan(checked(&c), s,
+	made := stattest.Must(NewPlan(checked(&c), schema.One(s),
 		privacy.NeighboursOf(s, 0), budget))
 	p = made.Plan.(*patePlan)
 	votes := made.Reserve[1]

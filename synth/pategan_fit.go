@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 // source is all that a fit learns of the private rows: the releases of the gate. A fit is a

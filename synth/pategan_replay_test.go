@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // small are settings of a fit of a few hundredths of a second.
@@ -71,7 +71,7 @@ func (a *answers) frozen(other *source, seen *[]*shown) source {
 // live is a plan of the settings, a source for it on the table, and its session.
 func live(t testing.TB, c PATEGAN, tab *table.Table) (*patePlan, source, *privacy.Session) {
 	t.Helper()
-	made := stattest.Must(NewPlan(checked(&c), tab.Schema(),
+	made := stattest.Must(NewPlan(checked(&c), schema.One(tab.Schema()),
 		privacy.NeighboursOf(tab.Schema(), 0), budget))
 	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: budget, Plan: made.Reserve, Method: "pategan"}))
@@ -83,7 +83,7 @@ func live(t testing.TB, c PATEGAN, tab *table.Table) (*patePlan, source, *privac
 func planned(t testing.TB, c PATEGAN, s *schema.Schema, b accountant.Budget) *patePlan {
 	t.Helper()
 	f := checked(&c)
-	return stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b)).Plan.(*patePlan)
+	return stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), b)).Plan.(*patePlan)
 }
 
 // fitted runs a fit on a source and returns its end.

@@ -5,14 +5,14 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/eval/attack"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 var long = flag.Bool("long", false, "run the audit on the worst case: a minute")
@@ -50,7 +50,7 @@ func TestAudit_WorstCase(t *testing.T) {
 	for name, c := range map[string]synth.PATEGAN{"default": {}, "votes alone": {MarginalShare: 1e-4},
 		"lnmax": {MarginalShare: 1e-4, Aggregator: "lnmax"}} {
 		c.Rounds, c.Questions, c.DistilSteps, c.GeneratorSteps, c.ShardRows = 4, 16, 20, 5, 1
-		made := stattest.Must(synth.NewPlan(stattest.Must(synth.Checked(&c)), s,
+		made := stattest.Must(synth.NewPlan(stattest.Must(synth.Checked(&c)), schema.One(s),
 			privacy.NeighboursOf(s, 0), claimed))
 		claim := stattest.Must(attack.ClaimOf(claimed, accountant.AddRemove, made.Reserve))
 		for _, lies := range []bool{false, true} {

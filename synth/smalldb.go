@@ -7,12 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/model/workload"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
-
-	"github.com/decoy-dp/decoy/table"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // totalShare is the share of epsilon for the number of rows.
@@ -51,7 +50,7 @@ func (*SmallDB) Name() string { return "smalldb" }
 
 func (f *SmallDB) check() (err error) {
 	if f.file, err = workload.Source(f.Workload); err != nil {
-		err = fmt.Errorf("workload: %v", err)
+		err = fmt.Errorf("%v", err)
 	}
 	return err
 }
@@ -192,15 +191,4 @@ func membersOf(sizes []int, queries []table.Expr) [][]float64 {
 		}
 	}
 	return out
-}
-
-// Forecast counts a score of 8 bytes a candidate, and 2 ns a candidate and query.
-func (p *smallPlan) Forecast(int) Forecast {
-	return Forecast{
-		MemoryBytes: 8 * int64(p.candidates),
-		Seconds:     float64(p.candidates) * (2e-9*float64(len(p.queries)) + 1e-7),
-		Noise: []Noise{{What: "number of rows", Count: 1, Sigma: math.Sqrt2 * p.total},
-			{What: fmt.Sprintf("choice among %d multisets of %d rows", p.candidates, p.rows),
-				Count: 1, Eps: p.epsilon}},
-	}
 }

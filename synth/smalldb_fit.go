@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
 )
 
 // Fit is the algorithm of the paper, with a noisy number of rows n in place of the exact one:

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // TestRefusals: what cannot be enumerated is refused with its number, as a matter of settings.
@@ -38,7 +38,7 @@ func TestRefusals(t *testing.T) {
 			twoCodes(), "no column"},
 	} {
 		f := checked(&tt.cfg)
-		_, err := NewPlan(f, tt.s, nb, accountant.Budget{Epsilon: 1})
+		_, err := NewPlan(f, schema.One(tt.s), nb, accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // errKept stands for whatever keeps an output from becoming durable.

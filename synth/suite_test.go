@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // checked are settings of which a test is sure.
@@ -93,7 +93,8 @@ func conforms(t *testing.T, f Fitter, good ...Fitter) {
 	tiny, few, counts := len(good) == 0, 4, []int{1, 2, 7, 20}
 	if tiny {
 		few, counts = 2, counts[:2]
-		stattest.Wraps(t, stattest.Err(NewPlan(f, synthtest.Schema(40), relations[0], one)), ErrConfig,
+		stattest.Wraps(t, stattest.Err(NewPlan(f, schema.One(synthtest.Schema(40)), relations[0], one)),
+			ErrConfig,
 			"forty columns")
 	} else {
 		t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
@@ -122,7 +123,7 @@ func planFits(t *testing.T, f Fitter, counts ...int) {
 		for _, nb := range relations {
 			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9},
 				{Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
-				p, err := NewPlan(f, s, nb, b)
+				p, err := NewPlan(f, schema.One(s), nb, b)
 				if err != nil {
 					t.Fatalf("%d columns, %v, %+v: %v", columns, nb, b, err)
 				}
@@ -146,7 +147,7 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 		{Epsilon: math.NaN(), Delta: 1e-9},
 		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5},
 		{Epsilon: 1, Delta: math.NaN()}} {
-		stattest.Wraps(t, stattest.Err(NewPlan(f, synthtest.Schema(columns), relations[0],
+		stattest.Wraps(t, stattest.Err(NewPlan(f, schema.One(synthtest.Schema(columns)), relations[0],
 			b)), accountant.ErrBudgetRange, "%+v", b)
 	}
 }
@@ -155,7 +156,7 @@ func planRefuses(t *testing.T, f Fitter, columns int) {
 func unitNoise(t *testing.T, f Fitter, columns int) {
 	sigmas := func(rows int) (out []float64) {
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
-		p := stattest.Must(NewPlan(f, synthtest.Schema(columns), nb, one))
+		p := stattest.Must(NewPlan(f, schema.One(synthtest.Schema(columns)), nb, one))
 		for _, n := range p.Forecast(0).Noise {
 			if n.Sigma > 0 && !strings.Contains(n.What, "vote") { // a unit is in one shard
 				out = append(out, n.Sigma)
@@ -177,7 +178,7 @@ func TestTargetIsChecked(t *testing.T) {
 	for target, ok := range map[string]bool{"column 0": true, "none": false} {
 		for _, f := range []settings{&AIM{Target: target}, &WGAN{Target: target},
 			&PATEGAN{Target: target}, &Bayes{Target: target}} {
-			_, err := NewPlan(checked(f), s, privacy.NeighboursOf(s, 0), one)
+			_, err := NewPlan(checked(f), schema.One(s), privacy.NeighboursOf(s, 0), one)
 			if errors.Is(err, ErrConfig) == ok {
 				t.Errorf("%s, %s: %v", f.Name(), target, err)
 			}
@@ -323,7 +324,7 @@ func cancelled(t *testing.T, f Fitter, columns int) {
 func exhausted(t *testing.T, f Fitter, columns int) {
 	tab := synthtest.Table(t, synthtest.Schema(columns), 300)
 	nb := privacy.NeighboursOf(tab.Schema(), 0)
-	p := stattest.Must(NewPlan(f, tab.Schema(), nb, one))
+	p := stattest.Must(NewPlan(f, schema.One(tab.Schema()), nb, one))
 	s := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: one, Plan: p.Reserve, Price: p.Price, Method: f.Name()}))
 	stattest.Must(p.Fit(context.Background(), s, nil))

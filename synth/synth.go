@@ -12,12 +12,12 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/model/marginal"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // ErrConfig is wrapped by every error about a setting that a method refuses.
@@ -38,6 +38,7 @@ type Fitter interface {
 
 // Terms are what a method plans from. All of it is public.
 type Terms struct {
+	View       *schema.View // of linked tables, which is planned; nil: one table
 	Schema     *schema.Schema
 	Neighbours privacy.Neighbours
 	Left       accountant.Account
@@ -47,7 +48,7 @@ type Terms struct {
 
 // termsOf are those of an open session.
 func termsOf(s *privacy.Session, known []marginal.Measurement) Terms {
-	t := Terms{s.Schema(), s.Neighbours(), s.Left(), known}
+	t := Terms{nil, s.Schema(), s.Neighbours(), s.Left(), known}
 	t.Left.Mu2 *= 1 - 1e-9
 	return t
 }
@@ -61,6 +62,14 @@ type Plan interface {
 	// session returns and of its Seed, on one machine: a run that was killed is continued by another
 	// Fit, which is given the same answers.
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
+}
+
+// planOf plans the fit of tables.
+func planOf(f Fitter, tables *schema.Linked, t Terms) (Plan, error) {
+	if tables.Single() {
+		return f.Plan(t)
+	}
+	return planViews(f, tables, t)
 }
 
 // gaussian is embedded in methods all of whose calls are Gaussian-DP.
@@ -116,28 +125,6 @@ func (p Progress) Report(stage string, fraction float64) {
 	}
 }
 
-// Forecast is what a plan expects to need, from public knowledge.
-type Forecast struct {
-	MemoryBytes int64   `json:"memory_bytes"` // besides the rows themselves
-	Seconds     float64 `json:"seconds"`      // on one ordinary core, reading excluded
-	Noise       []Noise `json:"noise"`
-	// sets of columns, each increasing: every marginal that is asked for is over columns of one, so
-	// that another engine may count the rows, once for the whole fit. nil: more is asked for
-	Joints [][]int `json:"-"`
-	Sums   int     `json:"-"` // over all rows, which it makes beside the joints, at most
-}
-
-// Noise is the noise of one kind of question: one of the last three is not 0.
-type Noise struct {
-	What    string  `json:"what"`
-	Columns int     `json:"-"` // of a marginal that is measured, most often
-	Count   int     `json:"count"`
-	Sigma   float64 `json:"sigma,omitempty"` // rows
-	// times what one unit may add, which is known only at each step
-	Multiplier float64 `json:"noise_multiplier,omitempty"`
-	Eps        float64 `json:"epsilon,omitempty"` // of a selection
-}
-
 // publicSeed is public randomness of a run, the same when it is continued: a hash of its name.
 func publicSeed(s *privacy.Session) (a, b uint64) {
 	sum := sha256.Sum256([]byte("decoy public seed " + s.Run()))
@@ -153,9 +140,9 @@ func publicSeed(s *privacy.Session) (a, b uint64) {
 func Run(
 	ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions,
 ) (*release.Model, *privacy.Session, error) {
-	declared := rows.Schema()
-	nb := privacy.NeighboursOf(declared, o.Adjacency)
-	plan, err := NewPlan(f, declared, nb, o.Budget)
+	tables := rows.Tables()
+	declared := tables.Tables[0].Schema
+	plan, err := NewPlan(f, tables, privacy.NeighboursOf(declared, o.Adjacency), o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}

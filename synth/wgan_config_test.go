@@ -4,10 +4,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -17,7 +18,7 @@ func TestReleasesUseTheFilter(t *testing.T) {
 	s := synthtest.Schema(6)
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		planned := stattest.Must(NewPlan(checked(&WGAN{}), s,
+		planned := stattest.Must(NewPlan(checked(&WGAN{}), schema.One(s),
 			privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, budget))
 		p, r := planned.Plan.(*wganPlan), accountant.NewReservation(planned.Reserve)
 		take := func(e accountant.Event) {

@@ -8,9 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
 )
 
 // training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
@@ -46,7 +46,7 @@ func (p *wganPlan) source(ctx context.Context, s *privacy.Session, progress Prog
 	a, b := publicSeed(s)
 	return Source{
 		Seed:      [2]uint64{a, b},
-		Marginals: func() (Model, error) { return p.marginals.Fit(ctx, s, progress) },
+		marginals: func() (Model, error) { return p.marginals.Fit(ctx, s, progress) },
 		released:  func(t *wganTraining) (gradient.Pair, float64, error) { return t.release(s) },
 	}
 }
@@ -131,7 +131,7 @@ const (
 func (p *wganPlan) start(from Source) (*wganTraining, error) {
 	t := &wganTraining{wganPlan: p}
 	t.u = rand.New(rand.NewPCG(from.Seed[0], from.Seed[1]))
-	model, err := from.Marginals()
+	model, err := from.marginals()
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
 )
 
 // remember adds a release, with noise of that multiplier, to the measurements and returns the mean

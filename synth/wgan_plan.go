@@ -3,15 +3,13 @@ package synth
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
 )
 
 // plan is a fit that has been paid for.
@@ -120,34 +118,4 @@ func (p *wganPlan) penalty() gradient.PenaltyPlan {
 		return gradient.PenaltyPlan{}
 	}
 	return gradient.PenaltyPlan{Share: .2, Reach: .1}
-}
-
-// Forecast counts the multiplications of the generator's steps, beside the marginal model.
-func (p *wganPlan) Forecast(int) Forecast {
-	c := p.cfg
-	critic := float64(weights(cellCount(p.schema), c.Hidden))
-	row, distil := gan.Work(cellCount(p.schema))
-	measured := batch * (row + 4*critic*float64(min(snapshots, c.Steps)))
-	speed := 2.7e10
-	if c.Engine == gorgonia {
-		speed /= 4
-	}
-	trained := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
-	f := p.marginals.Forecast(0)
-	// Another engine makes sums over all rows, none clipped, of a critic that fits into its query.
-	if f.Sums = c.Steps; c.Rate < 1 || p.mode.Clipped() || c.Lipschitz == interpolates ||
-		critic > 1<<19 {
-		f.Joints = nil
-	}
-	f.Noise = append(slices.Clone(f.Noise), Noise{What: "gradient sum", Count: c.Steps,
-		Multiplier: p.penalty().GradientMultiplier(p.z)})
-	if c.Lipschitz == interpolates {
-		f.Noise = append(f.Noise, Noise{What: "sum of the penalty's gradient",
-			Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
-	}
-	cells := float64(cellCount(p.schema))
-	f.MemoryBytes = max(f.MemoryBytes, int64(4*batch*(6*cells+float64(1024+4*snapshots*c.Hidden[0]))+
-		4*21*critic*float64(c.Steps)+4*cells*cells))
-	f.Seconds += (float64(c.DistilSteps)*distil + trained*(distil+measured)) / speed
-	return f
 }

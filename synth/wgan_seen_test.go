@@ -7,14 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // numbers is a schema of two numeric columns, of 9 and 5 codes, and one of two categories.
@@ -54,7 +54,7 @@ func TestAsSeen(t *testing.T) {
 		c.Steps = 2
 		f := checked(&c)
 		s, b := numbers(), accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		p := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), b))
 		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
 			500)), privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		open := p.Plan.(*wganPlan)

@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -80,7 +81,7 @@ func TestVarianceOrder(t *testing.T) {
 		}
 		f := checked(&c)
 		b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-		p := stattest.Must(NewPlan(f, s, nb, b))
+		p := stattest.Must(NewPlan(f, schema.One(s), nb, b))
 		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		sizes, err := stepSizes(context.Background(), p.Plan.(*wganPlan), session)

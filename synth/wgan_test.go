@@ -7,15 +7,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
 
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -25,7 +26,7 @@ import (
 func TestFullBatchesAreGaussian(t *testing.T) {
 	f := checked(&WGAN{})
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+	p := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), b))
 	cost, err := pld.Epsilon(p.Reserve, b.Delta, accountant.AddRemove)
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
@@ -45,7 +46,7 @@ func TestInterpolatesArePaid(t *testing.T) {
 	plans := map[string]*wganPlan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
 		f := checked(&WGAN{Steps: 8, Lipschitz: lipschitz})
-		p := stattest.Must(NewPlan(f, s, privacy.NeighboursOf(s, 0), b))
+		p := stattest.Must(NewPlan(f, schema.One(s), privacy.NeighboursOf(s, 0), b))
 		plans[lipschitz] = p.Plan.(*wganPlan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
@@ -74,7 +75,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		f := checked(&WGAN{Lipschitz: lipschitz, Steps: 60, DistilSteps: 1,
 			GeneratorSteps: 1, PostSteps: 1, Hidden: []int{16}, MarginalShare: .01})
 		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
-		p := stattest.Must(NewPlan(f, tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b))
+		p := stattest.Must(NewPlan(f, schema.One(tab.Schema()), privacy.NeighboursOf(tab.Schema(), 0), b))
 		session := stattest.Must(privacy.Open(context.Background(), privacy.FromTable(tab),
 			privacy.Options{Budget: b, Plan: p.Reserve, Price: p.Price}))
 		watched := *p.Plan.(*wganPlan)

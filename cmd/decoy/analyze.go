@@ -17,7 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
 )
 
 type analyze struct {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/eval/attack"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/stats"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // errRefuted is a claim that an audit disproved.
@@ -145,12 +145,12 @@ func (a *audit) mechanism(
 	case a.Method != attack.Collect:
 		return attack.Gate(a.Method, s, out.Adjacency, out.Budget, shape)
 	}
-	form, err := analysis.NewForm(s, a.Epsilon)
+	form, err := stats.NewForm(s, a.Epsilon)
 	if err != nil {
 		return attack.Mechanism{}, nil, err
 	}
 	answer := func(ctx context.Context, t *table.Table) (named []int, cells int, err error) {
-		a, _, err := form.Answer(ctx, privacy.FromTable(t), analysis.Run[analysis.Answer]{})
+		a, _, err := form.Answer(ctx, privacy.FromTable(t), stats.Run[stats.Answer]{})
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,16 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/eval/attack"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/stats"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // trainMethod is the subject of decoy audit rows that decoy train makes.
@@ -31,7 +31,7 @@ const trainMethod = "train"
 type auditRows struct {
 	jobFlags
 	attack.Options
-	training analysis.Training
+	training stats.Training
 	report   string
 	size     int // rows
 }
@@ -39,7 +39,7 @@ type auditRows struct {
 func auditRowsCommand(t *terminal) *cobra.Command {
 	a := &auditRows{jobFlags: newJob(),
 		Options: attack.Options{Runs: 64, Canaries: 20, Confidence: .95}}
-	a.training.By = analysis.Descent
+	a.training.By = stats.Descent
 	return t.verb("audit rows", a.run, a.flags(), flags{"runs": &a.Runs, "canaries": &a.Canaries,
 		"confidence": &a.Confidence, "rows": &a.size, "by": &a.training.By,
 		"drop": (*names)(&a.training.Drop), "target": &a.training.Target,
@@ -142,7 +142,7 @@ func (a *auditRows) check(cmd *cobra.Command) (*schema.Schema, error) {
 		err = usagef("METHOD %q is unknown; there is %s, %s and, without privacy, %s%s", a.Method,
 			strings.Join(synth.Names(), ", "), trainMethod, strings.Join(attack.Plain, ", "),
 			spelling.Hint(a.Method, slices.Concat(synth.Names(), attack.Plain, []string{trainMethod})))
-	case a.training.By == analysis.PATE:
+	case a.training.By == stats.PATE:
 		err = usagef("--by %s: give descent, output or objective", a.training.By)
 	case !(a.Confidence > 0 && a.Confidence < 1):
 		err = usagef("--confidence %v must be between 0 and 1", a.Confidence)
@@ -159,7 +159,7 @@ func (a *auditRows) check(cmd *cobra.Command) (*schema.Schema, error) {
 	case predicts && at < 0:
 		err = usagef("--target: the schema has no column %q to predict%s", a.training.Target,
 			cmp.Or(s.Hint(a.training.Target), "; there are "+quoted(s.Names())))
-	case predicts && !analysis.Classes(codecs[at]):
+	case predicts && !stats.Classes(codecs[at]):
 		err = usagef("--target: column %q is a number, and a classifier predicts categories",
 			a.training.Target)
 	case a.Method == trainMethod:
@@ -198,8 +198,8 @@ func (a *auditRows) trained(s *schema.Schema) (attack.Subject, error) {
 	codecs, err := s.Codecs()
 	o := privacy.Options{Budget: a.Budget(), Adjacency: a.Relation(), Tool: tool()}
 	fit := func(ctx context.Context, t *table.Table, _ *rand.Rand) (attack.Signal, error) {
-		c, _, err := analysis.Train(ctx, privacy.FromTable(t), a.training,
-			analysis.Run[*analysis.Classifier]{Options: o})
+		c, _, err := stats.Train(ctx, privacy.FromTable(t), a.training,
+			stats.Run[*stats.Classifier]{Options: o})
 		if err != nil {
 			return nil, err
 		}

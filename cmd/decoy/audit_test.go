@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/eval/attack"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // TestAuditVerdict: a refuted claim is an error with exit code 1 that says what was shown; the

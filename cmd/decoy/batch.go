@@ -22,10 +22,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 type batch struct {
@@ -47,10 +47,10 @@ func (b *batch) run(cmd *cobra.Command, _ *terminal, args []string) error {
 	if err := b.read(cmd, args[0], base); err != nil {
 		return err
 	}
-	w := &configs.Worker{Dir: base + ".state", Tool: tool(), Day: time.Now(),
-		Force: b.t.force, Warn: b.warnings}
+	w := &configs.Runner{State: base + ".state", Tool: tool(), Day: time.Now(),
+		Force: b.t.force, Tell: b.warnings}
 	if b.dryRun {
-		return b.showPlans(w)
+		return b.showPlans(cmd.Context(), w)
 	}
 	if err := w.Open(); err != nil {
 		return err
@@ -125,13 +125,14 @@ func (b *batch) check(path string, jobs []configs.Job) error {
 		return err
 	}
 	configs.Share(b.work)
-	written := []configs.NamedPath{configs.At("the results", b.results)}
-	read := []configs.NamedPath{configs.At("the batch file", path)}
+	written := []configs.NamedPath{{Name: "the results", Path: b.results}}
+	read := []configs.NamedPath{{Name: "the batch file", Path: path}}
 	for _, task := range b.work { // whose identities differ, as their names do
 		w, r := task.Files()
 		written, read = append(written, w...), append(read, r...)
 		if task.Ledger != nil { // written too, by all jobs of its table
-			read = append(read, configs.At(task.Name+"'s ledger", task.Ledger.Path()))
+			read = append(read,
+				configs.NamedPath{Name: task.Name + "'s ledger", Path: task.Ledger.Path()})
 		}
 	}
 	return configs.Distinct(written, read)
@@ -151,32 +152,12 @@ func heard(say func(t *terminal)) []string {
 
 // known is what is to be said of a job before it runs, by what is public.
 func (b *batch) known(task *configs.Task) []string {
-	return heard(func(t *terminal) {
-		(&jobFlags{Job: task.Job}).sayWeak(t)
-		if task.Domain != nil {
-			t.sayKnown(task.Domain)
-		} else if task.Purchase != nil {
-			sayHeader(t, task.Unit, task.Purchase.Table.Names())
-		}
-	})
+	return heard(func(t *terminal) { t.sayTask(task) })
 }
 
 // warnings are what generate says of a run, but for its guarantee and what it costs.
 func (b *batch) warnings(task *configs.Task, made configs.Made) []string {
-	return heard(func(t *terminal) {
-		if made.Bought != nil {
-			for _, r := range made.Bought.Tables {
-				sayBought(t, task, r)
-			}
-		}
-		if m := made.Model; m != nil {
-			f := &jobFlags{Job: task.Job}
-			if err := f.sayModel(context.Background(), t, m, made.Forecast); err != nil {
-				t.say("warning: %v", err)
-			}
-		}
-		t.sayIgnored("", made.Ignored)
-	})
+	return heard(func(t *terminal) { t.sayMade(task, made) })
 }
 
 // sayOfTables says once for each table what is to be said of its jobs.
@@ -207,7 +188,7 @@ func (b *batch) sayOfTables(of func(*configs.Task) []string) {
 // runAll carries the jobs out, as many at a time as --jobs lets it, but those of one ledger one
 // after another, and says their ends in the order of the jobs: which of two charges or ends first
 // depends on their rows.
-func (b *batch) runAll(ctx context.Context, w *configs.Worker) []configs.Record {
+func (b *batch) runAll(ctx context.Context, w *configs.Runner) []configs.Record {
 	jobs := b.work
 	out, ended := make([]configs.Record, len(jobs)), make([]chan struct{}, len(jobs))
 	queues := map[string][]int{} // the jobs of each ledger
@@ -230,7 +211,7 @@ func (b *batch) runAll(ctx context.Context, w *configs.Worker) []configs.Record 
 							out[i] = configs.Record{Job: task.Name, Identity: task.Identity,
 								Status: configs.Cancelled, Error: "interrupted before it began: nothing is spent"}
 							if ctx.Err() == nil {
-								out[i] = w.Do(ctx, task, nil)
+								out[i] = w.Do(ctx, task)
 							}
 							close(ended[i])
 						}
@@ -332,14 +313,14 @@ func accountAt(file *ledger.File) *account {
 }
 
 // showPlans prints the plan of a batch.
-func (b *batch) showPlans(w *configs.Worker) error {
+func (b *batch) showPlans(ctx context.Context, w *configs.Runner) error {
 	var out batchPlan
 	accounts, order := map[string]*account{}, []string(nil) // by path
 	stopped, takers := map[*configs.Task]bool{}, map[*configs.Task]int{}
 	for i, task := range b.work {
 		n := task.Needs()
 		line := plannedJob{i, task.Name, task.Method, sixDigits(task.Epsilon), sixDigits(task.Delta),
-			fmt.Sprint(n.Rows), n, "-", "-", task.Out, ""}
+			fmt.Sprint(n.Rows), n, "-", "-", cmp.Or(task.Out, task.OutDir), ""}
 		if n.Assumed {
 			line.RowsText += " assumed"
 		}
@@ -360,8 +341,8 @@ func (b *batch) showPlans(w *configs.Worker) error {
 		a.Jobs++
 		a.Total.Epsilon += task.Epsilon
 		a.Total.Delta += task.Delta
-		if line.Status = w.Foresee(task, a.then); a.wrong != nil {
-			line.Status = "would fail: " + spelling.Plain(a.wrong)
+		if line.Status = w.Foresee(ctx, task, a.then); a.wrong != nil {
+			line.Status = "would fail: " + spelling.Line(a.wrong)
 		}
 		if line.Status != configs.Ready && line.Status != configs.Paid {
 			stopped[task] = true
@@ -381,22 +362,22 @@ func (b *batch) showPlans(w *configs.Worker) error {
 	}
 	for _, task := range b.work {
 		if task.Bought != "" {
-			b.t.say("%s buys the schema of %s for %s: %s; a column needs about %d rows that hold a value",
+			b.t.say("%s buys the schema of %s for %s: %s; a column needs about %d %s a value",
 				task.Name, task.Input, plural(takers[task]+1, "job", "jobs"), task.Bought,
-				wholeRows(task.Purchase.Plan.Needs().Kind))
+				wholeRows(task.Purchase.Plan.Needs().Kind), task.Purchase.Holds)
 		}
 	}
 	b.sayOfTables(b.known)
 	if n := len(stopped); n > 0 {
 		b.t.say("%s would not run: see STATUS", plural(n, "job", "jobs"))
 	}
-	b.t.say("%s, %d at a time; nothing was read; the forecasts go by the rows that a job says "+
+	b.t.say("%s, %d at a time; no row was read; the forecasts go by the rows that a job says "+
 		"('rows:'), not by any file", plural(len(b.work), "job", "jobs"), b.jobs)
 	return nil
 }
 
 // writeResults writes the table of results: what became of each job, its verdicts and its metrics.
-func (b *batch) writeResults(w *configs.Worker, records []configs.Record) error {
+func (b *batch) writeResults(w *configs.Runner, records []configs.Record) error {
 	header := []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run",
 		"out", "error", "warnings"}
 	first := len(header)
@@ -418,7 +399,7 @@ func (b *batch) writeResults(w *configs.Worker, records []configs.Record) error 
 		task := b.work[i]
 		row := []string{r.Job, cmp.Or(task.Input, task.Dataset), task.Method,
 			configs.Short(task.Epsilon), configs.Short(task.Delta), r.Status,
-			strconv.Itoa(r.Rows), r.Run, task.Out, r.Error,
+			strconv.Itoa(r.Rows), r.Run, cmp.Or(task.Out, task.OutDir), r.Error,
 			strings.Join(append(b.known(task), r.Warnings...), "; ")}
 		for _, name := range header[first:] {
 			row = append(row, metrics[i][name])

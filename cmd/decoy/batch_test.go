@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 var long = flag.Bool("long", false, "run the long form of some tests")

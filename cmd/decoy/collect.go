@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 func collectCommand(t *terminal) *cobra.Command {
@@ -44,9 +44,9 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	_, s, err := form.Answer(cmd.Context(), rows, analysis.Run[analysis.Answer]{
+	_, s, err := form.Answer(cmd.Context(), rows, stats.Run[stats.Answer]{
 		Options: run.Options(j.Job),
-		Deliver: func(a analysis.Answer) error {
+		Deliver: func(a stats.Answer) error {
 			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
 			t.say("answered: %s", odds(a))
 			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, if "+
@@ -66,7 +66,7 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, args []string) error 
 }
 
 // odds says how an answer was drawn.
-func odds(a analysis.Answer) string {
+func odds(a stats.Answer) string {
 	cells, own, other := a.Odds()
 	if len(a.Named) == 1 && own != .5 {
 		return fmt.Sprintf("one of %d cells: yours with probability %s, any other with %s", cells,
@@ -77,12 +77,12 @@ func odds(a analysis.Answer) string {
 }
 
 // formOf is the form of --schema and --epsilon.
-func formOf(j configs.Job) (*analysis.Form, error) {
+func formOf(j configs.Job) (*stats.Form, error) {
 	s, err := configs.LoadSchema(j.Schema)
 	if err != nil {
 		return nil, err
 	}
-	return analysis.NewForm(s, j.Epsilon)
+	return stats.NewForm(s, j.Epsilon)
 }
 
 // ofAnswers are the flags of 'fit --randomized'.

@@ -5,27 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/transform"
 
-	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 // unprotectedMode are the permissions of what is not private: only who made it may read it.
@@ -59,90 +54,76 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	s, err := e.check()
+	isOf := func(m *release.Model) bool { return m.IsOf(s) }
+	read := func(r reader) (report.Study, error) { return e.table(r, s) }
 	if errors.Is(err, schema.ErrLinked) {
-		return e.linked(cmd, t)
+		var l *schema.Linked
+		var files [3][]string
+		l, files, err = e.checkLinked()
+		isOf = func(m *release.Model) bool { return m.SchemaSHA256 == l.Fingerprint() }
+		read = func(r reader) (report.Study, error) { return linkedTables(r, l, files) }
 	}
 	if err != nil {
 		return err
 	}
-	claim, err := e.claim(cmd.Context(), t, func(m *release.Model) bool { return m.IsOf(s) })
+	claim, err := e.claim(cmd.Context(), t, isOf)
 	if err != nil {
 		return err
 	}
-	return e.report(t, func() (evaluation, error) {
-		read := reader{cmd.Context(), t, t.progress()}
-		in := report.Tables{}
-		if in.Synthetic, err = read.both("--synthetic", e.synthetic[0], free(s)); err != nil {
-			return evaluation{}, err
-		}
-		in.Synthetic.Claim = claim
-		if in.Train, err = read.both("--train", e.train, s); err != nil {
-			return evaluation{}, err
-		}
-		if e.holdout != "" {
-			if in.Holdout, err = read.both("--holdout", e.holdout, s); err != nil {
-				return evaluation{}, err
-			}
-		}
-		e.options.Progress = read.shown.report
-		r, err := report.Compute(cmd.Context(), in, e.options)
-		return evaluation{r.Text, r.HTML, r.JSON}, err
-	})
+	return e.report(cmd.Context(), t, claim, read)
 }
 
-// linked is run for linked tables.
-func (e *evaluate) linked(cmd *cobra.Command, t *terminal) error {
-	l, err := schema.LoadLinked(e.Schema)
-	if err != nil {
-		return err
+// table reads the samples of one table.
+func (e *evaluate) table(read reader, s *schema.Schema) (in report.Tables, err error) {
+	if in.Synthetic, err = read.both("--synthetic", e.synthetic[0], s.ForSynthetic()); err != nil {
+		return in, err
+	}
+	if in.Train, err = read.both("--train", e.train, s); err == nil && e.holdout != "" {
+		in.Holdout, err = read.both("--holdout", e.holdout, s)
+	}
+	return in, err
+}
+
+// linkedFlags name the samples of linked tables.
+var linkedFlags = [3]string{"--train", "--synthetic", "--holdout"}
+
+// checkLinked is check for linked tables: their files, of each of linkedFlags.
+func (e *evaluate) checkLinked() (l *schema.Linked, files [3][]string, err error) {
+	if l, err = schema.LoadLinked(e.Schema); err != nil {
+		return nil, files, err
 	}
 	if o := e.options; o.Drop != nil || o.Target != "" {
-		return usagef("--target and --drop are for one table, and --schema %s describes linked tables, "+
-			"of which every column is predicted", e.Schema)
+		return nil, files, usagef("--target and --drop are for one table, and --schema %s describes "+
+			"linked tables, of which every column is predicted", e.Schema)
 	}
-	private := l.ForPrivate() // as generate reads them
-	schemas, files := [3]*schema.Linked{private, l, private}, [3][]string{}
-	flags := [3]string{"--train", "--synthetic", "--holdout"}
 	for i, paths := range [3][]string{{e.train}, e.synthetic, {e.holdout}} {
 		if paths[0] != "" && err == nil {
 			paths = strings.Split(strings.Join(paths, ","), ",") // a folder, or files
-			files[i], err = configs.LinkedFiles(flags[i], l, paths...)
+			files[i], err = configs.LinkedFiles(linkedFlags[i], l, paths...)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	claim, err := e.claim(cmd.Context(), t, func(m *release.Model) bool {
-		return m.SchemaSHA256 == l.Fingerprint()
-	})
-	if err != nil {
-		return err
-	}
-	return e.report(t, func() (evaluation, error) {
-		e.options.Progress = t.progress().report
-		var tables [3]*linked.Tables
-		for i, paths := range files {
-			if paths == nil {
-				continue
-			}
-			if tables[i], err = linked.Read(cmd.Context(), schemas[i], paths); err != nil {
-				return evaluation{}, fmt.Errorf("%s: %w", flags[i], err)
-			}
-		}
-		each, err := alone(reader{cmd.Context(), t, t.progress()}, l, files)
-		if err != nil {
-			return evaluation{}, err
-		}
-		r, err := report.ComputeLinked(l, tables, each, claim, e.options)
-		return evaluation{r.Text, r.HTML, r.JSON}, err
-	})
+	return l, files, err
 }
 
-// alone reads the linked tables once more, each by itself with its cells; none if that cannot be.
-func alone(read reader, l *schema.Linked, files [3][]string) (out []report.Tables, err error) {
+// linkedTables reads linked tables and, unless one of them can be read once only, each by itself
+// with its cells.
+func linkedTables(
+	read reader, l *schema.Linked, files [3][]string,
+) (in report.Linked, err error) {
+	private := l.ForPrivate() // as generate reads them
+	schemas, tables := [3]*schema.Linked{private, l, private}, [3]*linked.Tables{}
+	for i, paths := range files {
+		if paths == nil {
+			continue
+		}
+		if tables[i], err = linked.Read(read.ctx, schemas[i], paths); err != nil {
+			return in, fmt.Errorf("%s: %w", linkedFlags[i], err)
+		}
+	}
+	in = report.Linked{Schema: l, Train: tables[0], Synthetic: tables[1], Holdout: tables[2]}
 	real, synthetic := files[0], files[1]
 	if slices.ContainsFunc(slices.Concat(real, synthetic), configs.IsStandard) {
-		return nil, nil
+		return in, nil
 	}
 	for i, path := range real {
 		t := l.Described()[i]
@@ -151,24 +132,24 @@ func alone(read reader, l *schema.Linked, files [3][]string) (out []report.Table
 		}
 		inFile, _ := l.Written(len(l.Tables)-len(real)+i, t.Schema)
 		inFile.Unit = t.Keys()[0]
-		var in report.Tables
-		if in.Train, err = read.both("--train", path, inFile.ForPrivate()); err == nil {
-			in.Synthetic, err = read.both("--synthetic", synthetic[i], inFile)
+		var of report.Tables
+		if of.Train, err = read.both("--train", path, inFile.ForPrivate()); err == nil {
+			of.Synthetic, err = read.both("--synthetic", synthetic[i], inFile)
 		}
 		if err != nil {
-			return nil, err
+			return in, err
 		}
-		in.Synthetic.Name = t.Name
-		out = append(out, in)
+		of.Synthetic.Name = t.Name
+		in.Tables = append(in.Tables, of)
 	}
-	return out, nil
+	return in, nil
 }
 
-// evaluation writes a report in its three forms.
-type evaluation struct{ text, page, figures func(io.Writer) error }
-
-// report writes what compute finds where the flags say. The files are made before a row is read.
-func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error {
+// report writes what is found about tables where the flags say. The files are made before a row is
+// read.
+func (e *evaluate) report(
+	ctx context.Context, t *terminal, claim *report.Claim, read func(reader) (report.Study, error),
+) error {
 	if e.html == configs.Standard {
 		return usagef("--report -: a page needs a file")
 	}
@@ -180,21 +161,26 @@ func (e *evaluate) report(t *terminal, compute func() (evaluation, error)) error
 	if err != nil {
 		return err
 	}
-	e.options.Tool = tool()
-	r, err := compute()
+	shown := t.progress()
+	in, err := read(reader{ctx, t, shown})
+	if err != nil {
+		return err
+	}
+	e.options.Claim, e.options.Tool, e.options.Progress = claim, tool(), shown.report
+	r, err := report.Compute(ctx, in, e.options)
 	if err != nil {
 		return suitable(err)
 	}
 	if figures == nil {
-		if err := r.text(t.stdout); err != nil {
+		if err := r.Text(t.stdout); err != nil {
 			return err
 		}
 	}
 	const note = ", which is not private: keep it as safe as the real table"
-	if err := t.deliver(page, note, r.page); err != nil {
+	if err := t.deliver(page, note, r.HTML); err != nil {
 		return err
 	}
-	return t.deliver(figures, note, r.figures)
+	return t.deliver(figures, note, r.JSON)
 }
 
 // check refuses what cannot work before anything is read.
@@ -211,8 +197,8 @@ func (e *evaluate) check() (*schema.Schema, error) {
 		return nil, usagef("--synthetic is one table: evaluate each by itself, and lay the reports (or " +
 			"--json) side by side")
 	}
-	tables := []configs.NamedPath{configs.At("--train", e.train), configs.At("--holdout", e.holdout),
-		configs.At("--synthetic", e.synthetic[0])}
+	tables := []configs.NamedPath{{Name: "--train", Path: e.train},
+		{Name: "--holdout", Path: e.holdout}, {Name: "--synthetic", Path: e.synthetic[0]}}
 	var standards []string
 	for _, p := range tables {
 		if p.Path == "" {
@@ -292,89 +278,27 @@ type reader struct {
 	shown *progress
 }
 
-// codes reads a table.
-func (r reader) codes(name, path string, s *schema.Schema) (*table.Table, error) {
-	out, ignored, err := table.Read(r.ctx, path, s,
-		table.ReadOptions{})
+// said says what a table has that its schema does not name, and puts the table's name before each
+// line of an error.
+func (r reader) said(name, path string, ignored []int, err error) error {
 	if err != nil {
 		lines := strings.ReplaceAll(configs.Bare(path, err).Error(), "\n", "\n"+name+": ")
-		return nil, &configs.Reworded{Text: name + ": " + lines, Err: err}
+		return &configs.Reworded{Text: name + ": " + lines, Err: err}
 	}
-	r.t.sayIgnored(name+": ", ignored.Ignored)
-	return out, nil
+	r.t.sayIgnored(name+": ", ignored)
+	return nil
+}
+
+// codes reads a table.
+func (r reader) codes(name, path string, s *schema.Schema) (*table.Table, error) {
+	out, ignored, err := report.Read(r.ctx, path, s, true)
+	return out.Rows, r.said(name, path, ignored, err)
 }
 
 // both reads a table as codes and, if it can be read twice, its cells as the file has them too.
-func (r reader) both(name, path string, s *schema.Schema) (out report.Table, err error) {
-	out.Name = filepath.Base(path)
-	if out.Rows, err = r.codes(name, path, s); err != nil || path == configs.Standard ||
-		out.Rows.Rows() == 0 {
-		return out, err
-	}
-	if out.Garbled, err = garbled(path); err != nil {
-		return out, err
-	}
-	if out.Values, err = readValues(path, s); err != nil {
-		err = fmt.Errorf("%s: %w", name, configs.Bare(path, err))
-	}
-	return out, err
-}
-
-// garbled reports whether a CSV file is in another encoding than UTF-8.
-func garbled(path string) (bool, error) {
-	if format, _ := table.FormatOf(path); format != table.CSV && format != table.CSV|table.Tabs {
-		return false, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	_, err = io.Copy(io.Discard, transform.NewReader(f, encoding.UTF8Validator))
-	if errors.Is(err, encoding.ErrInvalidUTF8) {
-		return true, nil
-	}
-	return false, err
-}
-
-// readValues reads the cells of a table as the file has them.
-func readValues(path string, s *schema.Schema) (*eval.Values, error) {
-	rows, err := s.RowCodec()
-	if err != nil {
-		return nil, err
-	}
-	var header []string
-	if s.Unit != "" {
-		header = append(header, s.Unit)
-	}
-	for _, c := range rows.Columns() {
-		header = append(header, c.Name)
-	}
-	if !s.CSV.NoHeader {
-		if header, err = table.Header(path, s.CSV.Separator()); err != nil {
-			return nil, err
-		}
-	}
-	enough := errors.New("enough")
-	var scanned error
-	v, err := eval.NewValues(s, header, func(yield func([]string) bool) {
-		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header)}
-		scanned = table.ScanText(path, o, func(_, row []string) error {
-			if !yield(row) {
-				return enough
-			}
-			return nil
-		})
-	})
-	return v, cmp.Or(scanned, err)
-}
-
-// free is the schema of synthetic rows, which belong to no unit, and about which an error hides
-// nothing.
-func free(s *schema.Schema) *schema.Schema {
-	out := *s
-	out.Unit, out.MaxRowsPerUnit, out.Lenient = "", 0, false
-	return &out
+func (r reader) both(name, path string, s *schema.Schema) (report.Table, error) {
+	out, ignored, err := report.Read(r.ctx, path, s, path == configs.Standard)
+	return out, r.said(name, path, ignored, err)
 }
 
 // publish buys an evaluation through the gate and charges the ledger of the private table.
@@ -388,15 +312,15 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	synthetic, err := reader{cmd.Context(), t, run.shown}.codes("--synthetic", e.synthetic[0],
-		free(rows.Schema()))
+		rows.Schema().ForSynthetic())
 	if err != nil {
 		return err
 	}
-	o := analysis.Evaluation{Target: e.options.Target, Positive: e.options.Positive,
+	o := stats.Evaluation{Target: e.options.Target, Positive: e.options.Positive,
 		Drop: e.options.Drop}
-	_, s, err := analysis.Publish(cmd.Context(), rows, synthetic, o, analysis.Run[*analysis.Published]{
+	_, s, err := stats.Publish(cmd.Context(), rows, synthetic, o, stats.Run[*stats.Published]{
 		Options: run.Options(e.Job), Progress: run.shown.report,
-		Deliver: func(r *analysis.Published) error {
+		Deliver: func(r *stats.Published) error {
 			run.got("%v", r.Claim())
 			if run.file == nil {
 				return t.print(estimates{r})
@@ -421,7 +345,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			return nil, nil, usagef("--target: its figures need rows, and %s %s is a table elsewhere, of "+
 				"which there are counts: leave --target out, or give an extract", name, e.Input)
 		}
-		return analysis.PublishedSets(s), nil, nil
+		return stats.PublishedSets(s), nil, nil
 	}, e.described)
 }
 
@@ -445,4 +369,4 @@ func (e *evaluate) publishable() error {
 }
 
 // estimates is what was bought.
-type estimates struct{ *analysis.Published }
+type estimates struct{ *stats.Published }

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -40,6 +40,7 @@ func (j *jobFlags) flags() flags {
 		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "out-dir": &j.OutDir,
 		"input": &j.Input, "model": &j.Model,
 		"header-is-public": &j.HeaderIsPublic, "unit": &j.Unit,
+		"encoding": &j.Encoding, "header-line": &j.HeaderLine,
 		"max-rows-per-unit": &j.MaxRowsPerUnit, "link": &j.Links, "order": &j.Orders}
 	for _, name := range shorthand {
 		out[name] = new(string)
@@ -57,13 +58,41 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 		return nil, err
 	}
 	f, err := j.Fitter()
-	switch {
-	case err != nil && !slices.Contains(synth.Choices(), j.Method):
-		return nil, usagef("--method: %w", err)
-	case err != nil:
-		return nil, &configs.UsageError{Err: err}
+	if err != nil {
+		return nil, j.ofMethod(err)
 	}
 	return f, j.checkBudget()
+}
+
+// ofMethod is an error of the method or its settings.
+func (j *jobFlags) ofMethod(err error) error {
+	if !slices.Contains(synth.Choices(), j.Method) {
+		return usagef("--method: %w", err)
+	}
+	return &configs.UsageError{Err: err}
+}
+
+// check checks everything of a run on these operands that can be checked without the rows.
+func (j *jobFlags) check(cmd *cobra.Command, args []string) (task *configs.Task, err error) {
+	if len(args) > 0 {
+		j.Input, j.Inputs = args[0], args
+	}
+	if j.Settings, err = j.set.of(cmd); err != nil {
+		return nil, err
+	}
+	task, err = configs.Check(j.Job)
+	wrong := (*configs.ValueError)(nil)
+	switch {
+	case errors.As(err, &wrong):
+		name := strings.ReplaceAll(wrong.Key, "_", "-")
+		err = usagef("--%s %s", name, wrong.Problem)
+		if place := placeOf(cmd.Flag(name)); !strings.HasPrefix("--"+name, place) {
+			err = usagef("%s: %w", place, err)
+		}
+	case errors.Is(err, synth.ErrConfig):
+		err = j.ofMethod(err)
+	}
+	return task, err
 }
 
 // sayWeak tells of a guarantee that is weak, before the run.
@@ -131,8 +160,8 @@ func (j *jobFlags) counted(
 
 // account is what a run on input pays from.
 func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *configs.Account {
-	return &configs.Account{Ledger: ledger, Input: input, Named: j.Ledger != "", Resume: j.resume,
-		Tool: tool(), Stdout: t.stdout, Say: t.say}
+	return &configs.Account{Ledger: ledger, Inputs: []string{input}, Named: j.Ledger != "",
+		Resume: j.resume, Tool: tool(), Stdout: t.stdout, Say: t.say}
 }
 
 // flagged names the flag of a wrong value of a job.
@@ -146,7 +175,7 @@ func flagged(err error) error {
 // configPath is the config file, as a file that the run reads.
 func configPath(cmd *cobra.Command) configs.NamedPath {
 	path, _ := cmd.Flags().GetString("config")
-	return configs.At("--config", path)
+	return configs.NamedPath{Name: "--config", Path: path}
 }
 
 // filesOf are the files that a command line names, as the manual has them.
@@ -159,7 +188,7 @@ func filesOf(cmd *cobra.Command) (written, read []configs.NamedPath) {
 				paths = several.GetSlice()
 			}
 			for _, path := range paths {
-				out = append(out, configs.At("--"+name, path))
+				out = append(out, configs.NamedPath{Name: "--" + name, Path: path})
 			}
 		}
 		return out
@@ -167,7 +196,7 @@ func filesOf(cmd *cobra.Command) (written, read []configs.NamedPath) {
 	written, read = flags(writesKey), append(flags(readsKey), configPath(cmd))
 	if names := strings.Fields(cmd.Annotations[inputsKey]); len(names) > 0 {
 		for i, path := range cmd.Flags().Args() {
-			read = append(read, configs.At(names[min(i, len(names)-1)], path))
+			read = append(read, configs.NamedPath{Name: names[min(i, len(names)-1)], Path: path})
 		}
 	}
 	return written, read
@@ -176,7 +205,7 @@ func filesOf(cmd *cobra.Command) (written, read []configs.NamedPath) {
 // apart refuses a ledger that the command line names for something else, too.
 func apart(cmd *cobra.Command, l *ledger.File) error {
 	written, read := filesOf(cmd)
-	return configs.Distinct([]configs.NamedPath{configs.At("the ledger", l.Path())},
+	return configs.Distinct([]configs.NamedPath{{Name: "the ledger", Path: l.Path()}},
 		append(written, read...))
 }
 
@@ -245,11 +274,14 @@ func (j *jobFlags) pay(
 	t *terminal, l *ledger.File, verb, input, flag, out string,
 ) (*paid, error) {
 	p := &paid{Account: j.account(t, l, input), t: t, shown: t.privateProgress()}
-	if err := p.Begin(verb, cmp.Or(out, configs.Standard)); err != nil {
+	err := p.Begin(verb, configs.NamedPath{Name: flag, Path: cmp.Or(out, configs.Standard)})
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	p.file, err = t.create(flag, out, configs.ReleaseMode)
+	if out != "" {
+		p.file, err = p.Create(flag, out, t.force)
+		t.begun = append(t.begun, p.file)
+	}
 	return p, err
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/docs"
 )
 
-// verbs calls fn for every command that does something.
-func verbs(fn func(*cobra.Command)) {
+// everyVerb calls fn for every command that does something.
+func everyVerb(fn func(*cobra.Command)) {
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		if c.Name() == "completion" || c.Name() == "help" {
@@ -28,12 +28,12 @@ func verbs(fn func(*cobra.Command)) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(&terminal{stdout: io.Discard, stderr: io.Discard}))
+	walk(newRoot(&terminal{stdout: io.Discard, stderr: io.Discard}, nil))
 }
 
 func TestHelpIsComplete(t *testing.T) {
 	n := 0
-	verbs(func(c *cobra.Command) {
+	everyVerb(func(c *cobra.Command) {
 		n++
 		var b bytes.Buffer
 		printHelp(&b, c)
@@ -88,10 +88,10 @@ func TestHelpSessions(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs a shell")
 	}
-	verbs(func(c *cobra.Command) {
+	everyVerb(func(c *cobra.Command) {
 		t.Run(c.CommandPath(), func(t *testing.T) {
-			if slow := []string{"analyze", "audit", "evaluate", "join", "run"}; !*long &&
-				slices.Contains(slow, c.Name()) {
+			if slow := []string{"analyze", "audit", "batch", "evaluate", "fit", "join", "release", "rows",
+				"run", "sample", "verify"}; !*long && slices.Contains(slow, c.Name()) {
 				t.Skip("-long runs every session")
 			}
 			t.Parallel()

@@ -11,23 +11,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/model/workload"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 type holdoutRun struct {
 	jobFlags
 	train, questions string
-	options          analysis.HoldoutOptions
+	options          stats.HoldoutOptions
 }
 
 func evaluateHoldoutCommand(t *terminal) *cobra.Command {
 	r := &holdoutRun{jobFlags: newJob(), questions: configs.Standard,
-		options: analysis.HoldoutOptions{Corrections: 10, Tolerance: .05}}
+		options: stats.HoldoutOptions{Corrections: 10, Tolerance: .05}}
 	return t.verb("evaluate holdout", r.run, r.flags(), flags{"train": &r.train,
 		"questions": &r.questions, "corrections": &r.options.Corrections,
 		"tolerance": &r.options.Tolerance})
@@ -36,7 +36,7 @@ func evaluateHoldoutCommand(t *terminal) *cobra.Command {
 // told is an answer, as it is printed.
 type told struct {
 	Question string `json:"question"`
-	analysis.Told
+	stats.Told
 	Left int `json:"corrections_left"`
 }
 
@@ -67,32 +67,9 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	s := rows.Schema()
-	next := questions(cmd.Context(), s, os.Stdin, func(_ int, err error) error {
-		t.say("not asked: %v", err)
-		return nil
-	})
-	if r.questions != configs.Standard { // all of a file are read before anything is paid
-		asked, err := readFile(r.questions, func(in io.Reader) (all []question, err error) {
-			next := questions(cmd.Context(), s, in, func(n int, err error) error {
-				return usagef("line %d: %w", n, err)
-			})
-			for q, err := next(); ; q, err = next() {
-				if err != nil {
-					return all, err
-				}
-				all = append(all, q)
-			}
-		})
-		if !errors.Is(err, io.EOF) {
-			return err
-		}
-		next = func() (q question, err error) {
-			if len(asked) == 0 {
-				return q, io.EOF
-			}
-			q, asked = asked[0], asked[1:]
-			return q, nil
-		}
+	next, err := r.asked(cmd.Context(), t, s)
+	if err != nil {
+		return err
 	}
 	if err := checkTable("--train", r.train); err != nil {
 		return err
@@ -111,13 +88,13 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	train, err := reader{cmd.Context(), t, run.shown}.codes("--train", r.train, free(s))
+	train, err := reader{cmd.Context(), t, run.shown}.codes("--train", r.train, s.ForSynthetic())
 	if err != nil {
 		return err
 	}
 	r.options.Options = run.Options(r.Job)
 	r.options.Journal = "" // the threshold dies with its process
-	h, err := analysis.OpenHoldout(cmd.Context(), rows, train, r.options)
+	h, err := stats.OpenHoldout(cmd.Context(), rows, train, r.options)
 	if err != nil {
 		return run.end(nil, err)
 	}
@@ -126,7 +103,7 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		r.options.Tolerance, map[bool]string{false: "if it is not far smaller, comparisons go wrong",
 			true: "it may exceed the number of rows, and the answers mean nothing"}[noise > counted-2*sd])
 	for q := first; err == nil; {
-		var a analysis.Told
+		var a stats.Told
 		if a, err = h.Ask(q.count); err == nil {
 			err = t.print(told{q.text, a, h.Left()})
 		}
@@ -145,6 +122,40 @@ func (r *holdoutRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 		"which one %s is added, removed or replaced. They hide nobody in the training table: where they "+
 		"are as in that, they are its exact shares", r.Epsilon, r.Delta, unitOf(s.Unit))
 	return nil
+}
+
+// asked gives one question after the other, of standard input as they come. All of a file are read
+// before anything is paid.
+func (r *holdoutRun) asked(
+	ctx context.Context, t *terminal, s *schema.Schema,
+) (next func() (question, error), err error) {
+	if r.questions == configs.Standard {
+		return questions(ctx, s, os.Stdin, func(_ int, err error) error {
+			t.say("not asked: %v", err)
+			return nil
+		}), nil
+	}
+	list, err := readFile(r.questions, func(in io.Reader) (all []question, err error) {
+		next := questions(ctx, s, in, func(n int, err error) error {
+			return usagef("line %d: %w", n, err)
+		})
+		for q, err := next(); ; q, err = next() {
+			if err != nil {
+				return all, err
+			}
+			all = append(all, q)
+		}
+	})
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return func() (q question, err error) {
+		if len(list) == 0 {
+			return q, io.EOF
+		}
+		q, list = list[0], list[1:]
+		return q, nil
+	}, nil
 }
 
 // question is one of those that are asked of a holdout.

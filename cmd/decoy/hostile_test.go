@@ -9,10 +9,10 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // decoy runs a command line in this process.
@@ -71,7 +71,6 @@ func TestForeignTextIsVisible(t *testing.T) {
 	dir := filepath.Dir(path)
 
 	reserve := ledger.Entry{Kind: ledger.EntryReserve, Run: hostile, Method: hostile,
-		Host: hostile,
 		Unit: hostile, Tool: hostile, Label: hostile, Budget: &accountant.Budget{Epsilon: 1}}
 	reserve.Adjacency = m.Claim.Adjacency
 	open := ledger.Entry{Kind: ledger.EntryOpen, Adjacency: m.Claim.Adjacency, Unit: hostile}.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 func inspectCommand(t *terminal) *cobra.Command {
@@ -78,7 +78,7 @@ func released(m *release.Model) report.Released {
 // openTable is openModel of one table.
 func openTable(path string) (*release.Model, error) {
 	m, err := openModel(path)
-	if err == nil && m.Linked() != nil {
+	if err == nil && !m.Tables().Single() {
 		err = usagef("%s is a model of linked tables: 'decoy sample' draws them, 'decoy verify' and "+
 			"'decoy inspect' say what it guarantees and holds; all else takes models of one table", path)
 	}
@@ -110,9 +110,9 @@ func readModel(path string) (*release.Model, error) {
 }
 
 // openClassifier reads a classifier; release.ErrFormat says that the file is none.
-func openClassifier(path string) (*analysis.Classifier, error) {
-	f, err := readFile(path, analysis.Read)
-	if c, ok := f.(*analysis.Classifier); ok || err != nil && !errors.Is(err, release.ErrFormat) {
+func openClassifier(path string) (*stats.Classifier, error) {
+	f, err := readFile(path, stats.Read)
+	if c, ok := f.(*stats.Classifier); ok || err != nil && !errors.Is(err, release.ErrFormat) {
 		return c, err
 	}
 	return nil, &configs.Reworded{Text: path + ": not a decoy classifier", Err: release.ErrFormat}
@@ -129,6 +129,6 @@ type shownModel struct {
 // shownClassifier is what decoy train wrote.
 type shownClassifier struct {
 	Kind string `json:"kind"`
-	*analysis.Classifier
+	*stats.Classifier
 	Path string `json:"-"`
 }

@@ -9,11 +9,11 @@ import (
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 type ledgerLimit struct {
@@ -63,23 +63,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 				"leave out --rule", strings.Join(runs, ", "))
 		}
 	}
-	set := func() error { return ledger.SetLimit(cmd.Context(), file, nb.Units(unit), wanted) }
-	if cmd.Flags().Changed("sign") {
-		key, err := t.secretKey(l.sign)
-		if err != nil {
-			return err
-		}
-		next := key.Public().(minisign.PublicKey)
-		if cmd.Flags().Changed("next") {
-			if next, err = publicKey("--next", l.next); err != nil {
-				return err
-			}
-		}
-		set = func() error {
-			return ledger.SetSignedLimit(cmd.Context(), file, nb.Units(unit), wanted, key, next)
-		}
-	}
-	switch err := set(); {
+	switch err := l.set(cmd, t, file, nb.Units(unit), wanted); {
 	case errors.Is(err, ledger.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
 		return fmt.Errorf("%s: %w (--sign)", path, err)
 	case err != nil:
@@ -97,6 +81,26 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, args []string) error 
 		t.say("this limit is spent already: every further run is refused")
 	}
 	return nil
+}
+
+// set sets the limit, signed if --sign has a key.
+func (l *ledgerLimit) set(
+	cmd *cobra.Command, t *terminal, file *ledger.File, units ledger.Units, wanted ledger.Limit,
+) error {
+	if !cmd.Flags().Changed("sign") {
+		return ledger.SetLimit(cmd.Context(), file, units, wanted)
+	}
+	key, err := t.secretKey(l.sign)
+	if err != nil {
+		return err
+	}
+	next := key.Public().(minisign.PublicKey)
+	if cmd.Flags().Changed("next") {
+		if next, err = publicKey("--next", l.next); err != nil {
+			return err
+		}
+	}
+	return ledger.SetSignedLimit(cmd.Context(), file, units, wanted, key, next)
 }
 
 // units is what the ledger counts: what it says itself, unless the flags say otherwise (which a

@@ -24,17 +24,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/party"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/model/workload"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/stats"
+	"github.com/decoy-dp/decoy/stats/party"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/workload"
 )
 
 func main() {
@@ -54,7 +54,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop)
 
 	t := &terminal{stdout: stdout, stderr: stderr}
-	root := newRoot(t)
+	root := newRoot(t, args)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -67,10 +67,33 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// newRoot is the whole tree of verbs.
-func newRoot(t *terminal) *cobra.Command {
+// maker makes the command of a verb.
+type maker func(t *terminal) *cobra.Command
+
+// verbs are those of the program, in the order in which they are used.
+var verbs = []struct {
+	name string
+	make maker
+}{
+	{"generate", generateCommand}, {"fit", fitCommand}, {"sample", sampleCommand},
+	{"batch", batchCommand}, {"plan", planCommand}, {"join", joinCommand},
+	{"party", group("party", partyKeygenCommand, partyRunCommand)}, {"collect", collectCommand},
+	{"analyze", analyzeCommand}, {"inspect", inspectCommand},
+	{"queries", group("queries", queriesAnswerCommand)}, {"release", releaseCommand},
+	{"verify", verifyCommand}, {"train", trainCommand}, {"predict", predictCommand},
+	{"validate", validateCommand}, {"audit", auditCommand}, {"evaluate", evaluateCommands},
+	{"schema", group("schema", schemaCheckCommand, schemaDraftCommand, schemaInferCommand,
+		schemaUnitsCommand)},
+	{"ledger", group("ledger", ledgerShowCommand, ledgerVerifyCommand, ledgerLimitCommand)},
+	{"serve", serveCommand},
+	{"datasets", group("datasets", datasetsListCommand, datasetsExportCommand)},
+	{"config", group("config", configSettingsCommand)}, {"version", versionCommand},
+}
+
+// newRoot is the tree of verbs: of the one that the arguments begin with, or of all.
+func newRoot(t *terminal, args []string) *cobra.Command {
 	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
-	root := t.group("decoy")
+	root := group("decoy")(t)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
@@ -86,22 +109,15 @@ func newRoot(t *terminal) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 
-	schema := t.group("schema", schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
-		schemaUnitsCommand(t))
-	ledger := t.group("ledger", ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
-	datasets := t.group("datasets", datasetsListCommand(t), datasetsExportCommand(t))
-	queries := t.group("queries", queriesAnswerCommand(t))
-	parties := t.group("party", partyKeygenCommand(t), partyRunCommand(t))
-	evaluate := evaluateCommand(t)
-	evaluate.AddCommand(evaluateHoldoutCommand(t))
-	config := t.group("config", configSettingsCommand(t))
-
-	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), joinCommand(t), parties, collectCommand(t), analyzeCommand(t),
-		inspectCommand(t), queries,
-		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
-		auditCommand(t), evaluate, schema, ledger, serveCommand(t), datasets, config,
-		versionCommand(t))
+	for _, v := range verbs {
+		if len(args) > 0 && v.name == args[0] {
+			root.AddCommand(v.make(t))
+			return root
+		}
+	}
+	for _, v := range verbs {
+		root.AddCommand(v.make(t))
+	}
 	help := helpCommand(t)
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
@@ -109,27 +125,40 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
+// evaluateCommands are evaluate and the verb below it.
+func evaluateCommands(t *terminal) *cobra.Command {
+	cmd := evaluateCommand(t)
+	cmd.AddCommand(evaluateHoldoutCommand(t))
+	return cmd
+}
+
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb
 // it refuses.
-func (t *terminal) group(name string, verbs ...*cobra.Command) *cobra.Command {
-	cmd := t.verb(name, func(cmd *cobra.Command, _ *terminal, _ []string) error { return cmd.Help() })
-	delete(cmd.Annotations, exitsKey)
-	cmd.AddCommand(verbs...)
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
+func group(name string, verbs ...maker) maker {
+	return func(t *terminal) *cobra.Command {
+		cmd := t.verb(name, func(cmd *cobra.Command, _ *terminal, _ []string) error {
+			return cmd.Help()
+		})
+		delete(cmd.Annotations, exitsKey)
+		for _, verb := range verbs {
+			cmd.AddCommand(verb(t))
 		}
-		cmd.SuggestionsMinimumDistance = 2
-		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
-		if gone := configs.Gone(name + " " + args[0]); gone != "" {
-			return usagef("%s: it is gone, as %s", text, gone)
-		}
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			text += fmt.Sprintf(", did you mean %q?", near[0])
-		}
-		return usagef("%s", text)
+		cmd.Args = oneOfItsVerbs
+		return cmd
 	}
-	return cmd
+}
+
+// oneOfItsVerbs refuses an operand where a verb must stand.
+func oneOfItsVerbs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += fmt.Sprintf(", did you mean %q?", near[0])
+	}
+	return usagef("%s", text)
 }
 
 // flagError says what is wrong with a flag, in our own words where the library's are a
@@ -142,9 +171,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		if name := unknown.GetSpecifiedShortnames(); name != "" {
 			return usagef("-%s: a flag has two dashes, --%[1]s", name)
-		}
-		if gone := configs.Gone(unknown.GetSpecifiedName()); gone != "" {
-			return usagef("%w: it is gone, as %s", err, gone)
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -163,17 +189,14 @@ const (
 	exitBudget = 10 // a limit would be exceeded
 	exitLocked = 11 // the ledger stayed locked
 	exitData   = 12 // the data break the schema
-	// the file was made before its ledger had the hash of what it holds
-	exitUnbound = 13
 )
 
 // exitMeaning says what the codes mean, for the help.
 var exitMeaning = map[int]string{
 	exitOK: "done", exitError: "an error", exitUsage: "wrong usage, or a bad config or schema",
-	exitBudget:  "refused: the ledger's limit would be exceeded; no row was read",
-	exitLocked:  "another process kept the ledger locked for 10 seconds",
-	exitData:    "the data break the schema",
-	exitUnbound: "made before outputs were bound: nothing shows that its contents are its run's",
+	exitBudget: "refused: the ledger's limit would be exceeded; no row was read",
+	exitLocked: "another process kept the ledger locked for 10 seconds",
+	exitData:   "the data break the schema",
 }
 
 // exitCode maps every error to its code. A file that is not what it claims to be is an error,
@@ -188,8 +211,6 @@ func exitCode(err error) int {
 		return exitOK
 	case is(release.ErrFormat, release.ErrClaim, ledger.ErrInvalid):
 		return exitError
-	case is(errUnbound):
-		return exitUnbound
 	case is(ledger.ErrLocked):
 		return exitLocked
 	case is(accountant.ErrBudget):
@@ -200,7 +221,7 @@ func exitCode(err error) int {
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin,
-			analysis.ErrForm, analysis.ErrTarget, party.ErrFile):
+			stats.ErrForm, stats.ErrTarget, party.ErrFile):
 		return exitUsage
 	}
 	return exitError

@@ -15,27 +15,24 @@ import (
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/synth"
 )
 
 // outcome asks a person at a terminal which column will be predicted, if nothing was said of it and
-// the method can favour one; where nobody can answer it says how to name one. It reports whether
-// one was named. Only the names of the columns, and the sizes of a schema, are looked at.
-func (g *generate) outcome(cmd *cobra.Command, t *terminal, j *configs.Task) (bool, error) {
+// the method can favour one; where nobody can answer it says how to name one. Only the names of the
+// columns, and the sizes of a schema, are looked at.
+func (g *generate) outcome(cmd *cobra.Command, t *terminal, j *configs.Task) error {
 	settings, _ := synth.Settings(synth.Named(j.Method))
 	f := cmd.Flag("target")
 	can := slices.ContainsFunc(settings, func(s synth.Setting) bool { return s.Key == f.Name })
-	if f.Changed || !can || j.Linked != nil ||
+	if f.Changed || !can || j.Domain == nil && !j.HeaderIsPublic ||
 		slices.ContainsFunc(j.Settings, func(s configs.Given) bool { return s.Key == f.Name }) {
-		return false, nil
+		return nil
 	}
-	if j.Domain == nil && !j.HeaderIsPublic {
-		return false, nil
-	}
-	names, likely := configs.Outcomes(j.Domain, j.Input, j.Unit)
+	names, likely := j.Outcomes()
 	if len(names) < 2 {
-		return false, nil
+		return nil
 	}
 	if likely != "" {
 		likely = fmt.Sprintf(" (perhaps %q)", likely)
@@ -43,18 +40,18 @@ func (g *generate) outcome(cmd *cobra.Command, t *terminal, j *configs.Task) (bo
 	if stderr, ok := t.stderr.(*os.File); ok && !t.quiet && term.IsTerminal(int(stderr.Fd())) &&
 		term.IsTerminal(int(os.Stdin.Fd())) {
 		if err := j.Affords(); err != nil && !g.resume {
-			return false, err
+			return err
 		}
 		name, err := askOutcome(cmd.Context(), os.Stdin, t.stderr, names, likely)
 		if err != nil || name == "" {
-			return false, err
+			return err
 		}
-		return true, cmd.Flags().Set(f.Name, name)
+		return j.Favour(configs.Given{Key: f.Name, Value: name, From: "--" + f.Name})
 	}
 	signal.Ignore(syscall.SIGPIPE) // nobody need listen
 	t.say("no outcome is named: if people will predict a column%s, --target COLUMN favours its "+
 		"relations", likely)
-	return false, nil
+	return nil
 }
 
 // askOutcome asks until the answer is a column, or empty: there is none. likely is what is said of

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/party"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/stats/party"
 	"github.com/decoy-dp/decoy/synth"
 )
 

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -73,14 +73,8 @@ func (c cost) String() string {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal, args []string) error {
-	if _, err := p.method(cmd); err != nil {
-		return err
-	}
 	p.sayWeak(t)
-	if len(args) > 0 {
-		p.Input, p.Inputs = args[0], args
-	}
-	task, err := configs.Check(p.Job)
+	task, err := p.check(cmd, args)
 	if err == nil && task.Domain == nil {
 		if err = task.Buy(cmd.Context()); err == nil {
 			return t.print(inferNeeds{p.Budget(), task.Purchase.Plan.Columns, task.Purchase.Plan.Needs()})
@@ -115,11 +109,9 @@ func (p *plan) run(cmd *cobra.Command, t *terminal, args []string) error {
 	sigma := sigmaOf(out.Forecast, 1)
 	out.Usable = usableSigmas * sigma
 	out.RowNeeds = needsOf(s, out.Forecast)
-	if task.Linked != nil {
+	if out.MaxRowsPerUnit = task.Tables.MostRows(); s.Unit != "" && out.MaxRowsPerUnit == 0 {
 		out.Neighbours = fmt.Sprintf("%v, unit = one %q, with all its rows in all tables",
 			p.Relation(), s.Unit)
-	} else if s.Unit != "" {
-		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
 	return t.print(out)
 }
@@ -192,7 +184,7 @@ func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
 
 // rough is the share of the rows that the noise of a typical table of two columns moves, above
 // which relations are said to be rough: chosen on adult, support2 and heart_cleveland at ε = .1 to
-// 10, by what decoy evaluate says of them (docs/decisions/062).
+// 10, by what decoy evaluate says of them (docs/decisions/006).
 const rough = .06
 
 // few is of how many pairs one must have been measured, or it is said: chosen as rough is.
@@ -212,9 +204,10 @@ func (n rowNeeds) sayLost(t *terminal, m *release.Model) {
 		said = t.sayRelations(r) || said
 	}
 	help := "a larger epsilon, or fewer columns"
+	target, one := m.Settings["target"] // of linked tables each view has settings
 	if m.Method != "aim" {
 		help = "--method aim, " + help
-	} else if m.Linked() == nil && m.Settings["target"] == "" {
+	} else if one && target == "" {
 		help += ", or --target COLUMN for the one that people will predict"
 	}
 	if said {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // TestCostSaysItsSlack: a bound says how loose it is, unless it is exact.

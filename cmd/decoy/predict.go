@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 func predictCommand(t *terminal) *cobra.Command {
@@ -53,7 +53,7 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 }
 
 // writeProbabilities writes a line for each row, below one of the classes.
-func writeProbabilities(w io.Writer, c *analysis.Classifier, rows *table.Table) error {
+func writeProbabilities(w io.Writer, c *stats.Classifier, rows *table.Table) error {
 	p, err := c.Probabilities(rows)
 	if err != nil {
 		return err

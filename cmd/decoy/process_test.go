@@ -20,9 +20,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // workplace is a directory with a table and its schema, in which decoy runs as a process of its
@@ -163,15 +163,11 @@ func TestLimitReadsNothing(t *testing.T) {
 	check(t, err)
 	const rows = "1,2\n"
 	io.WriteString(pipe, "c0,c1\n"+rows)
-	began := time.Now()
-	// the pipe stays open: a read would wait
+	// the pipe stays open: a read would wait for ever
 	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 "+
 		"--ledger my.ledger --out out.csv", r)
 	if code := ended(t, cmd); code != exitBudget {
 		t.Errorf("exit code %d, want %d\n%s", code, exitBudget, stderr)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("refusing took %v", took)
 	}
 	pipe.Close()
 	if left, err := io.ReadAll(r); err != nil || string(left) != rows {
@@ -197,7 +193,7 @@ func TestHeldLock(t *testing.T) {
 	began := time.Now()
 	const generate = "generate in.csv --schema s.yaml --epsilon 1 --out out.csv"
 	w.says(exitLocked, generate, "waited 10s: another process has it locked")
-	if took := time.Since(began); took < 10*time.Second || took > 40*time.Second {
+	if took := time.Since(began); took < 10*time.Second {
 		t.Errorf("gave up after %v, want 10 seconds", took)
 	}
 	check(t, lock.Unlock())

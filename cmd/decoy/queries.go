@@ -2,17 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/model/workload"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 // defaultDraws is how many rows are sampled to answer on a model that cannot be asked directly.
@@ -55,23 +56,8 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		return err
 	}
 	t.sayGuarantee(m)
-	direct := m.Exact()
-	var answers []release.Answered
-	if q.interval {
-		answers, err = m.Intervals(w)
-	} else if direct && q.Rows == 0 {
-		answers, err = m.Answers(w)
-	} else {
-		n := cmp.Or(q.Rows, defaultDraws)
-		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.Seed, t.progress().of("sampling rows"))
-		if err == nil {
-			t.say("sampled %d rows (seed %d)", n, q.Seed)
-		}
-	}
+	answers, err := q.ask(cmd.Context(), t, m, w)
 	if err != nil {
-		if errors.Is(err, workload.ErrTooLarge) || direct && q.Rows == 0 && !q.interval {
-			return fmt.Errorf("%w; --rows N answers by sampling", err)
-		}
 		return err
 	}
 	for _, it := range w.Items() {
@@ -84,6 +70,30 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 	}
 	return printAnswers(t, answers)
+}
+
+// ask asks the model: itself, where it can be, or rows that are drawn from it.
+func (q *queriesAnswer) ask(
+	ctx context.Context, t *terminal, m *release.Model, w *workload.Workload,
+) (answers []release.Answered, err error) {
+	direct := false
+	switch {
+	case q.interval:
+		answers, err = m.Intervals(w)
+	case m.Exact() && q.Rows == 0:
+		direct = true
+		answers, err = m.Answers(w)
+	default:
+		n := cmp.Or(q.Rows, defaultDraws)
+		answers, err = m.SampledAnswers(ctx, w, n, q.Seed, t.progress().of("sampling rows"))
+		if err == nil {
+			t.say("sampled %d rows (seed %d)", n, q.Seed)
+		}
+	}
+	if errors.Is(err, workload.ErrTooLarge) || err != nil && direct {
+		err = fmt.Errorf("%w; --rows N answers by sampling", err)
+	}
+	return answers, err
 }
 
 // count buys the answers from a private table, with Laplace noise.
@@ -114,9 +124,9 @@ func (q *queriesAnswer) count(cmd *cobra.Command, t *terminal, args []string) er
 	if err != nil {
 		return err
 	}
-	_, s, err := analysis.Count(cmd.Context(), rows, asked, analysis.Run[analysis.Counted]{
+	_, s, err := stats.Count(cmd.Context(), rows, asked, stats.Run[stats.Counted]{
 		Options: run.Options(q.Job), Progress: run.shown.report,
-		Deliver: func(c analysis.Counted) error {
+		Deliver: func(c stats.Counted) error {
 			run.got("all answers together are (ε = %v, δ = %v)-differentially private, %v neighbours of "+
 				"one %s", q.Epsilon, q.Delta, q.Relation(), unitOf(rows.Schema().Unit))
 			var answers []release.Answered

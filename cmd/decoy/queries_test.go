@@ -7,14 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/model/workload"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
-	"github.com/decoy-dp/decoy/workload"
 )
 
 // asked is an embedded table and a workload of it.

@@ -16,15 +16,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
-// The members of a signed release. Earlier versions put more in.
+// The members of a signed release.
 const (
 	releasedTable = "synthetic.csv"
 	releasedModel = "model.decoy"
@@ -155,7 +155,7 @@ func (d drawn) draw(
 			return err
 		}
 	}
-	return configs.SampleTables(ctx, out, m.Sample, m, d.Rows, d.Seed, func(string, ...any) {}, at)
+	return configs.SampleTables(ctx, out, nil, m, d.Rows, d.Seed, func(string, ...any) {}, at)
 }
 
 // secretKey reads a key of minisign, and its password if it has one.
@@ -219,7 +219,7 @@ type verifiedRelease struct {
 	Key     string   `json:"signed_by"` // in hexadecimal, as minisign prints it
 	Members []string `json:"members"`
 	Table   drawn    `json:"table"`
-	// the ledger of the table as it was signed; nil: of an earlier version, or of no run
+	// the ledger of the table as it was signed; nil: of no run
 	Ledger     *ledgerHead `json:"ledger,omitempty"`
 	Reproduced bool        `json:"table_reproduced"` // else it is only signed
 	Model      any         `json:"model"`
@@ -267,9 +267,9 @@ func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (any
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", path, releasedModel, err)
 	}
-	verified, unbound := verifyFile(path+": "+releasedModel, m)
-	if unbound != nil && !errors.Is(unbound, errUnbound) {
-		return nil, unbound
+	verified, err := verifyFile(path+": "+releasedModel, m)
+	if err != nil {
+		return nil, err
 	}
 	var said claimed
 	var stated struct {
@@ -288,7 +288,7 @@ func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (any
 		return nil, fmt.Errorf("%s: %s %w", path, releasedTable, err)
 	}
 	return verifiedRelease{fmt.Sprintf("%016X", key.ID()), names, said.Table, said.Ledger, same,
-		verified}, unbound
+		verified}, nil
 }
 
 // drew reports whether a table is what the model gives. Of one that this version drew it must be.

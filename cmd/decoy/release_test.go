@@ -13,7 +13,7 @@ import (
 	"aead.dev/minisign"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
 )
 
 // TestVerifyRelease: a signature does not make a release true. Each archive here is signed by the

@@ -35,13 +35,13 @@ func TestEveryResultIsJSON(t *testing.T) {
 		[]byte("decoy: 1\nunit: id\nmax_rows_per_unit: 2\ncolumns: [{name: a, kind: "+
 			"categorical, categories: [x, y]}]\n"), 0o600))
 	check(t, os.WriteFile("jobs.yaml",
-		[]byte("name: b\njobs: [{name: j, dataset: icu-severity, epsilon: 1, out: "+
+		[]byte("name: b\njobs: [{name: j, dataset: icu-readmission, epsilon: 1, out: "+
 			"j.csv}]\n"), 0o600))
 	run("datasets", "export", "icu-readmission", "--out", "t.csv")
 	check(t, os.WriteFile("q.txt", []byte("readmission = 1\n"), 0o600))
 	asked := map[string]string{
-		"audit":      "counts --dataset icu-severity --epsilon 4 --runs 20",
-		"audit rows": "mst --dataset icu-severity --epsilon 1 --rows 40 --runs 20",
+		"audit":      "counts --dataset icu-readmission --epsilon 4 --runs 20",
+		"audit rows": "mst --dataset icu-readmission --epsilon 1 --rows 40 --runs 20",
 		"batch":      "jobs.yaml",
 		"plan":       "--dataset icu-severity --epsilon 1",
 		"inspect":    "m.decoy",
@@ -78,7 +78,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 	files := []string{"generate", "fit", "join", "party keygen", "party run", "collect", "sample",
 		"predict", "train", "release", "serve", "schema draft", "datasets export",
 		"ledger limit"}
-	verbs(func(c *cobra.Command) {
+	everyVerb(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")
 		f := c.Flags().Lookup("json")
 		switch {

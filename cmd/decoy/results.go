@@ -11,12 +11,12 @@ import (
 	"text/tabwriter"
 	"text/template"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 // resultTexts are the texts of results, each by the name of its type. With --json the same values
@@ -31,9 +31,8 @@ func init() { // as the texts of a signed release are results inside results
 	results = template.Must(template.New("").Funcs(template.FuncMap{
 		"budget": configs.BudgetText, "short": configs.Short, "percent": percent, "row": row,
 		"plural": plural, "visible": spelling.Visible, "day": stamp, "columns": columnsOf,
-		"tables":   tablesOf,
-		"describe": (*release.Model).Describe, "length": analysis.Statistic.Length,
-		"value": analysis.Statistic.Text,
+		"describe": (*release.Model).Describe, "length": stats.Statistic.Length,
+		"value": stats.Statistic.Text,
 		"sizes": schemaSize, "sizeText": sizeText,
 		"time": spelling.Time, "usable": func() int { return usableSigmas }, "whole": wholeRows,
 		"text": textOf,
@@ -46,8 +45,7 @@ func init() { // as the texts of a signed release are results inside results
 		"runs": func(l ledger.Excerpt) []ledger.Summary {
 			return (&ledger.Ledger{Entries: l}).Runs()
 		},
-		"calls":   func(c accountant.Composition) int { return calls(c) },
-		"unbound": func() error { return errUnbound },
+		"calls": func(c accountant.Composition) int { return calls(c) },
 	}).Parse(resultTexts))
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/ledger"
 )
 
 // TestResume kills a fit between its first release and its end, and continues it until it is done.
@@ -35,8 +35,9 @@ func TestResume(t *testing.T) {
 	}{
 		"a new run": {generate, "the same command with --resume finishes it", exitUsage},
 		"other epsilon": {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume",
-			"neighbouring relation is another one", exitError},
-		"other settings": {generate + " --set marginal_share=.5 --resume", "something else", exitError},
+			`"epsilon":2`, exitError},
+		"other settings": {generate + " --set marginal_share=.5 --resume",
+			`"marginal_share":".5"`, exitError},
 		"other output": {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume",
 			"no unfinished run", exitUsage},
 		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume",
@@ -78,7 +79,7 @@ func TestResumeLinked(t *testing.T) {
 	cmd.Process.Kill()
 	ended(t, cmd)
 	w.says(exitUsage, generate, "--resume")
-	w.says(exitError, strings.Replace(generate, ".day", ".kind", 1)+" --resume", ", events.day, on")
+	w.says(exitError, strings.Replace(generate, ".day", ".kind", 1)+" --resume", `"orders":["events.kind"]`)
 	cmd, _ = w.start(generate+" --resume", nil)
 	w.await("people.csv.ledger", ledger.EntryResume, 1)
 	time.Sleep(50 * time.Millisecond)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
-	"github.com/decoy-dp/decoy/workload"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/model/workload"
 )
 
 type sample struct {
@@ -34,17 +33,25 @@ func sampleCommand(t *terminal) *cobra.Command {
 
 // open opens the model, and checks --texts against its columns.
 func (s *sample) open(path string) (*release.Model, error) {
-	m, err := openModel(path)
-	if err != nil || m.Linked() != nil {
-		return m, err
+	open := openModel
+	if s.where != "" {
+		open = openTable // a condition is on single rows
 	}
-	rows, err := m.Schema().RowCodec()
+	m, err := open(path)
 	if err != nil {
 		return nil, err
 	}
+	var columns []schema.FileColumn
+	for _, one := range m.Tables().Described() {
+		rows, err := one.Schema.RowCodec()
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, rows.Columns()...)
+	}
 	for _, name := range s.texts {
 		of := func(c schema.FileColumn) bool { return c.Name == name }
-		if !slices.ContainsFunc(rows.Columns(), of) {
+		if !slices.ContainsFunc(columns, of) {
 			return nil, usagef("--texts: the model has no column %q", name)
 		}
 	}
@@ -52,28 +59,29 @@ func (s *sample) open(path string) (*release.Model, error) {
 }
 
 func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
-	if l := m.Linked(); l == nil {
-		if err := need(cmd, "out"); err != nil || s.OutDir != "" {
-			return cmp.Or(err, usagef("--out-dir is for linked tables, and the model is of one table"))
-		}
-	} else if (s.OutDir == "") != l.Alone || (s.Out == "") == l.Alone || s.where != "" {
-		return usagef("the model is of linked tables: --out-dir names a folder for them, or --out the " +
-			"file of one that has an order, and --where is for single rows")
+	switch folder := m.Tables().Folder(); {
+	case folder && (s.OutDir == "" || s.Out != ""):
+		return usagef("the model is of linked tables: --out-dir names a folder for them")
+	case !folder && s.Out == "":
+		return need(cmd, "out")
+	case !folder && s.OutDir != "":
+		return usagef("--out-dir is for linked tables, and the model is of one table")
 	}
-	from, rows, condition := m.Sample, m.Rows, ""
+	var given *release.Given
+	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
-		given, expected, err := s.given(cmd.Context(), m)
+		g, expected, err := s.given(cmd.Context(), m)
 		if err != nil {
 			return fmt.Errorf("--where %w", err)
 		}
-		from, rows = given.Sample, expected.Answer
+		given, rows = g, expected.Answer
 		condition = fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s)",
 			rows, m.Rows, percent(rows/m.Rows))
 		if e := expected.StandardError; e != nil {
 			condition += fmt.Sprintf("; its standard error is %.2g rows, of the %s", *e, expected.Covers)
 		}
 	}
-	out, err := configs.CreateTables(s.OutDir, s.Out, m.Linked(), t.stdout, t.force,
+	out, err := configs.CreateTables(s.OutDir, s.Out, m.Tables(), t.stdout, t.force,
 		table.WriterOptions{Safe: s.SpreadsheetSafe, Texts: s.texts})
 	for _, one := range out {
 		defer one.Abort()
@@ -86,7 +94,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, m *release.Model) error {
 		t.say("%s", condition)
 	}
 	n := configs.DrawnRows(s.Rows, rows, m.Claim.Epsilon, t.say)
-	return configs.SampleTables(cmd.Context(), out, from, m, n, s.Seed, t.say,
+	return configs.SampleTables(cmd.Context(), out, given, m, n, s.Seed, t.say,
 		t.progress().of("writing rows"))
 }
 

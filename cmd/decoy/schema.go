@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval/linked"
+	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/model/release"
 )
 
 // manyCodes is where a column gets so fine that at usual budgets most of its cells are below the
@@ -151,21 +151,13 @@ func schemaSize(s *schema.Schema) string { return sizeText(len(s.Columns), cells
 func (t *terminal) sayGuarantee(m *release.Model) {
 	t.say("guarantee: %v", m.Claim)
 	n := 0
-	for _, one := range tablesOf(m) {
+	for _, one := range m.Tables().Described() {
 		n += len(one.Schema.Constraints())
 	}
 	if n > 0 {
-		t.say("taken as public knowledge, and kept in every row: %s of the schema "+
-			"(decoy inspect names them)", plural(n, "constraint", "constraints"))
+		t.say("kept in every row: %s of the schema (decoy inspect names them)",
+			plural(n, "constraint", "constraints"))
 	}
-}
-
-// tablesOf are the tables that a model is of: one without a name, or linked ones.
-func tablesOf(m *release.Model) []schema.LinkedTable {
-	if l := m.Linked(); l != nil {
-		return l.Described()
-	}
-	return []schema.LinkedTable{{Schema: m.Schema()}}
 }
 
 // sayKnown says before a run what of its schema is worth a second look: differences, in their
@@ -259,7 +251,7 @@ func unordered(s *schema.Schema) string {
 		switch {
 		case c.After != "":
 			return ""
-		case c.Kind == schema.Date || c.Kind == schema.Timestamp:
+		case c.Kind.Ordered() && !c.Kind.Numeric():
 			dates = append(dates, fmt.Sprintf("%q", c.Name))
 		}
 	}
@@ -276,7 +268,7 @@ func sayIDs(t *terminal, unit string, names []string, s *schema.Schema) {
 	var ids []string
 	for i, name := range names {
 		listed := s != nil && !s.Columns[i].Kind.Ordered()
-		if unit == "" && !listed && analysis.NamesID(name) {
+		if unit == "" && !listed && infer.NamesID(name) {
 			ids = append(ids, name)
 		}
 	}
@@ -294,9 +286,8 @@ func sayHeader(t *terminal, unit string, names []string) {
 	padded := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
 		return strings.TrimSpace(n) == n
 	})
-	t.sayNames(padded, nil, "warning: blanks around names are part of them, and numbers with blanks "+
-		"around would be texts. Where commas separate, sed -E 's/ *(^|,|$) */\\1/g' OLD.csv > NEW.csv "+
-		"takes them out")
+	t.sayNames(padded, nil, "warning: blanks around names are part of them. Where commas separate, "+
+		"sed -E 's/ *(^|,|$) */\\1/g' OLD.csv > NEW.csv takes them out")
 }
 
 func schemaDraftCommand(t *terminal) *cobra.Command {
@@ -328,8 +319,7 @@ func draft(t *terminal, path string) error {
 		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n",
 		path)
 	var drafter *schema.Drafter
-	csv := schema.CSV{}
-	_, csv.Comma, _ = configs.Header(path, ',')
+	_, csv, _ := configs.Header(path, schema.CSV{})
 	err := table.ScanText(path, table.ScanOptions{CSV: csv}, func(names, row []string) error {
 		if drafter == nil {
 			drafter = schema.NewDrafter(names)
@@ -350,7 +340,7 @@ func draft(t *terminal, path string) error {
 	s.CSV = csv
 	yaml, err := s.YAML()
 	if err == nil {
-		// without bins a fit buys them, which is closer (docs/decisions/080)
+		// without bins a fit buys them, which is closer (docs/decisions/006)
 		yaml = bytes.ReplaceAll(yaml, []byte("    bins: 32\n"), nil)
 		_, err = fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every "+
 			"kind, bound, category and bin before use.\n%s", yaml)

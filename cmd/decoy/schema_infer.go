@@ -8,26 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 type schemaInfer struct {
 	jobFlags // Schema is a partial one
-	target   string
 	dryRun   bool
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
 	s := &schemaInfer{jobFlags: newJob()}
-	return t.verb("schema infer", s.run, s.flags(), flags{
-		"target": &s.target, "dry-run": &s.dryRun})
+	return t.verb("schema infer", s.run, s.flags(), flags{"dry-run": &s.dryRun})
 }
 
 // declare takes what a partial schema says.
-func (s *schemaInfer) declare(cmd *cobra.Command, want *analysis.Inference) (err error) {
+func (s *schemaInfer) declare(cmd *cobra.Command, want *infer.Inference) (err error) {
 	if cmd.Flags().Changed("unit") || cmd.Flags().Changed("max-rows-per-unit") {
 		return usagef("--schema says what --unit and --max-rows-per-unit say")
 	}
@@ -55,7 +53,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err == nil && !s.dryRun {
 		err = need(cmd, "out")
 	}
-	want := analysis.Inference{Target: s.target}
+	var want infer.Inference
 	if err == nil && s.Schema != "" {
 		err = s.declare(cmd, &want)
 	}
@@ -84,9 +82,9 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	r, session, err := analysis.Infer(cmd.Context(), p.Table, p.Want, analysis.Run[*analysis.Inferred]{
+	r, session, err := infer.Infer(cmd.Context(), p.Table, p.Want, infer.Run{
 		Options: run.Options(s.Job), Progress: run.shown.report,
-		Deliver: func(r *analysis.Inferred) error {
+		Deliver: func(r *infer.Inferred) error {
 			run.got("the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
 				r.Budget.Delta, r.Neighbours.Units(r.Schema().Unit).Words())
 			sayDoubts(t, r)
@@ -111,9 +109,9 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, args []string) error 
 }
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
-func sayDoubts(t *terminal, r *analysis.Inferred) {
+func sayDoubts(t *terminal, r *infer.Inferred) {
 	type list struct{ names, values []string }
-	var left, commas, doubted, cut, taken, joined, doubtful list
+	var left, doubted, cut, taken, joined, doubtful list
 	for _, column := range r.Columns {
 		add := func(to *list, is bool, value string) {
 			if is {
@@ -121,7 +119,6 @@ func sayDoubts(t *terminal, r *analysis.Inferred) {
 			}
 		}
 		c := column.Found
-		add(&commas, column.Commas, "")
 		add(&doubted, column.Doubt != "", column.Doubt)
 		if add(&left, c == nil, strings.TrimPrefix(column.Note, "left out: ")); c == nil {
 			continue
@@ -130,7 +127,7 @@ func sayDoubts(t *terminal, r *analysis.Inferred) {
 		add(&taken, column.Taken != nil, quoted(column.Taken))
 		isJoined := c.Other != "" && !column.Codes
 		add(&joined, isJoined, valuesOf(c))
-		add(&doubtful, !isJoined && (column.Codes || c.Kind == schema.Categorical), valuesOf(c))
+		add(&doubtful, !isJoined && (column.Codes || c.Kind.Stored() == schema.StoredText), valuesOf(c))
 	}
 	each := func(l list, says string) {
 		if l.names != nil {
@@ -140,8 +137,6 @@ func sayDoubts(t *terminal, r *analysis.Inferred) {
 	}
 	each(left, fmt.Sprintf("columns left out of the schema: %d of %d%s", len(left.names),
 		len(r.Columns), keeping(r)))
-	t.sayNames(commas.names, nil, "numbers with a decimal comma are not read as numbers (write "+
-		"points into a copy of the table, and go on with the ledger of this one: --ledger)")
 	t.sayEach(doubted.names, doubted.values)
 	each(cut, "ends that hold few rows were cut (to correct the schema costs nothing)")
 	each(taken, "texts among values are read as missing")
@@ -149,11 +144,27 @@ func sayDoubts(t *terminal, r *analysis.Inferred) {
 		r.Threshold)
 	t.sayNames(doubtful.names, doubtful.values, "please check these values: one in fewer than about "+
 		"%d rows may be missing, or made up (to correct the schema costs nothing)", r.Threshold)
+	sayRules(t, r)
+}
+
+// sayRules names what was found always to hold between the cells of a row, and what may.
+func sayRules(t *terminal, r *infer.Inferred) {
+	for _, rule := range r.Rules {
+		if rule.Kept {
+			t.say("found, and kept in every row: %v", rule)
+		}
+	}
+	for _, rule := range r.Rules {
+		if !rule.Kept {
+			t.say("likely, but hidden by the noise; if it always holds, this line in place of the column's "+
+				"in the schema keeps it, for nothing: %s", rule.Line())
+		}
+	}
 }
 
 // valuesOf are the values of a column, of texts or whole numbers, in words.
 func valuesOf(c *schema.Column) string {
-	if c.Kind == schema.Integer {
+	if c.Kind.Whole() {
 		return fmt.Sprintf("%v to %v", c.Min, c.Max)
 	}
 	return clip(strings.Join(c.Categories, ", "))
@@ -161,7 +172,7 @@ func valuesOf(c *schema.Column) string {
 
 // keeping is, in words, the ε of which a third would have been enough for columns of two or three
 // texts, by the noisy number of rows; "" where it was.
-func keeping(r *analysis.Inferred) string {
+func keeping(r *infer.Inferred) string {
 	needs := r.Needs()
 	enough := r.Budget.Epsilon * max(needs.Kind, needs.Bounds, 2*needs.Category) / max(r.Rows, 1)
 	if enough <= r.Budget.Epsilon || r.Rows < r.Noise.Kinds {
@@ -175,7 +186,7 @@ func keeping(r *analysis.Inferred) string {
 type inferNeeds struct {
 	Budget  accountant.Budget `json:"budget"`
 	Columns int               `json:"columns"` // that are bought
-	Needs   analysis.Needs    `json:"needs"`
+	Needs   infer.Needs       `json:"needs"`
 }
 
 // wholeRows rounds up to two digits.

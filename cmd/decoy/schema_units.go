@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 type schemaUnits struct {
@@ -38,7 +38,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	}
 	rows, ledger, err := u.counted(cmd, "INPUT", args[0],
 		func(s *schema.Schema) ([][]int, []int, error) {
-			return nil, analysis.UnitRanges(s.MaxRowsPerUnit), nil
+			return nil, stats.UnitRanges(s.MaxRowsPerUnit), nil
 		}, u.described)
 	switch {
 	case err != nil:
@@ -51,8 +51,8 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, args []string) error 
 	if err != nil {
 		return err
 	}
-	_, s, err := analysis.Units(cmd.Context(), rows, analysis.Run[*analysis.UnitSizes]{
-		Options: run.Options(u.Job), Deliver: func(r *analysis.UnitSizes) error {
+	_, s, err := stats.Units(cmd.Context(), rows, stats.Run[*stats.UnitSizes]{
+		Options: run.Options(u.Job), Deliver: func(r *stats.UnitSizes) error {
 			run.got("the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
 				u.Epsilon, u.Delta, r.Adjacency, r.Unit)
 			return t.print(shownUnits{r})
@@ -74,7 +74,7 @@ func (u *schemaUnits) described() (*schema.Schema, error) {
 }
 
 // shownUnits is the report.
-type shownUnits struct{ *analysis.UnitSizes }
+type shownUnits struct{ *stats.UnitSizes }
 
 // unitRange is how many units have so many rows.
 type unitRange struct{ Rows, Count, Used string }

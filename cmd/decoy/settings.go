@@ -216,9 +216,9 @@ func settable(cmd *cobra.Command) map[string]*pflag.Flag {
 			out[f.Name] = f
 		}
 	}
-	for _, c := range cmd.Root().Commands() {
-		if c.Name()+" " == cmd.Annotations[passesKey] {
-			c.LocalFlags().VisitAll(add)
+	for _, v := range verbs {
+		if v.name+" " == cmd.Annotations[passesKey] {
+			v.make(new(terminal)).LocalFlags().VisitAll(add)
 		}
 	}
 	cmd.Flags().VisitAll(add)
@@ -231,12 +231,6 @@ func refusal(cmd *cobra.Command, what, key, name string, names []string) string 
 	if f := cmd.Flag(key); f != nil && typed(f) || slices.Contains(onlyByHand, key) {
 		return fmt.Sprintf("unknown %s: --%s must be typed each time", what, key)
 	}
-	if strings.HasPrefix(key, settingsKey+"-") { // each setting had a variable
-		key = settingsKey + "-"
-	}
-	if gone := configs.Gone(key); gone != "" && settable(cmd)[key] == nil {
-		return fmt.Sprintf("unknown %s: it is gone, as %s", what, gone)
-	}
 	hint := cmp.Or(spelling.Hint(name, names), fmt.Sprintf("; for %s there are %s", cmd.CommandPath(),
 		strings.Join(names, ", ")))
 	return fmt.Sprintf("unknown %s%s", what, hint)
@@ -244,23 +238,19 @@ func refusal(cmd *cobra.Command, what, key, name string, names []string) string 
 
 // checkEnvironment refuses variables that no verb would read. An empty one is none.
 func checkEnvironment(cmd *cobra.Command) error {
-	known := map[string]bool{"config": true, "spark-token": true}
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		for name := range settable(c) {
-			known[name] = name != settingsKey
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(cmd.Root())
+	var known map[string]bool // made where a variable is there
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		key := strings.ToLower(strings.TrimPrefix(name, variable("")))
 		key = strings.ReplaceAll(key, "_", "-")
-		if strings.HasPrefix(name, variable("")) && value != "" &&
-			!(known[key] && name == variable(key)) {
+		if !strings.HasPrefix(name, variable("")) || value == "" {
+			continue
+		}
+		if known == nil {
+			known = map[string]bool{"config": true, "spark-token": true}
+			addSettable(known, newRoot(new(terminal), nil))
+		}
+		if !(known[key] && name == variable(key)) {
 			var names []string
 			for key := range settable(cmd) {
 				names = append(names, variable(key))
@@ -270,6 +260,16 @@ func checkEnvironment(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// addSettable adds the keys that a verb takes, and those of the verbs below it.
+func addSettable(known map[string]bool, c *cobra.Command) {
+	for name := range settable(c) {
+		known[name] = name != settingsKey
+	}
+	for _, sub := range c.Commands() {
+		addSettable(known, sub)
+	}
 }
 
 // variable is the environment variable of a flag.

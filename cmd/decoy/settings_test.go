@@ -17,7 +17,7 @@ import (
 
 func filledFor(t *testing.T, verb string, args ...string) (*pflag.FlagSet, error) {
 	t.Helper()
-	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
+	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard}, nil)
 	cmd, rest, err := root.Find(append([]string{verb}, args...))
 	check(t, err)
 	check(t, cmd.ParseFlags(rest))
@@ -75,7 +75,7 @@ func TestConfigMistakes(t *testing.T) {
 // TestEveryFlag checks that each flag of each verb can be set in the environment, but for those
 // that must be typed.
 func TestEveryFlag(t *testing.T) {
-	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
+	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard}, nil)
 	var walk func(c *cobra.Command)
 	flags := 0
 	walk = func(c *cobra.Command) {

@@ -8,23 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/stats"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 type trainRun struct {
 	jobFlags
-	options analysis.Training
+	options stats.Training
 	student string
 }
 
 func trainCommand(t *terminal) *cobra.Command {
 	r := &trainRun{jobFlags: newJob()}
-	r.options.By, r.options.Model = analysis.Descent, synth.Drawable
+	r.options.By, r.options.Model = stats.Descent, synth.Drawable
 	return t.verb("train", r.run, r.flags(), flags{"target": &r.options.Target,
 		"drop": (*names)(&r.options.Drop), "by": &r.options.By,
 		"aggregator": &r.options.Aggregator, "student": &r.student, "cost": &r.options.Cost})
@@ -55,9 +55,9 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, s, err := analysis.Train(cmd.Context(), rows, r.options, analysis.Run[*analysis.Classifier]{
+	_, s, err := stats.Train(cmd.Context(), rows, r.options, stats.Run[*stats.Classifier]{
 		Options: run.Options(r.Job), Progress: run.shown.report,
-		Deliver: func(c *analysis.Classifier) error {
+		Deliver: func(c *stats.Classifier) error {
 			run.got("%v", c.Claim)
 			r.sayDelta(t, c.Rows)
 			return t.deliver(run.file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
@@ -74,8 +74,8 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, args []string) error {
 func (r *trainRun) taught() error {
 	o := r.options
 	switch {
-	case o.By != analysis.PATE && (o.Aggregator != "" || r.student != "" || o.Cost != ""):
-		return usagef("--aggregator, --student and --cost are for --by %s", analysis.PATE)
+	case o.By != stats.PATE && (o.Aggregator != "" || r.student != "" || o.Cost != ""):
+		return usagef("--aggregator, --student and --cost are for --by %s", stats.PATE)
 	case o.Cost == "":
 		return nil
 	case !strings.HasSuffix(o.Cost, ".private.json"):

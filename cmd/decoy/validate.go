@@ -8,23 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 type validateRun struct {
 	jobFlags
-	options      analysis.Validation
+	options      stats.Validation
 	statistic    string
 	program      string
 	lower, upper float64
-	limits       analysis.Limits
+	limits       stats.Limits
 }
 
 func validateCommand(t *terminal) *cobra.Command {
-	r := &validateRun{jobFlags: newJob(), limits: analysis.Limits{Time: 10 * time.Second, MiB: 2048}}
+	r := &validateRun{jobFlags: newJob(), limits: stats.Limits{Time: 10 * time.Second, MiB: 2048}}
 	return t.verb("validate", r.run, r.flags(), flags{"statistic": &r.statistic, "program": &r.program,
 		"lower": &r.lower, "upper": &r.upper, "blocks": &r.options.Blocks, "time-limit": &r.limits.Time,
 		"memory-limit": &r.limits.MiB})
@@ -47,12 +47,12 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, args []string) error 
 		return err
 	}
 	o.Rows = r.Rows
-	deliver := func(v *analysis.Validated) error {
+	deliver := func(v *stats.Validated) error {
 		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
 		return t.print(validated{v, o.Statistic})
 	}
-	_, s, err := analysis.Validate(cmd.Context(), rows, *o, analysis.Run[*analysis.Validated]{
+	_, s, err := stats.Validate(cmd.Context(), rows, *o, stats.Run[*stats.Validated]{
 		Options: run.Options(r.Job), Progress: run.shown.report, Deliver: deliver})
 	return run.end(s, err)
 }
@@ -84,12 +84,12 @@ func (r *validateRun) check(cmd *cobra.Command) error {
 }
 
 // computed is the statistic, with its range.
-func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (analysis.Statistic, error) {
-	f, err := analysis.ParseStatistic(r.statistic, s)
+func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (stats.Statistic, error) {
+	f, err := stats.ParseStatistic(r.statistic, s)
 	if r.program != "" {
-		f, err = analysis.Program(strings.Fields(r.program), r.limits)
+		f, err = stats.Program(strings.Fields(r.program), r.limits)
 	}
-	if errors.Is(err, analysis.ErrStatistic) {
+	if errors.Is(err, stats.ErrStatistic) {
 		return f, &configs.UsageError{Err: err}
 	} else if err != nil {
 		return f, err
@@ -106,8 +106,8 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (analysis.S
 
 // validated is what the verb prints.
 type validated struct {
-	*analysis.Validated
-	Of analysis.Statistic `json:"-"`
+	*stats.Validated
+	Of stats.Statistic `json:"-"`
 }
 
 // EachBlock is about how many rows a block has.

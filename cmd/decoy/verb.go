@@ -15,16 +15,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/analysis"
-	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/eval/attack"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/internal/yamlfile"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
+	"github.com/decoy-dp/decoy/stats"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -97,8 +97,9 @@ func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 	}
 	for name, text := range texts {
 		define(cmd.Flags(), name, text, variables[name])
-		cmd.RegisterFlagCompletionFunc(name,
-			cobra.FixedCompletions(choices[name], cobra.ShellCompDirectiveDefault))
+		if of := choices[name]; of != nil {
+			cmd.RegisterFlagCompletionFunc(name, offer(of))
+		}
 	}
 	for _, name := range strings.Fields(keys["typed"]) {
 		cmd.Flags().SetAnnotation(name, typedKey, []string{})
@@ -112,14 +113,35 @@ func manual(name string) string {
 	if err != nil {
 		panic("decoy: " + err.Error())
 	}
-	return strings.NewReplacer("{methods}", strings.Join(synth.Names(), ", "),
-		"{choices}", strings.Join(synth.Choices(), ", "),
-		"{mechanisms}", strings.Join(attack.GateNames(), ", "),
-		"{plain}", strings.Join(attack.Plain, ", "), "{shapes}", strings.Join(attack.Shapes(), ", "),
-		"{min-runs}", fmt.Sprint(attack.MinRuns), "{max-delta}", fmt.Sprint(accountant.MaxDelta),
-		"{statistics}", indent(analysis.Statistics),
-		"{assumed-rows}", fmt.Sprint(configs.AssumedRows), "{draws}", fmt.Sprint(defaultDraws),
-		"{topics}", topicList()).Replace(string(page))
+	text := string(page)
+	for list, of := range lists {
+		if strings.Contains(text, list) {
+			text = strings.ReplaceAll(text, list, of())
+		}
+	}
+	return text
+}
+
+// lists are what a manual leaves to the program.
+var lists = map[string]func() string{
+	"{methods}":      func() string { return strings.Join(synth.Names(), ", ") },
+	"{choices}":      func() string { return strings.Join(synth.Choices(), ", ") },
+	"{mechanisms}":   func() string { return strings.Join(attack.GateNames(), ", ") },
+	"{plain}":        func() string { return strings.Join(attack.Plain, ", ") },
+	"{shapes}":       func() string { return strings.Join(attack.Shapes(), ", ") },
+	"{min-runs}":     func() string { return strconv.Itoa(attack.MinRuns) },
+	"{max-delta}":    func() string { return fmt.Sprint(accountant.MaxDelta) },
+	"{statistics}":   func() string { return indent(stats.Statistics) },
+	"{assumed-rows}": func() string { return fmt.Sprint(configs.AssumedRows) },
+	"{draws}":        func() string { return strconv.Itoa(defaultDraws) },
+	"{topics}":       topicList,
+}
+
+// offer has the shell offer values, which are made when it asks.
+func offer(of func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return of(), cobra.ShellCompDirectiveDefault
+	}
 }
 
 // operandsOf checks the number of operands, each of which begins a line of the manual. One is
@@ -202,15 +224,19 @@ func (v decimalValue) Set(text string) error {
 }
 
 // choices are the values that the shell offers for a flag.
-var choices = map[string][]string{
-	"adjacency":  {accountant.AddRemove.String(), accountant.ReplaceOne.String()},
-	"rule":       {string(ledger.RuleBasic), string(ledger.RuleZCDP)},
-	"people":     {string(release.Disjoint), string(release.MayOverlap)},
-	"by":         analysis.Ways,
-	"aggregator": vote.Aggregators,
-	"method":     synth.Choices(),
-	"dataset":    datasets.Names(),
-	"tables":     append(attack.Shapes(), "all"),
+var choices = map[string]func() []string{
+	"adjacency": func() []string {
+		return []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
+	},
+	"rule": func() []string { return []string{string(ledger.RuleBasic), string(ledger.RuleZCDP)} },
+	"people": func() []string {
+		return []string{string(release.Disjoint), string(release.MayOverlap)}
+	},
+	"by":         func() []string { return stats.Ways },
+	"aggregator": func() []string { return vote.Aggregators },
+	"method":     synth.Choices,
+	"dataset":    datasets.Names,
+	"tables":     func() []string { return append(attack.Shapes(), "all") },
 }
 
 // checkFlags checks what holds of flags in every verb, and chooses a public seed where none is
@@ -257,7 +283,7 @@ func checkLimits(cmd *cobra.Command) error {
 		}
 	}
 	for _, name := range strings.Fields(cmd.Annotations[oneOfKey]) {
-		words := choices[name]
+		words := choices[name]()
 		if f := cmd.Flag(name); f.Changed && !slices.Contains(words, f.Value.String()) {
 			return usagef("--%s %q must be one of %s%s", name, f.Value, strings.Join(words, ", "),
 				spelling.Hint(f.Value.String(), words))

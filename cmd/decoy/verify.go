@@ -16,12 +16,12 @@ import (
 	"aead.dev/minisign"
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/analysis"
 	"github.com/decoy-dp/decoy/configs"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/model/release"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/stats"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
@@ -39,10 +39,10 @@ func verifyCommand(t *terminal) *cobra.Command {
 			one.Tables, err = t.drew(cmd.Context(), s.Job, args[0], args[1:])
 			v = one
 		}
-		if err == nil || errors.Is(err, errUnbound) {
-			err = errors.Join(t.print(v), err)
+		if err != nil {
+			return err
 		}
-		return err
+		return t.print(v)
 	}, s.flags(), flags{"key": &key})
 }
 
@@ -55,13 +55,11 @@ func (t *terminal) drew(
 	if err != nil {
 		return nil, err
 	}
-	if l := m.Linked(); l != nil {
+	if len(m.Tables().Names()) > 1 {
 		tables = strings.Split(strings.Join(tables, ","), ",") // a folder, or files
-		if tables, err = configs.LinkedFiles("TABLE", l, tables...); err != nil {
-			return nil, err
-		}
-	} else if len(tables) > 1 {
-		return nil, usagef("TABLE %s: the model is of one table", tables[1])
+	}
+	if tables, err = configs.LinkedFiles("TABLE", m.Tables(), tables...); err != nil {
+		return nil, err
 	}
 	files := make([]io.Reader, len(tables))
 	for i, table := range tables {
@@ -90,7 +88,6 @@ func (t *terminal) drew(
 type verified struct {
 	Party      string        `json:"party,omitempty"` // of a joint model
 	Claim      release.Claim `json:"claim"`
-	Unbound    bool          `json:"unbound,omitempty"` // to any contents: see errUnbound
 	Reserved   *cost         `json:"reserved,omitempty"`
 	Charged    *cost         `json:"charged,omitempty"` // of a model, if it has calls
 	Calls      int           `json:"calls"`
@@ -107,17 +104,11 @@ type interval struct {
 	Upper *float64 `json:"epsilon_at_most,omitempty"`
 }
 
-// errUnbound is the state of files of earlier versions: their claims were checked by their ledgers,
-// and may have been put around other contents.
-var errUnbound = errors.New("made before outputs were bound: nothing shows that its contents are " +
-	"what the run in its ledger delivered")
-
 // notChecked is what no file can prove.
 const notChecked = "that the program which wrote the file, whatever it calls itself, ran the " +
 	"mechanisms it logged"
 
-// verify recomputes the claim of a file that a run has delivered. Of a file that is bound to no run
-// it returns it, and errUnbound.
+// verify recomputes the claim of a file that a run has delivered.
 func verify(path string) (any, error) {
 	m, err := readModel(path)
 	if err == nil {
@@ -125,7 +116,7 @@ func verify(path string) (any, error) {
 	}
 	if errors.Is(err, release.ErrFormat) {
 		text, failed := configs.ReadBounded(path, release.MaxSigned)
-		f, _ := analysis.Read(bytes.NewReader(text)) // nil of any other file
+		f, _ := stats.Read(bytes.NewReader(text)) // nil of any other file
 		switch {
 		case failed == nil && f != nil:
 			return verifyFile(path, f)
@@ -136,20 +127,16 @@ func verify(path string) (any, error) {
 	return nil, err
 }
 
-// verifyFile recomputes the claim of a file, which errors call path. Of one that is bound to no
-// run it returns both, what was recomputed and errUnbound.
+// verifyFile recomputes the claim of a file, which errors call path.
 func verifyFile(path string, f release.File) (any, error) {
 	v, err := release.Verify(f, pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if v.Unbound {
-		err = fmt.Errorf("%s: %w", path, errUnbound)
-	}
-	out := verified{Claim: v.Claim, Unbound: v.Unbound}
+	out := verified{Claim: v.Claim}
 	switch m, _ := f.(*release.Model); {
 	case m == nil || len(m.Parties) == 0 && !m.Claim.Local:
-		return verifiedRun(v, f.Account()), err
+		return verifiedRun(v, f.Account()), nil
 	case m.Claim.Local:
 		out.Checked = []string{"schema and parameters as the manifest states them; there is no ledger, " +
 			"as each respondent keeps their own"}
@@ -161,24 +148,21 @@ func verifyFile(path string, f release.File) (any, error) {
 			out.Parties = append(out.Parties, one)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // verifiedRun is what was recomputed of the ledger inside a file.
 func verifiedRun(v release.Verification, l ledger.Excerpt) verified {
-	out := verified{Claim: v.Claim, Unbound: v.Unbound, Reserved: new(costOf(v.Reserved)),
-		Calls: v.Charges, Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
+	marginals := "noisy marginals that are kept, and their noise, by the charges that paid for them"
+	if l[1].Method == release.MethodParty {
+		marginals = "the noise of marginals that are kept, by the sums, whose answers no charge has"
+	}
+	out := verified{Claim: v.Claim, Reserved: new(costOf(v.Reserved)), Calls: v.Charges,
+		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as %s; "+
 			"every charge in the reservation;", len(l), l[len(l)-1].Status),
-			"unit, method, schema and parameters as the ledger and the manifest state them"}}
-	if !v.Unbound {
-		marginals := "noisy marginals that are kept, and their noise, by the charges that paid for them"
-		if l[1].Method == release.MethodParty {
-			marginals = "the noise of marginals that are kept, by the sums, whose answers no charge has"
-		}
-		out.Checked = append(out.Checked, "all contents, by their hash in the run's closing line; "+
-			marginals)
-	}
+			"unit, method, schema and parameters as the ledger and the manifest state them",
+			"all contents, by their hash in the run's closing line; " + marginals}}
 	if v.Charges > 0 {
 		out.Charged = new(costOf(v.Charged))
 	}
@@ -221,10 +205,7 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 		out.After = out.Entries - out.Signed
 	}
 	for _, file := range released {
-		switch err := heldBy(l, file, key); {
-		case errors.Is(err, errUnbound):
-			out.Unbound = append(out.Unbound, file)
-		case err != nil:
+		if err := heldBy(l, file, key); err != nil {
 			return fail(fmt.Errorf("%s is a release of it, and %w", file, err))
 		}
 	}
@@ -233,8 +214,7 @@ func (t *terminal) verifyLedger(path string, released []string, keyFile string) 
 
 // heldBy returns an error unless a ledger has the run of a file that was released, which is what
 // that run delivered and, of a signed release, everything that it had when that was signed. A file
-// without an account of its own, such as a schema, is one whose hash a run has. A file that is
-// bound to no run is errUnbound.
+// without an account of its own, such as a schema, is one whose hash a run has.
 func heldBy(l *ledger.Ledger, path string, key *minisign.PublicKey) error {
 	data, err := configs.ReadBounded(path, release.MaxSigned)
 	if err != nil {
@@ -260,7 +240,7 @@ func heldBy(l *ledger.Ledger, path string, key *minisign.PublicKey) error {
 			data = model
 		}
 	}
-	f, _ := analysis.Read(bytes.NewReader(data))
+	f, _ := stats.Read(bytes.NewReader(data))
 	if m, err := release.Read(bytes.NewReader(data), int64(len(data))); err == nil {
 		f = m
 	}
@@ -268,10 +248,7 @@ func heldBy(l *ledger.Ledger, path string, key *minisign.PublicKey) error {
 	case f != nil && len(f.Account()) == 0:
 		return usagef("has no run of its own")
 	case f != nil:
-		v, err := release.Verify(f, pld.Epsilon)
-		if v.Unbound {
-			err = cmp.Or(err, errUnbound)
-		}
+		_, err := release.Verify(f, pld.Epsilon)
 		return cmp.Or(f.Account().In(l), err)
 	}
 	outputs := ledger.HashFile(data)
@@ -290,7 +267,6 @@ type verifiedLedger struct {
 	// so many entries are held by the signature of the limit in force
 	Signed   int      `json:"signed_entries,omitempty"`
 	Released []string `json:"released,omitempty"` // it has the runs of these files
-	Unbound  []string `json:"unbound,omitempty"`  // those of them that are bound to no run
 	Total    string   `json:"-"`                  // what is spent, and the limit
 	After    int      `json:"-"`                  // entries that no signature holds
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/serve"
+	"github.com/decoy-dp/decoy/cmd/decoy/serve"
 )
 
 // tool is the program, its version and the hash of its file, as ledgers and models record it.

@@ -14,8 +14,8 @@ parts = {
     "Judge": "evaluate audit pitfalls claims glossary",
     "More tables": "linked repeated batch scale join party collect",
     "Without a table": "queries train validate",
-    "Research": "library results benchmarks aim wgan pategan left-out",
-    "Reference": "verbs architecture claims/* decisions/README decisions/0*",
+    "Research": "library results benchmarks aim wgan pategan",
+    "Reference": "verbs changelog architecture claims/* decisions/README decisions/0*",
 }
 
 

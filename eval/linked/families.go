@@ -11,7 +11,7 @@ import (
 
 // Family is one of the ways in which linked tables may be off.
 type Family struct {
-	Name  string  `json:"name"`
+	Name  string  `json:"name"`  // of its metric in [eval.Metrics]
 	Off   float64 `json:"off"`   // mean of its parts
 	Floor float64 `json:"floor"` // mean of theirs
 	Limit float64 `json:"limit"` // up to which Off is good
@@ -40,14 +40,14 @@ type Part struct {
 
 // The families, in the order of [Families].
 const (
-	FanOut         = "fan-out"
-	parentChild    = "parent × child"
-	transition     = "transition"
-	gapOfRows      = "gap"
-	thirdNext      = "third-next"
-	distinctValues = "distinct values"
-	OrphansOrder   = "orphans and order"
-	childChild     = "child × child"
+	FanOut         = "FanOut"
+	parentChild    = "ParentChild"
+	transition     = "Transition"
+	gapOfRows      = "Gap"
+	thirdNext      = "ThirdNext"
+	distinctValues = "DistinctValues"
+	OrphansOrder   = "OrphansOrder"
+	ChildChild     = "ChildChild"
 )
 
 // Slack is a distance that is good where there is no chance. That of a family is added to what
@@ -78,26 +78,35 @@ func deal(real, synthetic int, seed uint64) (dealt [sides][]uint64) {
 	return dealt
 }
 
-// Families measures:
+// Families measures mean distances. Alias of each: none. Range 0 to 1; goal: what chance makes of
+// it. Source: total variation distances; of what chance explains, Westfall & Young 1993,
+// Resampling-Based Multiple Testing, section 2.3.
 //
-//   - fan-out: the number of rows of a unit, by itself (Real and Synthetic are its means) and with
-//     each column of the parents;
-//   - parent × child: each column of the parents, and the number of rows, with each of the child;
-//   - transition: each column with itself in the next row of the unit (Real and Synthetic: the
-//     share of next rows that have the same value); it is not good, either, if a number falls,
-//     rises or stays, or a value follows another, that never does so in the real rows;
-//   - gap: by how much the order column grows from row to row, in deciles of the real gaps (Real
-//     and Synthetic: the mean);
-//   - third-next: as transition, three rows on, which a chain that looks back one row gets wrong;
-//   - distinct values: how many values of a column a unit has (Real and Synthetic: the mean);
-//   - orphans and order: the shares of rows without a parent, of rows before which the file has a
-//     later one of the same unit, and of parents whose key is there before, which are good if none
-//     is beyond twice its share of the real files;
-//   - child × child: every two columns of a row.
+// Name FanOut. The number of rows of a unit, by itself (Real and Synthetic are its means) and with
+// each column of the parents.
 //
-// A child table whose only column is the order has no part in transition, third-next and distinct
-// values. A family without parts has an Off of 0. seed is that of the deals. The tables must
-// have the same columns, and rows: errors wrap [eval.ErrTables].
+// Name ParentChild. Each column of the parents, and the number of rows, with each of the child.
+//
+// Name Transition. Each column with itself in the next row of the unit (Real and Synthetic: the
+// share of next rows that have the same value). It is not good, either, if a number falls, rises or
+// stays, or a value follows another, that never does so in the real rows.
+//
+// Name Gap. By how much the order column grows from row to row, in deciles of the real gaps (Real
+// and Synthetic: the mean).
+//
+// Name ThirdNext. As Transition, three rows on, which a chain that looks back one row gets wrong.
+//
+// Name DistinctValues. How many values of a column a unit has (Real and Synthetic: the mean).
+//
+// Name OrphansOrder. The shares of rows without a parent, of rows before which the file has a later
+// one of the same unit, and of parents whose key is there before, which are good if none is beyond
+// twice its share of the real files.
+//
+// Name ChildChild. Every two columns of a row.
+//
+// A child table whose only column is the order has no part in Transition, ThirdNext and
+// DistinctValues. A family without parts has an Off of 0. seed is that of the deals. The tables
+// must have the same columns, and rows: errors wrap [eval.ErrTables].
 func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	all, err := compare([sides]*Tables{real, synthetic})
 	if err != nil {
@@ -114,7 +123,7 @@ func Families(real, synthetic *Tables, seed uint64) ([]Family, error) {
 	}
 	var out []Family
 	for _, name := range []string{FanOut, parentChild, transition, gapOfRows, thirdNext,
-		distinctValues, OrphansOrder, childChild} {
+		distinctValues, OrphansOrder, ChildChild} {
 		f := Family{Name: name, Parts: parts[name]}
 		f.limits(off[name])
 		f.Good = f.Off <= f.Limit
@@ -186,7 +195,7 @@ func broken(real, synthetic *Tables, all []*comparison) (out []Part) {
 // measure compares the shares of pairs of codes.
 type measure struct {
 	family, of string
-	// of each unit if units, else of each row, but a of parent × child is of units; a of one code: b
+	// of each unit if units, else of each row, but a of ParentChild is of units; a of one code: b
 	// is by itself
 	a, b  column
 	units bool
@@ -215,7 +224,7 @@ func (c *comparison) measures() []measure {
 	}
 	for i, k := range c.columns {
 		for _, j := range c.columns[:i] {
-			out = append(out, measure{family: childChild, of: j.name + " × " + k.name, a: j, b: k})
+			out = append(out, measure{family: ChildChild, of: j.name + " × " + k.name, a: j, b: k})
 		}
 		if i != c.By {
 			out = append(out,

@@ -25,6 +25,8 @@ type group struct {
 // Rows is what a group has too few or too many of. Steps is what a group is of, if not of units.
 const Rows, Steps = "rows", "steps"
 
+// Conventions, under which twelve kinds of damage change an answer, and other samples of the same
+// people do not: TestDamages and TestFresh.
 const (
 	groupShare  = .05 // of the real units, that a group has at least
 	groupRows   = .05 // of the rows of a group, that a value has at least, on one side
@@ -52,64 +54,93 @@ func (t *tally) share(n *tally) (p, q, std float64) {
 	return p, q, stat.StdDev(off[1:], nil)
 }
 
-// group is that of the values of m.a which is furthest off; nil: none is, or m, of which cells are
-// the counts, is of none.
-func (c *comparison) group(m measure, cells []tally, dealt [sides][]uint64) (worst *group) {
-	whole, steps := m.family == FanOut, len(m.steps.labels)
+// group is that of the values of m.a which is furthest off, or what steps do that real ones do not;
+// nil: there is none, or m, of which cells are the counts, does not ask.
+func (c *comparison) group(m measure, cells []tally, dealt [sides][]uint64) *group {
+	one := column{size: 1}
 	switch {
-	case steps > 0:
-		m.a, m.b = column{size: 1}, m.steps
-		cells = c.count(measure{a: m.a, b: m.b}, dealt)
-	case m.a.size < 2 || !whole && m.family != parentChild:
+	case len(m.steps.labels) > 0:
+		return c.newSteps(m.steps, dealt)
+	case m.a.size < 2:
 		return nil
-	case whole:
-		m.b = column{size: 1}
-		cells = c.count(measure{family: parentChild, a: m.a, b: m.b}, dealt)
-	}
-	units := c.count(measure{a: m.a, b: column{size: 1}, units: true}, dealt)
-	all, rows := tally{}, make([]tally, m.a.size)
-	for i, t := range cells {
-		rows[i/m.b.size].add(t)
-	}
-	for g, t := range units {
-		if all.add(t); whole {
-			rows[g] = t
+	case m.family == FanOut: // rows per unit
+		units := c.count(measure{a: m.a, b: one, units: true}, dealt)
+		cells = c.count(measure{family: parentChild, a: m.a, b: one}, dealt)
+		return furthest(cells, units, units, 0, func(g int) (string, string) {
+			return m.a.says(g), Rows
+		})
+	case m.family == parentChild:
+		units := c.count(measure{a: m.a, b: one, units: true}, dealt)
+		rows := make([]tally, m.a.size)
+		for i, t := range cells {
+			rows[i/m.b.size].add(t)
 		}
+		return furthest(cells, rows, units, groupRows, func(i int) (string, string) {
+			return m.a.says(i / m.b.size), m.b.says(i % m.b.size)
+		})
 	}
-	furthest := 0.
+	return nil
+}
+
+// furthest is the group whose share, or mean, of cells in rows is furthest off, of at least the
+// given size on one side. units are those of each group, of which cells has as many each.
+func furthest(
+	cells, rows, units []tally, least float64, names func(i int) (units, of string),
+) (worst *group) {
+	all, off := tally{}, 0.
+	for _, t := range units {
+		all.add(t)
+	}
 	for i := range cells {
-		g, value := i/m.b.size, i%m.b.size
-		if n := units[g].real[0]; min(n, units[g].all-n) < manyUnits {
-			continue
-		}
+		g := i * len(units) / len(cells)
+		n := units[g].real[0]
 		p, q, std := cells[i].share(&rows[g])
-		off, least := math.Abs(p-q)/(p+q), groupRows
-		if steps > 0 {
-			behind := 0. // the share of the steps from that value
-			for k := range steps {
-				behind += cells[i-i%steps+k].real[0] / max(1, rows[0].real[0])
-			}
-			if behind < groupShare || p >= NeverShare*behind {
-				continue
-			}
-			off, least = q, SomeSteps
-		}
-		if units[g].real[0] < groupShare*all.real[0] || !whole && max(p, q) < least ||
-			off <= furthest || max(p, q) <= groupFactor*min(p, q) || math.Abs(p-q) <= groupSigmas*std {
+		if min(n, units[g].all-n) < manyUnits || n < groupShare*all.real[0] || max(p, q) < least ||
+			unlike(p, q, std) <= off {
 			continue
 		}
-		furthest, worst = off, &group{Of: Rows, Real: p, Synthetic: q, Off: off}
-		switch label := m.b.name + " "; {
-		case steps == 0:
-			if worst.Units = m.a.says(g); !whole {
-				worst.Of = m.b.says(value)
-			}
-		case m.b.ordered:
-			worst.Units, worst.Of = Steps, label+m.b.labels[value%steps]
-		default:
-			worst.Units = Steps
-			worst.Of = label + "= " + m.b.labels[value%steps] + " follows " + m.b.labels[value/steps]
+		off = unlike(p, q, std)
+		worst = &group{Real: p, Synthetic: q, Off: off}
+		worst.Units, worst.Of = names(i)
+	}
+	return worst
+}
+
+// unlike is how far two shares or means are apart, as a part of their sum; 0 if chance explains it,
+// or it is less than a half of the smaller one.
+func unlike(p, q, std float64) float64 {
+	if max(p, q) <= groupFactor*min(p, q) || math.Abs(p-q) <= groupSigmas*std {
+		return 0
+	}
+	return math.Abs(p-q) / (p + q)
+}
+
+// newSteps are the most frequent steps that do what real ones never do.
+func (c *comparison) newSteps(steps column, dealt [sides][]uint64) (worst *group) {
+	one := column{size: 1}
+	units := c.count(measure{a: one, b: one, units: true}, dealt)[0]
+	if min(units.real[0], units.all-units.real[0]) < manyUnits {
+		return nil
+	}
+	cells, all, n := c.count(measure{a: one, b: steps}, dealt), tally{}, len(steps.labels)
+	for _, t := range cells {
+		all.add(t)
+	}
+	for i := range cells {
+		before := 0. // the share of the real steps from that value
+		for _, t := range cells[i-i%n : i-i%n+n] {
+			before += t.real[0] / max(1, all.real[0])
 		}
+		p, q, std := cells[i].share(&all)
+		if before < groupShare || p >= NeverShare*before || q < SomeSteps || unlike(p, q, std) == 0 ||
+			worst != nil && q <= worst.Off {
+			continue
+		}
+		of := steps.name + " " + steps.labels[i%n]
+		if !steps.ordered {
+			of = steps.name + " = " + steps.labels[i%n] + " follows " + steps.labels[i/n]
+		}
+		worst = &group{Steps, of, p, q, q}
 	}
 	return worst
 }

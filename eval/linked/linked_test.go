@@ -2,6 +2,7 @@ package linked
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -12,11 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
+
+var long = flag.Bool("long", false, "run the long form of some tests")
 
 // visit is a row of a made-up history.
 type visit struct{ day, diagnosis, ward, score, stage int }
@@ -182,21 +185,21 @@ var damages = []struct {
 			}
 			return with(people, h)
 		}},
-	{"order within a unit shuffled", []string{transition, thirdNext, childChild},
+	{"order within a unit shuffled", []string{transition, thirdNext, ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			mix(h, u, func(unit, _ int) int { return unit }, keepDay)
 			return with(people, h)
 		}},
 	{"rows swapped at equal place", []string{transition, thirdNext, distinctValues, parentChild,
-		childChild},
+		ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			mix(h, u, func(_, place int) int { return place }, keepDay)
 			return with(people, h)
 		}},
 	{"children independent", []string{gapOfRows, transition, thirdNext, distinctValues, parentChild,
-		childChild},
+		ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h, all := historiesOf(people), func(_, _ int) int { return 0 }
 			for _, swap := range []func(a, b *visit){
@@ -214,7 +217,7 @@ var damages = []struct {
 			return with(people, h)
 		}},
 	{"copies of the first row",
-		[]string{distinctValues, transition, thirdNext, parentChild, childChild},
+		[]string{distinctValues, transition, thirdNext, parentChild, ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			for i := range h {
@@ -228,7 +231,7 @@ var damages = []struct {
 		}},
 	{"only the first row", []string{FanOut, parentChild, transition, gapOfRows, thirdNext,
 		distinctValues,
-		childChild},
+		ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			for i := range h {
@@ -237,7 +240,7 @@ var damages = []struct {
 			return with(people, h)
 		}},
 	{"a quarter of the rows where the risk is highest, of 6 % of the people",
-		[]string{FanOut, parentChild, transition, gapOfRows, thirdNext, childChild},
+		[]string{FanOut, parentChild, transition, gapOfRows, thirdNext, ChildChild},
 		func(people []person, u *rand.Rand) []person {
 			h := historiesOf(people)
 			for i, p := range people {
@@ -663,10 +666,14 @@ func steady(n int, u *rand.Rand, weak float64, visits func(u *rand.Rand) int) []
 }
 
 // TestFresh: other units of the population are good where units are few, or a few of them have most
-// of the rows: of 40 samples at most 7 are not good in an answer, as 7 or fewer are with a
-// probability of 1 − 3e-4 if one in 20 is. That two columns of a row no longer go together, one of
-// which is shuffled, is seen at 1,000 units each time.
+// of the rows: of 40 samples with -long at most 7 are not good in an answer, and of 16 samples at
+// most 5, as so few are with a probability of 1 − 3e-4 if one in 20 is. That two columns of a row
+// no longer go together, one of which is shuffled, is seen at 1,000 units each time.
 func TestFresh(t *testing.T) {
+	samples, most := uint64(16), 5
+	if *long {
+		samples, most = 40, 7
+	}
 	for _, c := range []struct {
 		name   string
 		units  int
@@ -680,7 +687,7 @@ func TestFresh(t *testing.T) {
 		{"1000 units of 1 to 6 rows", 1000, func(u *rand.Rand) int { return 1 + u.IntN(6) }},
 	} {
 		bad := map[string]int{}
-		for seed := range uint64(40) {
+		for seed := range samples {
 			u := rand.New(rand.NewPCG(seed, 61))
 			made := steady(c.units, u, .6, c.visits)
 			real := written(t, steady(c.units, u, .6, c.visits), nil)
@@ -693,18 +700,21 @@ func TestFresh(t *testing.T) {
 				func(a, b *visit) { a.ward, b.ward = b.ward, a.ward },
 				func(a, b *visit) { a.stage, b.stage = b.stage, a.stage },
 			} {
+				if c.units != 1000 {
+					continue
+				}
 				h := historiesOf(made)
 				mix(h, u, func(_, _ int) int { return 0 }, swap)
-				if c.units == 1000 &&
-					stattest.Must(Families(real, written(t, with(made, h), nil), seed))[7].Good {
+				if stattest.Must(Families(real, written(t, with(made, h), nil), seed))[7].Good {
 					t.Errorf("seed %d: shuffled column %d is not seen", seed, k)
 				}
 			}
 		}
-		t.Logf("%s: of 40 not good: %v", c.name, bad)
+		t.Logf("%s: of %d not good: %v", c.name, samples, bad)
 		for name, n := range bad {
-			if n > 7 {
-				t.Errorf("%s: %s: %d of 40 samples of the population are not good", c.name, name, n)
+			if n > most {
+				t.Errorf("%s: %s: %d of %d samples of the population are not good", c.name, name, n,
+					samples)
 			}
 		}
 	}

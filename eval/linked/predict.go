@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Prediction is what a classifier learns from histories: trained on synthetic units and on real
@@ -88,15 +88,15 @@ func (c *comparison) tasks(targets map[string][]uint16) (out []task) {
 	for i, of := range append(c.parents[:len(c.parents):len(c.parents)], c.columns...) {
 		t := task{of: of, next: i >= len(c.parents), positive: make([]bool, of.size),
 			learner: eval.GradientBoosting, most: mostOfTarget}
-		codes, wanted := targets[of.name]
+		codes, isTarget := targets[of.name]
 		for _, code := range codes {
 			t.positive[of.group[code]] = true
 		}
 		if targets == nil && i != len(c.parents)+c.By {
-			t.learner, t.most, wanted = eval.LogisticRegression, mostOfAll, true
+			t.learner, t.most, isTarget = eval.LogisticRegression, mostOfAll, true
 			t.halve()
 		}
-		if wanted {
+		if isTarget {
 			out = append(out, t)
 		}
 	}
@@ -152,9 +152,9 @@ func (c *comparison) examples(t task, side int, units []int) (*table.Table, erro
 	var columns []table.Codes
 	add := func(name string, size int, ordered bool, code func(e example) int) {
 		size = max(size, 2)
-		column := schema.Column{Name: name, Kind: schema.Integer, Max: float64(size - 1), Bins: size}
+		column := schema.CountColumn(name, size)
 		if !ordered {
-			column = schema.Column{Name: name, Kind: schema.Categorical, Categories: counting(size)}
+			column = schema.TextColumn(name, counting(size)...)
 		}
 		codes := table.NewCodes(size, len(rows))
 		for i, e := range rows {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Read reads linked tables whose files are in the order of l.Tables, for those who may see every

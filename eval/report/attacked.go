@@ -11,9 +11,9 @@ import (
 //go:embed attacked.html
 var attackedText string
 
-var attackedTemplate = template.Must(template.New("attacked").Funcs(template.FuncMap{
+var attackedTemplate = pageOf(attackedText, template.FuncMap{
 	"percent": percent[float64], "fixed": fixed[float64], "short": short[float64],
-}).Parse(headText + attackedText))
+})
 
 // Curve is the ROC curve of an attacker who says which rows were in.
 type Curve struct {

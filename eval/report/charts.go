@@ -146,9 +146,11 @@ func (a *associations) ordered() []int {
 }
 
 // maps are the associations of both tables in one square, and their differences.
-func (a *associations) maps() []labelled {
+func (a *associations) maps() []picture {
 	order := a.ordered()
-	square := func(full float64, value func(real, synthetic number, above bool) number) template.HTML {
+	square := func(
+		full float64, value func(real, synthetic number, above bool) number,
+	) []template.HTML {
 		f := heat{label: "associations of columns", full: full}
 		for _, i := range order {
 			f.names = append(f.names, a.Columns[i])
@@ -159,17 +161,17 @@ func (a *associations) maps() []labelled {
 			return float64(value(real, synthetic, x < y)), fmt.Sprintf("%s × %s: %s real, %s here",
 				a.Columns[i], a.Columns[j], twoDigits(real), twoDigits(synthetic))
 		}
-		return f.draw()
+		return []template.HTML{f.draw()}
 	}
-	return []labelled{
-		{"Real (lower left) and synthetic (upper right)", square(1,
+	return []picture{
+		{Caption: "Real (lower left) and synthetic (upper right)", Drawings: square(1,
 			func(real, synthetic number, above bool) number {
 				if above {
 					return synthetic
 				}
 				return real
 			})},
-		{"Synthetic minus real", square(fullDifference,
+		{Caption: "Synthetic minus real", Drawings: square(fullDifference,
 			func(real, synthetic number, _ bool) number { return synthetic - real })},
 	}
 }

@@ -1,5 +1,6 @@
-// Package report compares a synthetic table with the real one it was made from and writes down what
-// it finds: as JSON for programs, as one HTML file for people, as text for a terminal.
+// Package report compares synthetic tables with the real ones they were made from, one or linked
+// ones, and writes down what it finds: as JSON for programs, as one HTML file for people, as text
+// for a terminal.
 //
 // A report is not private: every figure depends on every real row, without noise. It is for those
 // who may see the real table, and is kept as safe as the table. It must not be published, nor be

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // A copied table looks perfect, and is found out.
@@ -31,7 +31,8 @@ func Example() {
 	train, holdout := draw(150, 7), draw(150, 11)
 	r, err := report.Compute(context.Background(),
 		report.Tables{Train: report.Table{Rows: train}, Holdout: report.Table{Rows: holdout},
-			Synthetic: report.Table{Rows: train}}, report.Options{})
+			Synthetic: report.Table{Rows: train}},
+		report.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -46,6 +47,7 @@ func Example() {
 	// Can a model be trained on it? unknown
 	// Did the rare outcome survive? unknown
 	// Are real rows copied? poor
+	// Do rows hang together? unknown
 	// true <nil> true
 }
 

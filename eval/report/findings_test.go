@@ -123,7 +123,7 @@ func TestNoNumber(t *testing.T) {
 	a := &associations{AssociationLosses: eval.AssociationLosses{Columns: []string{"a", "b"}, Real: m,
 		Synthetic: m}}
 	for _, c := range a.maps() {
-		if text := string(c.Drawing); strings.Contains(text, "NaN") ||
+		if text := string(c.Drawings[0]); strings.Contains(text, "NaN") ||
 			!strings.Contains(text, "a × b: – real, – here") {
 			t.Errorf("%s: %s", c.Caption, text)
 		}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // patients draws rows as text: age, weight (which goes with height), height, lactate (skewed), ward
@@ -114,8 +114,8 @@ func TestDatesThatEndFirst(t *testing.T) {
 	broken := stays(1000)
 	shuffle(broken, 1)
 	for _, rows := range [][][]string{stays(1000), broken} {
-		r := stattest.Must(Compute(t.Context(), Tables{Train: tableFrom(t, s, stays(1000)),
-			Synthetic: tableFrom(t, s, rows)}, Options{}))
+		r := compute(t, Tables{Train: tableFrom(t, s, stays(1000)), Synthetic: tableFrom(t, s, rows)},
+			Options{})
 		said := strings.Contains(r.Summary[1].Answer, "% of the synthetic rows and in 0 % of the real "+
 			`ones: "after: came" in the schema`)
 		if said != (&rows[0] == &broken[0]) || said == (r.Summary[1].Status == good) {
@@ -301,7 +301,7 @@ func TestVerdictsSeeDamage(t *testing.T) {
 			r := compute(t, in, o)
 			for i, f := range r.Summary {
 				switch {
-				case tt.which < 0 && f.Status != good:
+				case tt.which < 0 && f.Status != good && f.Question != togetherQuestion:
 					t.Errorf("an honest table: %+v", f)
 				case i == tt.which && (rank(f.Status) > rank(tt.most) ||
 					!strings.Contains(f.Answer, tt.says)):

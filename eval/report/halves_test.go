@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 var (
@@ -25,11 +25,11 @@ var (
 // measureAlike measures what the first two questions of a summary need.
 func measureAlike(t *testing.T, in Tables, o Options) []finding {
 	t.Helper()
-	w := stattest.Must(start(in, o))
+	w := stattest.Must(start(in, stattest.Must(o.filled())))
 	for _, measure := range []func() error{w.shapes, w.pairs, w.associate, w.rare} {
 		stattest.Check(t, measure())
 	}
-	return w.summary()
+	return answer(w.questions())
 }
 
 // TestHalvesOfTables prints how often two halves of a real table blame each other, which they

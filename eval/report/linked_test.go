@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/linked"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
 // linkedSchema has a name that would break a page that believed it.
@@ -58,34 +59,23 @@ func clinic(t *testing.T, l *schema.Linked, seed uint64, mixed bool, copies int)
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "0.csv"), filepath.Join(dir, "1.csv")}
 	for i, text := range []string{patients, visits} {
-		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(paths[i], []byte(text), 0o600))
 	}
-	got, err := linked.Read(t.Context(), l, paths)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stattest.Must(linked.Read(t.Context(), l, paths))
 	return got
 }
 
 // compared compares patients with others, without or with a holdout.
-func compared(t *testing.T, seed uint64, mixed, holdout bool, copies int) *linkedReport {
+func compared(t *testing.T, seed uint64, mixed, holdout bool, copies int) *Report {
 	t.Helper()
-	l, err := schema.ParseLinked([]byte(linkedSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := stattest.Must(schema.ParseLinked([]byte(linkedSchema)))
 	var held *linked.Tables
 	if holdout {
 		held = clinic(t, l, 1000+seed, false, 0)
 	}
 	claim := &Claim{Method: "aim", Text: "(ε = 1)"}
-	r, err := ComputeLinked(l, [3]*linked.Tables{clinic(t, l, 0, false, 0),
-		clinic(t, l, seed, mixed, copies), held}, nil, claim, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := stattest.Must(Compute(t.Context(), Linked{Schema: l, Train: clinic(t, l, 0, false, 0),
+		Synthetic: clinic(t, l, seed, mixed, copies), Holdout: held}, Options{Claim: claim}))
 	return r
 }
 
@@ -98,8 +88,10 @@ func TestLinkedCopies(t *testing.T) {
 		f := r.Summary[len(r.Summary)-1]
 		t.Logf("%d copies, holdout %v: %s %s", copies, holdout, f.Status, f.Answer)
 		if f.Question != "Are real histories copied?" || f.Rule == "" ||
-			(r.Copies["visits"]["NNAA"] == nil) != (copies < 0) {
-			t.Errorf("%q, by %q, of %v", f.Question, f.Rule, r.Copies)
+			(copies >= 0) != slices.ContainsFunc(r.Metrics, func(m metric) bool {
+				return m.Name == "NNAA"
+			}) {
+			t.Errorf("%q, by %q, of %v", f.Question, f.Rule, r.Metrics)
 		}
 		return f.Status
 	}
@@ -127,15 +119,12 @@ func TestLinkedCopies(t *testing.T) {
 // That a category is half as frequent, or a number is shifted by half a standard deviation, is seen
 // at 1,000 units each time.
 func TestRowsOfUnits(t *testing.T) {
-	s, err := schema.Parse([]byte("decoy: 1\nunit: id\nmax_rows_per_unit: 30\ncolumns:\n" +
+	s := stattest.Must(schema.Parse([]byte("decoy: 1\nunit: id\nmax_rows_per_unit: 30\ncolumns:\n" +
 		"  - {name: c, kind: categorical, categories: [a, b, d]}\n" +
-		"  - {name: x, kind: real, min: -9, max: 9, bins: 16}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := func(u *rand.Rand, units, rows int, halved bool, shift float64) (out Table) {
+		"  - {name: x, kind: real, min: -9, max: 9, bins: 16}\n")))
+	made := func(u *rand.Rand, units, rows int, halved bool, shift float64) Table {
 		var texts [][]string
-		codecs, _ := s.Codecs()
+		codecs := stattest.Must(s.Codecs())
 		codes := []table.Codes{table.NewCodes(3, units*rows), table.NewCodes(16, units*rows)}
 		var of []uint32
 		for i := range units {
@@ -146,32 +135,19 @@ func TestRowsOfUnits(t *testing.T) {
 			for range rows {
 				row := []string{string(c), fmt.Sprintf("%.3f", min(9, max(-9, x+.1*u.NormFloat64())))}
 				for k, text := range row {
-					code, err := codecs[k].EncodeText([]byte(text))
-					if err != nil {
-						t.Fatal(err)
-					}
+					code := stattest.Must(codecs[k].EncodeText([]byte(text)))
 					codes[k].Set(len(of), code)
 				}
 				texts, of = append(texts, row), append(of, uint32(i))
 			}
 		}
-		if out.Rows, err = table.FromColumns(s, codes, of); err == nil {
-			out.Values, err = eval.NewValues(s, s.Names(), slices.Values(texts))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return Table{Rows: stattest.Must(table.FromColumns(s, codes, of)),
+			Values: stattest.Must(eval.NewValues(s, s.Names(), slices.Values(texts)))}
 	}
 	alike := func(in Tables) finding {
-		w, err := start(in, Options{})
-		if err == nil {
-			err = w.shapes()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answered("", "", w.alike)
+		w := stattest.Must(start(in, stattest.Must(Options{}.filled())))
+		stattest.Check(t, w.shapes())
+		return answer([]question{{"", "", w.alike}})[0]
 	}
 	bad := 0
 	for seed := range uint64(40) {
@@ -195,22 +171,15 @@ func TestRowsOfUnits(t *testing.T) {
 
 // TestHoldoutOnce: that copies need a holdout is said once, of however many tables.
 func TestHoldoutOnce(t *testing.T) {
-	l, err := schema.ParseLinked([]byte(linkedSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := linked.Summaries(clinic(t, l, 0, false, 0), clinic(t, l, 0, false, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := linked.Summaries(clinic(t, l, 0, false, 0), clinic(t, l, 1, false, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, f := &linkedReport{Tables: make([]linkedTable, 3)}, finding{Status: unknown}
-	err = r.copied([3][]*table.Table{append(a, a...), append(b, b...)}, &f)
-	if n := strings.Count(f.Answer, "needs a holdout"); err != nil || n != 1 {
-		t.Errorf("%v: said %d times: %s", err, n, f.Answer)
+	l := stattest.Must(schema.ParseLinked([]byte(linkedSchema)))
+	h := &histories{in: Linked{Schema: l, Train: clinic(t, l, 0, false, 0),
+		Synthetic: clinic(t, l, 1, false, 0)},
+		o: stattest.Must(Options{}.filled()), values: values{}}
+	stattest.Check(t, h.summarise())
+	h.children = append(h.children, h.children...)
+	f := answer([]question{{"", "", h.copied}})[0]
+	if n := strings.Count(f.Answer, "needs a holdout"); n != 1 {
+		t.Errorf("said %d times: %s", n, f.Answer)
 	}
 }
 
@@ -218,14 +187,14 @@ func TestHoldoutOnce(t *testing.T) {
 func TestLinked(t *testing.T) {
 	for _, mixed := range []bool{false, true} {
 		r := compared(t, 1, mixed, false, 0)
-		if len(r.Summary) != len(r.Families)+2 {
-			t.Fatalf("%d answers to %d families", len(r.Summary), len(r.Families))
+		if len(r.Summary) != len(r.Histories.Families)+2 {
+			t.Fatalf("%d answers to %d families", len(r.Summary), len(r.Histories.Families))
 		}
 		wrong := 0
 		for i, f := range r.Summary {
-			if i < len(r.Families) && (f.Status == good) != r.Families[i].Good {
+			if i < len(r.Histories.Families) && (f.Status == good) != r.Histories.Families[i].Good {
 				t.Errorf("%q is %s, and the family %.3f of %.3f off", f.Question, f.Status,
-					r.Families[i].Off, r.Families[i].Limit)
+					r.Histories.Families[i].Off, r.Histories.Families[i].Limit)
 			}
 			if f.Status != good && f.Status != unknown {
 				wrong++
@@ -233,7 +202,7 @@ func TestLinked(t *testing.T) {
 			}
 		}
 		if mixed != (wrong > 0) || mixed != (r.Summary[1].Status == poor) ||
-			mixed != (r.Summary[len(r.Families)].Status == poor) {
+			mixed != (r.Summary[len(r.Histories.Families)].Status == poor) {
 			t.Errorf("mixed %v: %d answers are not good; rows fit their unit: %s", mixed, wrong,
 				r.Summary[1].Status)
 		}
@@ -244,12 +213,10 @@ func TestLinked(t *testing.T) {
 		if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "NOT PRIVATE") {
 			t.Errorf("%v: %s", err, text.String())
 		}
-		if err := r.JSON(&figures); err != nil {
-			t.Fatal(err)
-		}
-		var back linkedReport
+		stattest.Check(t, r.JSON(&figures))
+		var back Report
 		if err := json.Unmarshal(figures.Bytes(), &back); err != nil || !back.NotPrivate ||
-			back.Families[0].Off != r.Families[0].Off || back.Claim.Method != "aim" {
+			back.Histories.Families[0].Off != r.Histories.Families[0].Off || back.Claim.Method != "aim" {
 			t.Errorf("%v: the JSON is not the report: %s", err, figures.String())
 		}
 	}
@@ -260,11 +227,9 @@ func TestLinked(t *testing.T) {
 func TestLinkedPage(t *testing.T) {
 	r := compared(t, 1, true, false, 0)
 	var page bytes.Buffer
-	if err := r.HTML(&page); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(page.String(), "<figure"); n != len(linkedAnswers) {
-		t.Errorf("%d pictures of %d answers", n, len(linkedAnswers))
+	stattest.Check(t, r.HTML(&page))
+	if n := strings.Count(page.String(), "<figure"); n != len(historyAnswers)+1 {
+		t.Errorf("%d pictures of %d answers", n, len(historyAnswers)+1)
 	}
 	if strings.Contains(page.String(), "<img") || strings.Contains(page.String(), "<script") {
 		t.Error("a name became an element")
@@ -277,9 +242,7 @@ func TestLinkedPage(t *testing.T) {
 		`</iframe><script>onload=()=>{const d=document.querySelector("iframe").contentDocument;` +
 		`document.title=d?"wide "+d.documentElement.scrollWidth:"closed"}</script>`
 	for name, text := range map[string][]byte{"page.html": page.Bytes(), "frame.html": []byte(frame)} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stattest.Check(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	dom, log := browser(t, filepath.Join(dir, "frame.html"), "--allow-file-access-from-files",
 		"--dump-dom")

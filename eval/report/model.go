@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 //go:embed model.html
 var modelText string
 
-var modelTemplate = template.Must(template.New("model").Parse(headText + modelText))
+var modelTemplate = pageOf(modelText, nil)
 
 // Released is what a model says of itself.
 type Released struct {

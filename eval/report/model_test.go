@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // answered is what a model of randomised answers about 30 columns says: the pairs of the first 10

@@ -28,7 +28,7 @@ var headText string
 //go:embed page.css
 var pageStyle string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
+var page = pageOf(pageText, template.FuncMap{
 	"percent": percent[number],
 	"fixed":   fixed[number],
 	"digits":  twoDigits,
@@ -39,33 +39,31 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"listed":  (*associations).listed,
 	"numbers": column.numbers,
 	"row":     rowOf,
-}).Parse(headText + pageText))
+})
+
+func pageOf(text string, funcs template.FuncMap) *template.Template {
+	return template.Must(template.New("page").Funcs(funcs).Parse(headText + text))
+}
 
 // verdict is a status in the words of its question.
 func verdict(f finding) string {
 	words := map[status]string{good: "✓ good", mixed: "~ mixed", poor: "✗ poor",
 		unknown: "? cannot be told"}
-	if f.Question == copyQuestion {
+	if strings.HasSuffix(f.Question, " copied?") {
 		words[good], words[mixed], words[poor] = "✓ no sign of it", "! a sign of it", "✗ it seems so"
 	}
 	return words[f.Status]
-}
-
-// labelled is a drawing with its caption.
-type labelled struct {
-	Caption string
-	Drawing template.HTML
 }
 
 // view is the page of a report.
 type view struct {
 	*Report
 	Style         template.CSS
-	Table         tableInfo // the synthetic one
 	Shown, Folded []column
 	Numbers       []column // with numbers
-	HasHoldout    bool
+	HasHoldout    bool     // beside each column
 	Percent       string
+	Pictures      []picture // of linked tables
 }
 
 // metricRow is one metric in the table of all.
@@ -83,15 +81,18 @@ const (
 
 // HTML writes the report as one page that needs no network.
 func (r *Report) HTML(w io.Writer) error {
-	v := view{Report: r, Style: template.CSS(pageStyle), Percent: percent(r.Settings.Level),
-		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
-	columns := r.worst()
+	v := view{Report: r, Style: template.CSS(pageStyle), Percent: percent(r.Settings.Level)}
+	columns := r.byStatus()
 	for _, c := range columns {
 		if c.codec != nil && c.Values != nil && c.Values.Real != nil {
 			v.Numbers = append(v.Numbers, c)
 		}
 	}
+	if r.Histories != nil {
+		v.Pictures = r.Histories.Pictures(r.Summary)
+	}
 	most := min(mostCards, len(columns))
+	v.HasHoldout = most > 0 && columns[0].Holdout != nil
 	v.Shown, v.Folded = columns[:most], columns[most:]
 	return write(w, page, v)
 }
@@ -151,61 +152,50 @@ func rowOf(m metric) metricRow {
 }
 
 // JSON writes the report for programs.
-func (r *Report) JSON(w io.Writer) error { return writeJSON(w, r) }
-
-func writeJSON(w io.Writer, report any) error {
+func (r *Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
-	return e.Encode(report)
+	return e.Encode(r)
 }
 
-// Text writes the summary and the metrics for a terminal; of a metric with many values, what sums
-// them up.
+// Text writes the summary and the metrics for a terminal; of a metric with many columns or pairs,
+// what sums them up.
 func (r *Report) Text(w io.Writer) error {
-	claim, name := (*Claim)(nil), ""
-	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
-		claim, name = t.Claim, t.Name+"\n"
-	}
-	return terminal(w, name, claim, r.Summary, r.Notes, func(t io.Writer) {
-		fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")
-		for _, m := range r.Metrics {
-			row := rowOf(m)
-			switch {
-			case m.LeftOut != "":
-				fmt.Fprintf(t, "%s\t–\t\t\t%s\n", m.Name, m.LeftOut)
-			case row.Sum != "":
-				fmt.Fprintf(t, "%s\t\t\t%s\t%s\n", m.Name, m.Goal, row.Sum)
-			}
-			for _, v := range row.Head {
-				span := ""
-				if v.Interval != nil {
-					span = fmt.Sprintf("%s to %s", v.Interval.Low, v.Interval.High)
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, v.Value, span, m.Goal, v.Of)
-			}
-		}
-	})
-}
-
-// terminal writes a report for a terminal: findings, tables whose cells end with tabs, and notes.
-func terminal(
-	w io.Writer, name string, claim *Claim, summary []finding, notes []string, tables func(io.Writer),
-) error {
 	var b bytes.Buffer
 	b.WriteString("NOT PRIVATE: computed from the real rows without noise; keep it as safe as " +
-		"they are.\n\n" + name)
-	if claim != nil {
-		fmt.Fprintln(&b, claim.Text)
+		"they are.\n\n")
+	if t := r.Tables[len(r.Tables)-1]; t.Name != "" && r.Histories == nil {
+		fmt.Fprintln(&b, t.Name)
 	}
-	for _, f := range summary {
+	if r.Claim != nil {
+		fmt.Fprintln(&b, r.Claim.Text)
+	}
+	for _, f := range r.Summary {
 		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question,
 			strings.ReplaceAll(f.Answer, "\n", "\n          "))
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	tables(t)
+	fmt.Fprintf(t, "\nmetric\tvalue\tinterval\tgoal\tof\n")
+	for _, m := range r.Metrics {
+		row := rowOf(m)
+		switch {
+		case m.LeftOut != "":
+			fmt.Fprintf(t, "%s\t–\t\t\t%s\n", m.Name, m.LeftOut)
+		case row.Sum != "":
+			fmt.Fprintf(t, "%s\t\t\t%s\t%s\n", m.Name, m.Goal, row.Sum)
+			row.Tail = nil
+		}
+		for _, v := range slices.Concat(row.Head, row.Tail) {
+			span := ""
+			if v.Interval != nil {
+				span = fmt.Sprintf("%s to %s", v.Interval.Low, v.Interval.High)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, v.Value, span, m.Goal, v.Of)
+		}
+	}
 	t.Flush()
 	b.WriteByte('\n')
-	for _, n := range notes {
+	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
 	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte("\t"), []byte("\uFFFD")))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/table"
 )
 
 const (
@@ -68,9 +68,9 @@ func (w *work) predict(ctx context.Context) error {
 			w.add("AveragePrecision", result{Of: auroc.Of, Value: from.to.AveragePrecision,
 				Interval: &from.to.PrecisionInterval})
 		}
-		w.out.Predictions = append(w.out.Predictions, p)
+		w.Predictions = append(w.Predictions, p)
 	}
-	w.add("AveragePrecision", result{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
+	w.add("AveragePrecision", result{Of: "scores that say nothing", Value: w.Predictions[0].Rate})
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (w *work) rare() error {
 					Value: t.to.Rate, Interval: new(i.Span())})
 			}
 		}
-		w.out.RareValues = append(w.out.RareValues, v)
+		w.RareValues = append(w.RareValues, v)
 	}
 	return nil
 }

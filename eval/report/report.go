@@ -1,9 +1,10 @@
 package report
 
 import (
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/eval/linked"
 )
 
 // format is the version of the JSON: its field names change with it only.
@@ -22,10 +23,24 @@ type Table struct {
 	Values  *eval.Values
 	Garbled bool   // its file is in another encoding than UTF-8
 	Name    string // optional: what to call it, such as the name of the file
-	Claim   *Claim // optional, of a synthetic table: the guarantee under which it was made
 }
 
-// Tables is what is compared. All must have the same columns.
+// Study is what is compared, real tables with synthetic ones: those of one table ([Tables]), or of
+// linked ones ([Linked]).
+type Study interface {
+	subject(o Options) (subject, error)
+}
+
+// Linked are linked tables, of which the histories of units are compared.
+type Linked struct {
+	Schema           *schema.Linked
+	Train, Synthetic *linked.Tables
+	Holdout          *linked.Tables // optional: units that the synthesizer did not see
+	// each by itself, with its name; none where a table can be read once only
+	Tables []Tables
+}
+
+// Tables are the samples of one table. All must have the same columns.
 type Tables struct {
 	Train Table // required: the real rows that the synthetic ones were made from
 	// optional: real rows that the synthesizer did not see; without them much is left out
@@ -49,6 +64,8 @@ type Options struct {
 	Near int `json:"nearest_rows"`
 	Fit  int `json:"fit_rows"` // most rows that a classifier is trained on; default 100 000
 
+	// optional: the guarantee under which the synthetic tables were made
+	Claim    *Claim                               `json:"-"`
 	Tool     string                               `json:"-"` // optional: what writes the report
 	Progress func(stage string, fraction float64) `json:"-"` // optional
 }
@@ -62,22 +79,31 @@ type (
 
 // Report is what was found. Its JSON names are an interface.
 type Report struct {
-	Format       int           `json:"decoy_report"` // version of these names
-	NotPrivate   bool          `json:"not_private"`  // always true
-	Warning      string        `json:"warning"`
-	Tool         string        `json:"tool,omitempty"`
-	SchemaSHA256 string        `json:"schema_sha256"`
-	Tables       []tableInfo   `json:"tables"`
-	Settings     Options       `json:"settings"`
-	Summary      []finding     `json:"summary"`
-	Metrics      []metric      `json:"metrics"`
-	Columns      []column      `json:"columns"`
-	Associations *associations `json:"associations,omitempty"`
-	Predictions  []prediction  `json:"predictions,omitempty"`
-	Nearest      *nearest      `json:"nearest,omitempty"`
-	RareValues   []rareValue   `json:"rare_values,omitempty"`
+	Format       int         `json:"decoy_report"` // version of these names
+	NotPrivate   bool        `json:"not_private"`  // always true
+	Warning      string      `json:"warning"`
+	Tool         string      `json:"tool,omitempty"`
+	SchemaSHA256 string      `json:"schema_sha256"`
+	Claim        *Claim      `json:"claim,omitempty"` // of the synthetic tables, if their model is known
+	Tables       []tableInfo `json:"tables"`
+	Settings     Options     `json:"settings"`
+	Summary      []finding   `json:"summary"`
+	Metrics      []metric    `json:"metrics"`
+	figures
+	Histories *histories `json:"histories,omitempty"` // of linked tables
 	// how it was measured: subsamples, seeds, what was left out and why
 	Notes []string `json:"notes"`
+}
+
+// figures are what is drawn of a table; of linked tables, the columns of all of them.
+type figures struct {
+	Columns      []column      `json:"columns"`
+	Associations *associations `json:"associations,omitempty"`
+	// what always holds between cells of real rows, that which most synthetic rows break first
+	Rules       []eval.Together `json:"rules,omitempty"`
+	Predictions []prediction    `json:"predictions,omitempty"`
+	Nearest     *nearest        `json:"nearest,omitempty"`
+	RareValues  []rareValue     `json:"rare_values,omitempty"`
 }
 
 // tableInfo describes one of the tables.
@@ -85,8 +111,8 @@ type tableInfo struct {
 	Role string `json:"role"` // train, holdout, synthetic
 	Name string `json:"name,omitempty"`
 	Rows int    `json:"rows"`
-	// of a synthetic table whose model is known
-	Claim *Claim `json:"claim,omitempty"`
+	// rows of linked tables that have a unit, and do not count all the same
+	Unused int `json:"rows_not_used,omitempty"`
 }
 
 // Claim is the guarantee of differential privacy under which a synthetic table was made.

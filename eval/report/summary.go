@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 // The thresholds of the summary are conventions, written beside each verdict; they prove nothing.
@@ -21,38 +21,28 @@ const (
 	givenAway          = .995     // AUROC that is too good
 	// least share of the synthetic rows that break what holds in real rows, and what is poor
 	brokenShare, poorBroken = .005, .10
+	// share of the synthetic rows that break a rule which 99 % of the real ones keep, up to which rows
+	// hang together
+	looseRule = .03
+	mostRules = 12 // that are named
 )
 
-const copyQuestion = "Are real rows copied?"
+const (
+	copyQuestion     = "Are real rows copied?"
+	togetherQuestion = "Do rows hang together?"
+)
 
-// questions are those of the summary: what is asked, by which rule it is decided, and what judges
-// it. A judge says what it sees with [finding.see]; the worst decides.
-var questions = []struct {
-	question string
-	rule     func(w *work) string
-	judge    func(w *work, f *finding)
-}{
-	{"Do the columns look alike?", (*work).alikeRule, (*work).alike},
-	{"Are associations kept?", (*work).associatedRule, (*work).associated},
-	{"Can a model be trained on it?", (*work).usefulRule, (*work).useful},
-	{"Did the rare outcome survive?", (*work).rareRule, (*work).rareKept},
-	{copyQuestion, (*work).copiedRule, (*work).copied},
-}
-
-// summary answers the questions in plain words.
-func (w *work) summary() (out []finding) {
-	for _, q := range questions {
-		out = append(out, answered(q.question, q.rule(w), func(f *finding) { q.judge(w, f) }))
+// questions are those of one table.
+func (w *work) questions() []question {
+	return []question{
+		{"Do the columns look alike?", alikeRule, w.alike},
+		{"Are associations kept?", associatedRule, w.associated},
+		{"Can a model be trained on it?", usefulRule, w.useful},
+		{"Did the rare outcome survive?", fmt.Sprintf(rareRule, percent(w.Level),
+			percent(commonOutcome), percent(certainLevel)), w.rareKept},
+		{copyQuestion, copiedRule, w.copied},
+		{togetherQuestion, togetherRule, w.together},
 	}
-	return out
-}
-
-// answered is a question with what judges it.
-func answered(question, rule string, judge func(f *finding)) finding {
-	f := finding{Question: question, Status: unknown, Rule: rule}
-	judge(&f)
-	f.Answer = strings.TrimSpace(f.Answer)
-	return f
 }
 
 // see adds a sentence, and the verdict of what it says.
@@ -63,12 +53,11 @@ func (f *finding) see(s status, format string, args ...any) {
 
 // say adds a sentence.
 func (f *finding) say(format string, args ...any) {
-	f.Answer = strings.ReplaceAll(f.Answer+" "+fmt.Sprintf(format, args...), " \n", "\n")
+	text := f.Answer + " " + fmt.Sprintf(format, args...)
+	f.Answer = strings.TrimSpace(strings.ReplaceAll(text, " \n", "\n"))
 }
 
-func (w *work) alikeRule() string {
-	mean, moved := eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare")
-	shift, spread := eval.MetricOf("MeanShift"), eval.MetricOf("SpreadRatio")
+var alikeRule = func(mean, moved, shift, spread eval.Metric) string {
 	return fmt.Sprintf("The worst column decides, by what chance does not explain. It is good if its "+
 		"score is %s or more (poor below %s), at most %s (poor from %s on) of its real cells are moved "+
 		"by the schema, its mean is off by at most %.2f (%.0f) standard deviations and its standard "+
@@ -77,22 +66,23 @@ func (w *work) alikeRule() string {
 		"score: good from %s on, poor below %s.", percent(goodColumn), percent(poorColumn),
 		percent(moved.Good), percent(moved.Poor), shift.Good, shift.Poor, spread.Good, spread.Poor,
 		percent(mean.Good), percent(mean.Poor))
-}
+}(eval.MetricOf("ColumnShapes"), eval.MetricOf("MovedShare"), eval.MetricOf("MeanShift"),
+	eval.MetricOf("SpreadRatio"))
 
 // alike says whether the columns look like the real ones, each by itself.
 func (w *work) alike(f *finding) {
 	shapes, _ := w.first("ColumnShapes")
 	if w.in.Train.Garbled {
 		f.see(poor, "The real file is not valid UTF-8. Its cells with letters beyond ASCII were read as "+
-			"missing, here and when the synthetic table was made. Convert the file, and make the table "+
-			"again: iconv -f latin1 -t utf-8 OLD.csv > NEW.csv.")
+			"missing, here and when the synthetic table was made. Make the table again with "+
+			"--encoding windows-1252, or what it is in.")
 	}
 	if w.cellsCompared() && w.TrainCells.LeftOut() != nil {
 		f.see(mixed, "Not in the schema, and so not here: %s.", listed(w.TrainCells.LeftOut()))
 	}
 	mean, chance := w.beyondYard("ColumnShapes"), 0.
-	for _, c := range w.out.Columns {
-		chance += c.shape.Chance / float64(len(w.out.Columns))
+	for _, c := range w.Columns {
+		chance += c.shape.Chance / float64(len(w.Columns))
 	}
 	if w.Train.Units() != nil && float64(1-shapes.Value) <= chance {
 		mean = good // two halves of the rows have rows of the same units
@@ -101,7 +91,7 @@ func (w *work) alike(f *finding) {
 		"As the schema reads their cells, single columns match to %s on average%s.",
 		percent(shapes.Value), w.yardstick("ColumnShapes"))
 	more := 0
-	for _, c := range w.out.worst() {
+	for _, c := range w.figures.byStatus() {
 		if c.Status == good {
 			break
 		}
@@ -117,9 +107,9 @@ func (w *work) alike(f *finding) {
 	}
 }
 
-// worst is the columns, the worst first.
-func (r *Report) worst() []column {
-	out := slices.Clone(r.Columns)
+// byStatus is the columns, the worst first.
+func (f *figures) byStatus() []column {
+	out := slices.Clone(f.Columns)
 	slices.SortStableFunc(out, func(a, b column) int {
 		return cmp.Or(cmp.Compare(rank(a.Status), rank(b.Status)), -cmp.Compare(len(a.Losses),
 			len(b.Losses)), cmp.Compare(a.Score, b.Score))
@@ -127,19 +117,22 @@ func (r *Report) worst() []column {
 	return out
 }
 
-func (w *work) associatedRule() string {
-	all, associated := eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept")
+var associatedRule = func(all, associated, related eval.Metric) string {
 	return fmt.Sprintf(
 		"Of the strength of the pairs that are associated in the real table, good from %s on "+
-			"and poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond "+
+			"and poor below %s; of what coarse tables of two columns have beyond independence, good "+
+			"from %s on and poor below %s, at the upper end of the interval and beyond what two real "+
+			"tables lack; no pair may be off by more than %.2f (poor from %.2f on), beyond "+
 			"what two real tables differ by; no column may keep less than a fifth of its "+
 			"associations; of any two columns, at most %s of the synthetic rows (poor from %s on) "+
 			"may have a value of one with a value of the other that 99.9 %% of the real rows with "+
 			"the first do not have. ColumnPairTrends, over all pairs and beyond what it is of two "+
 			"real tables: good from %s on, poor below %s.",
-		percent(associated.Good), percent(associated.Poor), goodPair, poorPair, percent(brokenShare),
+		percent(associated.Good), percent(associated.Poor), percent(related.Good),
+		percent(related.Poor), goodPair, poorPair, percent(brokenShare),
 		percent(poorBroken), percent(all.Good), percent(all.Poor))
-}
+}(eval.MetricOf("ColumnPairTrends"), eval.MetricOf("AssociationKept"),
+	eval.MetricOf("RelationsKept"))
 
 // associated says whether columns that go together still do.
 func (w *work) associated(f *finding) {
@@ -156,11 +149,12 @@ func (w *work) associated(f *finding) {
 				"keep %s of the strength of their associations.", percent(max(0, kept.Value)))
 		} else {
 			why := "no two columns of the real table go together, and sets of three are not looked at"
-			if w.out.Associations.Band > fewTell {
+			if w.Associations.Band > fewTell {
 				why = "the rows of one of the tables are too few to tell which columns go together"
 			}
 			f.say("Nothing to keep: %s.", why)
 		}
+		w.related(f)
 		var lost, strong []string
 		for _, p := range w.worst {
 			if p.Excess <= goodPair || !p.Certain {
@@ -181,7 +175,7 @@ func (w *work) associated(f *finding) {
 					few(list, "; ", "; ", "and %d more pairs"))
 			}
 		}
-		if alone := w.out.Associations.Unrelated; alone != nil {
+		if alone := w.Associations.Unrelated; alone != nil {
 			s := mixed
 			if slices.Contains(alone, w.Target) {
 				s = poor
@@ -190,7 +184,7 @@ func (w *work) associated(f *finding) {
 				listed(alone))
 		}
 		w.inOrder(f)
-		if broken := w.out.Associations.Broken; len(broken) > 0 {
+		if broken := w.Associations.Broken; len(broken) > 0 {
 			f.see(grade(broken[0].Total, brokenShare, poorBroken), "%s", impossible(broken))
 		}
 		if !some && f.Status == good {
@@ -200,6 +194,31 @@ func (w *work) associated(f *finding) {
 	f.say("\nPairs of columns match to %s%s.", percent(trends.Value),
 		w.yardstick("ColumnPairTrends"))
 }
+
+// related says what coarse tables of two columns keep. The upper end of its interval is judged, for
+// only what exceeds chance counts.
+func (w *work) related(f *finding) {
+	v := w.values["RelationsKept"]
+	if len(v) < 2 {
+		return
+	}
+	kept, yard := v[0], v[1].Value
+	if yard < tellsLittle {
+		f.say("Two real tables agree in so little of what pairs of columns have beyond independence " +
+			"that what is kept of it cannot be told.")
+		return
+	}
+	verdict := judge("RelationsKept", kept.Interval.High+1-min(yard, 1))
+	f.see(verdict, "Of what coarse tables of two columns have beyond independence, %s is kept (%s to "+
+		"%s; %s: %s).", percent(kept.Value), percent(kept.Interval.Low),
+		percent(kept.Interval.High), strings.TrimSuffix(v[1].Of, " (yardstick)"), percent(yard))
+	if kept.Interval.High < tellsLittle {
+		f.say("The columns are hardly more than independent: do not study relations in this table.")
+	}
+}
+
+// tellsLittle is what is kept of relations where there may as well be none.
+const tellsLittle = .2
 
 // inOrder tells of dates that end before they begin.
 func (w *work) inOrder(f *finding) {
@@ -211,6 +230,37 @@ func (w *work) inOrder(f *finding) {
 		f.see(grade(r.Synthetic, brokenShare, poorBroken), "\n%s is before %s in %s of the synthetic "+
 			"rows and in %s of the real ones: %s\"after: %[2]s\" in the schema keeps them in order "+
 			"(docs/schema.md).", r.Second, r.First, percent(r.Synthetic), percent(r.Real), with)
+	}
+}
+
+var togetherRule = fmt.Sprintf("Of what holds in 99 %% of the real rows (dates in order, their "+
+	"differences, sums of two to four columns, products of two, copies, and what the schema says), "+
+	"the rule that most synthetic rows break decides: good up to %s of those that say something, "+
+	"poor above %s.", percent(looseRule), percent(poorBroken))
+
+// together says whether the cells of a row belong together.
+func (w *work) together(f *finding) {
+	switch {
+	case !w.cellsCompared():
+		f.say("The cells themselves were not compared, so this is not seen.")
+		return
+	case len(w.Rules) == 0:
+		f.say("None of the rules that are looked for holds in the real rows.")
+		return
+	}
+	var list []string
+	for _, r := range w.Rules {
+		broken := 1 - r.Synthetic
+		f.Status = worse(f.Status, grade(-broken, -looseRule, -poorBroken))
+		list = append(list, fmt.Sprintf("%s: in %s of the synthetic rows and %s of the real ones", r.Rule,
+			percent(r.Synthetic), percent(r.Real)))
+	}
+	if n := len(list); n > mostRules {
+		list = append(list[:mostRules], fmt.Sprintf("%d more, each in more of the rows", n-mostRules))
+	}
+	f.say("What holds in real rows:\n– %s.", strings.Join(list, "\n– "))
+	if f.Status != good {
+		f.say("\nA schema keeps such a rule in every row, for nothing (docs/schema.md, Constraints).")
 	}
 }
 
@@ -231,20 +281,18 @@ func impossible(list []eval.Broken) string {
 		"and does not belong there."
 }
 
-func (w *work) usefulRule() string {
-	m := eval.MetricOf("TSTR")
-	return fmt.Sprintf("By how much the AUROC of the best learner falls: good up to %.2f, poor above "+
-		"%.2f. With few positive rows both figures are uncertain: see the intervals.", m.Good, m.Poor)
-}
+var usefulRule = fmt.Sprintf("By how much the AUROC of the best learner falls: good up to %.2f, "+
+	"poor above %.2f. With few positive rows both figures are uncertain: see the intervals.",
+	eval.MetricOf("TSTR").Good, eval.MetricOf("TSTR").Poor)
 
 // useful says whether models trained on synthetic rows work on real ones.
 func (w *work) useful(f *finding) {
-	if len(w.out.Predictions) == 0 {
+	if len(w.Predictions) == 0 {
 		f.say("Not measured: %s.", w.reason(eval.MetricOf("TSTR")))
 		return
 	}
 	best := func(of func(prediction) curve) (string, number, string) {
-		p := slices.MaxFunc(w.out.Predictions, func(a, b prediction) int {
+		p := slices.MaxFunc(w.Predictions, func(a, b prediction) int {
 			return cmp.Compare(of(a).AUROC, of(b).AUROC)
 		})
 		c := of(p)
@@ -269,28 +317,24 @@ func (w *work) useful(f *finding) {
 	}
 }
 
-func (w *work) rareRule() string {
-	return fmt.Sprintf(
-		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
-			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
-			"factor of two, or if it stands for values that the schema does not have. If the intervals "+
-			"overlap at %s, the rows are too few to tell.", percent(w.Level), percent(commonOutcome),
-		percent(certainLevel))
-}
+const rareRule = "Good if the %s intervals of synthetic and training rows overlap, or if an " +
+	"outcome of %s or more differs by a tenth of its rate at most; poor if the rates differ by more " +
+	"than a factor of two, or if it stands for values that the schema does not have. If the " +
+	"intervals overlap at %s, the rows are too few to tell."
 
 // rareKept says whether the rare class survived.
 func (w *work) rareKept(f *finding) {
-	if len(w.out.RareValues) == 0 || !w.out.RareValues[0].Target {
+	if len(w.RareValues) == 0 || !w.RareValues[0].Target {
 		f.say("Not measured: no target column is given.")
 		return
 	}
-	r := w.out.RareValues[0]
+	r := w.RareValues[0]
 	ratio, common := float64(r.Synthetic.Rate/r.Train.Rate), r.Train.Rate >= commonOutcome
 	if common {
 		f.Question = "Is the outcome as frequent?"
 	}
 	verdict := good
-	values := w.out.Columns[w.target].Values
+	values := w.Columns[w.target].Values
 	certain := !w.overlap(certainLevel) || values != nil && slices.Contains(values.Found,
 		eval.Found{Sort: eval.Lost, What: r.Value, Real: float64(r.Train.Rate)})
 	if (r.Synthetic.Low > r.Train.High || r.Synthetic.High < r.Train.Low) &&
@@ -327,7 +371,7 @@ func (w *work) noOutcome() string {
 		return ""
 	}
 	moved := eval.Moved{}
-	if v := w.out.Columns[w.target].Values; v != nil {
+	if v := w.Columns[w.target].Values; v != nil {
 		if moved = v.Moved; moved.Foreign == nil {
 			return ""
 		}
@@ -336,15 +380,13 @@ func (w *work) noOutcome() string {
 		w.Target, w.o.Positive, whereTo(w.codecs[w.target], moved))
 }
 
-func (w *work) copiedRule() string {
-	return fmt.Sprintf(
-		"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
-			"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
-			"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
-			"holdout (%s). Their absence proves nothing: only the guarantee of differential privacy "+
-			"does.", eval.MetricOf("PrivacyLoss").Poor, percent(eval.MetricOf("DCRShare").Poor),
-		percent(eval.MetricOf("IdenticalMatchShare").Poor))
-}
+var copiedRule = fmt.Sprintf(
+	"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
+		"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
+		"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
+		"holdout (%s). Their absence proves nothing: only the guarantee of differential privacy "+
+		"does.", eval.MetricOf("PrivacyLoss").Poor, percent(eval.MetricOf("DCRShare").Poor),
+	percent(eval.MetricOf("IdenticalMatchShare").Poor))
 
 // copied says whether synthetic rows keep closer to the rows they were made from than they should.
 func (w *work) copied(f *finding) {
@@ -355,7 +397,7 @@ func (w *work) copied(f *finding) {
 		f.say("Unknown: this %s.", w.reason(lost))
 		return
 	}
-	stderr := float64(w.out.Nearest.Loss.StdErr)
+	stderr := float64(w.Nearest.Loss.StdErr)
 	same := w.values["IdenticalMatchShare"]
 	chance := 3 * math.Sqrt(.25/float64(min(w.Near, w.Synthetic.Rows())))
 	signs := 0

@@ -57,13 +57,6 @@ func short[F ~float64](number F) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-func signed(x float64) string {
-	if math.Abs(x) < 1e-9 {
-		return "0"
-	}
-	return fmt.Sprintf("%+.2g", x)
-}
-
 // listed joins names in words.
 func listed(names []string) string { return few(names, ", ", " and ", "%d more") }
 

@@ -44,7 +44,7 @@ func New(e *Encoder, o Options, u *rand.Rand) (*Critic, error) {
 	if hidden == nil {
 		hidden = []int{64}
 	} else if len(hidden) == 0 {
-		return nil, fmt.Errorf("critic: no hidden layer")
+		return nil, fmt.Errorf("no hidden layer")
 	}
 	c, err := newCritic(e, hidden, o.Slope)
 	if err != nil {
@@ -86,14 +86,14 @@ func Of(e *Encoder, n bounds.Network) (*Critic, error) {
 func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	if !(slope >= 0 && slope <= 1) || len(hidden) > maxLayers || e.Cells() > maxCells {
 		return nil, fmt.Errorf(
-			"critic: %d hidden layers (to %d), slope %v (0 to 1), %d cells (to %d)",
+			"%d hidden layers (to %d), slope %v (0 to 1), %d cells (to %d)",
 			len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
 	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Cells()}}
 	total := 0
 	for _, h := range append(append([]int(nil), hidden...), 1) {
 		if h < 1 || h > maxHidden {
-			return nil, fmt.Errorf("critic: a layer of %d units, not 1 to %d", h, maxHidden)
+			return nil, fmt.Errorf("a layer of %d units, not 1 to %d", h, maxHidden)
 		}
 		total += (c.sizes[len(c.sizes)-1] + 1) * h
 		c.sizes = append(c.sizes, h)

@@ -3,7 +3,7 @@ package critic
 import (
 	"fmt"
 
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
 )
 
 // maxSize is the largest number of codes of a column: a code is a uint16.
@@ -22,12 +22,12 @@ func NewEncoder(s *schema.Schema) (*Encoder, error) { return NewEncoderOf(s.Size
 // 65536, at least one.
 func NewEncoderOf(sizes []int) (*Encoder, error) {
 	if len(sizes) == 0 {
-		return nil, fmt.Errorf("critic: no columns")
+		return nil, fmt.Errorf("no columns")
 	}
 	e := &Encoder{offsets: make([]int, len(sizes)+1)}
 	for k, m := range sizes {
 		if m < 1 || m > maxSize {
-			return nil, fmt.Errorf("critic: column %d has %d codes, not 1 to %d", k+1, m, maxSize)
+			return nil, fmt.Errorf("column %d has %d codes, not 1 to %d", k+1, m, maxSize)
 		}
 		e.offsets[k+1] = e.offsets[k] + m
 	}

@@ -3,8 +3,8 @@ package critic
 import (
 	"fmt"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // chunk is the most rows that are treated at a time.

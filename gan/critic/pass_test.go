@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 77)) }

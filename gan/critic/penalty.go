@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // AddPenaltySumTo adds to dst, in the order W¹, W², ... without biases, the sum over the selected

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole

@@ -3,7 +3,7 @@ package critic
 import (
 	"fmt"
 
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
 )
 
 // rowWeight returns the weight of a row, a whole number, for the rounded factors of its gradient:

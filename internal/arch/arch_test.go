@@ -21,96 +21,113 @@ const module = "github.com/decoy-dp/decoy"
 // is not listed fails the test: the table is the map of the project, and the reviewer of a privacy
 // claim relies on it.
 var allowed = map[string][]string{
-	"schema":            {"internal/spelling", "internal/yamlfile"},
-	"table":             {"schema"},
-	"noise":             {},
-	"accountant":        {},
-	"accountant/derive": {"accountant"},
-	"accountant/pld":    {"accountant"},
-	"ledger":            {"accountant", "internal/disk"},
-	"bounds":            {"accountant"},
+	"data/schema":               {"internal/spelling", "internal/yamlfile"},
+	"data/table":                {"data/schema"},
+	"noise":                     {},
+	"privacy/accountant":        {},
+	"privacy/accountant/derive": {"privacy/accountant"},
+	"privacy/accountant/pld":    {"privacy/accountant"},
+	"privacy/ledger":            {"privacy/accountant", "internal/disk"},
+	"bounds":                    {"privacy/accountant"},
 	"privacy": {
-		"schema", "table", "noise", "accountant", "ledger", "internal/disk", "privacy/internal/access",
-		"internal/engine",
+		"data/schema", "data/table", "noise", "privacy/accountant", "privacy/ledger",
+		"internal/disk", "privacy/internal/access",
+		"data/engine",
 	},
 	"privacy/internal/access": {
-		"schema", "table", "noise", "accountant", "internal/engine",
+		"data/schema", "data/table", "noise", "privacy/accountant", "data/engine",
 	},
-	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
-	"privacy/logistic": {
-		"privacy", "privacy/internal/access", "table", "noise", "accountant",
+	"privacy/internal/gatetest": {
+		"data/schema", "data/table", "privacy/accountant", "internal/stattest",
 	},
-	"privacy/threshold": {
-		"privacy", "privacy/internal/access", "table", "noise", "accountant",
+	"privacy/mech/logistic": {
+		"privacy", "privacy/internal/access", "data/table", "noise", "privacy/accountant",
 	},
-	"privacy/vote": {
-		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "internal/disk",
+	"privacy/mech/threshold": {
+		"privacy", "privacy/internal/access", "data/table", "noise", "privacy/accountant",
 	},
-	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
-	"privacy/shares": {
-		"privacy", "privacy/internal/access", "privacy/internal/ellipsoid", "privacy/gradient", "noise",
-		"accountant", "bounds",
+	"privacy/mech/vote": {
+		"privacy", "privacy/internal/access", "data/schema", "data/table", "noise",
+		"privacy/accountant", "internal/disk",
+	},
+	"privacy/mech/randomized": {"privacy", "privacy/internal/access", "noise", "privacy/accountant"},
+	"privacy/mech/shares": {
+		"privacy", "privacy/internal/access", "privacy/internal/ellipsoid",
+		"privacy/mech/gradient", "noise",
+		"privacy/accountant", "bounds",
 	},
 	"privacy/internal/ellipsoid": {
-		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "bounds",
-		"gan/critic", "internal/engine",
+		"privacy", "privacy/internal/access", "data/schema", "data/table", "noise",
+		"privacy/accountant", "bounds",
+		"gan/critic", "data/engine",
 	},
 	"privacy/internal/mechtest": {
-		"privacy", "privacy/internal/gatetest", "accountant",
-		"accountant/pld", "bounds", "gan/critic", "table", "internal/stattest",
+		"privacy", "privacy/internal/gatetest", "privacy/accountant",
+		"privacy/accountant/pld", "bounds", "gan/critic", "data/table", "internal/stattest",
 	},
-	"privacy/gradient": {
-		"privacy", "privacy/internal/ellipsoid", "table", "noise", "accountant", "bounds", "gan/critic",
+	"privacy/mech/gradient": {
+		"privacy", "privacy/internal/ellipsoid", "data/table", "noise", "privacy/accountant",
+		"bounds", "gan/critic",
 	},
-	"privacy/linked": {"privacy", "privacy/internal/access", "schema", "table"},
-	"privacy/text": {
-		"privacy", "privacy/internal/access", "privacy/linked", "schema", "table", "noise", "accountant",
-		"ledger", "internal/engine",
+	"privacy/mech/linked": {"privacy", "privacy/internal/access", "data/schema", "data/table"},
+	"privacy/mech/text": {
+		"privacy", "privacy/internal/access", "privacy/mech/linked", "data/schema",
+		"data/table", "noise", "privacy/accountant",
+		"privacy/ledger", "data/engine",
 	},
-	"marginal":   {"internal/kernels", "internal/matrix"},
-	"gan":        {"gan/critic", "internal/kernels", "internal/matrix", "marginal"},
-	"gan/critic": {"schema", "table", "bounds", "internal/kernels"},
-	"workload":   {"internal/yamlfile", "schema", "table", "marginal"},
-	"release": {
-		"schema", "table", "accountant", "ledger",
-		"accountant/derive", "privacy",
-		"marginal", "gan",
-		"workload",
+	"model/marginal": {"internal/kernels", "internal/matrix"},
+	"gan":            {"gan/critic", "internal/kernels", "internal/matrix", "model/marginal"},
+	"gan/critic":     {"data/schema", "data/table", "bounds", "internal/kernels"},
+	"model/workload": {"internal/yamlfile", "data/schema", "data/table", "model/marginal"},
+	"model/release": {
+		"data/schema", "data/table", "privacy/accountant", "privacy/ledger",
+		"privacy/accountant/derive", "privacy",
+		"model/marginal", "gan",
+		"model/workload",
 	},
 	"synth": {
-		"schema", "table", "accountant", "accountant/pld", "privacy",
-		"privacy/gradient", "privacy/linked", "privacy/text", "privacy/vote", "bounds",
-		"marginal", "workload", "gan", "gan/critic",
-		"internal/kernels", "internal/matrix", "release",
+		"data/schema", "data/table", "privacy/accountant", "privacy/accountant/pld", "privacy",
+		"privacy/mech/gradient", "privacy/mech/text",
+		"privacy/mech/vote", "bounds",
+		"model/marginal", "model/workload", "gan", "gan/critic",
+		"internal/kernels", "internal/matrix", "model/release",
 	},
 	"configs": {
-		"schema", "table", "accountant", "analysis", "ledger", "privacy",
-		"privacy/text", "release", "synth", "datasets",
-		"internal/disk", "internal/engine", "internal/engine/sql",
+		"data/schema", "data/table", "privacy/accountant", "infer", "privacy/ledger", "privacy",
+		"privacy/mech/linked", "privacy/mech/text", "model/release", "synth", "datasets",
+		"internal/disk", "data/engine", "data/engine/sql",
 		"internal/spelling", "internal/yamlfile",
 	},
-	"synth/synthtest": {"schema", "table", "internal/stattest"},
-	"eval":            {"schema", "table", "internal/matrix"},
-	"eval/linked":     {"schema", "table", "eval"},
-	"eval/report":     {"schema", "table", "eval", "eval/linked"},
-	"attack": {
-		"bounds", "schema", "table", "accountant", "accountant/pld", "privacy",
-		"privacy/vote", "privacy/gradient", "privacy/logistic",
-		"release", "synth",
+	".": {
+		"configs", "data/schema", "eval/report", "model/release", "privacy/accountant",
+		"privacy/accountant/pld", "privacy/ledger", "synth",
+	},
+	"synth/synthtest": {"data/schema", "data/table", "internal/stattest"},
+	"eval":            {"data/schema", "data/table", "internal/matrix"},
+	"eval/linked":     {"data/schema", "data/table", "eval"},
+	"eval/report":     {"data/schema", "data/table", "eval", "eval/linked"},
+	"eval/attack": {
+		"bounds", "data/schema", "data/table", "privacy/accountant", "privacy/accountant/pld", "privacy",
+		"privacy/mech/vote", "privacy/mech/gradient", "privacy/mech/logistic",
+		"model/release", "synth",
 		"eval",
 	},
-	"analysis": {
-		"internal/spelling", "schema", "table", "accountant", "ledger",
-		"marginal", "privacy",
-		"privacy/logistic", "privacy/randomized", "privacy/text", "privacy/threshold",
-		"privacy/vote", "eval", "release",
+	"infer": {
+		"internal/spelling", "data/schema", "privacy/accountant", "privacy/ledger", "model/marginal",
+		"privacy", "privacy/mech/text", "model/release",
 	},
-	"party": {
+	"stats": {
+		"data/schema", "data/table", "privacy/accountant", "privacy/ledger",
+		"model/marginal", "privacy",
+		"privacy/mech/logistic", "privacy/mech/randomized", "privacy/mech/threshold",
+		"privacy/mech/vote", "eval", "model/release",
+	},
+	"stats/party": {
 		"internal/yamlfile",
-		"schema", "accountant", "bounds", "marginal",
-		"privacy", "privacy/gradient", "privacy/shares", "release", "synth",
+		"data/schema", "privacy/accountant", "bounds", "model/marginal",
+		"privacy", "privacy/mech/gradient", "privacy/mech/shares", "model/release", "synth",
 	},
-	"datasets":          {"internal/spelling", "schema", "table"},
+	"datasets":          {"internal/spelling", "data/schema", "data/table"},
 	"internal/arch":     {},
 	"internal/kernels":  {},
 	"internal/matrix":   {"internal/kernels"},
@@ -118,47 +135,52 @@ var allowed = map[string][]string{
 	"internal/yamlfile": {"internal/spelling"},
 	"internal/stattest": {},
 	"internal/disk":     {},
-	"internal/cmd/bench": {
-		"schema", "table", "accountant", "privacy", "release", "synth",
-		"analysis", "configs", "datasets", "eval", "eval/linked",
+	"cmd/bench": {
+		"data/schema", "data/table", "privacy/accountant", "privacy", "model/release", "synth",
+		"stats", "configs", "datasets", "eval", "eval/linked", "privacy/mech/linked",
 	},
-	"internal/engine":       {"schema"},
-	"internal/engine/sql":   {"internal/disk", "internal/engine", "schema"},
-	"internal/engine/sums":  {"internal/engine", "gan/critic", "internal/kernels", "schema", "table"},
-	"spark/worker":          {"internal/engine", "internal/engine/sums", "schema", "table"},
-	"spark/driver":          {"internal/engine", "internal/engine/sql", "schema", "spark/worker"},
-	"spark/cmd/decoy-spark": {"internal/engine", "spark/driver", "spark/worker"},
-	"docs":                  {},
-	"internal/serve": {"accountant", "configs", "internal/disk", "internal/spelling", "ledger",
-		"schema"},
+	"data/engine":     {"data/schema"},
+	"data/engine/sql": {"internal/disk", "data/engine", "data/schema"},
+	"data/engine/sums": {
+		"data/engine", "gan/critic", "internal/kernels", "data/schema", "data/table",
+	},
+	"data/spark/worker": {"data/engine", "data/engine/sums", "data/schema", "data/table"},
+	"data/spark/driver": {
+		"data/engine", "data/engine/sql", "data/schema", "data/spark/worker",
+	},
+	"data/spark/cmd/decoy-spark": {"data/engine", "data/spark/driver", "data/spark/worker"},
+	"docs":                       {},
+	"cmd/decoy/serve": {"privacy/accountant", "configs", "internal/disk", "internal/spelling",
+		"privacy/ledger",
+		"data/schema"},
 	"cmd/decoy": {
-		"docs", "internal/serve", "internal/spelling", "internal/yamlfile",
-		"schema", "table", "accountant",
-		"accountant/pld",
-		"ledger",
+		"docs", "cmd/decoy/serve", "internal/spelling", "internal/yamlfile",
+		"data/schema", "data/table", "privacy/accountant",
+		"privacy/accountant/pld",
+		"privacy/ledger",
 		"privacy",
-		"release", "synth", "analysis", "configs",
-		"datasets", "eval", "attack",
-		"eval/linked", "eval/report", "party", "privacy/vote", "workload",
+		"model/release", "synth", "infer", "stats", "configs",
+		"datasets", "eval", "eval/attack",
+		"eval/linked", "eval/report", "stats/party", "privacy/mech/vote", "model/workload",
 	},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else
 // cannot open a table file, and so cannot get at private rows around the gate.
 var readers = []string{
-	"privacy/session.go",           // the gate
-	"spark/worker/block.go",        // counts inside a task of Spark
-	"privacy/text/text.go",         // the same, of texts
-	"privacy/linked/read.go",       // of linked tables
-	"datasets/table.go",            // the embedded, simulated tables
-	"internal/cmd/bench/tables.go", // compares public tables
-	"eval/linked/read.go",          // compares linked tables, for who may see every row
-	"cmd/decoy/evaluate.go",        // compares tables without protection, and says so
-	"cmd/decoy/predict.go",         // applies a classifier to rows, for who has them
+	"privacy/rows.go",             // the gate
+	"data/spark/worker/block.go",  // counts inside a task of Spark
+	"privacy/mech/text/text.go",   // the same, of texts
+	"privacy/mech/linked/read.go", // of linked tables
+	"datasets/table.go",           // the embedded, simulated tables
+	"cmd/bench/tables.go",         // compares public tables
+	"eval/linked/read.go",         // compares linked tables, for who may see every row
+	"eval/report/read.go",         // compares tables without protection, and says so
+	"cmd/decoy/predict.go",        // applies a classifier to rows, for who has them
 }
 
 // tools lists the packages that are not in the program, which write files as they like.
-var tools = []string{"internal/cmd/bench"}
+var tools = []string{"cmd/bench"}
 
 // changers are the functions of package os that change a folder or what a file holds.
 var changers = []string{
@@ -206,7 +228,7 @@ func sources(t *testing.T) []file {
 }
 
 // core lists packages that use no reflection.
-var core = []string{"privacy", "noise", "accountant", "bounds"}
+var core = []string{"privacy", "noise", "privacy/accountant", "bounds"}
 
 // imports is what breaks the table of packages.
 func imports(files []file) (broken []string) {
@@ -236,11 +258,12 @@ func imports(files []file) (broken []string) {
 // be imported under another name, or the search would miss it.
 func fileReads(files []file) (broken []string) {
 	for _, f := range files {
-		if f.pkg == "table" || slices.Contains(readers, f.path) {
+		if f.pkg == "data/table" || slices.Contains(readers, f.path) {
 			continue
 		}
 		for _, spec := range f.ast.Imports {
-			if path, _ := strconv.Unquote(spec.Path.Value); path == module+"/table" && spec.Name != nil {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if path == module+"/data/table" && spec.Name != nil {
 				broken = append(broken, fmt.Sprintf("%s imports table under another name", f.path))
 			}
 		}
@@ -347,20 +370,20 @@ func TestRulesCanFail(t *testing.T) {
 		name, path, src        string
 		imports, reads, writes int
 	}{
-		{"good", "release/x.go",
-			`package release; import "github.com/decoy-dp/decoy/table"; var _ table.ReadOptions`, 0, 0, 0},
-		{"post-processing sees the gate", "marginal/x.go",
+		{"good", "model/release/x.go",
+			`package release; import "github.com/decoy-dp/decoy/data/table"; var _ table.ReadOptions`, 0, 0, 0},
+		{"post-processing sees the gate", "model/marginal/x.go",
 			"package marginal; " + inside + "privacy\"", 1, 0, 0},
 		{"unknown package", "sidedoor/x.go", `package sidedoor`, 1, 0, 0},
 		{"unsafe", "privacy/x.go", `package privacy; import _ "unsafe"`, 1, 0, 0},
 		{"reflection in the core", "noise/x.go", `package noise; import _ "reflect"`, 1, 0, 0},
 		{"reads a file", "synth/x.go",
 			`package synth; import "os"; var _ = table.ReadCSV`, 0, 1, 0},
-		{"reads under another name", "release/x.go",
-			`package release; import t "github.com/decoy-dp/decoy/table"; var _ = t.Read`, 0, 1, 0},
-		{"renames a file", "release/x.go",
+		{"reads under another name", "model/release/x.go",
+			`package release; import t "github.com/decoy-dp/decoy/data/table"; var _ = t.Read`, 0, 1, 0},
+		{"renames a file", "model/release/x.go",
 			`package release; import "os"; var _ = os.Rename("a", "b")`, 0, 0, 1},
-		{"under another name", "release/x.go",
+		{"under another name", "model/release/x.go",
 			`package release; import f "os"; var _ = f.Rename("a", "b")`, 0, 0, 1},
 		{"syncs a file", "privacy/x.go",
 			`package privacy; import "os"; func f(g *os.File) { g.Sync() }`, 0, 0, 1},

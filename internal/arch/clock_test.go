@@ -24,12 +24,12 @@ var clocks = map[string][]string{
 // deciders are the packages that read rows, draw noise, or decide what is measured, released and
 // charged next.
 var deciders = []string{
-	"synth", "gan", "marginal", "bounds", "noise", "workload", "release",
-	"internal/kernels", "accountant", "ledger", "privacy", "table", "schema",
+	"synth", "gan", "model/marginal", "bounds", "noise", "model/workload", "model/release",
+	"internal/kernels", "privacy/accountant", "privacy/ledger", "privacy", "data/table", "data/schema",
 }
 
 // lockWait has the files that wait for a ledger's lock and write the day.
-var lockWait = []string{"ledger/file.go", "ledger/lock.go"}
+var lockWait = []string{"privacy/ledger/file.go", "privacy/ledger/lock.go"}
 
 // dayRead is the one place in a session that reads a clock: the day that the ledger has.
 const dayRead = "privacy/session.go: time.Now"

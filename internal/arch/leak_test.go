@@ -10,9 +10,9 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/privacy/threshold"
-	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
+	"github.com/decoy-dp/decoy/privacy/mech/threshold"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 // TestLeaksDoNotCompile compiles the programs in testdata/leak, which is outside privacy/, as every

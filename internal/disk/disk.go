@@ -32,25 +32,12 @@ func OpenFile(name string, flag int, perm fs.FileMode) (f *os.File, err error) {
 	return f, err
 }
 
-// Write is f.Write.
-func Write(f *os.File, b []byte) (int, error) { return write(f, b) }
-
 // Sync is f.Sync: after it, what was written to f survives a crash of the machine.
 func Sync(f *os.File) error { return step("sync", f.Name(), f.Sync) }
 
 // Truncate is f.Truncate.
 func Truncate(f *os.File, size int64) error {
 	return step("truncate", f.Name(), func() error { return f.Truncate(size) })
-}
-
-// rename is os.Rename. The new name survives a crash after SyncDir of its folder.
-func rename(from, to string) error {
-	return step("rename", to, func() error { return os.Rename(from, to) })
-}
-
-// Remove is os.Remove.
-func Remove(name string) error {
-	return step("remove", name, func() error { return remove(name) })
 }
 
 // SyncDir makes the names in a folder survive a crash. A system that cannot do that to a folder, or

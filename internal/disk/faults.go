@@ -115,18 +115,20 @@ func die() {
 
 func step(op, name string, do func() error) error { return act(op, name, do, func() {}) }
 
-func write(f *os.File, b []byte) (n int, err error) {
+// Write is f.Write.
+func Write(f *os.File, b []byte) (n int, err error) {
 	all := func() error { n, err = f.Write(b); return err }
 	err = act("write", f.Name(), all, func() { n, _ = f.Write(b[:len(b)/2]) })
 	return n, err
 }
 
-func remove(name string) error {
-	if info, err := os.Lstat(name); err == nil && info.IsDir() {
-		return os.Remove(name) // with a file in it, it stays
-	}
-	if keep := state().keep; keep != "" {
-		return os.Rename(name, filepath.Join(keep, filepath.Base(name)))
-	}
-	return os.Remove(name)
+// Remove is os.Remove.
+func Remove(name string) error {
+	return step("remove", name, func() error {
+		info, err := os.Lstat(name) // with a file in it, a folder stays
+		if keep := state().keep; keep != "" && (err != nil || !info.IsDir()) {
+			return os.Rename(name, filepath.Join(keep, filepath.Base(name)))
+		}
+		return os.Remove(name)
+	})
 }

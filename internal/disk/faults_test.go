@@ -41,7 +41,7 @@ func scenario(dir string) {
 		}
 		note("sync", Sync(f))
 	}
-	note("rename", rename(one, filepath.Join(dir, "two")))
+	note("rename", step("rename", "two", func() error { return os.Rename(one, dir+"/two") }))
 	note("remove", Remove(filepath.Join(dir, "old")))
 }
 

@@ -1,8 +1,11 @@
 package disk
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +17,7 @@ import (
 type File struct {
 	f      *os.File // nil once committed or aborted
 	target string
-	fresh  bool // there must be nothing at target
+	fresh  bool // at Commit there must be nothing at target, or the same
 }
 
 // Create starts a file that will replace target, if there is one. A new file gets the given
@@ -26,8 +29,8 @@ func Create(target string, perm fs.FileMode) (*File, error) {
 	return create(target, perm, false)
 }
 
-// CreateNew is Create for a target at which there is nothing. If there is something, now or at
-// Commit, that is an error that wraps fs.ErrExist.
+// CreateNew is Create for a target at which there is nothing. If there is something, that is an
+// error that wraps fs.ErrExist, now or, unless it is [File.Itself], at Commit.
 func CreateNew(target string, perm fs.FileMode) (*File, error) {
 	return create(target, perm, true)
 }
@@ -63,6 +66,10 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 	return out, nil
 }
 
+// Itself lets a file that Create has begun take the place of nothing but a file of the same
+// content, as one that an earlier process has made: another one is an error at Commit, and stays.
+func (f *File) Itself() { f.fresh = true }
+
 // Write writes to the temporary file. Its errors name the target.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := Write(f.f, p)
@@ -85,11 +92,11 @@ func (f *File) Commit() error {
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
-	if _, there := os.Lstat(f.target); err == nil && f.fresh && there == nil {
-		err = fs.ErrExist // another process was quicker
+	if _, none := os.Lstat(f.target); err == nil && f.fresh && none == nil {
+		err = f.differs(file.Name()) // from what another process has made
 	}
 	if err == nil {
-		err = rename(file.Name(), f.target)
+		err = step("rename", f.target, func() error { return os.Rename(file.Name(), f.target) })
 	}
 	if err != nil {
 		Remove(file.Name())
@@ -98,6 +105,27 @@ func (f *File) Commit() error {
 	if err := SyncDir(filepath.Dir(f.target)); err != nil {
 		return fmt.Errorf("writing %s: it is complete, but its name may not survive a crash: %w",
 			f.target, cause(err))
+	}
+	return nil
+}
+
+// differs is an error unless the target holds the same as the file at path.
+func (f *File) differs(path string) error {
+	var sums [2][]byte
+	for i, name := range []string{f.target, path} {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		h := sha256.New()
+		if _, err := io.Copy(h, file); err != nil {
+			return err
+		}
+		sums[i] = h.Sum(nil)
+	}
+	if !bytes.Equal(sums[0], sums[1]) {
+		return fs.ErrExist
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
@@ -187,6 +188,32 @@ func TestCreateNew(t *testing.T) {
 	}
 }
 
+// TestItself: a file of the same content may be there when the new one is complete, and may have
+// been from the beginning; another one stays.
+func TestItself(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "out.csv")
+	for _, before := range []string{"none", "same", "mine", "longer than it"} {
+		os.Remove(target)
+		if before != "none" {
+			writeText(t, target, before)
+		}
+		f := stattest.Must(Create(target, 0o644))
+		f.Itself()
+		fmt.Fprint(f, "same")
+		err, want := f.Commit(), before
+		if before == "none" || before == "same" {
+			want = "same"
+			stattest.Check(t, err)
+		} else {
+			stattest.Wraps(t, err, fs.ErrExist, "Commit over %q", before)
+		}
+		if got := content(t, target); got != want || names(t, filepath.Dir(target)) != "out.csv" {
+			t.Errorf("over %s: %q is there, want %q, in %s", before, got, want,
+				names(t, filepath.Dir(target)))
+		}
+	}
+}
+
 func TestErrorsNameTheTarget(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "out.csv")
@@ -202,6 +229,19 @@ func TestErrorsNameTheTarget(t *testing.T) {
 	if got := names(t, dir); got != "" {
 		t.Errorf("directory: %s, want nothing", got)
 	}
+}
+
+// TestEnded: a process that has ended, and that its parent has not waited for, is gone.
+func TestEnded(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("the system does not tell the state of a process")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	stattest.Check(t, cmd.Start())
+	for alive(cmd.Process.Pid) { // until it has ended
+		time.Sleep(time.Millisecond)
+	}
+	stattest.Check(t, cmd.Wait())
 }
 
 func TestAlive(t *testing.T) {

@@ -6,6 +6,8 @@ import "os"
 
 func step(_, _ string, do func() error) error { return do() }
 
-func write(f *os.File, b []byte) (int, error) { return f.Write(b) }
+// Write is f.Write.
+func Write(f *os.File, b []byte) (int, error) { return f.Write(b) }
 
-func remove(name string) error { return os.Remove(name) }
+// Remove is os.Remove.
+func Remove(name string) error { return os.Remove(name) }

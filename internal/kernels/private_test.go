@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // The tests of this file hold the sums over private rows of package gan to the model of arithmetic

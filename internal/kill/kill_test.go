@@ -51,6 +51,7 @@ type scenario struct {
 	stdin   bool     // the table comes from standard input
 	replace bool     // its neighbours are replace-one
 	unit    string   // of its ledger; "": a row
+	other   bool     // what continues it is another command, with the same job
 }
 
 // scenarios has a run of each method, and of each verb that reads private rows.
@@ -85,7 +86,10 @@ func scenarios() []scenario {
 	three := fmt.Sprintf("generate people.csv events.csv items.csv --schema three.yaml "+
 		"--ledger my.ledger --epsilon 1 --rows %d --seed 1 --method mst --out-dir made/here "+
 		"--model m.decoy", sampledRows)
-	jobs := "batch jobs.yaml --jobs 1"
+	jobs, same := "batch jobs.yaml --jobs 1", fmt.Sprintf("generate in.csv --schema in.yaml "+
+		"--ledger my.ledger --epsilon 1 --rows %d --out out.csv --method mst --model m.decoy",
+		sampledRows)
+	unseen := one + " --method mst"
 	answer := "collect me.csv --schema in.yaml --ledger my.ledger --epsilon 2 --out " + answerFile
 	return append(out,
 		scenario{name: "fit mst", args: fit, resume: fit + " --resume", epsilon: 1,
@@ -104,11 +108,34 @@ func scenarios() []scenario {
 		scenario{name: "three linked tables", args: three, resume: three + " --resume", epsilon: 1,
 			unit: "id", outputs: []string{"m.decoy", "made/here/people.csv", "made/here/events.csv",
 				"made/here/items.csv"}},
+		scenario{name: "linked tables without a schema, continued by a batch", args: bought,
+			resume: "batch unseen.yaml", epsilon: 2, unit: "id", other: true,
+			leaves: []string{"unseen.state", "unseen.results.csv"},
+			outputs: []string{"made/here/tables.schema.yaml", "m.decoy", "made/here/people.csv",
+				"made/here/events.csv"}},
+		scenario{name: "batch on three linked tables, continued by generate",
+			args: "batch seen.yaml", resume: three + " --resume", epsilon: 1, unit: "id", other: true,
+			leaves: []string{"seen.state", "seen.results.csv"}, outputs: []string{"m.decoy",
+				"made/here/people.csv", "made/here/events.csv", "made/here/items.csv"}},
 		scenario{name: "collect", args: answer, resume: answer + " --resume", epsilon: 2,
 			outputs: []string{answerFile}, replace: true},
 		scenario{name: "batch", args: jobs, resume: jobs, epsilon: 1.5,
 			outputs: []string{"out/t-mst-1.csv", "out/t-mst-2.csv", "last.csv", "last.decoy"},
 			leaves:  []string{"jobs.state", "jobs.results.csv"}},
+		scenario{name: "generate, continued by a batch", args: same, resume: "batch one.yaml",
+			epsilon: 1, outputs: []string{"m.decoy", "out.csv"}, other: true,
+			leaves: []string{"one.state", "one.results.csv"}},
+		scenario{name: "batch, continued by generate", args: "batch one.yaml",
+			resume: same + " --resume", epsilon: 1, outputs: []string{"m.decoy", "out.csv"}, other: true,
+			leaves: []string{"one.state", "one.results.csv"}},
+		scenario{name: "generate without a schema, continued by a batch", args: unseen,
+			resume: "batch bought.yaml", epsilon: 2, other: true,
+			outputs: []string{"out.schema.yaml", "m.decoy", "out.csv"},
+			leaves:  []string{"bought.state", "bought.results.csv"}},
+		scenario{name: "batch without a schema, continued by generate", args: "batch bought.yaml",
+			resume: unseen + " --resume", epsilon: 2, other: true,
+			outputs: []string{"out.schema.yaml", "m.decoy", "out.csv"},
+			leaves:  []string{"bought.state", "bought.results.csv"}},
 	)
 }
 

@@ -67,22 +67,22 @@ var audited = []struct {
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{
 		"a randomised answer is drawn with twice its ε",
-		[]edit{{"privacy/randomized/randomized.go", "noise.Select(rows.Source, scores, epsilon)",
+		[]edit{{"privacy/mech/randomized/randomized.go", "noise.Select(rows.Source, scores, epsilon)",
 			"noise.Select(rows.Source, scores, 2*epsilon)"}},
 		"collect --epsilon 2 --runs 1000"},
 	{"steps after the first are not charged", []edit{
-		{"accountant/reservation.go", "\t\t\tr.spent = after\n", ""},
-		{"accountant/reservation.go", "(r.spent + float64(c.Count)*cost)", "(r.spent + cost)"},
+		{"privacy/accountant/reservation.go", "\t\t\tr.spent = after\n", ""},
+		{"privacy/accountant/reservation.go", "(r.spent + float64(c.Count)*cost)", "(r.spent + cost)"},
 		{"synth/mst.go", "whole*one/d", "whole*one/(1+0*d)"},
 		{"synth/mst.go", "whole*pair/edges", "whole*pair/(1+0*edges)"},
 		{"synth/mst.go", "* sel / edges", "* sel / (1 + 0*edges)"},
 	}, "mst --epsilon 8 --tables balanced --runs 1200"},
 	{"reshuffled shards", []edit{
 		{
-			"privacy/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }",
+			"privacy/mech/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }",
 			"in.teachers[i].Train(in.rows[rand.IntN(sh.count)], shown) }",
 		},
-		{"privacy/vote/shards.go", "import (\n", "import (\n\t\"math/rand/v2\"\n"},
+		{"privacy/mech/vote/shards.go", "import (\n", "import (\n\t\"math/rand/v2\"\n"},
 	},
 		"vote --epsilon 8 --tables rare --runs 800"},
 }

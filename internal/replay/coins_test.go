@@ -3,7 +3,6 @@
 package replay
 
 import (
-	little "encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +16,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // While the answers of x are played to a neighbour x′, the gate has the neighbour's own in hand. In
@@ -35,7 +34,7 @@ const instead = 1 << 60
 // look is a line of the file of coins (privacy/seam.go).
 type look struct {
 	What                  string
-	Answer, Exact, Scales []byte
+	Answer, Exact, Scales answer
 	Laplace               bool
 	Choices               []struct {
 		Scores []int64
@@ -43,6 +42,12 @@ type look struct {
 	}
 	Charges  accountant.Composition
 	Replaced bool
+}
+
+// answer is numbers, and behind them texts with numbers, as JSON.
+type answer struct {
+	Ints []int64
+	Text []byte
 }
 
 // number is one of an answer.
@@ -55,12 +60,12 @@ type number struct {
 	given bool    // with noise it is there
 }
 
-// numbers takes an answer apart: numbers of eight bytes, and behind them texts with numbers, as
-// JSON.
+// numbers takes an answer apart.
 func (l look) numbers() ([]number, error) {
-	a, texts, err := parts(l.Exact)
-	b, scaled, err2 := parts(l.Scales)
-	c, noisy, err3 := parts(l.Answer)
+	a, b, c := l.Exact.Ints, l.Scales.Ints, l.Answer.Ints
+	texts, err := l.Exact.texts()
+	scaled, err2 := l.Scales.texts()
+	noisy, err3 := l.Answer.texts()
 	if err := errors.Join(err, err2, err3); err != nil {
 		return nil, err
 	}
@@ -94,30 +99,22 @@ func (l look) numbers() ([]number, error) {
 	return out, err
 }
 
-// parts are the numbers of an answer, and those of its texts.
-func parts(answer []byte) (xs []int64, texts map[string]int64, err error) {
-	for at := 0; at < len(answer); at += 8 {
-		var of [][]struct {
-			Text []byte
-			Rows int64
-		}
-		if answer[at] != '[' || json.Unmarshal(answer[at:], &of) != nil {
-			continue
-		}
-		texts, answer = map[string]int64{}, answer[:at]
-		for i, column := range of {
-			for _, t := range column {
-				texts[fmt.Sprintf("%d %q", i, t.Text)] = t.Rows
-			}
+// texts are the numbers of the texts of an answer.
+func (a answer) texts() (map[string]int64, error) {
+	var of [][]struct {
+		Text []byte
+		Rows int64
+	}
+	if a.Text == nil {
+		return nil, nil
+	}
+	err, texts := json.Unmarshal(a.Text, &of), map[string]int64{}
+	for i, column := range of {
+		for _, t := range column {
+			texts[fmt.Sprintf("%d %q", i, t.Text)] = t.Rows
 		}
 	}
-	if len(answer)%8 != 0 {
-		return nil, nil, fmt.Errorf("an answer of %d bytes", len(answer))
-	}
-	for ; len(answer) > 0; answer = answer[8:] {
-		xs = append(xs, int64(little.LittleEndian.Uint64(answer)))
-	}
-	return xs, texts, nil
+	return texts, err
 }
 
 // allowed is what an answer was charged: Σ 1/z² of its Gaussian events, and Σ ε of the others.
@@ -170,7 +167,7 @@ func (t *looked) judge(x, y []look, wrong func(format string, args ...any)) {
 			wrong("answer %d (%s): %s", i+1, a.What, fmt.Sprintf(format, args...))
 		}
 		may, kind := a.allowed(), strings.TrimRight(a.What, "0123456789 ")
-		if a.Exact == nil {
+		if a.Exact.Ints == nil {
 			continue // of an event that no reach follows from
 		}
 		t.answers++
@@ -257,7 +254,7 @@ func (t *looked) moved(a, b look, wrong func(format string, args ...any)) (d all
 		} else {
 			d.square += by * by
 		}
-		if x.given && len(xs) == len(a.Answer)/8 { // texts are given only if they are frequent
+		if x.given && a.Answer.Text == nil { // texts are given only if they are frequent
 			t.keep(x, a, len(xs))
 		}
 	}

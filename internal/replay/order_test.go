@@ -3,9 +3,9 @@
 package replay
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -44,10 +44,10 @@ func TestOrderOfRows(t *testing.T) {
 		for i := range x.looks {
 			differ := 0
 			for k, l := range x.looks[i] {
-				if numbers += len(l.Exact) / 8; !bytes.Equal(l.Exact, y.looks[i][k].Exact) {
+				if numbers += len(l.Exact.Ints); !reflect.DeepEqual(l.Exact, y.looks[i][k].Exact) {
 					t.Errorf("%s: %s is another one without noise", s.commands[i], l.What)
 				}
-				if !bytes.Equal(l.Exact, z.looks[i][k].Exact) {
+				if !reflect.DeepEqual(l.Exact, z.looks[i][k].Exact) {
 					differ++
 				}
 			}

@@ -44,12 +44,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/decoy-dp/decoy/internal/engine"
-	"github.com/decoy-dp/decoy/internal/engine/sums"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/engine/sums"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/party"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/stats/party"
 )
 
 // binary is the program under test.

@@ -56,18 +56,22 @@ func rows(n int) []string {
 	return out
 }
 
-// mixed are n rows of people with cells of all kinds, which no schema describes.
+// mixed are n rows of people with cells of all kinds, which no schema describes. A sum is that of
+// the price and a fee, and a date is not before the birth.
 func mixed(n int) []string {
 	u, out := rand.New(rand.NewPCG(3, 9)), make([]string, n)
 	for i := range out {
-		price := fmt.Sprintf("%.2f", float64(u.IntN(100000))/100)
+		price, fee := float64(u.IntN(100000))/100, float64(i*i%997)/100
 		if i%3 == 0 {
-			price = "9.99"
+			price = 9.99
 		}
-		out[i] = fmt.Sprintf("p%d,%d,%c,%c,%s,%d-0%d-1%d,2021-0%d-01 10:0%d:00,%05d,town%d,no %d,%s", i/2,
-			u.IntN(90), "fm"[u.IntN(2)], "tf"[min(1, u.IntN(9))], price, 1950+u.IntN(60), 1+u.IntN(9),
-			u.IntN(9), 1+u.IntN(9), u.IntN(9), 1000+u.IntN(30), min(u.IntN(60), u.IntN(60)), i,
-			[]string{"1.5", "N", "", "3"}[u.IntN(4)])
+		born := time.Date(1950+i*7%60, time.Month(1+i%9), 10+i%9, 0, 0, 0, 0, time.UTC)
+		out[i] = fmt.Sprintf("p%d,%d,%c,%c,%.2f,%s,2021-0%d-01 10:0%d:00,%05d,town%d,no %d,%s,%.2f,"+
+			"%.2f,%s", i/2, u.IntN(90), "fm"[u.IntN(2)], "tf"[min(1, u.IntN(9))], price,
+			born.Format("2006-01-02"), 1+u.IntN(9), u.IntN(9), 1000+u.IntN(30),
+			min(u.IntN(60), u.IntN(60)), i,
+			[]string{"1.5", "N", "", "3"}[u.IntN(4)], fee, price+fee,
+			born.AddDate(0, 0, i*i%400).Format("2006-01-02"))
 	}
 	return out
 }
@@ -76,7 +80,7 @@ func mixed(n int) []string {
 func bare(unit bool, rows ...string) string {
 	rest := file(unit, rows...)
 	_, rest, _ = strings.Cut(rest, "\n")
-	names := "id,age,sex,died,price,born,seen,zip,town,note,lab\n"
+	names := "id,age,sex,died,price,born,seen,zip,town,note,lab,fee,total,ended\n"
 	if !unit {
 		_, names, _ = strings.Cut(names, ",")
 	}
@@ -86,15 +90,17 @@ func bare(unit bool, rows ...string) string {
 // bareWorlds are tables whose schema is bought.
 func bareWorlds() []world {
 	const (
-		one   = "q,40,m,t,3.33,2001-01-01,2021-01-01 10:00:00,99999,elsewhere,uniq,77"
-		kinds = "q,1e400,TRUE,31/12/2000,\"1,5\",1.1.2000,never,+0049,\xff\xfe,a\x00b,1e-320"
+		one = "q,40,m,t,3.33,2001-01-01,2021-01-01 10:00:00,99999,elsewhere,uniq,77,1.00,9.99," +
+			"1999-01-01"
+		kinds = "q,1e400,TRUE,31/12/2000,\"1,5\",1.1.2000,never,+0049,\xff\xfe,a\x00b,1e-320,-," +
+			"1e308,0001-01-01"
 	)
 	x := mixed(3000)
 	of := func(unit bool) []neighbour {
 		var out []neighbour
 		for name, more := range map[string][]string{"one row": {one}, "other kinds": {kinds},
 			"a long text": {"q,40," + strings.Repeat("m", 201) + ",t,3,2001-01-01,x,9," +
-				strings.Repeat("z", 3<<20) + ",u,7"},
+				strings.Repeat("z", 3<<20) + ",u,7,1,1,2000-02-30"},
 			"few cells": {"q"}, "an open quote": {`q,40,"m,t,3`},
 			"a unit of many rows": slices.Repeat([]string{one, kinds}, 1000)} {
 			if unit || len(more) == 1 {
@@ -210,7 +216,7 @@ func (w world) files() map[string]string {
 		syn = strings.Join(strings.SplitAfter(bigTable(false), "\n")[:500], "")
 	}
 	names := "decoy: 1\ncsv: {header: false}\ncolumns:\n"
-	for i := range 10 {
+	for i := range 13 {
 		names += fmt.Sprintf("  - {name: c%d, kind: }\n", i)
 	}
 	people := "id,town\nq,north\n"

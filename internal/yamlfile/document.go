@@ -51,30 +51,22 @@ func (r Reader) Document(text []byte, what, example string) *yaml.Node {
 		r.Report(next.Line, "a second YAML document starts here; "+what+" is one")
 	case !errors.Is(second, io.EOF):
 		r.syntax(second, text)
-	default:
-		return r.root(document.Content[0], what, example)
-	}
-	return nil
-}
-
-// root checks what a document holds.
-func (r Reader) root(n *yaml.Node, what, example string) *yaml.Node {
-	kind := "text"
-	switch {
-	case null(n):
+	case null(document.Content[0]):
 		r.Report(0, "the file is empty")
-		return nil
-	case n.Kind == yaml.MappingNode:
-		if at, what := refused(n); at != nil {
+	case document.Content[0].Kind != yaml.MappingNode:
+		n, kind := document.Content[0], "text"
+		if n.Kind == yaml.SequenceNode {
+			kind = Kind(n)
+		}
+		r.Report(n.Line,
+			fmt.Sprintf("%s has keys and values, such as %s; this is %s", what, example, kind))
+	default:
+		if at, what := refused(document.Content[0]); at != nil {
 			r.Report(at.Line, what+" are not allowed")
 			return nil
 		}
-		return n
-	case n.Kind == yaml.SequenceNode:
-		kind = Kind(n)
+		return document.Content[0]
 	}
-	r.Report(n.Line,
-		fmt.Sprintf("%s has keys and values, such as %s; this is %s", what, example, kind))
 	return nil
 }
 

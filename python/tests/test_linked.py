@@ -259,4 +259,7 @@ def test_parquet_files_keep_their_types(folder: Path) -> None:
         assert set(visits["who"].to_pylist()) <= set(people["id"].to_pylist())
         df = visits.to_pandas()
         assert df.groupby("who")["at"].apply(lambda s: s.is_monotonic_increasing).all()
-        assert set(df["n"]) <= set(range(32)) and set(people["sex"].to_pylist()) == {"f", "m"}
+        sexes = people["sex"].to_pandas().value_counts(normalize=True)
+        assert set(df["n"]) <= set(range(32)) and {"f", "m"} <= set(sexes.index)
+        # what is bought may be "(other)" by noise, in few rows
+        assert sexes["f"] + sexes["m"] >= 0.98

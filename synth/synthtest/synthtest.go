@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Quick are settings with which methods take a moment, as flags; others do with their defaults.
@@ -25,7 +25,7 @@ var Tables = map[string]string{"smalldb": "small"}
 func Schema(n int) *schema.Schema {
 	s := &schema.Schema{}
 	for i := range n {
-		c := schema.Column{Name: fmt.Sprintf("column %d", i), Kind: schema.Categorical}
+		c := schema.TextColumn(fmt.Sprintf("column %d", i))
 		for k := range 2 + i%5 {
 			c.Categories = append(c.Categories, fmt.Sprintf("c%d", k))
 		}

@@ -9,15 +9,15 @@ import (
 	"errors"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // ErrPrivate is what encoding something private says.
-var ErrPrivate = errors.New("privacy: private rows cannot be encoded")
+var ErrPrivate = errors.New("private rows cannot be encoded")
 
 // Call is one use of a mechanism: the one way from rows to a number that leaves.
 type Call struct {
@@ -25,9 +25,11 @@ type Call struct {
 	Of   Key                    // everything that is public about it
 	Cost accountant.Composition // charged before anything is read
 
-	// The answer is that many whole numbers, of which it is known how far one unit moves them, and
-	// noise: the counts of Queries, or what Exact returns. Or it is what Draw returns.
+	// The answer is that many whole numbers and, with Text, a text. Of the numbers it is known how far
+	// one unit moves them, and they have noise: the counts of Queries, or what Exact returns. Or the
+	// answer is what Draw returns.
 	Length  int
+	Text    bool
 	Queries []Counted
 	Exact   func(rows Rows) ([]int64, error)
 	Noise   interface {
@@ -35,7 +37,7 @@ type Call struct {
 	}
 	// Draw reads the rows and returns the noisy answer. more charges further events that earlier
 	// parts of the same answer, noised already, have decided on.
-	Draw func(rows Rows, more func(accountant.Charge) error) ([]byte, error)
+	Draw func(rows Rows, more func(accountant.Charge) error) (Released, error)
 	// of an answer whose length, or whose further charges, the draw decides: see journal.put
 	Room int
 }
@@ -50,10 +52,26 @@ type Rows struct {
 	Source *noise.Source                     // secret randomness
 }
 
-// Load reads rows that are no table, and drops all but those that bound keeps, given each row's
-// unit. Rows that are counted elsewhere are bounded there. It calls begin when it has found that
-// nothing public is wrong, such as a table that is not there, and before it reads a row.
-type Load func(ctx context.Context, begin func() error, bound Bound) (*Joint, error)
+// load reads rows. It calls begin when it has found that nothing public is wrong, such as a table
+// that is not there, and before it reads a row. A table is bounded to some rows of each unit when
+// it is there; of rows in another form it drops all but those that bound keeps, given each row's
+// unit, or they are bounded where they are counted.
+type load func(ctx context.Context, begin func() error, bound Bound) (Loaded, error)
+
+// Loaded is rows that were read: a table, rows that are counted elsewhere, or neither.
+type Loaded struct {
+	Table  *table.Table
+	Report table.Report
+	Joint  *Joint
+}
+
+// Loader is rows that are not read yet, for privacy.FromLoader.
+type Loader struct {
+	// what they are of; of texts without any columns, and the ledger names no schema
+	Tables *schema.Linked
+	Texts  bool
+	Load   load
+}
 
 // Joint is rows that are counted elsewhere.
 type Joint struct {

@@ -1,8 +1,8 @@
 package access
 
 import (
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // This file is for the mechanisms below package privacy alone.
@@ -15,9 +15,9 @@ type Door struct{ inside Inside }
 
 // Inside is what a session does for this package.
 type Inside struct {
-	Release func(c Call) ([]byte, error)
+	Release func(c Call) (Released, error)
 	Hold    func(do Held) error
-	Load    Load // in place of all others: of rows that are not open yet
+	Load    load // in place of all others: of rows that are not open yet
 	State   func() State
 	Compile func(queries any) ([]Counted, error) // of a []privacy.Query
 }
@@ -27,19 +27,20 @@ func NewDoor(in Inside) Door { return Door{in} }
 
 // Do makes a call: the one primitive of a session, which charges, reads, draws, keeps and
 // returns.
-func Do(s gate, c Call) ([]byte, error) { return s.Door().inside.Release(c) }
+func Do(s gate, c Call) (Released, error) { return s.Door().inside.Release(c) }
 
 // Numbers makes a call whose answer is whole numbers.
-func Numbers(s gate, c Call) ([]int64, error) { return Ints(Do(s, c)) }
+func Numbers(s gate, c Call) ([]int64, error) {
+	answer, err := Do(s, c)
+	return answer.Ints, err
+}
 
 // ReleaseInts is [Do] of n whole numbers.
-func ReleaseInts(
-	s gate, c Call, n int, draw func(rows Rows) ([]int64, error),
-) ([]int64, error) {
+func ReleaseInts(s gate, c Call, n int, draw func(Rows) ([]int64, error)) ([]int64, error) {
 	c.Length = n
-	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
+	c.Draw = func(rows Rows, _ func(accountant.Charge) error) (Released, error) {
 		xs, err := draw(rows)
-		return Bytes(xs...), err
+		return Released{Ints: xs}, err
 	}
 	return Numbers(s, c)
 }
@@ -59,8 +60,8 @@ func Hold(s gate, do Held) error { return s.Door().inside.Hold(do) }
 // that unit before, or of what these were chosen from, by a public rule.
 type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, next Rows, err error)
 
-// LoadOf is how rows in another form than a table are read.
-func LoadOf(rows gate) Load { return rows.Door().inside.Load }
+// LoadOf is how rows are read.
+func LoadOf(rows gate) load { return rows.Door().inside.Load }
 
 // Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
 // Neither a panic nor a runtime.Goexit gets through, and no text of them. It cannot hold a fatal
@@ -81,13 +82,4 @@ func Guard(f func()) (back bool) {
 func StateOf(s gate) State { return s.Door().inside.State() }
 
 // QueriesOf has queries, a []privacy.Query, fit the schema of a session.
-func QueriesOf(s gate, queries any) ([]Counted, error) {
-	return s.Door().inside.Compile(queries)
-}
-
-// Loader is rows in another form than a table, for privacy.FromLoader.
-type Loader struct {
-	Schema      *schema.Schema
-	Load        Load
-	Fingerprint string // of the schema, where that has no columns; "": the ledger names none
-}
+func QueriesOf(s gate, queries any) ([]Counted, error) { return s.Door().inside.Compile(queries) }

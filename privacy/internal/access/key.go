@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 )
 
@@ -41,23 +42,30 @@ func (k Key) Floats(xs ...float64) Key {
 // Sum is a hash of all of it.
 func (k Key) Sum() string { return hex.EncodeToString(k.hash.Sum(nil)) }
 
-// Bytes keeps each number in eight bytes: how long a record is does not depend on the noise.
-func Bytes(xs ...int64) []byte {
-	b := make([]byte, 0, 8*len(xs))
-	for _, x := range xs {
-		b = binary.LittleEndian.AppendUint64(b, uint64(x))
-	}
-	return b
+// Released is what a call gives.
+type Released struct {
+	Ints []int64
+	Text []byte
 }
 
-// Ints are the numbers of an answer, if it is there.
-func Ints(b []byte, err error) ([]int64, error) {
-	if err != nil {
-		return nil, err
+// Bytes is an answer as it is hashed and kept. Each number has eight bytes: how long a record is
+// does not depend on the noise.
+func (a Released) Bytes() []byte {
+	b := make([]byte, 0, 8*len(a.Ints)+len(a.Text))
+	for _, x := range a.Ints {
+		b = binary.LittleEndian.AppendUint64(b, uint64(x))
 	}
-	xs := make([]int64, len(b)/8)
-	for i := range xs {
-		xs[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
+	return append(b, a.Text...)
+}
+
+// Kept is an answer to the call, as Bytes gave it. An error wraps ErrResume.
+func (c Call) Kept(b []byte) (a Released, err error) {
+	if n := 8 * c.Length; len(b) < n || len(b) > n && !c.Text {
+		return a, fmt.Errorf("an answer of %d bytes to a question of %d numbers: %w", len(b), c.Length,
+			ErrResume)
 	}
-	return xs, nil
+	for range c.Length {
+		a.Ints, b = append(a.Ints, int64(binary.LittleEndian.Uint64(b))), b[8:]
+	}
+	return Released{a.Ints, b}, nil
 }

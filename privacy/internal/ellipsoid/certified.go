@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Critic computes the gradients of a network at rows of a schema, from a copy of its weights.

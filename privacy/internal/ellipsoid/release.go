@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/data/engine"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Sum is a sum over a batch of rows and the noise it needs.
@@ -45,7 +45,7 @@ func NewSum(cert certificate, z float64) Sum {
 // the norm of the scales: the event is then [Event], which is charged first.
 func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error) {
 	fail := func(err error) ([][]int64, error) {
-		return nil, fmt.Errorf("privacy: a gradient sum: %w", err)
+		return nil, fmt.Errorf("a gradient sum: %w", err)
 	}
 	if !(rate > 0 && rate <= 1) || !access.Positive(z) {
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite",

@@ -3,10 +3,10 @@ package ellipsoid
 import (
 	"testing"
 
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // TestPoissonSample. Null: each unit is in the sample with probability q, all its rows or none; 400

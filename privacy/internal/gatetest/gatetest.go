@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 // Schema has three columns of 2, 3 and 4 codes.
 func Schema(unit string, k int) *schema.Schema {
 	cat := func(name string, n int) schema.Column {
-		c := schema.Column{Name: name, Kind: schema.Categorical}
+		c := schema.TextColumn(name)
 		for i := range n {
 			c.Categories = append(c.Categories, fmt.Sprint(name, i))
 		}

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/stattest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // NewCritic has one hidden layer of so many LeakyReLU units, and standard normal weights.

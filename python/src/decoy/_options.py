@@ -27,19 +27,19 @@ class Settings(TypedDict, total=False):
     """
     one_way_share:
         mst: share of the budget (in ρ) for one-way marginals; default 0.5.
-        aim: share for one-way marginals; default 0.05 to 0.8, by how noisy they are.
+        aim: share for one-way marginals; default 0.05 to 0.75, by how noisy they are.
     select_share:
         mst: share for choosing the tree; default 0.1; the rest measures the pairs.
         aim: share of a round for its choice; default 0.1, with columns of fewer than 8 codes on
-            average 0.2.
+            average, or where noise is large beside the rows, 0.2.
         mwem: share of the budget for picking queries; default 0.2.
     group_sigmas: (mst) codes with a noisy count below this many σ are merged before pairs are
         measured; default 2.
     iterations: (mst) of the estimation; 0 = the default of package marginal.
     sets: (aim) columns joined by *, with an optional weight: age*sex*income=2.
     target_share: (aim) share of the budget for the pairs of the target; default 0.2 with a
-        target, 0.15 without, for pairs of columns of two to four categories, and 0.1 or 0.2
-        more where noise is large beside the rows.
+        target, 0.15 without, for pairs of columns of two to four categories, and 1.4 times as
+        much where noise is large beside the rows.
     memory_mb: (aim) memory of the fit besides the rows, in MB; default 80.
     rounds:
         mwem: number of queries that are measured; default 30, of a workload of marginals twice

@@ -6,28 +6,29 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/accountant/derive"
+	"github.com/decoy-dp/decoy/data/schema"
+	"github.com/decoy-dp/decoy/data/table"
 	"github.com/decoy-dp/decoy/docs"
 	linkedtables "github.com/decoy-dp/decoy/eval/linked"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/model/release"
 	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/party"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/gradient"
-	"github.com/decoy-dp/decoy/privacy/linked"
-	"github.com/decoy-dp/decoy/privacy/logistic"
-	"github.com/decoy-dp/decoy/privacy/randomized"
-	"github.com/decoy-dp/decoy/privacy/shares"
-	"github.com/decoy-dp/decoy/privacy/text"
-	"github.com/decoy-dp/decoy/privacy/threshold"
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/accountant"
+	"github.com/decoy-dp/decoy/privacy/accountant/derive"
+	"github.com/decoy-dp/decoy/privacy/ledger"
+	"github.com/decoy-dp/decoy/privacy/mech/gradient"
+	"github.com/decoy-dp/decoy/privacy/mech/linked"
+	"github.com/decoy-dp/decoy/privacy/mech/logistic"
+	"github.com/decoy-dp/decoy/privacy/mech/randomized"
+	"github.com/decoy-dp/decoy/privacy/mech/shares"
+	"github.com/decoy-dp/decoy/privacy/mech/text"
+	"github.com/decoy-dp/decoy/privacy/mech/threshold"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
+	"github.com/decoy-dp/decoy/stats/party"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func main() {
@@ -55,6 +56,7 @@ func main() {
 		[]string{"patients.csv", "visits.csv"})))
 	texts := must(text.File("t.csv", text.Options{Names: []string{"a"}}))
 	must(text.Open(ctx, texts, options))
+	infer.Infer(ctx, texts, infer.Inference{}, infer.Run{Options: options})
 
 	// what is made of models, of files and by several parties
 	verified := must(must(release.Open("t.decoy")).Verify(nil))

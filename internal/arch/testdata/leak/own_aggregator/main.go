@@ -1,7 +1,7 @@
 // want: as vote.Aggregator value
 package main
 
-import "github.com/decoy-dp/decoy/privacy/vote"
+import "github.com/decoy-dp/decoy/privacy/mech/vote"
 
 type noiseless struct{}
 

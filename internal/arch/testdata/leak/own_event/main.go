@@ -1,7 +1,7 @@
 // want: does not implement accountant.Event
 package main
 
-import "github.com/decoy-dp/decoy/accountant"
+import "github.com/decoy-dp/decoy/privacy/accountant"
 
 type free struct{}
 

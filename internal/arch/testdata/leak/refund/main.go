@@ -2,8 +2,8 @@
 package main
 
 import (
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/accountant"
 )
 
 func refund(s *privacy.Session, e accountant.Event) { s.left[e]++ }

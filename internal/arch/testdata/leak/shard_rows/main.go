@@ -4,7 +4,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 func peek(sh *vote.Shards[int]) { fmt.Println(sh.inner()) }

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"github.com/decoy-dp/decoy/privacy/vote"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/privacy/mech/vote"
 )
 
 type telltale struct{}

@@ -1,0 +1,347 @@
+package schema
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Known is what is known of a column for which relations are looked for: its kind and name, which
+// are public, and where its values are, from public or noised knowledge.
+type Known struct {
+	Column
+	Masses []Mass // in the order of the values
+}
+
+// Mass is a number of rows, with the standard deviation of its noise, whose values are from Lo to
+// Hi.
+type Mass struct{ Lo, Hi, Rows, Sigma float64 }
+
+// Candidate is a relation that may hold. Named reports whether names and kinds say so, too.
+type Candidate struct {
+	Made
+	Named bool
+	gap   float64 // between what the means say and what the relation needs, 1 is the most
+}
+
+// The most candidates of each family: each costs as much as another, and what is asked of all pairs
+// would cost more than it finds.
+const (
+	mostOrders      = 12
+	mostDifferences = 20
+	mostSums        = 50
+	mostProducts    = 20
+	mostCopies      = 12
+	mostParts       = 4 // of a sum
+	mostNumbers     = 24
+)
+
+const (
+	meanSigmas    = 3.0  // by which noise may move a mean
+	binShare      = .1   // of the width of the cells, by which the mean in them may be off
+	seldomBroken  = .02  // of the rows, by chance: an order that most pairs of values keep anyway
+	heaviestValue = .5   // of the rows: with more in one value, relations of it hold by chance
+	spreadShare   = .6   // of the product of two spreads, by which a mean of products may be off
+	fewValues     = 3    // whole numbers that are flags or grades, of which sums hold by chance
+	rangeShare    = 1.5  // by which bounds may be wider than the values
+	nearMean      = .1   // of a mean of a difference, by which rounding and outliers may move it
+	namedGap      = 3.0  // by so much more, if the name says so
+	nearSpread    = .25  // of the spread of a copy
+	leastShare    = 1e-3 // of the mean of a sum, that tells it from another
+)
+
+// Candidates are the relations of columns that are worth asking for, at most some 100: orders of
+// dates or timestamps, their differences, sums of two to four numbers, products of two, and copies.
+// Those come first, in each family, that names and means agree with best. They follow from what is
+// given alone.
+func Candidates(known []Known) (out []Candidate) {
+	var moments, numbers []standing
+	for i := range known {
+		m := momentsOf(&known[i])
+		switch f := known[i].Kind.facts(); {
+		case m.rows <= 0 || known[i].After != "":
+		case f.unit > 0 && f.stored >= StoredDays:
+			moments = append(moments, m)
+		case f.numeric && !m.flag():
+			numbers = append(numbers, m)
+		}
+	}
+	out = slices.Concat(best(orders(moments), mostOrders),
+		best(differences(moments, numbers), mostDifferences), best(sums(numbers), mostSums),
+		best(products(numbers), mostProducts), best(copies(numbers), mostCopies),
+		best(copies(moments), mostCopies))
+	return out
+}
+
+// best are the first candidates of a family.
+func best(list []Candidate, most int) []Candidate {
+	list = slices.DeleteFunc(list, func(c Candidate) bool { return !(c.gap <= 1) })
+	slices.SortStableFunc(list, func(a, b Candidate) int {
+		if a.Named != b.Named {
+			return map[bool]int{true: -1, false: 1}[a.Named]
+		}
+		return cmp.Compare(a.gap, b.gap)
+	})
+	return list[:min(len(list), most)]
+}
+
+// standing are the mean and the spread of a column, of dates and times in microseconds.
+type standing struct {
+	*Known
+	unit         float64
+	rows         float64
+	mean, spread float64
+	noise, width float64 // of the mean: what noise may move it by, and what the cells hide
+	blur         float64 // what noise may move the spread by
+	heaviest     float64 // share of the rows in one value that is not zero
+}
+
+func momentsOf(k *Known) standing {
+	m := standing{Known: k, unit: max(1, float64(k.Kind.facts().unit))}
+	mid := func(c Mass) float64 { return (c.Lo/2 + c.Hi/2) * m.unit }
+	for _, c := range k.Masses {
+		m.rows += c.Rows
+		m.mean += c.Rows * mid(c)
+	}
+	m.mean /= m.rows
+	variance, noise := 0., 0.
+	for _, c := range k.Masses {
+		off := mid(c) - m.mean
+		m.width += max(0, c.Rows) / m.rows * (c.Hi - c.Lo) * m.unit * binShare
+		variance += c.Rows / m.rows * off * off
+		m.noise = math.Hypot(m.noise, c.Sigma/m.rows*off)
+		noise = math.Hypot(noise, c.Sigma/m.rows*off*off)
+		if c.Lo == c.Hi && c.Lo != 0 {
+			m.heaviest = max(m.heaviest, c.Rows/m.rows)
+		}
+	}
+	m.spread = math.Sqrt(max(0, variance))
+	m.blur = math.Sqrt(max(0, variance)+meanSigmas*noise) - m.spread
+	m.noise *= meanSigmas
+	return m
+}
+
+// off is by how much a mean may be another.
+func (m *standing) off() float64 { return m.noise + m.width }
+
+// flag reports whether a column has so few values that relations of it hold by chance.
+func (m *standing) flag() bool {
+	return m.heaviest > heaviestValue || m.Kind.Whole() && m.Max-m.Min < fewValues
+}
+
+// digits are those behind the point.
+func (m *standing) digits() int {
+	if m.Kind.Whole() {
+		return 0
+	}
+	return m.Decimals
+}
+
+// orders are those of two columns of dates or times in one format, whose values do not keep it
+// anyway.
+func orders(of []standing) (out []Candidate) {
+	for i := range of {
+		for j := range of {
+			a, b := &of[i], &of[j]
+			if i == j || a.Kind != b.Kind || a.Format != b.Format || a.above(b) < seldomBroken {
+				continue
+			}
+			out = append(out, Candidate{Made{Name: b.Name, Kind: NotBefore, Of: []string{a.Name}},
+				begins.MatchString(a.Name) && ends.MatchString(b.Name) ||
+					deaths.MatchString(b.Name), a.above(b)})
+		}
+	}
+	return out
+}
+
+// above is the probability that a value is above one of another column, if they have nothing to do
+// with each other.
+func (m *standing) above(other *standing) float64 {
+	p, all := 0., 0.
+	for _, a := range m.Masses {
+		for _, b := range other.Masses {
+			rows := max(0, a.Rows) * max(0, b.Rows)
+			all += rows
+			switch {
+			case a.Lo > b.Hi:
+				p += rows
+			case a.Hi >= b.Lo:
+				p += rows / 2
+			}
+		}
+	}
+	return p / all
+}
+
+// The words of names. They decide about nothing but which candidates come first, and are said.
+var (
+	begins = regexp.MustCompile(`(?i)admi|start|begin|open|from|entry|arriv|order|birth|hire|create|` +
+		`check.?in|beginn|von|aufnahme`)
+	ends = regexp.MustCompile(`(?i)disch|end|stop|close|until|exit|depart|ship|deliver|leav|resol|` +
+		`check.?out|return|ende|bis|entlass`)
+	deaths     = regexp.MustCompile(`(?i)death|died|deceased`)
+	totals     = regexp.MustCompile(`(?i)total|sum|amount|overall|gross|all|gesamt|summe|brutto`)
+	prices     = regexp.MustCompile(`(?i)price|rate|cost|fee|wage|preis|satz`)
+	quantities = regexp.MustCompile(`(?i)qty|quant|count|unit|number|hours|days|menge|anzahl|pieces`)
+	spanWords  = []*regexp.Regexp{nil, regexp.MustCompile(`(?i)sec`), regexp.MustCompile(`(?i)min`),
+		regexp.MustCompile(`(?i)hour|hrs|stunden|_h$`),
+		regexp.MustCompile(`(?i)day|los|stay|tage|dauer|duration|length`),
+		regexp.MustCompile(`(?i)age|year|yrs|alter|jahre`)}
+)
+
+// differences are those of two columns of dates or times that another column may hold.
+func differences(moments, numbers []standing) (out []Candidate) {
+	for i := range moments {
+		for j := range moments {
+			a, b := &moments[i], &moments[j]
+			for k := range numbers {
+				c := &numbers[k]
+				if i == j || c.Min < 0 || c.Format != "" {
+					continue
+				}
+				for span := inSeconds; span <= inYears; span++ {
+					out = append(out, differencesIn(a, b, c, span)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// differencesIn are the ways in which c may be the time from a to b in a span.
+func differencesIn(a, b, c *standing, span timeSpan) (out []Candidate) {
+	unit := span.Micros()
+	if min(a.unit, b.unit) > unit { // days have no hours
+		return nil
+	}
+	off := .5 + nearMean*math.Abs(c.mean) + c.off() + (a.off()+b.off())/unit
+	gap := math.Abs((b.mean-a.mean)/unit-c.mean) / off
+	named := spanWords[span].MatchString(c.Name)
+	if named {
+		gap /= namedGap
+	}
+	if gap > 1 {
+		return nil
+	}
+	for digits := c.digits(); digits >= 0; digits-- {
+		for _, rounding := range []rounding{nearest, Down} {
+			if rounding == nearest && span == inDays && a.unit == unit && b.unit == unit && digits == 0 {
+				continue // they are whole
+			}
+			out = append(out, Candidate{Made{Name: c.Name, Kind: Difference, Of: []string{b.Name, a.Name},
+				In: span, Round: rounding, Decimals: digits}, named, gap})
+		}
+		if digits != 1 { // of one digit it is not known whether there is one
+			break
+		}
+	}
+	return out
+}
+
+// sums are those of two to four numbers that another column may hold.
+func sums(numbers []standing) (out []Candidate) {
+	if len(numbers) > mostNumbers {
+		numbers = numbers[:mostNumbers]
+	}
+	for k := range numbers {
+		c := &numbers[k]
+		if c.Min < 0 || c.mean <= 0 {
+			continue
+		}
+		var parts []*standing
+		for i := range numbers {
+			if p := &numbers[i]; i != k && p.Min >= 0 && p.Format == c.Format &&
+				p.mean <= c.mean+c.off()+p.off() &&
+				p.Max <= rangeShare*c.Max {
+				parts = append(parts, p)
+			}
+		}
+		out = append(out, c.sumsOf(parts, nil)...)
+	}
+	return out
+}
+
+// sumsOf are the sums of the chosen parts and of others.
+func (m *standing) sumsOf(parts, chosen []*standing) (out []Candidate) {
+	for i, p := range parts {
+		now := append(slices.Clone(chosen), p)
+		mean, off, digits, spread, most := 0., m.off()+leastShare*m.mean, 0, 0., 0.
+		var of []string
+		for _, x := range now {
+			mean, off, of = mean+x.mean, off+x.off(), append(of, x.Name)
+			spread, most, digits = spread+x.spread+x.blur, most+x.Max, max(digits, x.digits())
+		}
+		if mean-off > m.mean {
+			continue
+		}
+		gap := math.Abs(mean-m.mean) / off
+		if digits != m.digits() && gap <= 1 { // as many as were seen, which may be other ones
+			gap = (1 + gap) / 2
+		}
+		if len(now) > 1 && m.spread-m.blur <= rangeShare*spread && m.Max <= rangeShare*most {
+			out = append(out, Candidate{Made{Name: m.Name, Kind: madeSum, Of: of},
+				totals.MatchString(m.Name), gap})
+		}
+		if len(now) < mostParts {
+			out = append(out, m.sumsOf(parts[i+1:], now)...)
+		}
+	}
+	return out
+}
+
+// products are those of two numbers that another column may hold.
+func products(numbers []standing) (out []Candidate) {
+	if len(numbers) > mostNumbers {
+		numbers = numbers[:mostNumbers]
+	}
+	for k := range numbers {
+		c := &numbers[k]
+		for i := range numbers {
+			for j := range i {
+				a, b := &numbers[j], &numbers[i]
+				if i == k || j == k || c.Format != "" || a.Format != "" || b.Format != "" ||
+					c.Kind.Whole() && a.digits()+b.digits() > 0 {
+					continue
+				}
+				mean := a.mean * b.mean
+				off := spreadShare*a.spread*b.spread + c.off() + math.Abs(a.mean)*b.off() +
+					math.Abs(b.mean)*a.off() + leastShare*math.Abs(mean)
+				price := func(x, y string) bool {
+					return prices.MatchString(x) && quantities.MatchString(y)
+				}
+				made := Made{Name: c.Name, Kind: madeProduct, Of: []string{a.Name, b.Name}}
+				if !c.Kind.Whole() {
+					made.Round, made.Decimals = nearest, c.digits()
+				}
+				out = append(out, Candidate{made, price(a.Name, b.Name) || price(b.Name, a.Name),
+					math.Abs(mean-c.mean) / off})
+			}
+		}
+	}
+	return out
+}
+
+// copies are the pairs of columns of one kind that may have the same values, or rounded ones. The
+// one that comes later, or has fewer digits, is the copy.
+func copies(of []standing) (out []Candidate) {
+	for i := range of {
+		for j := range of {
+			a, b := &of[i], &of[j]
+			if a.digits() < b.digits() || a.digits() == b.digits() && i >= j || i == j ||
+				a.Kind.facts().unit != b.Kind.facts().unit || a.Format != b.Format {
+				continue
+			}
+			made := Made{Name: b.Name, Kind: madeCopy, Of: []string{a.Name}}
+			if a.digits() > b.digits() {
+				made.Round, made.Decimals = nearest, b.digits()
+			}
+			off := a.off() + b.off() + .5*math.Pow10(-b.digits())*a.unit
+			gap := max(math.Abs(a.mean-b.mean)/off,
+				math.Abs(a.spread-b.spread)/(nearSpread*max(a.spread, b.spread)+off+a.blur+b.blur))
+			out = append(out, Candidate{made, strings.Contains(b.Name, a.Name), gap})
+		}
+	}
+	return out
+}
