@@ -61,9 +61,13 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 			s.TV = max(0, 1-floats.Distance(p, q, 1)/2)
 			inverses := float64(real.Rows())/present/effectiveRows(real.Units(), real.Rows()) +
 				float64(synthetic.Rows())/others/effectiveRows(synthetic.Units(), synthetic.Rows())
-			s.Score, s.Chance = s.TV, expectedTV(p, q, inverses)
-			if c.numeric() {
-				s.Chance = 0
+			s.Score = s.TV
+			if !c.numeric() { // the distance to expect of two samples with the shares (p + q)/2
+				for i := range p {
+					share := (p[i] + q[i]) / 2
+					s.Chance += math.Sqrt(share * (1 - share) * inverses / (2 * math.Pi))
+				}
+			} else {
 				floats.CumSum(p, p)
 				floats.CumSum(q, q)
 				s.Score = max(0, 1-floats.Distance(p, q, math.Inf(1)))
@@ -75,16 +79,6 @@ func ColumnShapes(real, synthetic *table.Table) (shapes []ColumnShape, mean floa
 		mean += s.Score / float64(len(columns))
 	}
 	return shapes, mean, nil
-}
-
-// expectedTV is the total variation distance to expect of two samples of one population with the
-// shares (p + q)/2; inverses is the sum of one over the cells of each.
-func expectedTV(p, q []float64, inverses float64) (out float64) {
-	for i := range p {
-		share := (p[i] + q[i]) / 2
-		out += math.Sqrt(share * (1 - share) * inverses / (2 * math.Pi))
-	}
-	return out
 }
 
 // presentShares returns the shares of all codes but missing, nil if there are no such cells, and

@@ -107,12 +107,12 @@ type paying struct {
 // [ErrResume], spend nothing and leave the run as it is. Without it, a journal that holds an
 // unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
 func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
-	// a copy: what o.Price, which is foreign, may do to the caller's is done too late
-	rows := *r
-	s := &session{paying: &paying{}, schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
+	// taken before o.Price, which is foreign: what that does to the caller's comes too late
+	from := r.from
+	s := &session{paying: &paying{}, schema: r.schema, nb: NeighboursOf(r.schema, o.Adjacency)}
 	s.all, s.units = []*session{s}, s.nb.Units(s.schema.Unit)
-	if !rows.from.Texts {
-		yaml, err := rows.from.Tables.YAML()
+	if !from.Texts {
+		yaml, err := from.Tables.YAML()
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 	// nothing is called meanwhile: that would tell how long the file is
 	quiet, stop := access.Deaf(ctx)
 	defer stop()
-	read, err := rows.from.Load(quiet, begin, bound)
+	read, err := from.Load(quiet, begin, bound)
 	t := read.Table
 	if s.in.Joint, s.report = read.Joint, read.Report; err == nil && t != nil && s.schema.Unit != "" {
 		if units := t.Units(); units == nil && t.Rows() > 0 {

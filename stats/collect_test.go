@@ -325,8 +325,12 @@ func TestTally(t *testing.T) {
 		forged := *m
 		change(&forged.Manifest)
 		forged.Outputs = stattest.Must(ledger.HashOutputs(forged.Manifest, nil)) // sealed anew
-		stattest.Wraps(t, stattest.Err(forged.Verify(accountant.Pricer(nil))), release.ErrClaim,
-			"%s", name)
+		err := stattest.Err(forged.Verify(accountant.Pricer(nil)))
+		stattest.Wraps(t, err, release.ErrClaim, "%s", name)
+		// another check may refuse it, too, by chance of how the model was forged
+		if forged.Claim.Local && !strings.Contains(fmt.Sprint(err), "a local claim is of") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	_, err := release.Join([]*release.Model{m, m}, release.JoinOptions{
 		Names: []string{"a", "b"}, People: release.Disjoint})

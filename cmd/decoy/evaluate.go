@@ -38,7 +38,7 @@ type evaluate struct {
 
 func evaluateCommand(t *terminal) *cobra.Command {
 	e := &evaluate{jobFlags: newJob(), options: report.Options{Seed: 1}}
-	return t.verb("evaluate", func(cmd *cobra.Command, t *terminal, _ []string) error {
+	cmd := t.verb("evaluate", func(cmd *cobra.Command, t *terminal, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
 		}
@@ -47,6 +47,8 @@ func evaluateCommand(t *terminal) *cobra.Command {
 		"synthetic": &e.synthetic, "model": &e.model, "target": &e.options.Target,
 		"positive": &e.options.Positive, "drop": (*names)(&e.options.Drop), "seed": &e.options.Seed,
 		"report": &e.html, "json": &e.json})
+	cmd.AddCommand(evaluateHoldoutCommand(t))
+	return cmd
 }
 
 func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {

@@ -219,13 +219,6 @@ func (t *terminal) create(flag, path string, perm fs.FileMode) (*configs.Target,
 	return o, err
 }
 
-// abort removes the outputs that are not complete.
-func (t *terminal) abort() {
-	for _, o := range t.begun {
-		o.Abort()
-	}
-}
-
 // deliver completes an output with what to writes, and says so; nothing for one that is nil.
 func (t *terminal) deliver(o *configs.Target, note string, to func(io.Writer) error) error {
 	err := o.Complete(to)

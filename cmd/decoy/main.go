@@ -81,7 +81,7 @@ var verbs = []struct {
 	{"analyze", analyzeCommand}, {"inspect", inspectCommand},
 	{"queries", group("queries", queriesAnswerCommand)}, {"release", releaseCommand},
 	{"verify", verifyCommand}, {"train", trainCommand}, {"predict", predictCommand},
-	{"validate", validateCommand}, {"audit", auditCommand}, {"evaluate", evaluateCommands},
+	{"validate", validateCommand}, {"audit", auditCommand}, {"evaluate", evaluateCommand},
 	{"schema", group("schema", schemaCheckCommand, schemaDraftCommand, schemaInferCommand,
 		schemaUnitsCommand)},
 	{"ledger", group("ledger", ledgerShowCommand, ledgerVerifyCommand, ledgerLimitCommand)},
@@ -123,13 +123,6 @@ func newRoot(t *terminal, args []string) *cobra.Command {
 	root.AddCommand(help)
 	root.InitDefaultCompletionCmd()
 	return root
-}
-
-// evaluateCommands are evaluate and the verb below it.
-func evaluateCommands(t *terminal) *cobra.Command {
-	cmd := evaluateCommand(t)
-	cmd.AddCommand(evaluateHoldoutCommand(t))
-	return cmd
 }
 
 // group is a command that only has verbs below it: alone it prints its help, with an unknown verb

@@ -75,7 +75,11 @@ func (t *terminal) verb(name string, run does, bound ...flags) *cobra.Command {
 		Short: strings.TrimSpace(keys["short"]), Long: long, Example: strings.TrimSpace(example),
 		Annotations: keys,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			defer t.abort()
+			defer func() { // outputs that are not complete are removed
+				for _, o := range t.begun {
+					o.Abort()
+				}
+			}()
 			return run(cmd, t, args)
 		}}
 	keys[operandsKey] = operands

@@ -78,7 +78,9 @@ func (l *layout) openHeader(split *splitter, maxCell int) error {
 				return nil
 			}
 		}
-		switch named := last == 0 && at == 1 && namesSeparator(text); {
+		// a line that spreadsheets write before the header: sep=;
+		sep := len(text) == len("sep=;") && bytes.HasPrefix(text, []byte("sep="))
+		switch named := last == 0 && at == 1 && sep; {
 		case named || at < last || last == 0 && above(text) && at < mostAbove:
 			passed = passed || !named
 		case err != nil:
@@ -113,23 +115,6 @@ func above(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' && !bytes.ContainsAny(line, ",;\t|")
 }
 
-// namesSeparator reports whether a line is one that spreadsheets write before the header: sep=;.
-func namesSeparator(line []byte) bool {
-	return len(line) == len("sep=;") && bytes.HasPrefix(line, []byte("sep="))
-}
-
-// nameless takes out of a header of several names an empty first one, of row numbers, which the
-// rows lose too, and an empty last one, of a separator at the end of each line.
-func (l *layout) nameless(names []string) []string {
-	if l.numbered = len(names) > 1 && names[0] == ""; l.numbered {
-		names = names[1:]
-	}
-	if len(names) > 1 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	return names
-}
-
 // namesOf reads a line as column names, and from them how the file is written: a name that is not
 // the first and begins with a blank says that blanks stand behind the separators.
 func (l *layout) namesOf(line []byte, at, maxCell int) (names []string, err error) {
@@ -140,7 +125,7 @@ func (l *layout) namesOf(line []byte, at, maxCell int) (names []string, err erro
 	case len(line) > lineCells*maxCell:
 		return nil, l.wrap("line", at, -1, errLongLine(maxCell))
 	}
-	l.spaced, l.csv.Quoted = false, true
+	l.spaced, l.numbered, l.csv.Quoted = false, false, true
 	for last := false; !last; {
 		var cell []byte
 		cell, last = z.next()
@@ -161,8 +146,14 @@ func (l *layout) namesOf(line []byte, at, maxCell int) (names []string, err erro
 		l.csv.Quoted = l.csv.Quoted && z.inQuotes
 		names = append(names, string(cell))
 	}
-	if l.header {
-		names = l.nameless(names)
+	if !l.header || len(names) == 1 {
+		return names, nil
+	}
+	if l.numbered = names[0] == ""; l.numbered { // row numbers, which the rows lose too
+		names = names[1:]
+	}
+	if end := len(names) - 1; end > 0 && names[end] == "" { // a separator at the end of each line
+		names = names[:end]
 	}
 	return names, nil
 }

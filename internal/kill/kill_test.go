@@ -343,32 +343,56 @@ func TestRandomMoments(t *testing.T) {
 	lab.summary()
 }
 
+// answerWithoutRoom is about how many bytes the names of texts.csv would take in a journal that has
+// no room for all that might be drawn.
+const answerWithoutRoom = 4450
+
 // TestNoLimitChoosesADraw gives a run that buys texts a limit on the size of files, as a quota or a
 // full disk does. Where that stops it, it stops whatever is drawn: a run that went on under the
 // same limit would have drawn until the answer fitted. Without the limit it comes to its end.
 func TestNoLimitChoosesADraw(t *testing.T) {
 	lab := newLab(t)
-	const blocks = 13   // about the journal without room
-	for i := range 12 { // sizes, by what the journal begins with
-		name := strings.Repeat("s", 1+i*17) + ".yaml"
-		infer := "schema infer texts.csv --ledger my.ledger --epsilon 2 --header-is-public --out " + name
-		s := scenario{name: "schema infer", args: infer, resume: infer + " --resume", epsilon: 2,
-			outputs: []string{name}}
+	infer := "schema infer texts.csv --ledger my.ledger --epsilon 2 --header-is-public --out s.yaml"
+	s := scenario{name: "schema infer", args: infer, resume: infer + " --resume", epsilon: 2,
+		outputs: []string{"s.yaml"}}
+	limited := func(dir, args string, size int) error {
+		cmd := exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d", size), binary},
+			strings.Fields(args)...)...)
+		cmd.Dir = dir
+		return cmd.Run()
+	}
+	// where the journal's last answer begins: limits grow by less than that is long, even without room
+	last := -1
+	for at := 2000; last < 0; at += 2000 {
+		w := lab.place(s)
+		if limited(w.dir, s.args, at) == nil {
+			t.Fatalf("%d bytes are enough for the whole journal", at)
+		}
+		for _, path := range stattest.Must(filepath.Glob(filepath.Join(w.dir, "*.journal"))) {
+			journal := stattest.Must(os.ReadFile(path))
+			if before := bytes.Index(journal, []byte(`"label":"values of 1 columns"`)); before >= 0 {
+				if end := bytes.IndexByte(journal[before:], '\n'); end >= 0 {
+					last = before + end + 1
+				}
+			}
+		}
+	}
+	for i := range 16 {
+		size := last + answerWithoutRoom + 25*(i-8)
 		w, failed := lab.place(s), 0
 		for _, args := range []string{s.args, s.resume, s.resume, s.resume} {
-			cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$0" %s`, blocks, args), binary)
-			if cmd.Dir = w.dir; cmd.Run() == nil {
+			if limited(w.dir, args, size) == nil {
 				break
 			}
 			failed++
 		}
 		lab.add("attempts that failed", failed)
 		if failed > 0 && failed < 4 {
-			w.wrong("redrawn until it fitted", "%d blocks: %d attempts failed, the next did not", blocks,
+			w.wrong("redrawn until it fitted", "%d bytes: %d attempts failed, the next did not", size,
 				failed)
 		} else if failed > 0 && w.spent() > 0 {
 			if code, text := w.run(s.resume); code != 0 {
-				w.wrong("a paid run is lost", "%d blocks: %s", blocks, lastLine(text))
+				w.wrong("a paid run is lost", "%d bytes: %s", size, lastLine(text))
 			}
 			w.finished("")
 		}
