@@ -158,3 +158,57 @@ func countsOf(cells []magnitude, texts []text.Found, v verdict, sigma float64) c
 	}
 	return c
 }
+
+// kindCount is a family of classes, and the cells that have it.
+type kindCount struct {
+	kind    schema.Kind
+	rows    float64
+	format  string // of dates; "" is that of the kind
+	classes []schema.Class
+	whole   []schema.Class // of numbers: the classes of whole ones
+	// and of others, by their digits behind the point, from 1
+	fractions [][]schema.Class
+	foreign   float64 // cells with another currency or unit than most
+}
+
+// countKind is the standing of a family.
+func countKind(f schema.Family, mass func(...schema.Class) float64) kindCount {
+	k := kindCount{kind: f.Kind, classes: f.Classes}
+	if f.Kind.Numeric() {
+		k.countNumbers(mass)
+	} else {
+		k.format, k.rows = f.Written(mass, strayShare)
+	}
+	return k
+}
+
+// countNumbers counts numbers, and chooses how they are written.
+func (k *kindCount) countNumbers(mass func(...schema.Class) float64) {
+	rows := map[schema.Class]float64{}
+	for _, c := range k.classes {
+		if n := mass(c); n > 0 {
+			rows[c] = n
+		}
+	}
+	written := schema.Numbers(rows)
+	k.format = written.Format
+	for _, c := range k.classes {
+		d := written.Digits(c)
+		for len(k.fractions) < d {
+			k.fractions = append(k.fractions, nil)
+		}
+		switch {
+		case d < 0: // of another currency
+			k.foreign += rows[c]
+			continue
+		case d == 0:
+			k.whole = append(k.whole, c)
+		default:
+			k.fractions[d-1] = append(k.fractions[d-1], c)
+		}
+		k.rows += rows[c]
+	}
+	if broken := slices.Concat(k.fractions...); len(rows) == 0 {
+		k.rows += mass(broken...) + mass(k.whole...)
+	}
+}

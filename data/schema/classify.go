@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -227,4 +228,130 @@ func digitsOf(cell []byte) (n int, ok bool) {
 		return manyDigits, true
 	}
 	return min(n, manyDigits), true
+}
+
+// votes are rows by what their cells have, in the order in which it is listed.
+type votes[K comparable] struct {
+	what []K
+	rows map[K]float64
+}
+
+// add adds rows.
+func (v *votes[K]) add(what K, rows float64) {
+	if v.rows == nil {
+		v.rows = map[K]float64{}
+	}
+	if _, known := v.rows[what]; !known {
+		v.what = append(v.what, what)
+	}
+	v.rows[what] += rows
+}
+
+// most is what has most rows, of those with equally many the first that was added.
+func (v *votes[K]) most() (what K, rows float64) {
+	for _, x := range v.what {
+		if n := v.rows[x]; n > rows {
+			what, rows = x, n
+		}
+	}
+	return what, rows
+}
+
+// numberVotes are those of a column of numbers.
+type numberVotes struct {
+	all                                float64
+	affixes                            votes[affix]
+	signs, groups, points, open, names votes[string] // names: formats that are in the table
+}
+
+// count counts the votes of classes, in their order.
+func (v *numberVotes) count(rows map[Class]float64) {
+	for _, c := range slices.Sorted(maps.Keys(rows)) {
+		n := rows[c]
+		f := &forms()[c]
+		v.all += n
+		switch k := f.key; {
+		case k != nil:
+			v.affixes.add(affix{k.prefix, k.suffix}, n)
+			v.signs.add(k.sign, n)
+			v.groups.add(k.group, n)
+			v.points.add(k.point, n)
+			v.open.add(k.open, n)
+			continue
+		case f.format != "":
+			v.names.add(f.format, n)
+		case f.digits == len("234"):
+			v.open.add(".", n)
+		case f.digits > 0:
+			v.points.add(".", n)
+		}
+		v.affixes.add(affix{}, n)
+	}
+}
+
+// marks are those that most have. Cells without an affix have the one of others.
+func (v *numberVotes) marks() (m marks) {
+	a, _ := v.affixes.most()
+	m.prefix, m.suffix, m.point = a.prefix, a.suffix, "."
+	points, groups := v.points.rows, v.groups.rows
+	if points[","] > points["."] || points["."] == 0 && groups["."] > 0 {
+		m.point = ","
+	}
+	most := 0.0
+	for _, g := range groupMarks[1:] {
+		n := groups[g] + v.open.rows[g]
+		if g != m.point && n > most && (groups[g] > 0 || g == "," || points[m.point] > 0) {
+			m.group, most = g, n
+		}
+	}
+	if v.signs.rows["()"]+v.signs.rows["-"] > 0 {
+		m.sign = "()"
+		if v.signs.rows["-"] > v.signs.rows["()"] {
+			m.sign = "-"
+		}
+	} else if 4*v.signs.rows["+"] > v.all {
+		m.sign = "+"
+	}
+	return m
+}
+
+// NumberFormat is how the numbers of a column are written.
+type NumberFormat struct {
+	Format string // "" for plain numbers
+	marks  marks
+}
+
+// Numbers chooses how numbers are written whose classes have so many rows, of which only what
+// stands out is named: as most of them are.
+func Numbers(rows map[Class]float64) NumberFormat {
+	var v numberVotes
+	v.count(rows)
+	n := NumberFormat{marks: v.marks()}
+	if n.Format = n.marks.String(); n.Format == plainNumbers {
+		n.Format = ""
+	}
+	if name, most := v.names.most(); 2*most > v.all {
+		n.Format = name
+	}
+	return n
+}
+
+// Digits is how many digits behind the point the cells of a class have, at most manyDigits; −1 for
+// those with another currency or unit, which are not read.
+func (n NumberFormat) Digits(c Class) int {
+	f := &forms()[c]
+	switch k := f.key; {
+	case k == nil && f.digits == len("234") && n.marks.group == ".":
+		return 0
+	case k == nil:
+		return f.digits
+	case strings.Trim(k.prefix+k.suffix, blanks) != "" &&
+		(k.prefix != n.marks.prefix || k.suffix != n.marks.suffix):
+		return -1
+	case k.open == "":
+		return k.digits
+	case k.open == n.marks.point:
+		return len("234")
+	}
+	return 0
 }

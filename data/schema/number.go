@@ -3,7 +3,9 @@ package schema
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxNumberText is the longest text, in bytes, that is read as a number.
@@ -85,4 +87,50 @@ func printNumber(dst []byte, v Value, digits int) []byte {
 		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
 	}
 	return strconv.AppendFloat(dst, v.Float, 'f', digits, 64)
+}
+
+// plainNumbers is the format of numbers without marks.
+const plainNumbers = "1234.5"
+
+// Padded numbers have zeros before them, up to a width: 00260. They look like codes of places, and
+// are numbers where none is frequent.
+const (
+	leastWidth = 2
+	mostWidth  = 15
+)
+
+// withZeros are the forms of padded numbers, by their width.
+func withZeros() (out []form) {
+	for n := leastWidth; n <= mostWidth; n++ {
+		format := strings.Repeat("0", n)
+		out = append(out, form{name: format, kind: Categorical, code: true, rare: true,
+			otherwise: []Written{{Integer, format}}})
+	}
+	return out
+}
+
+// padded is the format of a form of padded numbers; "" of another.
+func (f *form) padded() string {
+	if f.kind == Categorical && f.otherwise != nil {
+		return f.otherwise[0].Format
+	}
+	return ""
+}
+
+// isPadding reports whether a format is that of padded numbers.
+func isPadding(format string) bool {
+	return len(format) >= leastWidth && strings.Trim(format, "0") == ""
+}
+
+// padding is the notation of whole numbers with zeros before them.
+func padding(format string) *notation {
+	return &notation{parse: parseNumber, sql: numberSQL,
+		print: func(dst []byte, v Value, digits int) []byte {
+			from := len(dst)
+			dst = printNumber(dst, v, digits)
+			if dst[from] == '-' {
+				from++
+			}
+			return slices.Insert(dst, from, []byte(format)[:max(0, len(format)-len(dst)+from)]...)
+		}}
 }
