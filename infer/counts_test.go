@@ -46,7 +46,8 @@ func agree(t *testing.T, path string, names []string, epsilon float64) *Inferred
 	s, err := texts.As(t.Context(), schema.One(bought))
 	check(t, err)
 	left := s.Left().Mu2 / (plan.Mu * plan.Mu)
-	if left < .66 || left > .8 {
+	if left < .63 || // a twentieth less if rules were chosen
+		left > .8 {
 		t.Errorf("%.2f of the filter is left", left)
 	}
 	ms, err := r.Measurements()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy/mech/text"
@@ -358,6 +359,9 @@ func (v *verdict) wholeOrReal(c classCounts, k kindCount, broken float64) {
 	}
 	if broken > fractionShare*v.values {
 		v.kind = schema.Real
+		if strings.HasPrefix(v.format, "1234.0") { // of whole numbers
+			v.format = ""
+		}
 		v.decimals = decimals(v.values, k.fractions, c.mass)
 		if v.decimals > 1 && c.mass(k.whole...) > mostWholeShare*v.values { // as codes of diagnoses
 			v.kind, v.ifNumbers = schema.Categorical, schema.Real

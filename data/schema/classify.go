@@ -280,6 +280,9 @@ func (v *numberVotes) count(rows map[Class]float64) {
 			continue
 		case f.format != "":
 			v.names.add(f.format, n)
+			if f.takes != nil { // 4.0
+				v.points.add(".", n)
+			}
 		case f.digits == len("234"):
 			v.open.add(".", n)
 		case f.digits > 0:

@@ -76,6 +76,9 @@ var table = []form{
 		otherwise: []Written{{Kind: Integer}}},
 	{name: "20060102150405", kind: Timestamp, reading: reading{format: "20060102150405"},
 		otherwise: []Written{{Kind: Integer}}},
+	// whole numbers that a program keeps as fractions, as pandas does beside missing cells
+	{name: "whole.0", kind: Integer, reading: reading{format: "1234.0"}, takes: isWholeWith(".0")},
+	{name: "whole.00", kind: Integer, reading: reading{format: "1234.00"}, takes: isWholeWith(".00")},
 	{name: "whole", kind: Integer}, // below 2^53 in size, without leading zeros or a plus sign
 	{name: "0.1", kind: Real, digits: 1},
 	{name: "0.12", kind: Real, digits: 2},
@@ -114,11 +117,8 @@ func (f *form) has(c *cell) bool {
 	case f.kind == 0:
 		return string(c.text) == f.name
 	case f.kind.Numeric():
-		if !c.asked {
-			c.asked = true
-			c.digits, c.number = digitsOf(c.text)
-		}
-		return c.number && c.digits == f.digits
+		digits, number := c.plain()
+		return number && digits == f.digits
 	case f.otherwise != nil:
 		return isCompact(f.format, c.text)
 	case f.kind == Date:
@@ -156,6 +156,27 @@ type cell struct {
 	asked  bool // whether it is a number is known:
 	number bool
 	digits int
+}
+
+// plain is digitsOf the cell.
+func (c *cell) plain() (digits int, number bool) {
+	if !c.asked {
+		c.asked = true
+		c.digits, c.number = digitsOf(c.text)
+	}
+	return c.digits, c.number
+}
+
+// isWholeWith takes whole numbers with a point and zeros behind them.
+func isWholeWith(zeros string) func(c *cell) bool {
+	return func(c *cell) bool {
+		whole, found := bytes.CutSuffix(c.text, []byte(zeros))
+		if !found || len(whole) == 0 || !isDigit(whole[len(whole)-1]) {
+			return false
+		}
+		digits, number := c.plain()
+		return number && digits == 0
+	}
 }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }

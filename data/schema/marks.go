@@ -296,6 +296,9 @@ func numbers(format string) *notation {
 	if isPadding(format) {
 		return padding(format)
 	}
+	if zeros, ok := strings.CutPrefix(format, "1234."); ok && (zeros == "0" || zeros == "00") {
+		return pointed("." + zeros)
+	}
 	if m, ok := marksOf(format); ok {
 		return m.written()
 	}

@@ -134,3 +134,15 @@ func padding(format string) *notation {
 			return slices.Insert(dst, from, []byte(format)[:max(0, len(format)-len(dst)+from)]...)
 		}}
 }
+
+// pointed is the notation of numbers of which whole ones end in a point and zeros.
+func pointed(zeros string) *notation {
+	return &notation{parse: parseNumber, sql: numberSQL,
+		print: func(dst []byte, v Value, digits int) []byte {
+			from := len(dst)
+			if dst = printNumber(dst, v, digits); bytes.ContainsAny(dst[from:], ".e") {
+				return dst
+			}
+			return append(dst, zeros...)
+		}}
+}
