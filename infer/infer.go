@@ -139,12 +139,13 @@ func (r *Inferred) verdicts(
 	// of a class or two a column, and what is missing of those that do not stand out
 	rowsNoise := r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.InferencePlan.Columns)))
 	verdicts = make([]*verdict, len(names))
+	empty := leastEmpty(classes, r.Noise.Kinds)
 	for i, at := range asked {
 		name, ordered := names[at], slices.Contains(o.Ordered, names[at])
 		if ordered {
 			name = "" // which might say otherwise
 		}
-		v := judge(name, classes[i], r.Rows, rowsNoise, r.Noise.Kinds)
+		v := judge(name, classes[i], r.Rows, rowsNoise, r.Noise.Kinds, empty)
 		if ordered && v.kind.Ordered() {
 			v.declared = v.kind
 		}

@@ -255,7 +255,7 @@ func TestVerdict(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for classes, want := range cases {
-		v := judge("x", classesOf(classes), 10000, 10, 10)
+		v := judge("x", classesOf(classes), 10000, 10, 10, tokenSigmas)
 		missing := strings.Join(v.missing, "|")
 		if v.kind == 0 {
 			missing = ""
@@ -279,13 +279,13 @@ func TestVerdict(t *testing.T) {
 			}
 			classes := make([]float64, schema.Classes())
 			classes[main], classes[c] = 2000, 48
-			v := judge("x", classes, 2048, 10, 10)
+			v := judge("x", classes, 2048, 10, 10, tokenSigmas)
 			if v.kind != want || !v.keepKind(nil, 10, 10) {
 				t.Errorf("noise in class %d: a column of class %d is %v", c, main, v.kind)
 			}
 		}
 	}
-	v := judge("x", classesOf("comma 9000 whole 1000"), 10000, 10, 10)
+	v := judge("x", classesOf("comma 9000 whole 1000"), 10000, 10, 10, tokenSigmas)
 	if v.kind != schema.Real || v.format != "1234,5" || v.decimals != 1 {
 		t.Errorf("commas: %v, %q, %d", v.kind, v.format, v.decimals)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy/mech/text"
 )
@@ -226,10 +228,11 @@ func (c classCounts) claimClass(kinds []kindCount, i int, class schema.Class, n 
 }
 
 // judge applies the rule to the noisy classes of a column. rows is the noisy number of rows with
-// its noise rowsNoise, sigma the noise of one class.
-func judge(name string, classes []float64, rows, rowsNoise, sigma float64) verdict {
+// its noise rowsNoise, sigma the noise of one class. Cells that are empty mean missing where they are
+// more than empty times that.
+func judge(name string, classes []float64, rows, rowsNoise, sigma, empty float64) verdict {
 	c := classCounts{classes, sigma}
-	v := judgeMissing(classes, sigma)
+	v := judgeMissing(classes, sigma, empty)
 	v.values, v.noise = max(0, rows-v.missingRows.rows), math.Hypot(rowsNoise, v.missingRows.sigma)
 	kinds, all := c.kinds(), 0.0
 	for _, k := range kinds {
@@ -369,8 +372,35 @@ func (v *verdict) wholeOrReal(c classCounts, k kindCount, broken float64) {
 	}
 }
 
+// inventedShare is the most of the columns with a code for empty cells that are expected to have
+// none. A missing cell without a code has some value.
+const inventedShare = .1
+
+// leastEmpty is how many times their noise the empty cells of a column are, at least, to mean
+// missing. Where none stand out, in any column or in all together, a table has none. Else it is by
+// the rule of Benjamini and Hochberg (1995, Journal of the Royal Statistical Society B 57).
+func leastEmpty(columns [][]float64, sigma float64) float64 {
+	empty, together := schema.ClassNamed(""), 0.0
+	ratios := make([]float64, len(columns))
+	for i, classes := range columns {
+		ratios[i] = classes[empty] / sigma
+		together += ratios[i]
+	}
+	slices.Sort(ratios)
+	n := float64(len(ratios))
+	if max(ratios[len(ratios)-1], together/math.Sqrt(n)) <= tokenSigmas {
+		return tokenSigmas
+	}
+	for i, ratio := range ratios {
+		if ratio > 0 && n*distuv.UnitNormal.Survival(ratio) <= inventedShare*(n-float64(i)) {
+			return min(tokenSigmas, math.Nextafter(ratio, 0))
+		}
+	}
+	return tokenSigmas
+}
+
 // judgeMissing is what the tokens that mean missing say, the most frequent first.
-func judgeMissing(classes []float64, sigma float64) (v verdict) {
+func judgeMissing(classes []float64, sigma, empty float64) (v verdict) {
 	rows := map[string]float64{}
 	for c, n := range classes {
 		look := schema.Class(c).Looks()
@@ -381,7 +411,7 @@ func judgeMissing(classes []float64, sigma float64) (v verdict) {
 		if ok {
 			v.unseenMissing = v.unseenMissing.plus(n, sigma)
 		}
-		if ok && n > tokenSigmas*sigma {
+		if ok && (n > tokenSigmas*sigma || text == "" && n > empty*sigma) {
 			v.missing, v.missingRows, rows[text] = append(v.missing, text), v.missingRows.plus(n, sigma), n
 			if text == "" {
 				v.empty = noisy{n, sigma}

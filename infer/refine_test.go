@@ -184,7 +184,7 @@ func TestFoundAmongValues(t *testing.T) {
 		rows          float64 // in the magnitudes
 	}{{"date 10000", "9999-12-31", true, 3000}, {"whole 3000 text 7000", "90+", false, 10000},
 		{"whole 3000 text 7000", "<5", false, 10000}} {
-		v, c := judge("x", classesOf(tt.classes), 10000, 10, 10), inferredColumn{Name: "x"}
+		v, c := judge("x", classesOf(tt.classes), 10000, 10, 10, tokenSigmas), inferredColumn{Name: "x"}
 		w := r.question(0, &v)
 		held := text.Answer{Magnitudes: make([]int64, w.Magnitudes.Len()),
 			Texts: []text.Found{{Text: tt.text, Rows: 7000}}}

@@ -48,9 +48,10 @@ func TestBoughtSchemas(t *testing.T) {
 			}
 			n := float64(*runsOf)
 			t.Logf("| %s | %d × %d | %v | moved %.2f %% | absurd %.1f %% | wrong %.2f | left out %.1f %% | "+
-				"no schema %.0f %% | distance %.3f |", name, x.rows, len(x.names), epsilon,
+				"no schema %.0f %% | filled %.1f %% | distance %.3f |", name, x.rows, len(x.names), epsilon,
 				100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n, sum.wrong/n,
-				100*sum.left/n/float64(len(x.names)), 100*sum.none/n, sum.distance/max(1, sum.columns))
+				100*sum.left/n/float64(len(x.names)), 100*sum.none/n,
+				100*sum.filled/max(1, sum.missing), sum.distance/max(1, sum.columns))
 			if sum.absurd > .05*n+1 {
 				t.Errorf("%s, ε = %v: %v of %v schemas have an absurd bound", name, epsilon, sum.absurd, n)
 			}
@@ -65,6 +66,7 @@ type exact struct {
 	number []bool      // nearly all cells that are not missing are numbers
 	broken []bool      // and some of them fractions
 	values [][]float64 // sorted numbers
+	empty  []float64   // cells
 }
 
 // bought says how good schemas are.
@@ -73,12 +75,14 @@ type bought struct {
 	absurd            float64 // 1: a bound is ten times the size of the values beyond them
 	wrong, left       float64 // columns: of a wrong kind, left out
 	none              float64 // 1: nothing was found
+	filled, missing   float64 // empty cells: of columns without a code for them, all
 	distance, columns float64 // Kolmogorov–Smirnov, of values drawn evenly within their bin
 }
 
 func (b *bought) add(o bought) {
 	b.moved, b.numeric, b.absurd = b.moved+o.moved, b.numeric+o.numeric, b.absurd+o.absurd
 	b.wrong, b.left, b.none = b.wrong+o.wrong, b.left+o.left, b.none+o.none
+	b.filled, b.missing = b.filled+o.filled, b.missing+o.missing
 	b.distance, b.columns = b.distance+o.distance, b.columns+o.columns
 }
 
@@ -93,10 +97,13 @@ func readExact(path string) *exact {
 	t := &exact{names: rows[0], rows: len(rows) - 1}
 	for i := range t.names {
 		var values []float64
-		present, fractions, text := 0, 0, map[string]int{}
+		present, fractions, empty, text := 0, 0, 0., map[string]int{}
 		for _, row := range rows[1:] {
 			c := schema.Classify([]byte(row[i]))
 			if c.Looks().Kind == 0 {
+				if row[i] == "" {
+					empty++
+				}
 				continue
 			}
 			present++
@@ -122,7 +129,7 @@ func readExact(path string) *exact {
 		number := present > 0 && float64(len(values)) >= .98*float64(present)
 		t.number = append(t.number, number)
 		t.broken = append(t.broken, number && float64(fractions) > .005*float64(len(values)))
-		t.values = append(t.values, values)
+		t.values, t.empty = append(t.values, values), append(t.empty, empty)
 	}
 	return t
 }
@@ -147,6 +154,9 @@ func (t *exact) buy(path string, b accountant.Budget) (s bought) {
 			continue
 		}
 		c := got.Columns[at]
+		if s.missing += t.empty[i]; !slices.Contains(c.Missing, "") {
+			s.filled += t.empty[i]
+		}
 		number := c.Kind == schema.Integer || c.Kind == schema.Real
 		if number != t.number[i] && !(c.Kind == schema.Categorical && few(t.values[i])) {
 			s.wrong++

@@ -150,7 +150,7 @@ func (c *Codec) Unreadable() uint16 {
 	case c.values < c.size:
 		return uint16(c.values)
 	case c.bins != nil:
-		return uint16(c.bins.count() / 2)
+		return uint16((c.bins.count() - 1) / 2) // of a flag 0, which is usual
 	}
 	return uint16(max(c.other, 0))
 }
