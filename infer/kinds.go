@@ -201,8 +201,9 @@ func (c classCounts) claim(kinds []kindCount) {
 	}
 }
 
-// claimClass is claim for the cells of one class of kind i.
+// claimClass is claim for the cells of one class of kind i, which the one with most others gets.
 func (c classCounts) claimClass(kinds []kindCount, i int, class schema.Class, n float64) {
+	to, most := -1, otherwiseShare/(1-otherwiseShare)*n
 	for _, a := range class.Looks().Else {
 		at := slices.IndexFunc(kinds, func(k kindCount) bool {
 			return k.kind == a.Kind && (k.format == a.Format || !a.Kind.Ordered()) ||
@@ -215,15 +216,17 @@ func (c classCounts) claimClass(kinds []kindCount, i int, class schema.Class, n 
 		if !a.Kind.Ordered() { // codes, of this width
 			others = c.mass(schema.ClassNamed(a.Format))
 		}
-		if others <= otherwiseShare*(others+n) {
-			continue
+		if others > most {
+			to, most = at, others
 		}
-		kinds[i].rows -= n
-		kinds[at].rows += n
-		if a.Kind.Numeric() {
-			kinds[at].whole = append(kinds[at].whole, class)
-		}
+	}
+	if to < 0 {
 		return
+	}
+	kinds[i].rows -= n
+	kinds[to].rows += n
+	if kinds[to].kind.Numeric() {
+		kinds[to].whole = append(kinds[to].whole, class)
 	}
 }
 

@@ -1,7 +1,10 @@
 package infer
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,5 +152,39 @@ func TestEmptyCellsOfTables(t *testing.T) {
 	}
 	if n := coded(105); n < 20 { // 25 are expected
 		t.Errorf("%d of 30 columns have a code for empty cells", n)
+	}
+}
+
+// TestWholeNumbersNeverSink: whole numbers of every size are numbers, though those of four digits
+// and more may be years, months, days or instants without marks. So are the few that have a point.
+func TestWholeNumbersNeverSink(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	cells := map[string]func() string{}
+	for power := 3; power <= 15; power++ {
+		size := math.Pow10(power)
+		cells[fmt.Sprintf("below 1e%d", power)] = func() string {
+			return strconv.FormatInt(int64(size*r.Float64()), 10)
+		}
+		cells[fmt.Sprintf("about 1e%d", power)] = func() string {
+			return strconv.FormatInt(int64(size*math.Exp(.6*r.NormFloat64())), 10)
+		}
+		cells[fmt.Sprintf("about 1e%d with .0", power)] = func() string {
+			return strconv.FormatInt(int64(size*math.Exp(.6*r.NormFloat64())), 10) + ".0"
+		}
+	}
+	for name, cell := range cells {
+		for _, sigma := range []float64{3, 30, 100, 300} {
+			const rows = 40_000
+			classes := make([]float64, schema.Classes())
+			for i := range classes {
+				classes[i] = sigma * r.NormFloat64()
+			}
+			for range rows {
+				classes[schema.Classify([]byte(cell()))]++
+			}
+			if v := judge("amount", classes, rows, sigma, sigma, tokenSigmas); v.kind != schema.Integer {
+				t.Errorf("%s, σ = %v: %v, %s", name, sigma, v.kind, v.note)
+			}
+		}
 	}
 }
