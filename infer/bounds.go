@@ -28,10 +28,12 @@ const (
 	usualMost  = 1 << 14
 )
 
-// The rule looks for what stands out in so many powers of two at most, and for tails in fewer.
+// The rule looks for what stands out in so many powers of two at most, of dates in so many years,
+// as of birth, and for tails in a part of these.
 const (
-	maxRunPowers  = 8
-	maxTailPowers = 3
+	maxRunPowers = 8
+	maxRunYears  = 128
+	tailPart     = 3. / 8
 )
 
 // prefixSums are those of noisy counts before each cell.
@@ -42,10 +44,10 @@ func (s prefixSums) mass(from, to int) float64 { return s[to] - s[from] }
 
 // heaviest is the run of cells that stands out the most; false if none does.
 func (s prefixSums) heaviest(
-	perPower int, noise func(cells int) float64, usual func(first, last int) bool,
+	longest int, noise func(cells int) float64, usual func(first, last int) bool,
 ) (first, last int, ok bool) {
 	best := 0.0
-	for w := 1; w <= min(maxRunPowers*perPower, len(s)-1); w *= 2 {
+	for w := 1; w <= min(longest, len(s)-1); w *= 2 {
 		for from := 0; from+w < len(s); from++ {
 			least := coreSigmas
 			if usual(from, from+w-1) {
@@ -60,18 +62,17 @@ func (s prefixSums) heaviest(
 }
 
 // extent is the first and the last cell of what the noisy counts show, and false if that is
-// nothing. A power of two has perPower cells. usual says of a run of cells that their values have a
-// usual size.
+// nothing. A power of two has perPower cells, a run of values at most longest. usual says of a run
+// of cells that their values have a usual size.
 func extent(
-	counts []float64, perPower int, sigma float64, usual func(first, last int) bool,
+	counts []float64, perPower, longest int, sigma float64, usual func(first, last int) bool,
 ) (first, last int, ok bool) {
 	s := make(prefixSums, len(counts)+1)
 	for i, n := range counts {
 		s[i+1] = s[i] + n
 	}
 	noise := func(cells int) float64 { return sigma * math.Sqrt(float64(cells)) }
-	perPower = max(perPower, 1)
-	if first, last, ok = s.heaviest(perPower, noise, usual); !ok {
+	if first, last, ok = s.heaviest(longest, noise, usual); !ok {
 		return 0, 0, false
 	}
 	sides := []bool{true, false} // upwards, and downwards
@@ -93,7 +94,7 @@ func extent(
 			first -= cells
 		}
 	}
-	for w := maxRunPowers / 2 * perPower; w >= perPower; w /= 2 { // the run may have empty ends
+	for w := longest / 2; w >= perPower; w /= 2 { // the run may have empty ends
 		for _, up := range sides {
 			if last-first >= w && beyond(up, -w, w) <= nextSigmas*noise(w) {
 				move(up, -w)
@@ -102,7 +103,7 @@ func extent(
 	}
 	for wider := true; wider; first, last, wider = s.reach(first, last, perPower, noise) {
 		for _, up := range sides {
-			for w := 1; w <= maxTailPowers*perPower; w++ {
+			for w := 1; w <= int(tailPart*float64(longest)); w++ {
 				limit := nextSigmas
 				if w > perPower {
 					limit = tailSigmas
@@ -217,7 +218,12 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *verdict, sigma 
 	if numbers {
 		spikesOf(in, sigma)
 	}
-	first, last, ok := extent(v.present(m, in), m.PerPower, sigma, func(first, last int) bool {
+	perPower := max(1, m.PerPower)
+	longest := maxRunPowers * perPower
+	if !numbers {
+		longest = maxRunYears
+	}
+	first, last, ok := extent(v.present(m, in), perPower, longest, sigma, func(first, last int) bool {
 		size := max(math.Abs(in[first].lo), math.Abs(in[last].hi))
 		return !numbers || size == 0 ||
 			in[last].hi >= 0 && size >= usualLeast && size <= usualMost
@@ -244,7 +250,7 @@ func bounds(name string, m schema.Magnitudes, in []magnitude, v *verdict, sigma 
 		}
 	}
 	c := v.column(name, in, few, sigma)
-	v.cutOffRows = v.cutOff(all, in, maxTailPowers*max(1, m.PerPower), c.Min == in[0].lo)
+	v.cutOffRows = v.cutOff(all, in, int(tailPart*float64(longest)), c.Min == in[0].lo)
 	return c, in
 }
 
