@@ -173,8 +173,8 @@ func TestEdges(t *testing.T) {
 
 // TestBirthDates: the bounds of days of birth hold most of them, though no decade stands out: 1,500
 // over 82 years, evenly, with a noise of 17 or 28 a year. In 200 draws each .865 and .617 of the
-// days are within, where runs of at most 16 years had .187 and .021; 4 and 2 bounds are 20 years too
-// far.
+// days are within, where runs of at most 16 years had .187 and .021. 4 and 2 bounds are 20 years
+// too far.
 func TestBirthDates(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for sigma, least := range map[float64]float64{17: .8, 28: .5} {

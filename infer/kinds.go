@@ -231,8 +231,8 @@ func (c classCounts) claimClass(kinds []kindCount, i int, class schema.Class, n 
 }
 
 // judge applies the rule to the noisy classes of a column. rows is the noisy number of rows with
-// its noise rowsNoise, sigma the noise of one class. Cells that are empty mean missing where they are
-// more than empty times that.
+// its noise rowsNoise, sigma the noise of one class. Cells that are empty mean missing where they
+// are more than empty times that.
 func judge(name string, classes []float64, rows, rowsNoise, sigma, empty float64) verdict {
 	c := classCounts{classes, sigma}
 	v := judgeMissing(classes, sigma, empty)
