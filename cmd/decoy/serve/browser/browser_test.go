@@ -326,7 +326,7 @@ func TestTheWholeWay(t *testing.T) {
 	s.focus("button.danger")
 	s.press(kb.Enter, "Comparing with the real table")
 	s.until(`document.querySelector('#state a.danger') !== null`)
-	s.until(`document.querySelectorAll(".verdicts dd").length === 5`)
+	s.until(`document.querySelectorAll(".verdicts dd").length === 6`)
 	everywhere("5-evaluated")
 	var report string
 	s.do(chromedp.AttributeValue("#state a.danger", "href", &report, nil),
@@ -348,7 +348,7 @@ func TestTheWholeWay(t *testing.T) {
 	s.focus("button.main")
 	s.press(kb.Enter, "Running the batch")
 	s.check("4-batch")
-	s.until(`document.querySelectorAll(".verdicts dd").length === 10`)
+	s.until(`document.querySelectorAll(".verdicts dd").length === 12`)
 	everywhere("4-batch-done")
 	t.Logf("%d pages were looked at", s.pages)
 }
