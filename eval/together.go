@@ -45,7 +45,7 @@ func RulesKept(real, synthetic *Values) ([]Together, error) {
 		there := func(name string) bool {
 			return slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 		}
-		if there(m.Name) && !slices.ContainsFunc(m.Of, func(of string) bool { return !there(of) }) {
+		if there(m.Name) && !slices.ContainsFunc(m.Operands(), func(of string) bool { return !there(of) }) {
 			asked = append(asked, m)
 		}
 	}
@@ -102,7 +102,7 @@ func (v *Values) share(rules *schema.Relations, k int, at []int) float64 {
 // and without masses those that one of the tables lacks.
 func (v *Values) known(other *Values) (out []schema.Known) {
 	for i, c := range v.forms {
-		k := schema.Known{Column: c}
+		k := c
 		var numbers []float64
 		for _, row := range v.written {
 			if !math.IsNaN(row[i]) {
