@@ -79,7 +79,7 @@ func (r *Inferred) buyRules(s *text.Session, verdicts []*verdict, target string)
 			return err
 		}
 	}
-	r.keep(all, verdicts)
+	r.keep(all, verdicts, target)
 	return nil
 }
 
@@ -221,7 +221,7 @@ func (f *relation) always(rows float64) bool {
 
 // keep takes the rules into the schema: first the identities, those that hold most surely before
 // others, then the orders, the closest dates first.
-func (r *Inferred) keep(all []relation, verdicts []*verdict) {
+func (r *Inferred) keep(all []relation, verdicts []*verdict, target string) {
 	var identities, orders []*relation
 	for i := range all {
 		switch f := &all[i]; {
@@ -236,7 +236,7 @@ func (r *Inferred) keep(all []relation, verdicts []*verdict) {
 		return cmp.Compare(b.Share, a.Share)
 	})
 	for _, f := range identities {
-		r.makeColumn(f)
+		r.makeRule(f, target)
 	}
 	slices.SortStableFunc(orders, func(a, b *relation) int { return cmp.Compare(a.gap(), b.gap()) })
 	for _, f := range orders {
@@ -309,6 +309,26 @@ func (r *Inferred) column(name string) *inferredColumn {
 
 func (r *Inferred) place(name string) int {
 	return slices.IndexFunc(r.Columns, func(c inferredColumn) bool { return c.Name == name })
+}
+
+// makeRule has a column of an identity follow from the others: the one that it was asked of or, if
+// that is made already, another for which a sum can be solved, the last first.
+func (r *Inferred) makeRule(f *relation, target string) {
+	r.makeColumn(f)
+	for i := len(r.Columns) - 1; i >= 0 && !f.Kept; i-- {
+		c := &r.Columns[i]
+		if c.Name == target || c.Found == nil || c.Found.After != "" {
+			continue
+		}
+		of := func(name string) schema.Column { return *r.column(name).Found }
+		if solved, ok := f.Solved(c.Name, of); ok {
+			asked := f.Made
+			f.Made = solved
+			if r.makeColumn(f); !f.Kept {
+				f.Made = asked
+			}
+		}
+	}
 }
 
 // makeColumn has a column follow from others, unless it does already, or these follow from it.

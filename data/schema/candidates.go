@@ -36,7 +36,7 @@ const (
 	mostSums        = 50
 	mostProducts    = 20
 	mostCopies      = 12
-	mostSigned      = 12
+	mostSigned      = 24
 	mostParts       = 4 // of a sum
 	mostSignedParts = 3 // of one with signs
 	mostNumbers     = 24
@@ -222,14 +222,34 @@ var (
 	totals     = regexp.MustCompile(`(?i)total|sum|amount|overall|gross|all|gesamt|summe|brutto`)
 	prices     = regexp.MustCompile(`(?i)price|rate|cost|fee|wage|preis|satz`)
 	quantities = regexp.MustCompile(`(?i)qty|quant|count|unit|number|hours|days|menge|anzahl|pieces`)
-	nets       = regexp.MustCompile(`(?i)net|pay|due|balance|profit|margin|result|change|netto|saldo`)
-	reductions = regexp.MustCompile(`(?i)discount|rebate|credit|refund|deduct|cost|expense|paid|tax|` +
-		`rabatt|skonto|withh|loss|coupon|voucher`)
-	spanWords = []*regexp.Regexp{nil, regexp.MustCompile(`(?i)sec`), regexp.MustCompile(`(?i)min`),
+	spanWords  = []*regexp.Regexp{nil, regexp.MustCompile(`(?i)sec`), regexp.MustCompile(`(?i)min`),
 		regexp.MustCompile(`(?i)hour|hrs|stunden|_h$`),
 		regexp.MustCompile(`(?i)day|los|stay|tage|dauer|duration|length`),
 		regexp.MustCompile(`(?i)age|year|yrs|alter|jahre`)}
+	// what is left of something, and what is taken off
+	leftOvers = [][2]*regexp.Regexp{
+		{regexp.MustCompile(`(?i)profit|margin|gain|result|earn|gewinn|ergebnis`),
+			regexp.MustCompile(`(?i)cost|expens|spend|cogs|kosten|aufwand`)},
+		{regexp.MustCompile(`(?i)total|net|due|pay|sum|gesamt|summe`),
+			regexp.MustCompile(`(?i)discount|rebate|coupon|voucher|deduct|reduc|rabatt|skonto`)},
+		{regexp.MustCompile(`(?i)net|pay|take`), regexp.MustCompile(`(?i)tax|withh|fee|steuer`)},
+		{regexp.MustCompile(`(?i)balance|due|owe|change|rest|remain|saldo|offen`),
+			regexp.MustCompile(`(?i)paid|payment|refund|return|credit|bezahlt|settled`)}}
 )
+
+// leaves reports whether names say that something is left when another column is taken off.
+func leaves(left, off string) bool {
+	return slices.ContainsFunc(leftOvers, func(x [2]*regexp.Regexp) bool {
+		return x[0].MatchString(left) && x[1].MatchString(off)
+	})
+}
+
+// takenOff reports whether a name says that a column is taken off others.
+func takenOff(name string) bool {
+	return slices.ContainsFunc(leftOvers, func(x [2]*regexp.Regexp) bool {
+		return x[1].MatchString(name)
+	})
+}
 
 // differences are those of two columns of dates or times that another column may hold.
 func differences(moments, numbers []standing) (out []Candidate) {
@@ -292,7 +312,7 @@ func sums(numbers []standing) (out []Candidate) {
 		}
 		var parts []*standing
 		for i := range numbers {
-			if p := &numbers[i]; i != k && p.Min >= 0 && p.alike(c) &&
+			if p := &numbers[i]; i != k && p.Min >= 0 && p.mark() == c.mark() &&
 				p.mean <= c.mean+c.off()+p.off() &&
 				p.Max <= rangeShare*c.Max {
 				parts = append(parts, p)
@@ -402,7 +422,7 @@ func signedSums(numbers []standing) (out []Candidate) {
 		c := &numbers[k]
 		var parts []*standing
 		for i := range numbers {
-			if p := &numbers[i]; i != k && p.alike(c) {
+			if p := &numbers[i]; i != k && p.mark() == c.mark() {
 				parts = append(parts, p)
 			}
 		}
@@ -436,13 +456,14 @@ func (c *Candidate) sides() string {
 
 // signedOf are the sums of the parts that were chosen, and of others.
 func (m *standing) signedOf(parts, plus, minus []*standing) (out []Candidate) {
-	if n := len(plus) + len(minus); n >= 2 && len(plus) > 0 {
+	n := len(plus) + len(minus)
+	if n >= 2 && len(plus) > 0 {
 		if c, ok := m.signed(plus, minus); ok {
 			out = append(out, c)
 		}
-		if n == mostSignedParts {
-			return out
-		}
+	}
+	if n == mostSignedParts {
+		return out
 	}
 	for i, p := range parts {
 		out = append(out, m.signedOf(parts[i+1:], append(slices.Clone(plus), p), minus)...)
@@ -455,25 +476,33 @@ func (m *standing) signedOf(parts, plus, minus []*standing) (out []Candidate) {
 func (m *standing) signed(plus, minus []*standing) (Candidate, bool) {
 	c := Candidate{Made: Made{Name: m.Name, Kind: madeSum}}
 	mean, off, digits, spread, negative := 0., m.off(), 0, 0., m.Min < 0
-	c.Named = totals.MatchString(m.Name)
+	widest, most, bases, unnamed := 0., 0., 0, false
 	add := func(list []*standing, sign float64) (names []string) {
 		for _, p := range list {
 			mean, off, digits = mean+sign*p.mean, off+p.off(), max(digits, p.digits())
 			spread, negative = spread+p.spread+p.blur, negative || p.Min < 0
+			widest, most = max(widest, p.spread-p.blur), most+max(sign*p.Min, sign*p.Max)
+			switch less := sign < 0 || p.Min < 0; {
+			case less && !leaves(m.Name, p.Name):
+				unnamed = true
+			case !less && !takenOff(p.Name):
+				bases++
+			}
 			names = append(names, p.Name)
 		}
 		return names
 	}
 	c.Of, c.Less = add(plus, 1), add(minus, -1)
 	off += leastShare * math.Abs(m.mean)
-	if !negative && (len(plus) == 1 || len(minus) == 0) ||
-		m.spread-m.blur > rangeShare*spread {
+	c.Named = !unnamed && bases == 1
+	gap := math.Abs(mean-m.mean) / off
+	if !negative && (len(plus) == 1 || len(minus) == 0) || !(gap <= 1) ||
+		m.spread-m.blur > rangeShare*spread || m.Max > 2*rangeShare*most || 2*widest > rangeShare*(spread+m.spread+m.blur) {
 		return c, false
 	}
-	for _, p := range minus {
-		c.Named = c.Named || reductions.MatchString(p.Name) && nets.MatchString(m.Name)
-	}
-	if c.gap = math.Abs(mean-m.mean) / off; digits != m.digits() && c.gap <= 1 {
+	// the less the means are known, and the more parts there are, the more agree by chance
+	chance := float64(len(plus)+len(minus)-1) * min(1, off/(m.spread+m.blur))
+	if c.gap = (gap + chance) / mostSignedParts; digits != m.digits() {
 		c.gap = (1 + c.gap) / 2
 	}
 	if len(plus) == 1 {
@@ -481,4 +510,34 @@ func (m *standing) signed(plus, minus []*standing) (Candidate, bool) {
 	}
 	c.Made = m.written(c.Made, append(slices.Clone(plus), minus...)...)
 	return c, true
+}
+
+// Solved is a sum, or a difference of numbers, solved for one of the columns that it follows from.
+// of gives the column of a name. It is false for another column, and for what cannot be solved.
+func (m *Made) Solved(name string, of func(name string) Column) (out Made, ok bool) {
+	plus, minus := m.Of, m.Less // m.Name and minus together are as much as plus
+	if m.Kind == Difference && m.In == 0 {
+		plus, minus = m.Of[:1], m.Of[1:]
+	} else if m.Kind != madeSum {
+		return out, false
+	}
+	minus = append([]string{m.Name}, minus...)
+	if slices.Contains(minus[1:], name) {
+		plus, minus = minus, plus
+	}
+	at := slices.Index(plus, name)
+	if at < 0 {
+		return out, false
+	}
+	out = Made{Name: name, Kind: madeSum, Of: slices.Clone(minus),
+		Less: slices.Delete(slices.Clone(plus), at, at+1)}
+	if len(out.Of) == 1 && len(out.Less) > 0 {
+		out.Kind, out.Of, out.Less = Difference, append(out.Of, out.Less...), nil
+	}
+	var parts []*standing
+	for _, x := range out.Operands() {
+		parts = append(parts, &standing{Known: &Known{Column: of(x)}})
+	}
+	c := standing{Known: &Known{Column: of(name)}}
+	return c.written(out, parts...), true
 }
