@@ -56,7 +56,7 @@ const (
 	leastShare    = 1e-3 // of the mean of a sum, that tells it from another
 )
 
-// Candidates are the relations of columns that are worth asking for, at most some 100: orders of
+// Candidates are the relations of columns that are worth asking for, at most some 150: orders of
 // dates or timestamps, their differences, sums of two to four numbers, products of two, copies, and
 // sums of which some parts are taken off or negative. Numbers may be written with marks; those of
 // two currencies or units are not added. Those come first, in each family, that names and means
