@@ -497,7 +497,8 @@ func (m *standing) signed(plus, minus []*standing) (Candidate, bool) {
 	c.Named = !unnamed && bases == 1
 	gap := math.Abs(mean-m.mean) / off
 	if !negative && (len(plus) == 1 || len(minus) == 0) || !(gap <= 1) ||
-		m.spread-m.blur > rangeShare*spread || m.Max > 2*rangeShare*most || 2*widest > rangeShare*(spread+m.spread+m.blur) {
+		m.spread-m.blur > rangeShare*spread || m.Max > 2*rangeShare*most ||
+		2*widest > rangeShare*(spread+m.spread+m.blur) {
 		return c, false
 	}
 	// the less the means are known, and the more parts there are, the more agree by chance
