@@ -16,6 +16,8 @@ type Together struct {
 	Family    string `json:"family"` // order, difference, sum, product, copy, ratio or max
 	Real      Number `json:"real"`
 	Synthetic Number `json:"synthetic"` // 0 if next to no row says anything
+	// the schema keeps it, in whatever share of the real rows it holds
+	Declared bool `json:"declared,omitempty"`
 }
 
 const (
@@ -28,8 +30,9 @@ const (
 
 // RulesKept lists what holds in at least 99 % of the real rows that say something of it: of dates
 // or timestamps that have an order, their differences in seconds to years, sums of two to four
-// numbers, products of two, and copies (schema.Candidates), and of what the schema itself has rows
-// keep. Rows in which cells are missing or zeros say nothing. At most 20,000 rows of each table are
+// numbers, some taken off or negative, products of two, and copies (schema.Candidates). What the
+// schema itself has rows keep is listed in any case, unless next to no real row says anything: that
+// it is after another column, or what numbers make of it. Rows in which cells are missing or zeros say nothing. At most 20,000 rows of each table are
 // looked at. The rules that most synthetic rows break come first; those about a column that the
 // synthetic table lacks are left out. The tables must have one schema.
 func RulesKept(real, synthetic *Values) ([]Together, error) {
@@ -45,10 +48,11 @@ func RulesKept(real, synthetic *Values) ([]Together, error) {
 		there := func(name string) bool {
 			return slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 		}
-		if there(m.Name) && !slices.ContainsFunc(m.Of, func(of string) bool { return !there(of) }) {
+		if there(m.Name) && !slices.ContainsFunc(m.Operands(), func(of string) bool { return !there(of) }) {
 			asked = append(asked, m)
 		}
 	}
+	declared := len(asked)
 	for _, c := range schema.Candidates(known) {
 		same := func(m schema.Made) bool { return m.String() == c.Made.String() }
 		if !slices.ContainsFunc(asked, same) {
@@ -64,12 +68,13 @@ func RulesKept(real, synthetic *Values) ([]Together, error) {
 	}
 	var out []Together
 	for k, m := range asked {
-		of := real.share(rules, k, at)
-		if of < leastRule {
+		of, tells := real.share(rules, k, at)
+		if !tells || of < leastRule && k >= declared {
 			continue
 		}
-		out = append(out, Together{m.String(), m.Name, m.Kind.String(), Number(of),
-			Number(synthetic.share(rules, k, at))})
+		other, _ := synthetic.share(rules, k, at)
+		out = append(out, Together{m.String(), m.Name, m.Kind.String(), Number(of), Number(other),
+			k < declared})
 	}
 	slices.SortStableFunc(out, func(a, b Together) int {
 		return cmp.Compare(a.Synthetic, b.Synthetic)
@@ -77,9 +82,9 @@ func RulesKept(real, synthetic *Values) ([]Together, error) {
 	return out, nil
 }
 
-// share is the share of the rows that keep rule k among those that say something of it; 0 if these
-// are too few. at are the columns of the rules among those of the file.
-func (v *Values) share(rules *schema.Relations, k int, at []int) float64 {
+// share is the share of the rows that keep rule k among those that say something of it; 0 and false
+// if these are too few. at are the columns of the rules among those of the file.
+func (v *Values) share(rules *schema.Relations, k int, at []int) (of float64, tells bool) {
 	x, holds, breaks := make([]float64, len(at)), 0., 0.
 	for _, row := range v.written {
 		for i, c := range at {
@@ -93,16 +98,16 @@ func (v *Values) share(rules *schema.Relations, k int, at []int) float64 {
 		}
 	}
 	if holds+breaks < max(leastTells*float64(len(v.written)), min(fewestTell, float64(v.rows))) {
-		return 0
+		return 0, false
 	}
-	return holds / (holds + breaks)
+	return holds / (holds + breaks), true
 }
 
 // known is what candidates are chosen by: the columns of the files, with their bounds and digits,
 // and without masses those that one of the tables lacks.
 func (v *Values) known(other *Values) (out []schema.Known) {
 	for i, c := range v.forms {
-		k := schema.Known{Column: c}
+		k := c
 		var numbers []float64
 		for _, row := range v.written {
 			if !math.IsNaN(row[i]) {

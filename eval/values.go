@@ -24,7 +24,7 @@ type Values struct {
 	// numbers of each column in rows that are drawn from a public seed; NaN where a cell is none
 	sampled [][]float64
 	// of the same rows, those of the columns of the files that have an order
-	forms   []schema.Column
+	forms   []schema.Known
 	at      []int // of these in the header; −1: the file lacks the column
 	written [][]float64
 	related []schema.Made // that the schema keeps

@@ -298,7 +298,7 @@ func (r *Inferred) fillIn(v *verdict, held text.Answer, d text.Selection, c *inf
 		if v.ifNumbers != 0 && (c.Found == nil || v.measured(held.Texts, c.counts.rest.rows)) {
 			// ids, each its own, or measured after all
 			v.kind, v.ifNumbers, v.asks, v.note = v.ifNumbers, 0, false, ""
-			v.format = cmp.Or(v.padding.Format, v.format)
+			v.format = cmp.Or(v.padding.Format, v.ifFormat)
 			return false
 		}
 	}

@@ -236,6 +236,7 @@ var classNames = map[string]string{
 	"month/": "date 01/02/2006", "either/": "date 02/01/2006 or 01/02/2006",
 	"e/": "date 2/1/2006 or 1/2/2006", "day.": "date 02.01.2006",
 	"d.": "date 2.1.2006", "d-": "date 2-1-2006", "comma": "number 1234,5 1",
+	"$": "number $1234.5 whole", "$0": "number $1234.5 0", "$2": "number $1234.5 2",
 }
 
 // classesOf is exact classes, from words such as "text 100".

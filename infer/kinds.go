@@ -53,6 +53,7 @@ type verdict struct {
 	mixed         bool        // of an ordered kind, unless its texts are more than a token or two
 	doubt         string      // what its owner should know of its values before rows are used
 	ifNumbers     schema.Kind // of texts that may be codes: what they are if they are numbers; or 0
+	ifFormat      string      // and how these are written
 	// the kind and the format of numbers with zeros before them, if there are many
 	padding      schema.Written
 	severalLooks bool        // there may be cells of another look than most
@@ -269,6 +270,9 @@ func judge(name string, classes []float64, rows, rowsNoise, sigma, empty float64
 		v.wholeOrReal(c, best, broken)
 	}
 	if v.kind.Stored() == schema.StoredText {
+		if v.ifNumbers != 0 {
+			v.ifFormat = best.format
+		}
 		v.readAsTexts()
 	}
 	if v.missingRows.rows > 0 {
@@ -369,7 +373,8 @@ func (v *verdict) wholeOrReal(c classCounts, k kindCount, broken float64) {
 			v.format = ""
 		}
 		v.decimals = decimals(v.values, k.fractions, c.mass)
-		if v.decimals > 1 && c.mass(k.whole...) > mostWholeShare*v.values { // as codes of diagnoses
+		if v.decimals > 1 && c.mass(k.whole...) > mostWholeShare*v.values &&
+			!schema.Measured(k.format) { // as codes of diagnoses
 			v.kind, v.ifNumbers = schema.Categorical, schema.Real
 		}
 	}

@@ -79,7 +79,7 @@ func (r *Inferred) buyRules(s *text.Session, verdicts []*verdict, target string)
 			return err
 		}
 	}
-	r.keep(all, verdicts)
+	r.keep(all, verdicts, target)
 	return nil
 }
 
@@ -87,16 +87,38 @@ func (r *Inferred) buyRules(s *text.Session, verdicts []*verdict, target string)
 func (r *Inferred) known() (out []schema.Known) {
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		if c.Found == nil || !c.bought || !c.Found.Kind.Ordered() {
+		if c.Found == nil || !c.bought {
 			continue
 		}
 		k := schema.Known{Column: *c.Found}
+		if !c.Found.Kind.Ordered() {
+			if k, ok := c.factor(); ok {
+				out = append(out, k)
+			}
+			continue
+		}
 		for _, m := range c.counts.cells {
 			k.Masses = append(k.Masses, schema.Mass{Lo: m.lo, Hi: m.hi, Rows: m.rows, Sigma: m.sigma})
 		}
 		out = append(out, k)
 	}
 	return out
+}
+
+// factor is a column of categories that are numbers.
+func (c *inferredColumn) factor() (schema.Known, bool) {
+	k, ok := c.Found.Factor()
+	codec, err := schema.NewCodec(k.Column)
+	if !ok || err != nil {
+		return k, false
+	}
+	for _, f := range c.counts.texts {
+		if x, ok := codec.ParseValue(f.Text); ok && slices.Contains(c.Found.Categories, f.Text) {
+			k.Masses = append(k.Masses, schema.Mass{Lo: x, Hi: x, Rows: float64(f.Rows), Sigma: c.counts.sigma})
+		}
+	}
+	slices.SortFunc(k.Masses, func(a, b schema.Mass) int { return cmp.Compare(a.Lo, b.Lo) })
+	return k, true
 }
 
 // ask asks both questions.
@@ -199,7 +221,7 @@ func (f *relation) always(rows float64) bool {
 
 // keep takes the rules into the schema: first the identities, those that hold most surely before
 // others, then the orders, the closest dates first.
-func (r *Inferred) keep(all []relation, verdicts []*verdict) {
+func (r *Inferred) keep(all []relation, verdicts []*verdict, target string) {
 	var identities, orders []*relation
 	for i := range all {
 		switch f := &all[i]; {
@@ -214,7 +236,7 @@ func (r *Inferred) keep(all []relation, verdicts []*verdict) {
 		return cmp.Compare(b.Share, a.Share)
 	})
 	for _, f := range identities {
-		r.makeColumn(f)
+		r.makeRule(f, target)
 	}
 	slices.SortStableFunc(orders, func(a, b *relation) int { return cmp.Compare(a.gap(), b.gap()) })
 	for _, f := range orders {
@@ -289,10 +311,30 @@ func (r *Inferred) place(name string) int {
 	return slices.IndexFunc(r.Columns, func(c inferredColumn) bool { return c.Name == name })
 }
 
+// makeRule has a column of an identity follow from the others: the one that it was asked of or, if
+// that is made already, another for which a sum can be solved, the last first.
+func (r *Inferred) makeRule(f *relation, target string) {
+	r.makeColumn(f)
+	for i := len(r.Columns) - 1; i >= 0 && !f.Kept; i-- {
+		c := &r.Columns[i]
+		if c.Name == target || c.Found == nil || c.Found.After != "" {
+			continue
+		}
+		of := func(name string) schema.Column { return *r.column(name).Found }
+		if solved, ok := f.Solved(c.Name, of); ok {
+			asked := f.Made
+			f.Made = solved
+			if r.makeColumn(f); !f.Kept {
+				f.Made = asked
+			}
+		}
+	}
+}
+
 // makeColumn has a column follow from others, unless it does already, or these follow from it.
 func (r *Inferred) makeColumn(f *relation) {
 	c := r.column(f.Name)
-	if c.Made != nil || r.follows(f.Of, f.Name) {
+	if c.Made != nil || r.follows(f.Operands(), f.Name) {
 		return
 	}
 	c.Made = &f.Made
@@ -308,7 +350,7 @@ func (r *Inferred) makeColumn(f *relation) {
 func (r *Inferred) follows(names []string, from string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		c := r.column(name)
-		return name == from || c.Made != nil && r.follows(c.Made.Of, from) ||
+		return name == from || c.Made != nil && r.follows(c.Made.Operands(), from) ||
 			c.Found != nil && c.Found.After != "" && r.follows([]string{c.Found.After}, from)
 	})
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 type Known struct {
 	Column
 	Masses []Mass // in the order of the values
+	Factor bool   // it has categories, all numbers ([Column.Factor]): it may be a factor
 }
 
 // Mass is a number of rows, with the standard deviation of its noise, whose values are from Lo to
@@ -34,7 +36,9 @@ const (
 	mostSums        = 50
 	mostProducts    = 20
 	mostCopies      = 12
+	mostSigned      = 24
 	mostParts       = 4 // of a sum
+	mostSignedParts = 3 // of one with signs
 	mostNumbers     = 24
 )
 
@@ -52,26 +56,31 @@ const (
 	leastShare    = 1e-3 // of the mean of a sum, that tells it from another
 )
 
-// Candidates are the relations of columns that are worth asking for, at most some 100: orders of
-// dates or timestamps, their differences, sums of two to four numbers, products of two, and copies.
-// Those come first, in each family, that names and means agree with best. They follow from what is
-// given alone.
+// Candidates are the relations of columns that are worth asking for, at most some 150: orders of
+// dates or timestamps, their differences, sums of two to four numbers, products of two, copies, and
+// sums of which some parts are taken off or negative. Numbers may be written with marks; those of
+// two currencies or units are not added. Those come first, in each family, that names and means
+// agree with best. They follow from what is given alone.
 func Candidates(known []Known) (out []Candidate) {
-	var moments, numbers []standing
+	var moments, numbers, factors []standing
 	for i := range known {
 		m := momentsOf(&known[i])
 		switch f := known[i].Kind.facts(); {
 		case m.rows <= 0 || known[i].After != "":
+		case known[i].Factor:
+			factors = append(factors, m)
 		case f.unit > 0 && f.stored >= StoredDays:
 			moments = append(moments, m)
 		case f.numeric && !m.flag():
-			numbers = append(numbers, m)
+			numbers, factors = append(numbers, m), append(factors, m)
+		case f.numeric && m.Max > m.Min:
+			factors = append(factors, m)
 		}
 	}
 	out = slices.Concat(best(orders(moments), mostOrders),
 		best(differences(moments, numbers), mostDifferences), best(sums(numbers), mostSums),
-		best(products(numbers), mostProducts), best(copies(numbers), mostCopies),
-		best(copies(moments), mostCopies))
+		best(products(numbers, factors), mostProducts), best(copies(numbers), mostCopies),
+		best(copies(moments), mostCopies), best(signedSums(numbers), mostSigned))
 	return out
 }
 
@@ -139,6 +148,34 @@ func (m *standing) digits() int {
 	return m.Decimals
 }
 
+// mark is the currency or unit that stands beside the digits.
+func (m *standing) mark() string {
+	marks, _ := marksOf(m.Format)
+	return strings.Trim(marks.prefix+marks.suffix, blanks)
+}
+
+// alike reports whether two columns may be of one currency or unit, which one need not name.
+func (m *standing) alike(other *standing) bool {
+	a, b := m.mark(), other.mark()
+	return a == b || a == "" || b == ""
+}
+
+// written has a made column of some others the marks and the digits of the one that it stands for.
+func (m *standing) written(made Made, of ...*standing) Made {
+	digits, sameFormat := 0, true
+	for _, x := range of {
+		digits = max(digits, x.digits())
+		sameFormat = sameFormat && x.Format == m.Format
+	}
+	if !sameFormat {
+		made.Format = cmp.Or(m.Format, plainNumbers)
+	}
+	if made.Round == 0 && m.digits() > digits {
+		made.Round, made.Decimals = nearest, m.digits()
+	}
+	return made
+}
+
 // orders are those of two columns of dates or times in one format, whose values do not keep it
 // anyway.
 func orders(of []standing) (out []Candidate) {
@@ -189,7 +226,30 @@ var (
 		regexp.MustCompile(`(?i)hour|hrs|stunden|_h$`),
 		regexp.MustCompile(`(?i)day|los|stay|tage|dauer|duration|length`),
 		regexp.MustCompile(`(?i)age|year|yrs|alter|jahre`)}
+	// what is left of something, and what is taken off
+	leftOvers = [][2]*regexp.Regexp{
+		{regexp.MustCompile(`(?i)profit|margin|gain|result|earn|gewinn|ergebnis`),
+			regexp.MustCompile(`(?i)cost|expens|spend|cogs|kosten|aufwand`)},
+		{regexp.MustCompile(`(?i)total|net|due|pay|sum|gesamt|summe`),
+			regexp.MustCompile(`(?i)discount|rebate|coupon|voucher|deduct|reduc|rabatt|skonto`)},
+		{regexp.MustCompile(`(?i)net|pay|take`), regexp.MustCompile(`(?i)tax|withh|fee|steuer`)},
+		{regexp.MustCompile(`(?i)balance|due|owe|change|rest|remain|saldo|offen`),
+			regexp.MustCompile(`(?i)paid|payment|refund|return|credit|bezahlt|settled`)}}
 )
+
+// leaves reports whether names say that something is left when another column is taken off.
+func leaves(left, off string) bool {
+	return slices.ContainsFunc(leftOvers, func(x [2]*regexp.Regexp) bool {
+		return x[0].MatchString(left) && x[1].MatchString(off)
+	})
+}
+
+// takenOff reports whether a name says that a column is taken off others.
+func takenOff(name string) bool {
+	return slices.ContainsFunc(leftOvers, func(x [2]*regexp.Regexp) bool {
+		return x[1].MatchString(name)
+	})
+}
 
 // differences are those of two columns of dates or times that another column may hold.
 func differences(moments, numbers []standing) (out []Candidate) {
@@ -198,7 +258,7 @@ func differences(moments, numbers []standing) (out []Candidate) {
 			a, b := &moments[i], &moments[j]
 			for k := range numbers {
 				c := &numbers[k]
-				if i == j || c.Min < 0 || c.Format != "" {
+				if i == j || c.Min < 0 {
 					continue
 				}
 				for span := inSeconds; span <= inYears; span++ {
@@ -231,7 +291,7 @@ func differencesIn(a, b, c *standing, span timeSpan) (out []Candidate) {
 				continue // they are whole
 			}
 			out = append(out, Candidate{Made{Name: c.Name, Kind: Difference, Of: []string{b.Name, a.Name},
-				In: span, Round: rounding, Decimals: digits}, named, gap})
+				In: span, Round: rounding, Decimals: digits, Format: c.Format}, named, gap})
 		}
 		if digits != 1 { // of one digit it is not known whether there is one
 			break
@@ -252,7 +312,7 @@ func sums(numbers []standing) (out []Candidate) {
 		}
 		var parts []*standing
 		for i := range numbers {
-			if p := &numbers[i]; i != k && p.Min >= 0 && p.Format == c.Format &&
+			if p := &numbers[i]; i != k && p.Min >= 0 && p.mark() == c.mark() &&
 				p.mean <= c.mean+c.off()+p.off() &&
 				p.Max <= rangeShare*c.Max {
 				parts = append(parts, p)
@@ -281,7 +341,7 @@ func (m *standing) sumsOf(parts, chosen []*standing) (out []Candidate) {
 			gap = (1 + gap) / 2
 		}
 		if len(now) > 1 && m.spread-m.blur <= rangeShare*spread && m.Max <= rangeShare*most {
-			out = append(out, Candidate{Made{Name: m.Name, Kind: madeSum, Of: of},
+			out = append(out, Candidate{m.written(Made{Name: m.Name, Kind: madeSum, Of: of}, now...),
 				totals.MatchString(m.Name), gap})
 		}
 		if len(now) < mostParts {
@@ -291,18 +351,17 @@ func (m *standing) sumsOf(parts, chosen []*standing) (out []Candidate) {
 	return out
 }
 
-// products are those of two numbers that another column may hold.
-func products(numbers []standing) (out []Candidate) {
-	if len(numbers) > mostNumbers {
-		numbers = numbers[:mostNumbers]
-	}
+// products are those of two factors that a number may hold.
+func products(numbers, factors []standing) (out []Candidate) {
+	numbers = numbers[:min(len(numbers), mostNumbers)]
+	factors = factors[:min(len(factors), mostNumbers)]
 	for k := range numbers {
 		c := &numbers[k]
-		for i := range numbers {
+		for i := range factors {
 			for j := range i {
-				a, b := &numbers[j], &numbers[i]
-				if i == k || j == k || c.Format != "" || a.Format != "" || b.Format != "" ||
-					c.Kind.Whole() && a.digits()+b.digits() > 0 {
+				a, b := &factors[j], &factors[i]
+				if a.Name == c.Name || b.Name == c.Name || a.mark() != "" && b.mark() != "" ||
+					!a.alike(c) || !b.alike(c) || c.Kind.Whole() && a.digits()+b.digits() > 0 {
 					continue
 				}
 				mean := a.mean * b.mean
@@ -315,6 +374,7 @@ func products(numbers []standing) (out []Candidate) {
 				if !c.Kind.Whole() {
 					made.Round, made.Decimals = nearest, c.digits()
 				}
+				made = c.written(made, a, b)
 				out = append(out, Candidate{made, price(a.Name, b.Name) || price(b.Name, a.Name),
 					math.Abs(mean-c.mean) / off})
 			}
@@ -330,12 +390,16 @@ func copies(of []standing) (out []Candidate) {
 		for j := range of {
 			a, b := &of[i], &of[j]
 			if a.digits() < b.digits() || a.digits() == b.digits() && i >= j || i == j ||
-				a.Kind.facts().unit != b.Kind.facts().unit || a.Format != b.Format {
+				a.Kind.facts().unit != b.Kind.facts().unit || !a.Kind.Numeric() && a.Format != b.Format ||
+				!a.alike(b) {
 				continue
 			}
 			made := Made{Name: b.Name, Kind: madeCopy, Of: []string{a.Name}}
 			if a.digits() > b.digits() {
 				made.Round, made.Decimals = nearest, b.digits()
+			}
+			if a.Kind.Numeric() {
+				made = b.written(made, a)
 			}
 			off := a.off() + b.off() + .5*math.Pow10(-b.digits())*a.unit
 			gap := max(math.Abs(a.mean-b.mean)/off,
@@ -344,4 +408,137 @@ func copies(of []standing) (out []Candidate) {
 		}
 	}
 	return out
+}
+
+// signedSums are those of two or three numbers, some of which are taken off or negative, that
+// another column may hold. Of the columns of one such sum, which may be solved for each, one is
+// made: that whose name says so, or else the last.
+func signedSums(numbers []standing) (out []Candidate) {
+	if len(numbers) > mostNumbers {
+		numbers = numbers[:mostNumbers]
+	}
+	at := map[string]int{} // in out, by what is on either side
+	for k := range numbers {
+		c := &numbers[k]
+		var parts []*standing
+		for i := range numbers {
+			if p := &numbers[i]; i != k && p.mark() == c.mark() {
+				parts = append(parts, p)
+			}
+		}
+		for _, x := range c.signedOf(parts, nil, nil) {
+			sides := x.sides()
+			old, known := at[sides]
+			switch {
+			case !known:
+				at[sides], out = len(out), append(out, x)
+			case x.Named || !out[old].Named:
+				out[old] = x
+			}
+		}
+	}
+	return out
+}
+
+// sides names the columns of a sum by what they are on either side of it.
+func (c *Candidate) sides() string {
+	minus := append(slices.Clone(c.Less), c.Name)
+	plus := slices.Clone(c.Of)
+	if c.Kind == Difference {
+		plus, minus = c.Of[:1], append(slices.Clone(c.Of[1:]), c.Name)
+	}
+	slices.Sort(minus)
+	plus = slices.Sorted(slices.Values(plus))
+	sides := []string{fmt.Sprintf("%q", plus), fmt.Sprintf("%q", minus)}
+	slices.Sort(sides)
+	return strings.Join(sides, " ")
+}
+
+// signedOf are the sums of the parts that were chosen, and of others.
+func (m *standing) signedOf(parts, plus, minus []*standing) (out []Candidate) {
+	n := len(plus) + len(minus)
+	if n >= 2 && len(plus) > 0 {
+		if c, ok := m.signed(plus, minus); ok {
+			out = append(out, c)
+		}
+	}
+	if n == mostSignedParts {
+		return out
+	}
+	for i, p := range parts {
+		out = append(out, m.signedOf(parts[i+1:], append(slices.Clone(plus), p), minus)...)
+		out = append(out, m.signedOf(parts[i+1:], plus, append(slices.Clone(minus), p))...)
+	}
+	return out
+}
+
+// signed is a sum with signs, unless its parts may all stand in one without ([sums]).
+func (m *standing) signed(plus, minus []*standing) (Candidate, bool) {
+	c := Candidate{Made: Made{Name: m.Name, Kind: madeSum}}
+	mean, off, digits, spread, negative := 0., m.off(), 0, 0., m.Min < 0
+	widest, most, bases, unnamed := 0., 0., 0, false
+	add := func(list []*standing, sign float64) (names []string) {
+		for _, p := range list {
+			mean, off, digits = mean+sign*p.mean, off+p.off(), max(digits, p.digits())
+			spread, negative = spread+p.spread+p.blur, negative || p.Min < 0
+			widest, most = max(widest, p.spread-p.blur), most+max(sign*p.Min, sign*p.Max)
+			switch less := sign < 0 || p.Min < 0; {
+			case less && !leaves(m.Name, p.Name):
+				unnamed = true
+			case !less && !takenOff(p.Name):
+				bases++
+			}
+			names = append(names, p.Name)
+		}
+		return names
+	}
+	c.Of, c.Less = add(plus, 1), add(minus, -1)
+	off += leastShare * math.Abs(m.mean)
+	c.Named = !unnamed && bases == 1
+	gap := math.Abs(mean-m.mean) / off
+	if !negative && (len(plus) == 1 || len(minus) == 0) || !(gap <= 1) ||
+		m.spread-m.blur > rangeShare*spread || m.Max > 2*rangeShare*most ||
+		2*widest > rangeShare*(spread+m.spread+m.blur) {
+		return c, false
+	}
+	// the less the means are known, and the more parts there are, the more agree by chance
+	chance := float64(len(plus)+len(minus)-1) * min(1, off/(m.spread+m.blur))
+	if c.gap = (gap + chance) / mostSignedParts; digits != m.digits() {
+		c.gap = (1 + c.gap) / 2
+	}
+	if len(plus) == 1 {
+		c.Kind, c.Of, c.Less = Difference, append(c.Of, c.Less...), nil
+	}
+	c.Made = m.written(c.Made, append(slices.Clone(plus), minus...)...)
+	return c, true
+}
+
+// Solved is a sum, or a difference of numbers, solved for one of the columns that it follows from.
+// of gives the column of a name. It is false for another column, and for what cannot be solved.
+func (m *Made) Solved(name string, of func(name string) Column) (out Made, ok bool) {
+	plus, minus := m.Of, m.Less // m.Name and minus together are as much as plus
+	if m.Kind == Difference && m.In == 0 {
+		plus, minus = m.Of[:1], m.Of[1:]
+	} else if m.Kind != madeSum {
+		return out, false
+	}
+	minus = append([]string{m.Name}, minus...)
+	if slices.Contains(minus[1:], name) {
+		plus, minus = minus, plus
+	}
+	at := slices.Index(plus, name)
+	if at < 0 {
+		return out, false
+	}
+	out = Made{Name: name, Kind: madeSum, Of: slices.Clone(minus),
+		Less: slices.Delete(slices.Clone(plus), at, at+1)}
+	if len(out.Of) == 1 && len(out.Less) > 0 {
+		out.Kind, out.Of, out.Less = Difference, append(out.Of, out.Less...), nil
+	}
+	var parts []*standing
+	for _, x := range out.Operands() {
+		parts = append(parts, &standing{Known: &Known{Column: of(x)}})
+	}
+	c := standing{Known: &Known{Column: of(name)}}
+	return c.written(out, parts...), true
 }

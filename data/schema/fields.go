@@ -54,14 +54,17 @@ func (m *Made) fields() []field {
 	switch m.Kind {
 	case madeLookup:
 		out = append(out, field{"map", &m.Map})
-	case madeMax:
+		return append(out, field{"on_invalid", word{policyNames, (*uint8)(&m.OnInvalid)}})
+	case madeSum:
+		out = append(out, field{"less", &m.Less})
 	case Difference:
 		out = append(out, field{"in", word{spanNames, (*uint8)(&m.In)}})
-		fallthrough
-	default:
+	}
+	if m.Kind != madeMax {
 		out = append(out, field{"round", word{roundingNames, (*uint8)(&m.Round)}},
 			field{"decimals", &m.Decimals})
 	}
+	out = append(out, field{"format", &m.Format})
 	return append(out, field{"on_invalid", word{policyNames, (*uint8)(&m.OnInvalid)}})
 }
 
@@ -177,7 +180,7 @@ func (f field) readNested(r yamlfile.Reader, n *yaml.Node, above string) error {
 }
 
 // aloneKeys are those of lists that may be one text. All but the first are written so, too.
-var aloneKeys = []string{"of", "unit", "key", "id"}
+var aloneKeys = []string{"of", "less", "unit", "key", "id"}
 
 // layoutOf understands the format of a column.
 func layoutOf(text string) (string, error) {
@@ -326,7 +329,7 @@ func (f field) list(items []string) string {
 	switch {
 	case len(items) == 0:
 		return ""
-	case len(f.key)+len(line)+7 <= 120 || f.key == "of":
+	case len(f.key)+len(line)+7 <= 120 || f.key == "of" || f.key == "less":
 		return line
 	}
 	return "\n      - " + strings.Join(items, "\n      - ")

@@ -1,8 +1,11 @@
 package schema
 
 import (
+	"fmt"
 	"math"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/yamlfile"
 )
 
 // Span is what the difference of two dates or times is counted in.
@@ -44,6 +47,7 @@ func (s timeSpan) Micros() float64 { return spanMicros[s] }
 type formula struct {
 	operation madeKind
 	numbers   int
+	plus      int       // of a sum: so many are added, the others taken off
 	units     []float64 // of a difference in a span: microseconds of 1, of both moments
 	span      timeSpan
 	rounding  rounding
@@ -59,7 +63,7 @@ var plain = map[Kind]*Codec{
 // newFormula is that of a made column of columns of these forms, and how what it gives is written,
 // or why there is none.
 func newFormula(m *Made, forms []numberForm) (f formula, form numberForm, why string) {
-	f = formula{operation: m.Kind, numbers: len(forms), span: m.In, rounding: m.Round}
+	f = formula{operation: m.Kind, numbers: len(forms), plus: len(m.Of), span: m.In, rounding: m.Round}
 	switch {
 	case m.Decimals < 0 || m.Decimals > mostDecimals:
 		why = "decimals must be from 1 to 15"
@@ -92,6 +96,27 @@ func (f *numberForm) fix(m *Made) string {
 	case m.In != 0 && m.Decimals > 0:
 		f.root, f.decimals = plain[Real], m.Decimals
 	}
+	if m.Format == "" {
+		return ""
+	}
+	return f.mark(m.Format)
+}
+
+// mark has the numbers of a form written with the marks of a format.
+func (f *numberForm) mark(format string) string {
+	facts, kind := f.root.facts, f.root.column.Kind
+	if !facts.numeric {
+		return "dates and times are written as those that they follow from: leave format out"
+	}
+	if format == plainNumbers {
+		f.root = plain[kind]
+		return ""
+	}
+	n := facts.notation(format)
+	if n == nil {
+		return fmt.Sprintf("kind %s has no format %s", kind, yamlfile.Quote(format))
+	}
+	f.root = &Codec{column: Column{Kind: kind, Format: format}, facts: facts, notation: *n}
 	return ""
 }
 
@@ -149,6 +174,9 @@ func (f *formula) number(x func(k int) float64) float64 {
 	for k := 1; k < f.numbers; k++ {
 		switch v := x(k); f.operation {
 		case madeSum:
+			if k >= f.plus {
+				v = -v
+			}
 			out += v
 		case Difference:
 			out -= v

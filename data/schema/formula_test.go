@@ -95,3 +95,69 @@ func TestCompletedYears(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkedFormulas: a made column has its own marks and digits, or those of the columns that it
+// follows from; a sum takes off what is less; categories that are numbers are factors, a missing
+// one and one that stands for others have none.
+func TestMarkedFormulas(t *testing.T) {
+	s, err := Parse([]byte(`decoy: 1
+columns:
+  - {name: n, kind: integer, min: 3, max: 3}
+  - {name: price, kind: categorical, categories: ["$999.99", "$9.5"], missing: [""]}
+  - {name: amount, kind: product, of: [n, price]}
+  - {name: euros, kind: copy, of: amount, format: "1.234,5 €", decimals: 2}
+  - {name: plain, kind: copy, of: amount, format: "1234.5", decimals: 2}
+  - {name: off, kind: real, min: -100.5, max: -100.25, bins: 1, decimals: 1, format: "($1,234.5)"}
+  - {name: total, kind: sum, of: [amount, n], less: off}
+  - {name: net, kind: sum, of: off, less: [amount, n], format: "($1,234.5)"}
+  - {name: most, kind: max, of: [n, off], format: 1234.5 kg}
+  - {name: days, kind: difference, of: [b, a], in: hours, format: 1234.5 h}
+  - {name: a, kind: date, min: 2020-01-01, max: 2020-01-01}
+  - {name: b, kind: date, min: 2020-03-01, max: 2020-03-01}
+  - {name: digits, kind: copy, of: n, format: "000"}
+`))
+	check(t, err)
+	for want, codes := range map[string][]uint16{
+		"3,$999.99,$2999.97,\"2.999,97 €\",2999.97,($100.4),$3103.37,($3,103.37),3.0 kg,1440 h,*": {0, 0, 0, 0, 0},
+		"3,$9.5,$28.50,\"28,50 €\",28.50,($100.4),$131.90,($131.90),3.0 kg,1440 h,*":              {0, 1, 0, 0, 0},
+		"3,,,,,($100.4),,,3.0 kg,1440 h,*":                                                        {0, 2, 0, 0, 0},
+	} {
+		want = strings.ReplaceAll(strings.ReplaceAll(want, `"`, ""), "*", "2020-01-01,2020-03-01,003")
+		if got := drawnRow(t, s, codes...); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	text, err := s.YAML()
+	check(t, err)
+	again, err := Parse(text)
+	check(t, err)
+	if again.Fingerprint() != s.Fingerprint() || again.Made[3].String() != "total is the sum of "+
+		"amount, n, less off" {
+		t.Errorf("the schema is another when it is read again: %s", again.Made[3])
+	}
+	c := s.Clone()
+	c.Made[3].Less[0] = "n"
+	if s.Made[3].Less[0] != "off" {
+		t.Error("a clone shares what it takes off")
+	}
+}
+
+// TestFactor: categories are numbers if all of them are, none stands for others, and none has zeros
+// before it.
+func TestFactor(t *testing.T) {
+	for text, want := range map[string]string{
+		"5 12.50 9.99": "", "1 2 4": "", "$5 $12.50": "$1234.5", "5,50€ 9€": "1234,5€",
+		"007 12": "no", "a 5": "no", "2020-01-01 2020-01-02": "no", "true false": "no", "NA 5": "no",
+	} {
+		c := TextColumn("x", strings.Fields(text)...)
+		k, ok := c.Factor()
+		if ok != (want != "no") || ok && k.Format != want {
+			t.Errorf("%s: %q, %v; want %q", text, k.Format, ok, want)
+		}
+	}
+	c := TextColumn("x", "5", "6")
+	c.OnInvalid, c.Other = Other, "6"
+	if _, ok := c.Factor(); ok {
+		t.Error("a category that stands for others is a number")
+	}
+}

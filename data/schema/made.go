@@ -47,7 +47,8 @@ type Made struct {
 	Kind    madeKind
 	Pattern string // ID: a text in which each # is a digit
 	// the columns, made ones too: one of a list of texts (Lookup, Copy), or numbers, dates or times
-	Of []string
+	Of   []string
+	Less []string // Sum: columns that are taken off
 	// Lookup: the text for each category of the column
 	Map map[string]string
 	In  timeSpan // Difference of two dates or times: what is counted
@@ -55,16 +56,23 @@ type Made struct {
 	// columns have if Decimals is 0
 	Round    rounding
 	Decimals int // 0 to 15
+	// of numbers: the marks that they are written with, those of a column's format; "": as those of
+	// the column that they follow from
+	Format string
 	// Refuse or Clamp, but of an id; means nothing: what follows from others is never read
 	OnInvalid Policy
 }
 
+// Operands are the columns that it follows from.
+func (m *Made) Operands() []string { return slices.Concat(m.Of, m.Less) }
+
 // madeCodec is a made column ready for use.
 type madeCodec struct {
 	kind     madeKind
-	of       []int    // among the values of a row: the columns of the schema, then the made ones
-	values   []Value  // Lookup, and Copy of texts: by code of the column
-	distinct []string // the texts that there are
+	of       []int       // among the values of a row: the columns of the schema, then the made ones
+	codes    [][]float64 // the numbers of one with categories, by code; nil of another
+	values   []Value     // Lookup, and Copy of texts: by code of the column
+	distinct []string    // the texts that there are
 	form     numberForm
 	formula
 	pattern string
@@ -80,7 +88,7 @@ func (r *RowCodec) compileMade(ps *problems, s *Schema) {
 		return slices.IndexFunc(s.Made, func(m Made) bool { return m.Name == name })
 	}
 	order, circle := rounds(len(s.Made), func(k int, placed []bool) bool {
-		return !slices.ContainsFunc(s.Made[k].Of, func(name string) bool {
+		return !slices.ContainsFunc(s.Made[k].Operands(), func(name string) bool {
 			j := at(name)
 			return j >= 0 && s.Index(name) < 0 && !placed[j]
 		})
@@ -133,7 +141,8 @@ func (r *RowCodec) madeCodec(s *Schema, k int) (c madeCodec, why string) {
 // operands finds the columns that a made column is made from.
 func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 	var forms []numberForm
-	for _, name := range m.Of {
+	names := m.Operands()
+	for _, name := range names {
 		i := s.Index(name)
 		if i >= 0 {
 			forms = append(forms, r.numbers[i])
@@ -146,21 +155,40 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 	}
 	n := len(c.of)
 	switch {
-	case n == 0 || n > maxOperands || (m.Kind == madeLookup || m.Kind == madeCopy) && n > 1:
+	case len(m.Of) == 0 || n > maxOperands || (m.Kind == madeLookup || m.Kind == madeCopy) && n > 1:
 		return "of must name the columns that it follows from; a lookup or a copy, one"
+	case len(m.Less) > 0 && m.Kind != madeSum:
+		return "less is for the columns that a sum takes off"
 	case m.Kind == madeLookup:
 		return r.lookup(c, m)
 	case m.Kind == madeCopy && forms[0].root == nil:
 		return r.sameTexts(c, m)
 	}
-	for k, form := range forms {
-		if form.root == nil {
-			return fmt.Sprintf("of names %s, whose values have no order", yamlfile.Quote(m.Of[k]))
+	c.codes = make([][]float64, n)
+	for k := range forms {
+		if i := c.of[k]; forms[k].root == nil && i < len(r.codecs) {
+			forms[k], c.codes[k] = r.factor(i)
+		}
+		if forms[k].root == nil {
+			return fmt.Sprintf("of names %s, whose values have no order", yamlfile.Quote(names[k]))
 		}
 	}
 	why := ""
 	c.formula, c.form, why = newFormula(m, forms)
 	return why
+}
+
+// factor is how a column whose categories are numbers is written, and what they are.
+func (r *RowCodec) factor(i int) (numberForm, []float64) {
+	k, values, ok := r.codecs[i].column.factor()
+	if !ok {
+		return numberForm{}, nil
+	}
+	codec, err := NewCodec(k.Column)
+	if err != nil {
+		panic("schema: a column of numbers that is none") // factor has made its codec
+	}
+	return numberForm{codec, codec.bins.ticks.digits}, values
 }
 
 // lookup takes the map of another column.
@@ -189,8 +217,8 @@ func (r *RowCodec) sameTexts(c *madeCodec, m *Made) string {
 	switch {
 	case c.of[0] >= len(r.codecs):
 		return fmt.Sprintf("of names %s, which is made of texts itself", yamlfile.Quote(m.Of[0]))
-	case m.Decimals > 0 || m.Round > 0:
-		return "texts have no decimals"
+	case m.Decimals > 0 || m.Round > 0 || m.Format != "":
+		return "texts have no decimals and no format"
 	}
 	for _, text := range r.codecs[c.of[0]].column.Categories {
 		c.addText(text)
@@ -228,9 +256,12 @@ func (c *madeCodec) value(row []Value, number int) Value {
 	}
 	x := c.number(func(k int) float64 {
 		v := row[c.of[k]]
-		if v.Missing {
+		switch {
+		case v.Missing:
 			return math.NaN()
-		} else if v.Float != 0 { // of a whole number, 0
+		case c.codes[k] != nil:
+			return c.codes[k][v.Int]
+		case v.Float != 0: // of a whole number, 0
 			return v.Float
 		}
 		return float64(v.Int)

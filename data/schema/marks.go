@@ -92,6 +92,12 @@ func marksOf(format string) (m marks, ok bool) {
 		affix{m.prefix, m.suffix})
 }
 
+// Measured reports whether a format has a currency or a unit, as no code has.
+func Measured(format string) bool {
+	m, _ := marksOf(format)
+	return strings.Trim(m.prefix+m.suffix, blanks) != ""
+}
+
 // scanned is a number as it stands in a text.
 type scanned struct {
 	marks

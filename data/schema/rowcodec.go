@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // RowCodec turns whole rows of cells into codes and back, for what of a cell depends on the others
@@ -21,6 +22,7 @@ type RowCodec struct {
 	made    []madeCodec
 	makes   []int // the made columns, each behind those that it follows from
 	file    []FileColumn
+	forms   func() []numberForm // of these, by formsOf
 	lenient bool
 	related []bool // columns that Row looks at, or sets
 }
@@ -63,6 +65,7 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 		}
 		r.file = append(r.file, f)
 	}
+	r.forms = sync.OnceValue(r.formsOf)
 	for _, i := range r.order {
 		r.related[i], r.related[r.base[i]] = true, true
 	}

@@ -221,7 +221,7 @@ func (s *Schema) Clone() *Schema {
 		return c
 	})
 	c.Made = each(s.Made, func(m Made) Made {
-		m.Of, m.Map = slices.Clone(m.Of), maps.Clone(m.Map)
+		m.Of, m.Less, m.Map = slices.Clone(m.Of), slices.Clone(m.Less), maps.Clone(m.Map)
 		return m
 	})
 	cells := func(x Cells) Cells {

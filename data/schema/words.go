@@ -34,7 +34,7 @@ func (m Made) String() string {
 	return m.Name + map[madeKind]string{
 		madeID:      " is made up: it means nothing",
 		madeLookup:  " follows from " + of + ", by the map in the schema",
-		madeSum:     " is the sum of " + of,
+		madeSum:     " is the sum of " + of + lessWords(m.Less),
 		madeMax:     " is the greatest of " + of,
 		Difference:  " is " + strings.Join(m.Of, " less ") + inSpan(m.In),
 		madeProduct: " is the product of " + of,
@@ -42,6 +42,14 @@ func (m Made) String() string {
 		madeCopy:    " is a copy of " + of,
 		NotBefore:   " is not before " + of,
 	}[m.Kind]
+}
+
+// lessWords says what a sum takes off.
+func lessWords(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ", less " + strings.Join(names, ", ")
 }
 
 // inSpan says what a difference is counted in.

@@ -3,11 +3,13 @@ package schema
 import "math"
 
 // Forms are the columns of the files whose values have an order, those that are after another and
-// made ones too: how their cells are written, without bounds.
-func (r *RowCodec) Forms() []Column {
-	var out []Column
-	for _, f := range r.file {
-		form := r.form(f)
+// made ones too, and those whose categories are numbers ([Column.Factor]): how their cells are
+// written, without bounds.
+func (r *RowCodec) Forms() []Known {
+	var out []Known
+	forms := r.forms()
+	for k, f := range r.file {
+		form := forms[k]
 		if form.root == nil {
 			continue
 		}
@@ -16,24 +18,32 @@ func (r *RowCodec) Forms() []Column {
 		if f.Made < 0 {
 			c.Missing, c.After = r.codecs[f.Column].column.Missing, r.codecs[f.Column].column.After
 		}
-		out = append(out, c)
+		factor := f.Made < 0 && r.numbers[f.Column].root == nil
+		out = append(out, Known{Column: c, Factor: factor})
 	}
 	return out
 }
 
-func (r *RowCodec) form(f FileColumn) numberForm {
-	if f.Made >= 0 {
-		return r.made[f.Made].form
+// formsOf are those of the columns of the files.
+func (r *RowCodec) formsOf() (out []numberForm) {
+	for _, f := range r.file {
+		form := numberForm{}
+		if f.Made >= 0 {
+			form = r.made[f.Made].form
+		} else if form = r.numbers[f.Column]; form.root == nil {
+			form, _ = r.factor(f.Column)
+		}
+		out = append(out, form)
 	}
-	return r.numbers[f.Column]
+	return out
 }
 
 // NumbersTo puts the values of the cells of [RowCodec.Forms] into x: NaN for one without. at says
 // where in the row each cell is, −1 if it is not there.
 func (r *RowCodec) NumbersTo(x []float64, row []string, at []int) {
-	next := 0
-	for _, f := range r.file {
-		form := r.form(f)
+	next, forms := 0, r.forms()
+	for j, f := range r.file {
+		form := forms[j]
 		if form.root == nil {
 			continue
 		}

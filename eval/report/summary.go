@@ -25,6 +25,8 @@ const (
 	// hang together
 	looseRule = .03
 	mostRules = 12 // that are named
+	// least share of the real rows that keep what the schema keeps, for it to be true of them
+	trueRule = .99
 )
 
 const (
@@ -234,9 +236,10 @@ func (w *work) inOrder(f *finding) {
 }
 
 var togetherRule = fmt.Sprintf("Of what holds in 99 %% of the real rows (dates in order, their "+
-	"differences, sums of two to four columns, products of two, copies, and what the schema says), "+
-	"the rule that most synthetic rows break decides: good up to %s of those that say something, "+
-	"poor above %s.", percent(looseRule), percent(poorBroken))
+	"differences, sums of two to four columns, some taken off or negative, products of two, copies, "+
+	"and what the schema says), the rule that most synthetic rows break decides: good up to %s of "+
+	"those that say something, poor above %s. The same holds for a rule that the schema keeps and "+
+	"that fewer real rows do: by how many more synthetic rows keep it.", percent(looseRule), percent(poorBroken))
 
 // together says whether the cells of a row belong together.
 func (w *work) together(f *finding) {
@@ -248,18 +251,31 @@ func (w *work) together(f *finding) {
 		f.say("None of the rules that are looked for holds in the real rows.")
 		return
 	}
-	var list []string
+	var list, untrue []string
 	for _, r := range w.Rules {
 		broken := 1 - r.Synthetic
+		if r.Real < trueRule {
+			broken = max(0, r.Synthetic-r.Real)
+			untrue = append(untrue, fmt.Sprintf("The schema keeps that %s, which holds in %s of the real "+
+				"rows only, and in %s of the synthetic ones", r.Rule, percent(r.Real), percent(r.Synthetic)))
+		}
 		f.Status = worse(f.Status, grade(-broken, -looseRule, -poorBroken))
+		if r.Real < trueRule {
+			continue
+		}
 		list = append(list, fmt.Sprintf("%s: in %s of the synthetic rows and %s of the real ones", r.Rule,
 			percent(r.Synthetic), percent(r.Real)))
 	}
 	if n := len(list); n > mostRules {
 		list = append(list[:mostRules], fmt.Sprintf("%d more, each in more of the rows", n-mostRules))
 	}
-	f.say("What holds in real rows:\n– %s.", strings.Join(list, "\n– "))
-	if f.Status != good {
+	if list != nil {
+		f.say("What holds in real rows:\n– %s.", strings.Join(list, "\n– "))
+	}
+	if untrue != nil {
+		f.say("\n%s.", few(untrue, ".\n", ".\n", "%d more like that"))
+	}
+	if f.Status != good && list != nil {
 		f.say("\nA schema keeps such a rule in every row, for nothing (docs/schema.md, Constraints).")
 	}
 }

@@ -66,6 +66,22 @@ columns:
 			}
 		}
 	}
+	// a rule of the schema that real rows break is named, whatever else holds
+	kept := s.Clone()
+	kept.Lenient = true
+	kept.Columns[1] = schema.Column{Name: "out", Kind: schema.Integer, After: "in", Max: 99,
+		OnInvalid: schema.Clamp}
+	all := s
+	s = kept
+	for share, want := range map[float64]status{.29: poor, .05: mixed, .02: good} {
+		swap := func(row []string) { row[0], row[1] = row[1], row[0] }
+		f := verdict(rows(1, swap, share), rows(2, nil, 0))
+		if f.Status != want || !strings.Contains(f.Answer, "The schema keeps that out is not before in, "+
+			"which holds in "+percent(1-share)+" of the real rows only") {
+			t.Errorf("broken in %v of the real rows: %s, want %s: %s", share, f.Status, want, f.Answer)
+		}
+	}
+	s = all
 	loose := func(row []string) {
 		for i := range row {
 			row[i] = []string{"2021-05-05", "2021-04-04", "3", "1.5", "7.5", "3.5"}[i]

@@ -59,6 +59,7 @@ func (s *session) Relations(
 	made, from := make([]schema.Made, len(of)), make([]int, len(columns))
 	for i := range of {
 		of[i].Made.Of = slices.Clone(of[i].Made.Of)
+		of[i].Made.Less = slices.Clone(of[i].Made.Less)
 		of[i].By = of[i].By.Clone()
 		made[i] = of[i].Made
 		c.Length += of[i].cells()

@@ -35,6 +35,8 @@ var (
 		relationOf("{name: total, kind: sum, of: [x, y]}"),
 		relationOf("{name: total, kind: product, of: [x, y], round: nearest, decimals: 1}"),
 		relationOf("{name: y, kind: copy, of: x}"),
+		relationOf("{name: days, kind: sum, of: [total, x], less: y}"),
+		relationOf("{name: y, kind: difference, of: [total, x]}"),
 	}
 )
 
@@ -44,14 +46,17 @@ func relationOf(line string) Relation {
 	for _, name := range []string{"in", "out"} {
 		columns += "  - {name: of " + name + ", kind: date, min: 2020-01-01, max: 2021-01-01}\n"
 	}
-	for _, name := range []string{"x", "y"} {
+	for _, name := range []string{"x", "y", "total"} {
 		columns += "  - {name: of " + name + ", kind: real, min: 0, max: 1}\n"
 	}
-	line = regexp.MustCompile(`\b(in|out|x|y)\b([],])`).ReplaceAllString(line, "of $1$2")
-	line = strings.ReplaceAll(strings.Replace(line, "{name: of ", "{name: ", 1), "of: x}", "of: of x}")
+	line = regexp.MustCompile(`\b(in|out|x|y|total)\b([],}])`).ReplaceAllString(line, "of $1$2")
+	line = strings.Replace(line, "{name: of ", "{name: ", 1)
 	m := stattest.Must(schema.Parse([]byte(columns + "  - " + line + "\n"))).Made[0]
 	for i, name := range m.Of {
 		m.Of[i] = strings.TrimPrefix(name, "of ")
+	}
+	for i, name := range m.Less {
+		m.Less[i] = strings.TrimPrefix(name, "of ")
 	}
 	return Relation{Made: m}
 }
@@ -141,6 +146,8 @@ func TestRelations(t *testing.T) {
 		{3, 0, 2}, {3, 1, 3}, // so does a missing summand
 		{4, 0, 2}, {4, 1, 3}, // 1.5 · 1.5 is 2.25, which is written as 2.3
 		{5, 0, 3}, {5, 1, 1}, // 1e400 is no number
+		{6, 0, 1}, {6, 1, 5}, // with a part that is taken off
+		{7, 0, 2}, {7, 1, 2},
 	} {
 		if got := got[c.relation][c.cell]; got != c.want {
 			t.Errorf("relation %d, count %d: %d, want %d", c.relation, c.cell, got, c.want)
@@ -212,7 +219,7 @@ func TestRelationsHaveTheirKeys(t *testing.T) {
 	keys := map[string]bool{first.key(): true}
 	for _, change := range []func(r *Relation){
 		func(r *Relation) { r.Name = "y" }, func(r *Relation) { r.Kind = schema.NotBefore },
-		func(r *Relation) { r.Of = []string{"a,b"} }, func(r *Relation) { r.Round = schema.Down },
+		func(r *Relation) { r.Of = []string{"a,b"} }, func(r *Relation) { r.Less = []string{"a"} }, func(r *Relation) { r.Round = schema.Down },
 		func(r *Relation) { r.Decimals = 1 }, func(r *Relation) { r.In = 2 },
 		func(r *Relation) { r.By.PerPower = 2 }, func(r *Relation) { r.By.Edges = []float64{0, 1} },
 		func(r *Relation) { r.By.Edges = []float64{0, 2} }, func(r *Relation) { r.By.Format = "z" },
