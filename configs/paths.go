@@ -112,7 +112,8 @@ func outFormat(name, path string) (table.Format, error) {
 	f, err := table.FormatOf(path)
 	if err != nil || !f.Written() {
 		return 0, Usagef("%s %s: the extension must be %s, as which a table can be written (or - "+
-			"for CSV on standard output, arrow:- for Arrow)", name, path, strings.Join(table.Endings(true), ", "))
+			"for CSV on standard output, arrow:- for Arrow)", name, path,
+			strings.Join(table.Endings(true), ", "))
 	}
 	return f, nil
 }

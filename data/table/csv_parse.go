@@ -110,7 +110,8 @@ func (p *csvParser) row() (column int, err error) {
 		var cell []byte
 		cell, last = p.z.next()
 		last = last || i+1 == len(p.columns) && p.z.pos == len(p.z.line) // but for an empty one
-		if p.framed && last == (i+1 < len(p.columns)) {                  // the rest is empty, or of no name
+		// in a framed file the rest is empty, or has no name
+		if p.framed && last == (i+1 < len(p.columns)) {
 			p.z.pos, last = len(p.z.line), !last
 		}
 		if more := i+1 < len(p.columns); last == more {

@@ -94,8 +94,9 @@ func (l *layout) chunks(split *splitter, length int64, o ReadOptions) <-chan cha
 	order := make(chan chan csvPart, o.workers)
 	idle := make(chan *csvParser, o.workers+1)
 	for range cap(idle) {
-		idle <- &csvParser{layout: l, z: tokenizer{comma: l.comma, spaced: l.spaced, framed: l.framed}, maxCell: o.maxCell,
-			rule: split.rule, words: make([]numbering, l.texts), related: newRelated(l)}
+		z := tokenizer{comma: l.comma, spaced: l.spaced, framed: l.framed}
+		idle <- &csvParser{layout: l, z: z, maxCell: o.maxCell, rule: split.rule,
+			words: make([]numbering, l.texts), related: newRelated(l)}
 	}
 	go func() {
 		defer close(order)

@@ -21,7 +21,8 @@ const (
 		"--encoding windows-1252, or encoding: windows-1252 in a schema's csv:)"
 	errTitles dataError = "one name alone below blank lines or comments, or in a spreadsheet: is it " +
 		"a title? --header-line N says in which line the names of the columns stand"
-	errNoObjects dataError = "the first line is no JSON object, such as {\"age\": 50, \"sex\": \"F\"}: " +
+	errNoObjects dataError = "the first line is no JSON object, such as " +
+		"{\"age\": 50, \"sex\": \"F\"}: " +
 		"JSON lines have one on each line (of an array, jq -c '.[]' makes such lines)"
 	errNoRow     dataError = "the line is no JSON object, or the row is too long"
 	errNoCell    dataError = "neither a text in UTF-8 nor a number, a truth or null"

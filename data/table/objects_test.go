@@ -51,7 +51,8 @@ func TestObjects(t *testing.T) {
 			"\r\n" + `{"a":"\r\n"}`, [][]string{{"a"}, {"x"}, {""}, {"\r\n"}}},
 		{"blank lines first", "\n \n" + `{"a":1}`, [][]string{{"a"}, {"1"}}},
 		{"cells that mean something in CSV", `{"#a":"#","b":" x"}` + "\n" + `{"#a":"\"","b":"\"a\",b"}` +
-			"\n" + `{"#a":",","b":"\n,"}`, [][]string{{"#a", "b"}, {"#", " x"}, {`"`, `"a",b`}, {",", "\n,"}}},
+			"\n" + `{"#a":",","b":"\n,"}`,
+			[][]string{{"#a", "b"}, {"#", " x"}, {`"`, `"a",b`}, {",", "\n,"}}},
 		{"names of several lines", `{"a\nb":1," c":2}`, [][]string{{"a b", " c"}, {"1", "2"}}},
 		{"a name twice", `{"a":1,"a":2,"b":3}`, [][]string{{"a", "b"}, {"2", "3"}}},
 		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split("{\"a\":1}\n", ""), "\x00") + "\x00",
@@ -117,7 +118,8 @@ func TestObjectsReadNoRow(t *testing.T) {
 	first := "\n" + `{"a":1,"b":2}` + "\n"
 	in := strings.NewReader(first + `{"a":3,"b":4}`)
 	o := newObjects(in, 1<<20)
-	if n, err := io.ReadFull(o, make([]byte, len("a?b\n"))); err != nil || in.Len() != len(`{"a":3,"b":4}`) {
+	n, err := io.ReadFull(o, make([]byte, len("a?b\n")))
+	if err != nil || in.Len() != len(`{"a":3,"b":4}`) {
 		t.Errorf("%d bytes, %v, %d left", n, err, in.Len())
 	}
 }

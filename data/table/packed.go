@@ -58,12 +58,12 @@ func (u *unpacked) Read(p []byte) (int, error) {
 
 const (
 	errZip     dataError = "the file is no zip archive, or is damaged"
-	errNoTable dataError = "the archive holds no table (a file whose name ends as that of one); what is " +
-		"in an archive within it is not looked for"
+	errNoTable dataError = "the archive holds no table (a file whose name ends as that of one); " +
+		"what is in an archive within it is not looked for"
 	errTables dataError = "the archive holds more than one table: take out the one to be read, or, " +
 		"of linked tables, all"
-	errZipped dataError = "the file in the archive has a password, or is compressed in a way that is " +
-		"not supported (Deflate is)"
+	errZipped dataError = "the file in the archive has a password, or is compressed in a way that " +
+		"is not supported (Deflate is)"
 )
 
 // tableIn finds the one table of an archive of size bytes. Nothing of the file is read.

@@ -222,7 +222,8 @@ func TestArchiveBomb(t *testing.T) {
 			CompressedSize64: 5}))
 		stattest.Must(io.WriteString(f, "hello"))
 		stattest.Check(t, w.Close())
-		stattest.Wraps(t, stattest.Err(cellsOf(t, ".zip", b.Bytes(), schema.CSV{}, 0)), tt.want, "%d", tt.said)
+		stattest.Wraps(t, stattest.Err(cellsOf(t, ".zip", b.Bytes(), schema.CSV{}, 0)), tt.want, "%d",
+			tt.said)
 	}
 }
 

@@ -25,7 +25,8 @@ func TestFormatOf(t *testing.T) {
 			t.Errorf("%s: got %d, %v", path, got, err)
 		}
 	}
-	for _, path := range []string{"a.gz", "a.xls", "a.xlsx.gz", "a.json", "a.parquet.gz", "a.csv.gz.gz", "a.csv.gz.zst",
+	for _, path := range []string{"a.gz", "a.xls", "a.xlsx.gz", "a.json", "a.parquet.gz",
+		"a.csv.gz.gz", "a.csv.gz.zst",
 		"csv", "", "a.csv/other"} {
 		if _, err := FormatOf(path); err == nil {
 			t.Errorf("%s: got %v", path, err)

@@ -19,8 +19,8 @@ const (
 // number, blank where no cell holds anything. Cells are what a formula came to last, numbers with a
 // point and without their format, days and times as 2006-01-02, 2006-01-02 15:04:05 and 15:04:05,
 // true and false, texts as they are; an error (#N/A) is an empty cell, as are all but the first of
-// merged ones. No row but those that are taken is read, and none ends the reading: a row that is
-// longer than a line may be is one that cannot be read.
+// merged ones. No row but those that are taken is read, and none that is well-formed XML ends the
+// reading: a row that is longer than a line may be is one that cannot be read.
 type sheet struct {
 	book    workbook
 	xml     *xml.Decoder

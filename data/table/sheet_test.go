@@ -132,7 +132,8 @@ func TestSheet(t *testing.T) {
 	if err != nil || !cmp.Equal(got, [][]string{{"n", "m"}}) {
 		t.Errorf("another sheet: %q, %v", got, err)
 	}
-	stattest.Wraps(t, stattest.Err(cellsOf(t, ".xlsx", two, schema.CSV{Sheet: "notes"}, 0)), errNoSheet, "")
+	stattest.Wraps(t, stattest.Err(cellsOf(t, ".xlsx", two, schema.CSV{Sheet: "notes"}, 0)), errNoSheet,
+		"in other letters")
 	hidden := bookOf(t, rows, nil)
 	hidden = changed(t, hidden, func(parts map[string]string) {
 		parts["xl/workbook.xml"] = strings.Replace(parts["xl/workbook.xml"], "<sheet ",

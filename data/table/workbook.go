@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	errNoSheet dataError = "the workbook has no sheet of that name (--sheet, or sheet: in a schema's " +
-		"csv:); capitals count"
+	errNoSheet dataError = "the workbook has no sheet of that name (--sheet, or sheet: in a " +
+		"schema's csv:); capitals count"
 	errNoSheets dataError = "the workbook has no sheet of cells that is not hidden: --sheet says which"
 	errWorkbook dataError = "the file is no Excel workbook (.xlsx), or is damaged"
-	errLocked   dataError = "the file is an Excel workbook with a password, or an old one (.xls): save " +
-		"it as .xlsx without a password"
+	errLocked   dataError = "the file is an Excel workbook with a password, or an old one (.xls): " +
+		"save it as .xlsx without a password"
 )
 
 // mostStyles is how many formats of cells are told apart.
@@ -47,8 +47,8 @@ const (
 	asElapsed         // likewise, of any number of hours
 )
 
-// openSheet opens the sheet of a name, or the first that is not hidden, of a workbook of size bytes.
-// It reads what the workbook says of itself, and none of its cells.
+// openSheet opens the sheet of a name, or the first that is not hidden, of a workbook of size
+// bytes. It reads what the workbook says of itself, and none of its cells.
 func openSheet(r io.ReaderAt, size int64, csv schema.CSV) (*sheet, error) {
 	start := make([]byte, len("\xd0\xcf\x11\xe0"))
 	if _, err := r.ReadAt(start, 0); err == nil && string(start) == "\xd0\xcf\x11\xe0" {
