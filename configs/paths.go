@@ -107,6 +107,9 @@ func FormatOf(name, path string) (table.Format, error) {
 	return f, nil
 }
 
+// Endings are how the names of tables end, or of those that can be written alone.
+func Endings(written bool) []string { return table.Endings(written) }
+
 // outFormat is the format of a table file that is written.
 func outFormat(name, path string) (table.Format, error) {
 	f, err := table.FormatOf(path)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/data/table"
+	"github.com/decoy-dp/decoy/configs"
 )
 
 // folder is what the page may see of the machine. All names are relative to it, with slashes;
@@ -26,8 +26,8 @@ type kind struct {
 
 // The files that the steps are about.
 var (
-	tables  = kind{"table", table.Endings(false)}
-	outputs = kind{"synthetic table", table.Endings(true)}
+	tables  = kind{"table", configs.Endings(false)}
+	outputs = kind{"synthetic table", configs.Endings(true)}
 	schemas = kind{"schema", []string{".yaml", ".yml"}}
 	models  = kind{"model", []string{".decoy"}}
 	ledgers = kind{"ledger", []string{".ledger"}}
@@ -134,8 +134,6 @@ func (f *folder) files(k kind) (out []entry) {
 
 // stem is a file's name without its ending.
 func stem(name string) string {
-	if without := table.Stem(name); without != name {
-		return without
-	}
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zip")
 	return strings.TrimSuffix(name, path.Ext(name))
 }
