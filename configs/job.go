@@ -82,6 +82,7 @@ type Source struct {
 	// (default the first)
 	Encoding   string `yaml:"encoding" json:"encoding,omitempty"`
 	HeaderLine int    `yaml:"header_line" json:"header_line,omitempty"`
+	Sheet      string `yaml:"sheet" json:"sheet,omitempty"`
 	// its column of ids, and how many rows of one id are used
 	Unit           string `yaml:"unit" json:"unit,omitempty"`
 	MaxRowsPerUnit int    `yaml:"max_rows_per_unit" json:"max_rows_per_unit,omitempty"`
@@ -170,7 +171,8 @@ func (j Job) checkBare() error {
 	said := map[string]bool{"header_is_public": j.HeaderIsPublic, "unit": j.Unit != "",
 		"max_rows_per_unit": j.MaxRowsPerUnit != 0, "schema_share": j.SchemaShare != 0,
 		"encoding": j.Encoding != "", "header_line": j.HeaderLine != 0,
-		"link": len(j.Links) > 0, "order": len(j.Orders) > 0}
+		"sheet": j.Sheet != "",
+		"link":  len(j.Links) > 0, "order": len(j.Orders) > 0}
 	for _, key := range slices.Sorted(maps.Keys(said)) {
 		if said[key] && !j.bare() {
 			return &ValueError{key, "is for a table without a schema: this one has one; write it there"}

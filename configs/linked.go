@@ -97,8 +97,12 @@ func inFolder(folder string, names []string) (dir string, paths []string) {
 		return "", nil
 	}
 	for _, name := range names {
-		if name = filepath.Base(name); arrow {
+		name = filepath.Base(name)
+		switch format, err := table.FormatOf(name); {
+		case arrow:
 			name = tableName(name) + ".arrow"
+		case err == nil && !format.Written():
+			name = tableName(name) + ".csv"
 		}
 		paths = append(paths, filepath.Join(dir, name))
 	}
@@ -110,8 +114,7 @@ func tableName(path string) string {
 	if _, err := table.FormatOf(path); err != nil {
 		return ""
 	}
-	name := strings.TrimSuffix(filepath.Base(path), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
+	return table.Stem(filepath.Base(path))
 }
 
 // checkLinked checks a job on linked tables, and finds its files. What is not for linked tables is

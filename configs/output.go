@@ -28,7 +28,7 @@ func SeedOf(m *release.Model) uint64 {
 
 // TableTo is the table that would be written to path, in its format, which goes to w.
 func TableTo(name, path string, w io.Writer, o table.WriterOptions) (*Target, error) {
-	format, err := FormatOf(name, path)
+	format, err := outFormat(name, path)
 	return &Target{Writer: w, path: Standard, format: format, options: o}, err
 }
 
@@ -44,7 +44,7 @@ func createTables(
 	}
 	for i := 0; i < len(paths) && err == nil; i++ {
 		file := (*Target)(nil)
-		format, wrong := FormatOf(name, paths[i])
+		format, wrong := outFormat(name, paths[i])
 		if err = wrong; err == nil {
 			file, err = Create(name, paths[i], stdout, ReleaseMode, force(paths[i]))
 		}

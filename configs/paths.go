@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/data/engine"
 	"github.com/decoy-dp/decoy/data/schema"
@@ -100,8 +101,22 @@ func FormatOf(name, path string) (table.Format, error) {
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {
-		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz may follow), .parquet or "+
-			".arrow (or - for CSV on standard input and output, arrow:- for Arrow)", name, path)
+		return 0, Usagef("%s %s: the extension must be %s (or - for CSV on standard input, "+
+			"arrow:- for Arrow)", name, path, strings.Join(table.Endings(false), ", "))
+	}
+	return f, nil
+}
+
+// Endings are how the names of tables end, or of those that can be written alone.
+func Endings(written bool) []string { return table.Endings(written) }
+
+// outFormat is the format of a table file that is written.
+func outFormat(name, path string) (table.Format, error) {
+	f, err := table.FormatOf(path)
+	if err != nil || !f.Written() {
+		return 0, Usagef("%s %s: the extension must be %s, as which a table can be written (or - "+
+			"for CSV on standard output, arrow:- for Arrow)", name, path,
+			strings.Join(table.Endings(true), ", "))
 	}
 	return f, nil
 }

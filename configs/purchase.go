@@ -34,6 +34,7 @@ type purchase struct {
 func NewPurchase(ctx context.Context, j Job, want infer.Inference) (*purchase, error) {
 	want.CSV.Encoding = cmp.Or(j.Encoding, want.CSV.Encoding)
 	want.CSV.HeaderLine = cmp.Or(j.HeaderLine, want.CSV.HeaderLine)
+	want.CSV.Sheet = cmp.Or(j.Sheet, want.CSV.Sheet)
 	p := &purchase{Want: want, Holds: "rows that hold", Of: "rows"}
 	elsewhere, err := Counter(j.Input, j.Ledger, false)
 	if !elsewhere {
@@ -105,8 +106,10 @@ func (j Job) checkTexts(csv schema.CSV) error {
 	case j.Unit == "" && j.MaxRowsPerUnit != 0, j.Unit != "" && j.MaxRowsPerUnit < 1:
 		return Usagef("--unit and --max-rows-per-unit go together, as noise grows with a unit's rows. " +
 			"Or --order COLUMN says by what these follow each other, such as a date (decoy help linked)")
-	case csv.NoHeader && !format.IsCSV():
-		return Usagef("--schema %s: only CSV files have no header", j.Schema)
+	case csv.NoHeader && format.Named():
+		return Usagef("--schema %s: only CSV files and spreadsheets have no header", j.Schema)
+	case j.Sheet != "" && format != table.Sheet && format != table.Zip:
+		return Usagef("--sheet %s: only spreadsheets (.xlsx) have sheets", j.Sheet)
 	case !csv.NoHeader && !j.HeaderIsPublic:
 		return Usagef("--header-is-public is missing, or --schema. A part of the budget buys a schema "+
 			"if\n--header-is-public says that the first line of %s holds the names of the columns,\nwhich "+
@@ -143,10 +146,15 @@ func (t *Task) Buy(ctx context.Context) (err error) {
 	if out == "" && t.Out != "" {
 		return Usagef("--out -: the schema that is bought is kept beside a file: give --model, too")
 	}
-	if out = strings.TrimSuffix(out, ".gz"); out == "" { // it is not run
+	if out == "" { // it is not run
 		return nil
 	}
-	t.Bought = strings.TrimSuffix(out, filepath.Ext(out)) + ".schema.yaml"
+	if stem := table.Stem(out); stem != out {
+		out = stem
+	} else {
+		out = strings.TrimSuffix(out, filepath.Ext(out))
+	}
+	t.Bought = out + ".schema.yaml"
 	return nil
 }
 

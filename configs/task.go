@@ -99,7 +99,7 @@ func NewTask(b *Batch, j Job, plan bool) (*Task, error) {
 		return nil, err
 	}
 	for _, out := range t.outs {
-		if _, err := FormatOf("out", out); err != nil {
+		if _, err := outFormat("out", out); err != nil {
 			return nil, err
 		}
 	}

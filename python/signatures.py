@@ -30,7 +30,7 @@ LEFT_OUT = {
     "out-dir": "a folder of what is returned", "link": "links, a list", "order": "a list",
     "randomized": "answers that were made private by each respondent, on the command line",
     "header-is-public": "a call without a schema says so, as its docstring tells",
-    **{flag: "frames hold texts, and have a header" for flag in ("encoding", "header-line")},
+    **{flag: "frames hold texts, and have a header" for flag in ("encoding", "header-line", "sheet")},
     "set": "each setting is a keyword", "dry-run": "of schema infer, on the command line",
     "seed": "random_state", "spreadsheet-safe": "is of CSV", "texts": "by the dtypes",
     **{f"{flag} (plan)": "plan takes a schema" for flag in ("unit", "max-rows-per-unit")},

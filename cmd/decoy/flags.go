@@ -40,7 +40,7 @@ func (j *jobFlags) flags() flags {
 		"spreadsheet-safe": &j.SpreadsheetSafe, "out": &j.Out, "out-dir": &j.OutDir,
 		"input": &j.Input, "model": &j.Model,
 		"header-is-public": &j.HeaderIsPublic, "unit": &j.Unit,
-		"encoding": &j.Encoding, "header-line": &j.HeaderLine,
+		"encoding": &j.Encoding, "header-line": &j.HeaderLine, "sheet": &j.Sheet,
 		"max-rows-per-unit": &j.MaxRowsPerUnit, "link": &j.Links, "order": &j.Orders}
 	for _, name := range shorthand {
 		out[name] = new(string)

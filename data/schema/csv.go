@@ -18,6 +18,7 @@ type csvForm struct {
 	Comma      string `yaml:"comma"`
 	Encoding   string `yaml:"encoding"`
 	HeaderLine int    `yaml:"header_line"`
+	Sheet      string `yaml:"sheet"`
 	Quotes     string `yaml:"quotes"`
 	LineEnd    string `yaml:"line_end"`
 }
@@ -26,7 +27,7 @@ func (c *CSV) read(r yamlfile.Reader, n *yaml.Node) {
 	form := csvForm{Header: true, Comma: "\x00", Quotes: "needed", LineEnd: "lf"} // no comma is given
 	r.Decode(n, "", &form)
 	*c = CSV{NoHeader: !form.Header, Encoding: form.Encoding, HeaderLine: form.HeaderLine,
-		Quoted: form.Quotes == "all", CRLF: form.LineEnd == "crlf"}
+		Sheet: form.Sheet, Quoted: form.Quotes == "all", CRLF: form.LineEnd == "crlf"}
 	switch {
 	case len(form.Comma) != 1:
 		r.Report(n.Line, "comma must be one ASCII character, such as \",\" or \"\\t\"")
@@ -47,6 +48,9 @@ func (c CSV) text() string {
 	}
 	if c.HeaderLine != 0 {
 		out += fmt.Sprintf(", header_line: %d", c.HeaderLine)
+	}
+	if c.Sheet != "" {
+		out += ", sheet: " + scalar(c.Sheet)
 	}
 	if c.Quoted {
 		out += ", quotes: all"

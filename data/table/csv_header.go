@@ -13,6 +13,9 @@ import (
 // decoded is the text of a CSV file in UTF-8. A byte-order mark of UTF-16 is looked for where there
 // is a header, of which it is part.
 func (l *layout) decoded(r io.Reader) (io.Reader, error) {
+	if l.framed && !l.objects {
+		return r, nil
+	}
 	if l.header && l.csv.Encoding == "" {
 		start := make([]byte, len("\xff\xfe"))
 		n, err := io.ReadFull(r, start)
@@ -66,7 +69,7 @@ const mostAbove = 1000
 // openHeader finds the header, and binds the columns. Where a line is said to which it may stand, a
 // schema finds it by its names, as synthetic rows have no title lines.
 func (l *layout) openHeader(split *splitter, maxCell int) error {
-	last, passed := l.csv.HeaderLine, false
+	last, passed := l.csv.HeaderLine, l.framed && !l.objects
 	for at := 1; ; at++ {
 		text, err := l.headerLine(split, at)
 		if err != nil {
@@ -118,17 +121,19 @@ func above(line []byte) bool {
 // namesOf reads a line as column names, and from them how the file is written: a name that is not
 // the first and begins with a blank says that blanks stand behind the separators.
 func (l *layout) namesOf(line []byte, at, maxCell int) (names []string, err error) {
-	z := tokenizer{comma: l.comma, line: bytes.TrimSuffix(line, []byte{'\r'})}
+	z := tokenizer{comma: l.comma, framed: l.framed, line: bytes.TrimSuffix(line, []byte{'\r'})}
 	switch {
 	case len(z.line) == 0:
 		return nil, l.wrap("line", at, -1, errBlankLine)
 	case len(line) > lineCells*maxCell:
 		return nil, l.wrap("line", at, -1, errLongLine(maxCell))
 	}
-	l.spaced, l.numbered, l.csv.Quoted = false, false, true
+	l.spaced, l.numbered, l.csv.Quoted = false, false, !l.framed
 	for last := false; !last; {
 		var cell []byte
-		cell, last = z.next()
+		if cell, last = z.next(); l.framed {
+			cell = []byte(oneLine.Replace(string(cell)))
+		}
 		if l.header && !z.spaced && !z.inQuotes && names != nil && bytes.HasPrefix(cell, []byte{' '}) {
 			z = tokenizer{comma: l.comma, line: bytes.Trim(z.line, " "), spaced: true}
 			names, last, l.spaced = nil, false, true

@@ -80,6 +80,9 @@ func (p *csvParser) next(text []byte, quoted bool) (row, rest []byte, lines int)
 
 // blankCell reports whether a blank line is an empty cell of the one column.
 func (l *layout) blankCell() bool {
+	if l.framed { // there it is quoted
+		return false
+	}
 	if len(l.columns) != 1 || l.columns[0].codec == nil {
 		return len(l.columns) == 1 && l.columns[0].to == toText
 	}
@@ -92,8 +95,11 @@ func (l *layout) blankCell() bool {
 // of them. In a lenient one there is none: a line that cannot be read has the codes of such cells
 // or, where there are units, is nobody's and left out, as is one that names none.
 func (p *csvParser) row() (column int, err error) {
-	if len(p.z.line) > lineCells*p.maxCell {
+	switch {
+	case len(p.z.line) > lineCells*p.maxCell:
 		column, err = -1, errLongLine(p.maxCell)
+	case p.framed && len(p.z.line) == 1 && p.z.line[0] == frameRow:
+		column, err = -1, errNoRow
 	}
 	if p.numbered {
 		if _, last := p.z.next(); last {
@@ -104,6 +110,10 @@ func (p *csvParser) row() (column int, err error) {
 		var cell []byte
 		cell, last = p.z.next()
 		last = last || i+1 == len(p.columns) && p.z.pos == len(p.z.line) // but for an empty one
+		// in a framed file the rest is empty, or has no name
+		if p.framed && last == (i+1 < len(p.columns)) {
+			p.z.pos, last = len(p.z.line), !last
+		}
 		if more := i+1 < len(p.columns); last == more {
 			column, err = -1, errManyCells
 			if last {
@@ -151,6 +161,9 @@ func (p *csvParser) cell(d destination, cell []byte) (err error) {
 		err = errLongCell(p.maxCell)
 	case p.dirty && (d.to >= toText || d.to != toNothing && !p.lenient):
 		err = checkText(cell)
+	}
+	if p.framed && err == errUTF8 {
+		err = errNoCell
 	}
 	switch {
 	case err != nil && p.lenient && d.to != toUnit:

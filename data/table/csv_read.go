@@ -38,7 +38,7 @@ func ReadCSV(
 func (l *layout) readCSV(
 	ctx context.Context, r io.Reader, size int64, o ReadOptions, put func(part) error,
 ) error {
-	if err := checkComma(l.comma); err != nil {
+	if err := checkComma(l.comma); err != nil && !l.framed {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -47,8 +47,14 @@ func (l *layout) readCSV(
 	if err != nil {
 		return err
 	}
+	if l.objects {
+		text = newObjects(text, lineCells*o.maxCell)
+	}
 	split := &splitter{r: text, block: o.block, most: lineCells * o.maxCell, strict: !l.lenient}
 	err = l.openCSV(split, o.maxCell)
+	if l.objects { // the first object is on the first line
+		split.line = 0
+	}
 	if err == nil {
 		err = o.Begin()
 	}
@@ -88,8 +94,9 @@ func (l *layout) chunks(split *splitter, length int64, o ReadOptions) <-chan cha
 	order := make(chan chan csvPart, o.workers)
 	idle := make(chan *csvParser, o.workers+1)
 	for range cap(idle) {
-		idle <- &csvParser{layout: l, z: tokenizer{comma: l.comma, spaced: l.spaced}, maxCell: o.maxCell,
-			rule: split.rule, words: make([]numbering, l.texts), related: newRelated(l)}
+		z := tokenizer{comma: l.comma, spaced: l.spaced, framed: l.framed}
+		idle <- &csvParser{layout: l, z: z, maxCell: o.maxCell, rule: split.rule,
+			words: make([]numbering, l.texts), related: newRelated(l)}
 	}
 	go func() {
 		defer close(order)

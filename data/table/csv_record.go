@@ -23,7 +23,7 @@ func (l *layout) recordRule(maxCell int) recordRule {
 	if l.numbered {
 		r.cells++
 	}
-	if l.spaced { // a line is a row
+	if l.spaced || l.framed { // a line is a row
 		r.lines = 1
 	}
 	return r

@@ -121,6 +121,7 @@ const mark = "\xef\xbb\xbf"
 type tokenizer struct {
 	comma    byte
 	spaced   bool   // blanks around a cell are no part of it
+	framed   bool   // the file is framed
 	line     []byte // or the lines of a record, without the last end
 	pos      int    // in it, of the next cell
 	inQuotes bool   // the last cell
@@ -146,7 +147,9 @@ func (z *tokenizer) next() (cell []byte, last bool) {
 			cell = bytes.TrimRight(cell, " ")
 		}
 	}
-	z.pos += n + 1
+	if z.pos += n + 1; z.framed {
+		unframe(cell)
+	}
 	return cell, n == len(rest)
 }
 

@@ -19,8 +19,13 @@ const (
 		"utf-16le, or encoding: utf-16le in a schema's csv:)"
 	errUTF8 dataError = "not valid UTF-8 (a file in Latin-1, as of old spreadsheets, is read with " +
 		"--encoding windows-1252, or encoding: windows-1252 in a schema's csv:)"
-	errTitles dataError = "one name alone below blank lines or comments: is it a title? " +
-		"--header-line N says in which line the names of the columns stand"
+	errTitles dataError = "one name alone below blank lines or comments, or in a spreadsheet: is it " +
+		"a title? --header-line N says in which line the names of the columns stand"
+	errNoObjects dataError = "the first line is no JSON object, such as " +
+		"{\"age\": 50, \"sex\": \"F\"}: " +
+		"JSON lines have one on each line (of an array, jq -c '.[]' makes such lines)"
+	errNoRow     dataError = "the line is no JSON object, or the row is too long"
+	errNoCell    dataError = "neither a text in UTF-8 nor a number, a truth or null"
 	errBlankLine dataError = "a blank line in place of the column names"
 	errLoneCR    dataError = "a carriage return within the line (lines end with line feeds: " +
 		"tr '\\r' '\\n' < OLD.csv > NEW.csv)"

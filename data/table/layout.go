@@ -23,6 +23,8 @@ type layout struct {
 
 	csv      schema.CSV // how a CSV file is said to be, and what its header shows besides
 	numbered bool       // rows have one more cell before the first column
+	framed   bool       // it is a framed file; and
+	objects  bool       // JSON lines
 	spaced   bool       // cells without quotes have blanks around them, which are no part of them
 
 	schema *schema.Schema // nil if all columns become texts

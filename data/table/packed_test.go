@@ -1,6 +1,7 @@
 package table
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -146,4 +147,90 @@ func TestSeparator(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An archive holds one table, whatever else is in it, of any format that has a name.
+func TestArchive(t *testing.T) {
+	const in = "a,b\nx,\"1\n2\"\n"
+	want := [][]string{{"a", "b"}, {"x", "1\n2"}}
+	book := string(bookOf(t, [][]any{{"a", "b"}, {"x", "1\n2"}}, nil))
+	for name, files := range map[string]map[string]string{
+		"alone":          {"t.csv": in},
+		"in a folder":    {"a/": "", "a/b/": "", "a/b/T.CSV": in, "a/read.me": "x"},
+		"of a Mac":       {"t.csv": in, "__MACOSX/._t.csv": "x", "__MACOSX/t.csv": "x", ".t.csv": "x"},
+		"tabs":           {"t.tsv": "a\tb\nx\t\"1\n2\"\n"},
+		"packed twice":   {"t.csv.gz": string(packed(t, in))},
+		"JSON lines":     {"t.jsonl": `{"a":"x","b":"1\n2"}`},
+		"a spreadsheet":  {"t.xlsx": book},
+		"a path that is": {"../../etc/t.csv": in},
+		"of Windows":     {`a\t.csv`: in, `C:\x\y.txt`: "x"},
+		"beside another": {"t.csv": in, "more.zip": "PK"},
+	} {
+		got, err := cellsOf(t, ".csv.zip", archive(t, files), schema.CSV{}, 0)
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for ext, format := range map[string]Format{".parquet": Parquet, ".arrow": Arrow} {
+		rows := repaired(t, randomRows(t, relatedOf(t), 50))
+		files := map[string]string{"t" + ext: string(written(t, format, rows))}
+		got, err := rereadFile(t, ".zip", archive(t, files), relatedOf(t))
+		if err != nil || got.Rows() != 50 {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	csv := archive(t, map[string]string{"t.csv": in})
+	locked := bytes.Clone(csv)
+	flags := bytes.Index(locked, []byte("PK\x01\x02")) + 8
+	locked[flags] |= 1
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"none", archive(t, map[string]string{"t.txt": in}), errNoTable},
+		{"empty", archive(t, nil), errNoTable},
+		{"two", archive(t, map[string]string{"t.csv": in, "u.xlsx": ""}), errTables},
+		{"an archive in it", archive(t, map[string]string{"t.zip": string(csv)}), errNoTable},
+		{"no archive", []byte(in), errZip},
+		{"cut", csv[:len(csv)-10], errZip},
+		{"a password", locked, errZipped},
+		{"a workbook that is none", archive(t, map[string]string{"t.xlsx": in}), errWorkbook},
+	} {
+		err := stattest.Err(cellsOf(t, ".zip", tt.data, schema.CSV{}, 0))
+		stattest.Wraps(t, err, tt.want, "%s", tt.name)
+		stattest.Wraps(t, err, schema.ErrSchema, "%s", tt.name)
+	}
+	for n := range csv {
+		stattest.Fails(t, stattest.Err(cellsOf(t, ".zip", csv[:n], schema.CSV{}, 0)), "cut at %d", n)
+	}
+	damaged := bytes.Replace(csv, []byte("PK\x07\x08"), []byte("PK\x07\x08x"), 1)
+	copy(damaged[30:], "\xff\xff\xff\xff\xff\xff")
+	stattest.Fails(t, stattest.Err(cellsOf(t, ".zip", damaged, schema.CSV{}, 0)), "damaged")
+}
+
+// What is unpacked into memory is no more than an archive of its length can hold, nor than is said.
+func TestArchiveBomb(t *testing.T) {
+	for _, tt := range []struct {
+		said uint64
+		want error
+	}{{1 << 31, errPackedBomb}, {1 << 40, errPackedBomb}, {200 << 20, errPackedBomb},
+		{3, errDamagedPack}, {100, errDamagedPack}} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		f := stattest.Must(w.CreateRaw(&zip.FileHeader{Name: "t.xlsx", UncompressedSize64: tt.said,
+			CompressedSize64: 5}))
+		stattest.Must(io.WriteString(f, "hello"))
+		stattest.Check(t, w.Close())
+		stattest.Wraps(t, stattest.Err(cellsOf(t, ".zip", b.Bytes(), schema.CSV{}, 0)), tt.want, "%d",
+			tt.said)
+	}
+}
+
+// FuzzArchive: whatever an archive holds, reading ends in cells or in an error.
+func FuzzArchive(f *testing.F) {
+	f.Add(archive(f, map[string]string{"t.csv": "a,b\n1,2\n"}))
+	f.Add(archive(f, map[string]string{"t.jsonl": `{"a":1}`, "u/": ""}))
+	f.Add(archive(f, map[string]string{"t.xlsx": string(bookOf(f, [][]any{{"a", "b"}, {1, 2}}, nil))}))
+	f.Fuzz(func(t *testing.T, data []byte) { cellsOf(t, ".zip", data, schema.CSV{}, 2) })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/decoy-dp/decoy/data/schema"
 )
@@ -37,7 +38,7 @@ type Report struct {
 	Ignored []int
 }
 
-// Format is a file format: CSV, Parquet or Arrow and, with CSV, how it is packed.
+// Format is a file format and how it is packed.
 type Format uint8
 
 // The formats.
@@ -45,13 +46,23 @@ const (
 	CSV     Format = iota + 1
 	Parquet        // Apache Parquet
 	Arrow          // Arrow IPC: written as a file, read also as a stream
+	// these are read only
+	Sheet   // of an Excel workbook, .xlsx
+	Objects // JSON lines: an object a line
+	Zip     // an archive of one file, of another format
 
 	Tabs Format = 1 << 4 // with CSV: a tab between cells, whatever else is said
-	Gzip Format = 1 << 5 // with CSV: compressed so
+	Gzip Format = 1 << 5 // with CSV or Objects: compressed so
 )
 
 // IsCSV reports whether it is CSV, packed or not.
 func (f Format) IsCSV() bool { return f.base() == CSV }
+
+// Written reports whether a table can be written in it.
+func (f Format) Written() bool { return f.base() <= Arrow }
+
+// Named reports whether columns of such a file always have names.
+func (f Format) Named() bool { return slices.Contains([]Format{Parquet, Arrow, Objects}, f.base()) }
 
 func (f Format) base() Format { return f & 15 }
 
@@ -89,7 +100,14 @@ func (f *opened) read(
 	ctx context.Context, l *layout, o ReadOptions, put func(p part) error,
 ) error {
 	o = o.withDefaults()
-	if f.format.IsCSV() {
+	switch f.format.base() {
+	case Objects:
+		l.header, l.csv.HeaderLine, l.objects = true, 0, true
+		fallthrough
+	case Sheet:
+		l.comma, l.framed = frameComma, true
+		return l.readCSV(ctx, f.text, f.size, o, put)
+	case CSV:
 		if f.format&Tabs != 0 {
 			l.comma = '\t'
 		}

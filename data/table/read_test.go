@@ -19,14 +19,16 @@ func TestFormatOf(t *testing.T) {
 		"a.csv": CSV, "dir.parquet/a.CSV": CSV, "a.parquet": Parquet, "a.b.Parquet": Parquet, "-": CSV,
 		"a.csv.GZ": CSV | Gzip, "a.tsv": CSV | Tabs,
 		"a.tsv.gz": CSV | Tabs | Gzip, "a.arrow": Arrow, "a.feather": Arrow,
+		"a.XLSX": Sheet, "a.csv.zip": Zip, "a.jsonl": Objects, "a.ndjson.gz": Objects | Gzip,
 	} {
 		if got, err := FormatOf(path); got != want || err != nil {
 			t.Errorf("%s: got %d, %v", path, got, err)
 		}
 	}
-	for _, path := range []string{"a.gz", "a.csv.zip", "a.parquet.gz", "a.csv.gz.gz", "a.csv.gz.zst",
+	for _, path := range []string{"a.gz", "a.xls", "a.xlsx.gz", "a.json", "a.parquet.gz",
+		"a.csv.gz.gz", "a.csv.gz.zst",
 		"csv", "", "a.csv/other"} {
-		if _, err := FormatOf(path); err != errFormat {
+		if _, err := FormatOf(path); err == nil {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
@@ -53,9 +55,9 @@ func TestRead(t *testing.T) {
 		"pipe.csv":     "is not a regular file; CSV from a pipe is read as -, the standard input",
 		"none.csv":     "no such file or directory",
 		"text.parquet": "the file is not Parquet or Arrow as its name says, or is damaged",
-		"a.txt":        "the file name must end in .csv or .tsv",
-		"a.csv.bz2":    "the file name must end in .csv or .tsv",
-		"a.arrow.gz":   "the file name must end in .csv or .tsv",
+		"a.txt":        "the file name must end in .csv, ",
+		"a.csv.bz2":    "the file name must end in .csv, .csv.gz, ",
+		"a.arrow.gz":   "the file name must end in .csv, .csv.gz, ",
 		"text.arrow":   "the file is not Parquet or Arrow as its name says, or is damaged",
 	} {
 		_, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,29 +68,60 @@ func standardStream(k int) (openFile, error) {
 	}
 }
 
-// errFormat is about the name of a file.
-var errFormat = errors.New(
-	"table: the file name must end in .csv or .tsv (.gz may follow), " +
-		".parquet, .arrow or .feather")
+// endings are those of files, none of which is that of another.
+var endings = []struct {
+	name   string
+	format Format
+}{
+	{".csv", CSV}, {".csv.gz", CSV | Gzip}, {".tsv", CSV | Tabs}, {".tsv.gz", CSV | Tabs | Gzip},
+	{".parquet", Parquet}, {".arrow", Arrow}, {".feather", Arrow}, {".xlsx", Sheet}, {".xlsm", Sheet},
+	{".jsonl", Objects}, {".jsonl.gz", Objects | Gzip}, {".ndjson", Objects},
+	{".ndjson.gz", Objects | Gzip}, {".zip", Zip},
+}
+
+// Endings are those of the names of tables, or of those that can be written alone.
+func Endings(written bool) (out []string) {
+	for _, e := range endings {
+		if !written || e.format.Written() {
+			out = append(out, e.name)
+		}
+	}
+	return out
+}
 
 // FormatOf returns the format of a file by the extension of its path, in any
 // letter case. Of the standard input and output see [Standard].
 func FormatOf(path string) (Format, error) {
-	if format, _ := Standard(path); format != 0 {
-		return format, nil
+	format, _ := Standard(path)
+	if format = cmp.Or(format, formatByName(path)); format == 0 {
+		return 0, errors.New("table: the file name must end in " + strings.Join(Endings(false), ", "))
 	}
-	for ending, format := range endings {
-		if strings.HasSuffix(strings.ToLower(path), ending) {
-			return format, nil
-		}
-	}
-	return 0, errFormat
+	return format, nil
 }
 
-// endings are those of files, none of which is that of another.
-var endings = map[string]Format{
-	".csv": CSV, ".csv.gz": CSV | Gzip, ".tsv": CSV | Tabs, ".tsv.gz": CSV | Tabs | Gzip,
-	".parquet": Parquet, ".arrow": Arrow, ".feather": Arrow,
+// formatByName is the format of a file, 0 if its name is that of no table.
+func formatByName(path string) Format {
+	_, format := cutEnding(path)
+	return format
+}
+
+// cutEnding cuts off a path what says the format.
+func cutEnding(path string) (stem string, format Format) {
+	for _, e := range endings {
+		if n := len(path) - len(e.name); n >= 0 && strings.EqualFold(path[n:], e.name) {
+			return path[:n], e.format
+		}
+	}
+	return path, 0
+}
+
+// Stem is a path without what says its format, and that of the table in an archive.
+func Stem(path string) string {
+	stem, format := cutEnding(path)
+	if format == Zip {
+		stem, _ = cutEnding(stem)
+	}
+	return stem
 }
 
 // inBytes is the bytes of an Arrow stream or file, open.
@@ -125,14 +157,57 @@ func open(path string, csv schema.CSV) (*opened, error) {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	f.file, f.text = plain, plain
-	if format&Gzip != 0 {
-		if f.text, err = unpack(plain, f.size); err != nil {
-			plain.Close()
-			return nil, readingError(err)
-		}
-		f.size = -1 // of the text
+	if err = f.unpack(csv); err != nil {
+		plain.Close()
+		return nil, readingError(err)
 	}
 	return f, nil
+}
+
+// unpack opens what is in the file, as far as that can be said without a row. What is read in any
+// order is unpacked into memory, if it is in an archive, of which it then is no more than 1 GiB.
+func (f *opened) unpack(csv schema.CSV) error {
+	size, err := f.size, error(nil)
+	if f.format == Zip {
+		table, format, err := tableIn(f.file, size)
+		if err != nil {
+			return err
+		}
+		text, err := fileIn(table, size)
+		if err != nil {
+			return err
+		}
+		f.format, f.text = format, text
+		if f.size = -1; format.base() != CSV && format.base() != Objects {
+			data, err := inMemoryOf(text, table.UncompressedSize64)
+			if err != nil {
+				return err
+			}
+			f.file.Close()
+			f.file, f.size = inMemory{data}, data.Size()
+		}
+	}
+	switch {
+	case f.format&Gzip != 0:
+		f.text, err = unpack(f.text, size)
+		f.size = -1 // of the text
+	case f.format == Sheet:
+		f.text, err = openSheet(f.file, f.size, csv)
+	}
+	return err
+}
+
+// inMemoryOf is what is packed, which has so many bytes, or the archive is damaged.
+func inMemoryOf(text *unpacked, n uint64) (out *bytes.Reader, err error) {
+	if n > maxBytes || n > maxRatio*uint64(text.size)+maxRatio<<10 {
+		return out, errPackedBomb
+	}
+	var data bytes.Buffer
+	data.Grow(int(n) + bytes.MinRead)
+	if _, err = data.ReadFrom(text); err == nil && data.Len() != int(n) {
+		err = errDamagedPack
+	}
+	return bytes.NewReader(data.Bytes()), err
 }
 
 // close closes what open opened.

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/decoy-dp/decoy/configs"
 )
 
 // folder is what the page may see of the machine. All names are relative to it, with slashes;
@@ -24,8 +26,8 @@ type kind struct {
 
 // The files that the steps are about.
 var (
-	tables  = kind{"table", []string{".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"}}
-	outputs = kind{"synthetic table", []string{".csv", ".parquet", ".arrow"}}
+	tables  = kind{"table", configs.Endings(false)}
+	outputs = kind{"synthetic table", configs.Endings(true)}
 	schemas = kind{"schema", []string{".yaml", ".yml"}}
 	models  = kind{"model", []string{".decoy"}}
 	ledgers = kind{"ledger", []string{".ledger"}}
@@ -132,6 +134,6 @@ func (f *folder) files(k kind) (out []entry) {
 
 // stem is a file's name without its ending.
 func stem(name string) string {
-	name = strings.TrimSuffix(name, ".gz")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zip")
 	return strings.TrimSuffix(name, path.Ext(name))
 }

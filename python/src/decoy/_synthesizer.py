@@ -121,9 +121,9 @@ class Synthesizer:
         """Fits the model. The budget is in the ledger before a row is read.
 
         frame is a frame of pandas, polars or pyarrow; linked tables, a dict of such frames by the
-        names of their tables; the path of a .csv, .parquet or .arrow file; or the address of a
-        table in another system, such as "postgres://...", "sc://..." or
-        "duckdb:file.db?table=name" (docs/scale.md), whose rows stay there.
+        names of their tables; the path of a .csv, .xlsx, .jsonl, .parquet or .arrow file, or of a
+        .zip of one; or the address of a table in another system, such as "postgres://...",
+        "sc://..." or "duckdb:file.db?table=name" (docs/scale.md), whose rows stay there.
 
         After an interrupt or a crash the same call with resume=True goes on at no further cost, or
         takes the model if the program came to its end alone.
