@@ -19,7 +19,7 @@ func TestDoubts(t *testing.T) {
 		schema.Column{Name: "from", Kind: schema.Date, Max: 9, Bins: 10},
 		schema.Column{Name: "to", Kind: schema.Date, Max: 9, Bins: 10})
 	rows := tableFrom(t, s, 100, func(i, c int) int {
-		return []int{2, i % 3, 4, 1, 2 + i%4, 4}[c] // from is behind to in a quarter of the rows
+		return []int{2, i % 3, 4, 1, 3 + i%4, 5}[c] // from is behind to in a quarter of the rows
 	})
 	d, err := DoubtsOf(rows, rand.New(rand.NewPCG(1, 2)))
 	if err != nil || !slices.Equal(d.Unreadable, []string{"empty", "middle"}) ||

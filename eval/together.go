@@ -32,9 +32,9 @@ const (
 // or timestamps that have an order, their differences in seconds to years, sums of two to four
 // numbers, some taken off or negative, products of two, and copies (schema.Candidates). What the
 // schema itself has rows keep is listed in any case, unless next to no real row says anything: that
-// it is after another column, or what numbers make of it. Rows in which cells are missing or zeros say nothing. At most 20,000 rows of each table are
-// looked at. The rules that most synthetic rows break come first; those about a column that the
-// synthetic table lacks are left out. The tables must have one schema.
+// it is after another column, or what numbers make of it. Rows in which cells are missing or zeros
+// say nothing. At most 20,000 rows of each table are looked at. The rules that most synthetic rows
+// break come first; those about a column that the synthetic table lacks are left out. The tables must have one schema.
 func RulesKept(real, synthetic *Values) ([]Together, error) {
 	known := real.known(synthetic)
 	columns, at := []schema.Column(nil), []int(nil)
@@ -48,7 +48,8 @@ func RulesKept(real, synthetic *Values) ([]Together, error) {
 		there := func(name string) bool {
 			return slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 		}
-		if there(m.Name) && !slices.ContainsFunc(m.Operands(), func(of string) bool { return !there(of) }) {
+		if there(m.Name) &&
+			!slices.ContainsFunc(m.Operands(), func(of string) bool { return !there(of) }) {
 			asked = append(asked, m)
 		}
 	}

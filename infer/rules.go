@@ -114,7 +114,8 @@ func (c *inferredColumn) factor() (schema.Known, bool) {
 	}
 	for _, f := range c.counts.texts {
 		if x, ok := codec.ParseValue(f.Text); ok && slices.Contains(c.Found.Categories, f.Text) {
-			k.Masses = append(k.Masses, schema.Mass{Lo: x, Hi: x, Rows: float64(f.Rows), Sigma: c.counts.sigma})
+			k.Masses = append(k.Masses, schema.Mass{Lo: x, Hi: x, Rows: float64(f.Rows),
+				Sigma: c.counts.sigma})
 		}
 	}
 	slices.SortFunc(k.Masses, func(a, b schema.Mass) int { return cmp.Compare(a.Lo, b.Lo) })

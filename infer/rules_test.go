@@ -161,8 +161,8 @@ func TestRulesShare(t *testing.T) {
 	}
 }
 
-// receipts writes n rows of sales, with money as people write it. The relations hold in all rows but
-// a share of them, which is another one for each relation.
+// receipts writes n rows of sales, with money as people write it. The relations hold in all rows
+// but a share of them, which is another one for each relation.
 func receipts(t *testing.T, n int, broken float64) (path string, names []string) {
 	u := rand.New(rand.NewPCG(5, 8))
 	var b strings.Builder

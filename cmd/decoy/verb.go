@@ -262,7 +262,8 @@ func checkFlags(cmd *cobra.Command) error {
 	}
 	out, _ := f.GetString("out")
 	safe, _ := f.GetBool("spreadsheet-safe")
-	if format, err := configs.FormatOf("--out", out); safe && err == nil && !format.IsCSV() {
+	if format, err := configs.FormatOf("--out", out); safe && err == nil &&
+		format.Written() && !format.IsCSV() {
 		return usagef("--spreadsheet-safe is for CSV, which %s is not", out)
 	}
 	return nil

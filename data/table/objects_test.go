@@ -18,7 +18,9 @@ import (
 
 // cellsOf are the names and the cells of a file, read strictly, or leniently where it has so many
 // columns.
-func cellsOf(t testing.TB, ext string, data []byte, csv schema.CSV, lenient int) ([][]string, error) {
+func cellsOf(
+	t testing.TB, ext string, data []byte, csv schema.CSV, lenient int,
+) ([][]string, error) {
 	t.Helper()
 	path := fileOf(t, ext, data)
 	names, csv, err := Header(path, csv)

@@ -62,7 +62,7 @@ func (f Format) IsCSV() bool { return f.base() == CSV }
 func (f Format) Written() bool { return f.base() <= Arrow }
 
 // Named reports whether columns of such a file always have names.
-func (f Format) Named() bool { return slices.Contains([]Format{Parquet, Arrow, Objects}, f.base()) }
+func (f Format) Named() bool { return !slices.Contains([]Format{CSV, Sheet, Zip}, f.base()) }
 
 func (f Format) base() Format { return f & 15 }
 

@@ -239,7 +239,8 @@ var togetherRule = fmt.Sprintf("Of what holds in 99 %% of the real rows (dates i
 	"differences, sums of two to four columns, some taken off or negative, products of two, copies, "+
 	"and what the schema says), the rule that most synthetic rows break decides: good up to %s of "+
 	"those that say something, poor above %s. The same holds for a rule that the schema keeps and "+
-	"that fewer real rows do: by how many more synthetic rows keep it.", percent(looseRule), percent(poorBroken))
+	"that fewer real rows do: by how many more synthetic rows keep it.",
+	percent(looseRule), percent(poorBroken))
 
 // together says whether the cells of a row belong together.
 func (w *work) together(f *finding) {

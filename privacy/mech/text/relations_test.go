@@ -219,7 +219,8 @@ func TestRelationsHaveTheirKeys(t *testing.T) {
 	keys := map[string]bool{first.key(): true}
 	for _, change := range []func(r *Relation){
 		func(r *Relation) { r.Name = "y" }, func(r *Relation) { r.Kind = schema.NotBefore },
-		func(r *Relation) { r.Of = []string{"a,b"} }, func(r *Relation) { r.Less = []string{"a"} }, func(r *Relation) { r.Round = schema.Down },
+		func(r *Relation) { r.Of = []string{"a,b"} }, func(r *Relation) { r.Less = []string{"a"} },
+		func(r *Relation) { r.Round = schema.Down },
 		func(r *Relation) { r.Decimals = 1 }, func(r *Relation) { r.In = 2 },
 		func(r *Relation) { r.By.PerPower = 2 }, func(r *Relation) { r.By.Edges = []float64{0, 1} },
 		func(r *Relation) { r.By.Edges = []float64{0, 2} }, func(r *Relation) { r.By.Format = "z" },
