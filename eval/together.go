@@ -34,7 +34,8 @@ const (
 // schema itself has rows keep is listed in any case, unless next to no real row says anything: that
 // it is after another column, or what numbers make of it. Rows in which cells are missing or zeros
 // say nothing. At most 20,000 rows of each table are looked at. The rules that most synthetic rows
-// break come first; those about a column that the synthetic table lacks are left out. The tables must have one schema.
+// break come first; those about a column that the synthetic table lacks are left out. The
+// tables must have one schema.
 func RulesKept(real, synthetic *Values) ([]Together, error) {
 	known := real.known(synthetic)
 	columns, at := []schema.Column(nil), []int(nil)
