@@ -408,3 +408,14 @@ func extend(c *schema.Column, in []magnitude, few bool) {
 		c.Min, c.Max = max(c.Min-1, -farthest(c.Kind)), min(c.Max+1, farthest(c.Kind))
 	}
 }
+
+// cutOffNote says how many cells the bounds cut off, as far as counts tell, if they are many; else
+// "".
+func (v *verdict) cutOffNote() string {
+	n := v.cutOffRows
+	if n.rows <= max(strayShare*v.values, marginSigmas*n.sigma) {
+		return ""
+	}
+	return fmt.Sprintf("about %.0f %% of its cells (±%.0f %%) are moved to its bounds%s", 100*n.rows/
+		v.values, math.Ceil(100*n.sigma/v.values), map[bool]string{true: ", or missing"}[v.maybeMissing])
+}

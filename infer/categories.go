@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,3 +115,22 @@ func boolean(name string, found []text.Found, v verdict) *schema.Column {
 	}
 	return c
 }
+
+// idName is the name of a column that tells people apart: it ends in a word for that, or is one.
+var idName = regexp.MustCompile(`(?i)(^|[^\pL])(id|identifier|mrn|pid|ssn|nhs|uuid|guid|subject|` +
+	`encounter|(patient|subject|person|case|user|customer|nhs|patienten|pat|fall)` +
+	`[^\pL]?(id|nr|no|number|nummer)|record[^\pL]?number)[^\pL]*$|(?-i:\p{Ll}I[Dd])$`)
+
+// sharedName is the name of a column of codes. Many people share one, as of admission_type_id.
+var sharedName = regexp.MustCompile(`(?i)(type|kind|class|category|code|status|source|reason|` +
+	`group|level|state|country|region|city|disposition|dep(t|artment)|ward|unit|site|hospital|` +
+	`store|product)` +
+	`[^\pL]?(id|nr|no|number)[^\pL]*$`)
+
+// NamesID reports whether a name, which is public, is that of a column that tells people apart.
+func NamesID(name string) bool { return idName.MatchString(name) && !sharedName.MatchString(name) }
+
+// codeName is the name, which is public, of a column of codes: numbers in it are these.
+var codeName = regexp.MustCompile(`(?i)(^|[^\pL\d])(codes?|status|zip|zipcode|postal|` +
+	`postalcode|postcode|plz|` +
+	`icd(9|10)?|diag|dx|cpt|drg|atc|ndc|loinc|fips|naics|mcc|id)([^\pL\d]|$)`)

@@ -3,15 +3,12 @@ package infer
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"regexp"
-	"slices"
-	"strings"
-
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/decoy-dp/decoy/data/schema"
 	"github.com/decoy-dp/decoy/privacy/mech/text"
+	"gonum.org/v1/gonum/stat/distuv"
+	"math"
+	"slices"
+	"strings"
 )
 
 // The rule for kinds. A count stands out of the noise at clearSigmas standard deviations: over the
@@ -382,7 +379,7 @@ func (v *verdict) wholeOrReal(c classCounts, k kindCount, broken float64) {
 
 // inventedShare is the most of the columns with a code for empty cells that are expected to have
 // none. A missing cell without a code has some value.
-const inventedShare = .1
+const inventedShare = .02
 
 // leastEmpty is how many times their noise the empty cells of a column are, at least, to mean
 // missing. Where none stand out, in any column or in all together, a table has none. Else it is by
@@ -430,25 +427,6 @@ func judgeMissing(classes []float64, sigma, empty float64) (v verdict) {
 	return v
 }
 
-// idName is the name of a column that tells people apart: it ends in a word for that, or is one.
-var idName = regexp.MustCompile(`(?i)(^|[^\pL])(id|identifier|mrn|pid|ssn|nhs|uuid|guid|subject|` +
-	`encounter|(patient|subject|person|case|user|customer|nhs|patienten|pat|fall)` +
-	`[^\pL]?(id|nr|no|number|nummer)|record[^\pL]?number)[^\pL]*$|(?-i:\p{Ll}I[Dd])$`)
-
-// sharedName is the name of a column of codes. Many people share one, as of admission_type_id.
-var sharedName = regexp.MustCompile(`(?i)(type|kind|class|category|code|status|source|reason|` +
-	`group|level|state|country|region|city|disposition|dep(t|artment)|ward|unit|site|hospital|` +
-	`store|product)` +
-	`[^\pL]?(id|nr|no|number)[^\pL]*$`)
-
-// NamesID reports whether a name, which is public, is that of a column that tells people apart.
-func NamesID(name string) bool { return idName.MatchString(name) && !sharedName.MatchString(name) }
-
-// codeName is the name, which is public, of a column of codes: numbers in it are these.
-var codeName = regexp.MustCompile(`(?i)(^|[^\pL\d])(codes?|status|zip|zipcode|postal|` +
-	`postalcode|postcode|plz|` +
-	`icd(9|10)?|diag|dx|cpt|drg|atc|ndc|loinc|fips|naics|mcc|id)([^\pL\d]|$)`)
-
 // readAsTexts makes texts of a column, of which only the empty one means missing.
 func (v *verdict) readAsTexts() {
 	v.kind, v.format, v.mixed, v.missing, v.asMissing = schema.Categorical, "", false, nil, nil
@@ -492,17 +470,6 @@ func (v *verdict) keepKind(found []text.Found, sigma, classSigma float64) bool {
 		v.addNote("the texts among its values (%q and the like) mean missing", found[0].Text)
 	}
 	return true
-}
-
-// cutOffNote says how many cells the bounds cut off, as far as counts tell, if they are many; else
-// "".
-func (v *verdict) cutOffNote() string {
-	n := v.cutOffRows
-	if n.rows <= max(strayShare*v.values, marginSigmas*n.sigma) {
-		return ""
-	}
-	return fmt.Sprintf("about %.0f %% of its cells (±%.0f %%) are moved to its bounds%s", 100*n.rows/
-		v.values, math.Ceil(100*n.sigma/v.values), map[bool]string{true: ", or missing"}[v.maybeMissing])
 }
 
 // addNote adds to the note of the column. What holds for all columns is said once, in the file.

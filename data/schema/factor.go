@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Factor is the column of numbers that one of categories stands for, if each of these is a number:
 // 9.99 and 12.50, or $5 and $10, but not 007. A made column may be made from it. It is false for
 // another column, and for one in which a category stands for others.
@@ -15,6 +17,9 @@ func (c *Column) factor() (k Known, values []float64, ok bool) {
 	}
 	d := NewDrafter([]string{c.Name}) // from what is public
 	for _, text := range c.Categories {
+		if !strings.ContainsAny(text, "0123456789") {
+			return k, nil, false
+		}
 		d.Add([]string{text})
 	}
 	numbers, why := d.columns[0].column()

@@ -302,3 +302,33 @@ func (c *madeCodec) write(dst []byte, v Value) []byte {
 	}
 	return c.form.write(dst, v)
 }
+
+// Solved is a sum, or a difference of numbers, solved for one of the columns that it follows from.
+// of gives the column of a name. It is false for another column, and for what cannot be solved.
+func (m *Made) Solved(name string, of func(name string) Column) (out Made, ok bool) {
+	plus, minus := m.Of, m.Less // m.Name and minus together are as much as plus
+	if m.Kind == Difference && m.In == 0 {
+		plus, minus = m.Of[:1], m.Of[1:]
+	} else if m.Kind != madeSum {
+		return out, false
+	}
+	minus = append([]string{m.Name}, minus...)
+	if slices.Contains(minus[1:], name) {
+		plus, minus = minus, plus
+	}
+	at := slices.Index(plus, name)
+	if at < 0 {
+		return out, false
+	}
+	out = Made{Name: name, Kind: madeSum, Of: slices.Clone(minus),
+		Less: slices.Delete(slices.Clone(plus), at, at+1)}
+	if len(out.Of) == 1 && len(out.Less) > 0 {
+		out.Kind, out.Of, out.Less = Difference, append(out.Of, out.Less...), nil
+	}
+	var parts []*standing
+	for _, x := range out.Operands() {
+		parts = append(parts, &standing{Known: &Known{Column: of(x)}})
+	}
+	c := standing{Known: &Known{Column: of(name)}}
+	return c.written(out, parts...), true
+}
