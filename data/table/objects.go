@@ -24,6 +24,9 @@ type objects struct {
 	at    int
 }
 
+// mostFirst is how many bytes the first object has at most, which is read byte by byte.
+const mostFirst = 1 << 20
+
 func newObjects(text io.Reader, most int) *objects {
 	return &objects{text: text, lines: bufio.NewReader(oneByte{text}), most: most}
 }
@@ -47,19 +50,22 @@ func (o *objects) Read(p []byte) (int, error) {
 
 // next turns the next line; of the first object, and what is blank before it, the header too.
 func (o *objects) next() error {
-	whole, err := o.take()
-	if err != nil {
+	if o.names != nil {
+		whole, err := o.take(o.most)
+		if err == nil {
+			o.row(whole)
+		}
 		return err
 	}
-	if o.names != nil {
-		o.row(whole)
-		return nil
-	}
+	whole, err := o.take(min(mostFirst, o.most))
 	blank := 0
-	for ; whole && len(bytes.TrimSpace(o.line)) == 0; blank++ {
-		if whole, err = o.take(); err != nil {
-			return err
+	for ; err == nil && whole && len(bytes.TrimSpace(o.line)) == 0; blank++ {
+		if whole, err = o.take(min(mostFirst, o.most)); blank > mostAbove {
+			return errNoObjects
 		}
+	}
+	if err != nil {
+		return err
 	}
 	o.lines = bufio.NewReaderSize(o.text, 1<<16)
 	o.names = map[string]int{}
@@ -80,15 +86,18 @@ func (o *objects) next() error {
 	return nil
 }
 
-// take reads the next line. It is not whole where it is longer than one may be.
-func (o *objects) take() (whole bool, err error) {
+// take reads the next line, of so many bytes at most. A longer one is not whole; of the first
+// object no more is read then.
+func (o *objects) take(most int) (whole bool, err error) {
 	o.line = o.line[:0]
 	for whole = true; ; {
 		piece, err := o.lines.ReadSlice('\n')
-		if whole = whole && len(o.line)+len(piece) <= o.most+len("\r\n"); whole {
+		if whole = whole && len(o.line)+len(piece) <= most+len("\r\n"); whole {
 			o.line = append(o.line, piece...)
 		}
 		switch {
+		case !whole && o.names == nil:
+			return false, nil
 		case err == bufio.ErrBufferFull:
 		case err == io.EOF && (len(o.line) > 0 || !whole), err == nil:
 			return whole, nil

@@ -100,7 +100,8 @@ func TestObjectsThatAreNone(t *testing.T) {
 			t.Errorf("%.40q: %d rows, %v", line, len(got), err)
 		}
 	}
-	for _, first := range []string{"", "[]", "{}", "1", `{"a":1`, "\n\n", `[{"a":1}]`, noughts(1 << 10)} {
+	for _, first := range []string{"", "[]", "{}", "1", `{"a":1`, "\n\n", `[{"a":1}]`, noughts(1 << 10),
+		strings.Repeat("\n", 2*mostAbove), noughts(2 * mostFirst)} {
 		_, _, err := Header(fileOf(t, ".jsonl", []byte(first+"\n{\"a\":1}")), schema.CSV{})
 		if first == "" || first == "\n\n" {
 			stattest.Check(t, err)

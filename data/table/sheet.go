@@ -3,7 +3,9 @@ package table
 import (
 	"archive/zip"
 	"encoding/xml"
+	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,7 +192,7 @@ func cellTexts(d *xml.Decoder) (value, inline string, err error) {
 // textOf is the text within an element that has begun, to its end, without how it is said.
 func textOf(d *xml.Decoder, name string) (string, error) {
 	var text strings.Builder
-	said := 0
+	said, shown := 0, name == "v"
 	for {
 		t, err := token(d)
 		if err != nil {
@@ -198,17 +200,22 @@ func textOf(d *xml.Decoder, name string) (string, error) {
 		}
 		switch t := t.(type) {
 		case xml.CharData:
-			if said == 0 {
+			if said == 0 && shown {
 				text.Write(t)
 			}
 		case xml.StartElement:
-			if t.Name.Local == "rPh" {
+			switch t.Name.Local {
+			case "rPh":
 				said++
+			case "t":
+				shown = true
 			}
 		case xml.EndElement:
 			switch t.Name.Local {
 			case "rPh":
 				said--
+			case "t":
+				shown = name == "v"
 			case name:
 				return text.String(), nil
 			}
@@ -217,11 +224,12 @@ func textOf(d *xml.Decoder, name string) (string, error) {
 }
 
 // sharedText is one of the texts that cells share; texts are read as far as they are asked for.
+// What is behind something wrong in them is empty: no row decides whether it is found.
 func (s *sheet) sharedText(n int) (string, error) {
 	for n >= len(s.shared) && s.texts != nil {
 		t, err := token(s.texts)
 		if err != nil {
-			return "", err
+			return "", s.endTexts(err)
 		}
 		switch t := t.(type) {
 		case xml.EndElement:
@@ -234,7 +242,7 @@ func (s *sheet) sharedText(n int) (string, error) {
 			}
 			text, err := textOf(s.texts, "si")
 			if err != nil {
-				return "", err
+				return "", s.endTexts(err)
 			}
 			text = unescaped(text)
 			if s.sharing += len(text) + unitCost; s.sharing > mostShared {
@@ -247,6 +255,15 @@ func (s *sheet) sharedText(n int) (string, error) {
 		return "", nil
 	}
 	return s.shared[n], nil
+}
+
+// endTexts reads no more of the texts. It is err if the disk made that.
+func (s *sheet) endTexts(err error) error {
+	s.texts = nil
+	if disk := (*fs.PathError)(nil); errors.As(err, &disk) || errors.Is(err, errPackedBomb) {
+		return err
+	}
+	return nil
 }
 
 // columnOf is the column of a cell such as AB12, from 1; 0 if it is none.

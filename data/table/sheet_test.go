@@ -201,6 +201,15 @@ func TestSheetXML(t *testing.T) {
 		{"rows in another order", `<row r="9"><c r="A9"><v>1</v></c></row><row r="2"><c r="B2"><v>2</v></c>` +
 			`</row><row r="-4"/><row r="99999999999"/>`, "1|;|2"},
 		{"control characters", "<row><c t=\"str\"><v>a\x00b\x1fc\xff</v></c></row>", "a b c\uFFFD|"},
+		{"what XML has no character for",
+			"<row><c t=\"str\"><v>a\uFFFE&#1;&#xFFFF;&#55555555555;b</v></c>" +
+				`<c t="str"><v>]]>&#228;&#x41;</v></c></row>`, "a    #55555555555;b|]] äA"},
+		{"data", `<row><c t="str"><v><![CDATA[a<b]]&#1;]]></v></c><c><v>2</v></c></row>`, "a<b]]&#1;|2"},
+		{"blanks beside texts",
+			"<row><c t=\"inlineStr\"><is>\n <t>a</t> <r> <t>b</t></r>\n</is></c></row>",
+			"ab|"},
+		{"long numbers", `<row><c><v>1234567890123456</v></c><c><v>0.1234567890123456</v></c></row>`,
+			"1234567890123456|0.123456789012346"},
 		{"not closed", `<row><c t="str"><v>a & b < c</v></c><c><v>1</v></c></row>`, ""},
 	} {
 		got, err := cellsOf(t, ".xlsx", sheetOf(t, tt.row), schema.CSV{}, 0)
@@ -215,6 +224,18 @@ func TestSheetXML(t *testing.T) {
 		} else if err != nil || strings.Join(rows, ";") != tt.want {
 			t.Errorf("%s: %q, %v", tt.name, rows, err)
 		}
+	}
+}
+
+// Texts that end in the middle are empty from there on, whatever row asks for them.
+func TestSharedTextsCut(t *testing.T) {
+	book := changed(t, sheetOf(t, `<row><c t="s"><v>0</v></c><c t="s"><v>7</v></c></row>`),
+		func(parts map[string]string) {
+			parts["xl/sharedStrings.xml"] = "<sst><si><t>zero</t></si><si><t>a</x"
+		})
+	got, err := cellsOf(t, ".xlsx", book, schema.CSV{}, 0)
+	if err != nil || len(got) != 2 || got[1][0] != "zero" || got[1][1] != "" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

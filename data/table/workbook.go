@@ -2,6 +2,8 @@ package table
 
 import (
 	"archive/zip"
+	"bufio"
+	"bytes"
 	"encoding/xml"
 	"io"
 	"math"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -254,7 +257,8 @@ func (w *workbook) number(value, style string) string {
 		as = w.styles[n]
 	}
 	seconds := math.Round(x * (24 * 60 * 60))
-	if x < 0 || seconds >= 2958466*24*60*60 { // the year 10000
+	const last, between = 2958466, 1462 // the year 10000, and the days from 1900 to 1904
+	if x < 0 || seconds >= (last-between)*24*60*60 && (w.from1904 || seconds >= last*24*60*60) {
 		as = asNumber
 	}
 	switch whole := int64(seconds); as {
@@ -301,6 +305,9 @@ func plainNumber(value string, x float64) string {
 	if len(value) <= 15 && !strings.ContainsAny(value, "eE") {
 		return value
 	}
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 14, 64), 64)
 	if size := math.Abs(x); size != 0 && (size < 1e-9 || size >= 1e15) {
 		return strconv.FormatFloat(x, 'g', -1, 64)
@@ -308,35 +315,90 @@ func plainNumber(value string, x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// mostTag is how many bytes of XML may stand between two tags; those behind are left out, so that a
-// cell that is as long is one that cannot be read.
+// mostTag is how many bytes of XML may stand from the start of a tag to the next; those behind are
+// left out, so that a cell that is as long is one that cannot be read.
 const mostTag = 8 << 20
 
-// newTame is XML of which no tag or text is too long, and that is UTF-8 of characters that XML may
-// have, whatever it was.
+// newTame is XML in UTF-8 of which no tag with the text behind it is too long. Characters that XML
+// may not have are blanks, however they are written: no program writes them but by mistake, and
+// they are no reason to end a run. So is the end of a CDATA section where none began.
 func newTame(text io.Reader) io.Reader {
-	return transform.NewReader(&tame{text: text}, unicode.UTF8.NewDecoder())
+	return &tame{text: bufio.NewReader(transform.NewReader(text, unicode.UTF8.NewDecoder()))}
 }
 
 type tame struct {
-	text io.Reader
-	run  int // bytes since a tag began or ended
+	text   *bufio.Reader
+	run    int  // bytes since a tag began
+	ends   int  // ] at the end of what was read
+	inData bool // in a CDATA section
 }
 
-func (r *tame) Read(p []byte) (int, error) {
-	n, err := r.text.Read(p)
-	kept := 0
-	for _, b := range p[:n] {
-		switch {
-		case b == '<' || b == '>':
-			r.run = 0
-		case b < ' ' && b != '\t' && b != '\n' && b != '\r':
-			b = ' '
+const (
+	dataBegins = "[CDATA[" // behind <!
+	longestRef = len("&#x0010ffff;")
+)
+
+func (r *tame) Read(p []byte) (n int, err error) {
+	for n < len(p) && (n == 0 || r.text.Buffered() > longestRef) {
+		b, err := r.text.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if b = r.allowed(b); b == '<' && !r.inData {
+			next, _ := r.text.Peek(len("!" + dataBegins))
+			r.run, r.inData = 0, string(next) == "!"+dataBegins
+		}
+		if b == '>' && r.ends >= 2 {
+			if !r.inData {
+				b = ' '
+			}
+			r.inData = false
+		}
+		if b == ']' {
+			r.ends++
+		} else {
+			r.ends = 0
 		}
 		if r.run++; r.run <= mostTag {
-			p[kept] = b
-			kept++
+			p[n] = b
+			n++
 		}
 	}
-	return kept, err
+	return n, nil
+}
+
+// allowed is the byte that has been read, or a blank for it and for what belongs to it.
+func (r *tame) allowed(b byte) byte {
+	switch {
+	case b == '&' && !r.inData:
+		ref, _ := r.text.Peek(longestRef - 1)
+		end := bytes.IndexByte(ref, ';')
+		if len(ref) == 0 || ref[0] != '#' {
+			return b
+		}
+		digits, base := ref[1:max(1, end)], 10
+		if hex, is := bytes.CutPrefix(digits, []byte("x")); is {
+			digits, base = hex, 16
+		}
+		x, err := strconv.ParseUint(string(digits), base, 21)
+		if err != nil || !isCharacter(rune(x)) {
+			r.text.Discard(end + 1)
+			return ' '
+		}
+	case b == 0xef:
+		rest, _ := r.text.Peek(2)
+		if string(rest) == "\xbf\xbe" || string(rest) == "\xbf\xbf" {
+			r.text.Discard(2)
+			return ' '
+		}
+	case b < ' ' && !isCharacter(rune(b)):
+		return ' '
+	}
+	return b
+}
+
+// isCharacter reports whether XML 1.0 may have a character.
+func isCharacter(x rune) bool {
+	return x == '\t' || x == '\n' || x == '\r' || x >= ' ' && x < 0xd800 ||
+		x >= 0xe000 && x < 0xfffe || x >= 0x10000 && x <= utf8.MaxRune
 }
